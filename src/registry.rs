@@ -328,6 +328,12 @@ pub const REGISTRY: &[BackendEntry] = &[
         summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
         constructor: compute(Posing::Device, BAKED_CANDIDATES),
     },
+    #[cfg(feature = "gpu")]
+    BackendEntry {
+        name: "gpu-vat",
+        summary: "vertices baked frame by frame; the vertex shader blends two frames: no joint is left",
+        constructor: vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)),
+    },
 ];
 
 #[cfg(feature = "gpu")]

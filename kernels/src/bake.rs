@@ -27,21 +27,24 @@ const TICK_STRIDE: u32 = 10_007;
 /// Factor on the largest error found, because blends are measured at many ticks, not at every one.
 const BLEND_MARGIN: f64 = 1.25;
 
-/// Storage format of a baked palette entry.
+/// Storage format of baked frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BakeFormat {
     /// A rotation, a translation and a uniform scale: 32 bytes. Joints must not scale unevenly.
     Motions,
     /// Three rows of four: 48 bytes.
     Matrices,
+    /// Vertices that baked matrices have skinned: [`VertexFrames`](crate::vertex_frames::VertexFrames). Skinning is
+    /// linear, so vertices interpolate as their matrices do, at the same rates and with the same errors.
+    Vertices,
 }
 
 impl BakeFormat {
-    /// Groups of four floats per entry.
+    /// Groups of four floats per palette entry, as the baker keeps it.
     pub fn quads(self) -> usize {
         match self {
             Self::Motions => 2,
-            Self::Matrices => 3,
+            Self::Matrices | Self::Vertices => 3,
         }
     }
 
@@ -49,7 +52,7 @@ impl BakeFormat {
     /// so that interpolation between frames needs no sign test.
     fn write_entry(self, rows: &Rows, before: Option<[f32; 4]>, out: &mut Vec<[f32; 4]>) {
         match self {
-            Self::Matrices => out.extend_from_slice(rows.as_chunks().0),
+            Self::Matrices | Self::Vertices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
                 let Similarity { rotation, translation, scale } = Similarity::of(rows);
                 let far = before.is_some_and(|b| Quat::from_array(b).dot(rotation) < 0.0);
@@ -63,7 +66,7 @@ impl BakeFormat {
     fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], part: f32) -> Rows {
         let quad = |i: usize| Vec4::from(from[i]).lerp(Vec4::from(to[i]), part);
         match self {
-            Self::Matrices => {
+            Self::Matrices | Self::Vertices => {
                 let [x, y, z] = [0, 1, 2].map(|i| quad(i).to_array());
                 std::array::from_fn(|i| [x, y, z][i / 4][i % 4])
             }

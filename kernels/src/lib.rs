@@ -70,6 +70,7 @@
 //! | `gameplay` | bounds and sockets from palettes |
 //! | `compaction` | smaller clips, to a stated error |
 //! | `bake` | clips baked as palettes, to a stated error |
+//! | `vertex_frames` | clips baked as vertices, to a stated error |
 //! | `device_palette` | palettes in the forms that shaders read |
 //! | `reference` | poses, palettes and vertices in f64, and the distance of others from them |
 //! | `probe` | loops that show the limits of a processor |
@@ -92,6 +93,7 @@ pub mod simd;
 pub mod skin;
 pub mod threads;
 pub mod vertex;
+pub mod vertex_frames;
 
 /// Compiles the example of README.md as a documentation test.
 #[cfg(doctest)]

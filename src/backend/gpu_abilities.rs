@@ -38,6 +38,9 @@ const BAKED: &[Lack] = &[
 
 const WHOLE_PALETTES: &str = "blends whole palettes";
 
+/// What baked vertices lack beside them.
+const NO_PALETTES: Lack = Lack { ability: Ability::Gameplay, reason: "bakes vertices and keeps no palettes" };
+
 /// What backends lack that pose instances in view only.
 const VISIBLE: &[Lack] = &[
     NO_MORPH_TARGETS,
@@ -80,12 +83,14 @@ impl Strategy {
             | PaletteForm::Texture => &[],
         };
         let rigid = (palette == PaletteForm::Baked(BakeFormat::Motions)).then_some(RIGID);
+        let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
         let stored =
             matches!((self.posing, self.skin), (Posing::Levels, Skinning::Compute(_))).then_some(STORED_LEVELS);
         let visible = if self.posing.culls() { VISIBLE } else { &[] };
         let levels = if self.posing == Posing::Levels { LEVELS } else { &[] };
         let of_posing = stored.iter().chain(visible).chain(levels);
-        let lacks = of_skin.iter().chain(rigid.as_ref()).chain(of_palette).chain(of_posing).copied().collect();
+        let lacks =
+            of_skin.iter().chain(rigid.as_ref()).chain(of_palette).chain(&baked).chain(of_posing).copied().collect();
         Abilities { joints, later_passes, lacks }
     }
 }

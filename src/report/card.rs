@@ -42,10 +42,12 @@ const COLUMNS: [Column; 14] = [
         Some(if lacks { "merge, crossfade" } else { "yes" }.into())
     }),
     ("joints", |entry| {
-        let joints = match abilities(entry)?.joints {
+        let abilities = abilities(entry)?;
+        let joints = match abilities.joints {
             Joints::Host => "same frame",
             Joints::Device => "by read-back",
             Joints::DeviceInView => "by read-back, in view",
+            Joints::Nowhere if abilities.lack(Ability::Gameplay) => "none",
             Joints::Nowhere => "sockets by read-back",
         };
         Some(joints.into())
@@ -222,6 +224,7 @@ mod tests {
             ("gpu-full:vertex-culled", (false, Joints::DeviceInView, LaterPasses::SkinAgain)),
             ("gpu-baked", (true, Joints::Nowhere, LaterPasses::SkinAgain)),
             ("gpu-baked:compute", (true, Joints::Nowhere, LaterPasses::Free)),
+            ("gpu-vat", (true, Joints::Nowhere, LaterPasses::SkinAgain)),
         ] {
             assert_eq!(said(name), expected, "{name}");
         }

@@ -221,7 +221,7 @@ mod tests {
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
             energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner,device,\
-            adapter_energy_uj,adapter_energy_error_uj,p99_ns";
+            adapter_energy_uj,adapter_energy_error_uj,p99_ns,error_px";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(heading::<SummaryRow>().unwrap(), header);
         assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
@@ -246,9 +246,9 @@ mod tests {
                 b"run_id,frame,ns\n",
                 "samples.csv: it has no column scene, backend, variant and 2 more",
             ),
-            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 71 more: "),
-            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 71 more: "),
-            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 71 more: "),
+            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 72 more: "),
+            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 72 more: "),
+            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 72 more: "),
             (&heading.as_bytes()[..heading.len() / 2], b"mine\n1\n", "samples.csv: it has no column run_id, "),
             (&heading.clone().replace(",models", ",more,models").into_bytes(), b"", "its columns are not those of"),
             (b"", b"x", "samples.csv: it has no column run_id, "),

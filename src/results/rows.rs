@@ -215,6 +215,13 @@ columns! {
     adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
     /// 99th percentile in nanoseconds; empty with fewer than 100 samples.
     p99_ns: Option<u64> = summary.and_then(|s| s.p99);
+    /// Largest distance of a vertex from the full character's, in pixels of the scene's picture, as if each error were on
+    /// the largest instance: that of the backend, of clips and reused poses, and of levels. Filled on the same row as
+    /// `host_bytes`.
+    error_px: Option<f64> = outcome.parity.as_ref().filter(|_| of_frame).map(|parity| {
+        let relative = parity.max_rel + clip_error.unwrap_or(0.0);
+        relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
+    });
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.

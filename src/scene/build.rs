@@ -12,7 +12,7 @@ use super::placing::Stand;
 use super::settings::{Clips, Settings};
 use crate::asset::Place;
 use crate::compaction;
-use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
+use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
@@ -80,6 +80,16 @@ impl BuiltScene {
             return Err("poses every instance; needs a run without --phase-buckets and --update-rate".into());
         }
         levels.choices(&self.raw, self.settings.lod.unwrap_or_default(), |model| stored(&self.settings, model))
+    }
+
+    /// Size of the largest instance on the screen: pixels of its model's diagonal.
+    pub fn largest_pixels(&self) -> f64 {
+        let eye = self.eye();
+        let of_group = |group: &Group| {
+            let placements = &self.crowd.placements()[group.instances.start as usize..group.instances.end as usize];
+            placements.iter().map(|placement| eye.pixels(group.model.bounds(), placement)).fold(0.0, f64::max)
+        };
+        self.crowd.groups().iter().map(of_group).fold(0.0, f64::max)
     }
 
     /// World to clip space, depth 0 to 1.

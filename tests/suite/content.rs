@@ -1,12 +1,15 @@
 //! Properties of the built-in characters: clips that are stored compact or baked, and the spheres that crowds stay in.
 
-use glam::{DVec3, Quat};
+use glam::{DVec3, Quat, Vec3};
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
 use skinbench::compaction;
-use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
+use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend, Rows};
 use skinbench::reference::reference_vertices;
 use skinbench::scene::{Clips, Scene, Settings};
+use skinbench::skin::skin;
+use skinbench::vertex::{Normals, VertexFormat};
+use skinbench::vertex_frames::VertexFrames;
 
 /// The sizes are those that the encoder reaches, rounded up: a change that costs memory must show here.
 #[test]
@@ -45,6 +48,36 @@ fn the_walkers_clips_keep_the_error() {
     }
     println!("{bytes:?} bytes");
     assert!(bytes[0] < bytes[1], "{bytes:?}");
+}
+
+/// No number of a baked vertex is farther from the skinned one than the stated rounding.
+#[test]
+fn baked_vertices_keep_their_stated_rounding() {
+    let model = walker(500).unwrap();
+    let baker = Baker::new(&model, BakeFormat::Vertices);
+    let clip = model.clips().iter().find(|clip| clip.name() == "run").unwrap();
+    let palettes = baker.frames(Some(clip), baker.rate(Some(clip), 4_000).unwrap()).into_flattened();
+    let palettes: &[Rows] = palettes.as_chunks().0;
+    let (format, entries) = (VertexFormat::default(), model.palette_joints().len());
+    let frames = VertexFrames::new(model.mesh(), format, entries, palettes);
+    let words = VertexFrames::words_of(format);
+    let mut skinned = vec![0.0; model.mesh().vertex_count() * format.floats()];
+    let (mut off, mut turned) = (0.0f32, 0.0f32);
+    for (palette, stored) in
+        palettes.chunks_exact(entries).zip(frames.words.chunks_exact(words * model.mesh().vertex_count()))
+    {
+        let raw = VertexFormat { normals: Normals::Raw, ..format };
+        skin(model.mesh(), palette, raw, &mut skinned);
+        for (vertex, stored) in skinned.as_chunks::<6>().0.iter().zip(stored.chunks_exact(words)) {
+            let number = |at: usize| f32::from((stored[at / 2] >> (16 * (at % 2))) as i16) / 32_767.0;
+            let position = Vec3::from(frames.centre) + frames.half * Vec3::new(number(0), number(1), number(2));
+            off = off.max(position.distance(Vec3::new(vertex[0], vertex[1], vertex[2])));
+            turned = (3..6).map(|at| (frames.longest * number(at) - vertex[at]).abs()).fold(turned, f32::max);
+        }
+    }
+    println!("{off:.1e} of {:.1e}, normals {turned:.1e}", frames.rounding());
+    assert!(off < 1.01 * frames.rounding() && off > 0.5 * frames.rounding(), "{off} of {}", frames.rounding());
+    assert!(turned < 0.6 * frames.longest / 32_767.0, "{turned}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Palettes baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an instance, the two
+//! Palettes, or vertices, baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an instance, the two
 //! baked frames between which it is interpolated and its share of the pose; skinning averages the palettes of layers.
 
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
@@ -15,6 +15,7 @@ use crate::gpu::shader::wgsl;
 use crate::gpu::{Chunk, Commands, Gpu, Palettes};
 use crate::model::Clip;
 use crate::pose::PoseData;
+use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -38,8 +39,12 @@ struct Plan<'a> {
     rates: Vec<Option<Rate>>,
     /// Error of averaging palettes instead of local poses.
     blend: BakeError,
+    /// Palette entries, or vertices, of a frame.
     entries: usize,
-    quads: usize,
+    /// Bytes of each.
+    entry_bytes: usize,
+    /// Bytes before the first frame.
+    header: usize,
 }
 
 impl<'a> Plan<'a> {
@@ -48,7 +53,13 @@ impl<'a> Plan<'a> {
     /// of a clip exceed one binding.
     fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
-        let (clips, entries) = (model.clips(), model.palette_joints().len());
+        let clips = model.clips();
+        let [entries, entry_bytes, header] = match format {
+            BakeFormat::Vertices => {
+                [model.mesh().vertex_count(), 4 * VertexFrames::words_of(group.format), size_of::<layout::VertexCube>()]
+            }
+            _ => [model.palette_joints().len(), format.quads() * size_of::<[f32; 4]>(), 0],
+        };
         let mut played = vec![false; clips.len() + 1];
         for instance in group.instances.clone() {
             for layer in crowd.layers().of(instance as usize) {
@@ -58,13 +69,12 @@ impl<'a> Plan<'a> {
         // The rest pose shows where no layer merges.
         played[clips.len()] |= width(crowd, group) > 1;
         let limit = gpu.binding_bytes();
-        let most = limit / (entries * format.quads() * size_of::<[f32; 4]>()) as u64;
         let baker = Baker::new(model, format);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
                 return Ok(None);
             }
-            let rate = baker.rate(clips.get(clip), most as usize);
+            let rate = baker.rate(clips.get(clip), usize::MAX);
             rate.map(Some).ok_or_else(|| {
                 let name = clips.get(clip).map_or("", Clip::name);
                 BackendError::Unavailable(format!(
@@ -74,7 +84,7 @@ impl<'a> Plan<'a> {
             })
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { blend: BakeError::default(), baker, rates, entries, quads: format.quads() };
+        let plan = Self { blend: BakeError::default(), baker, rates, entries, entry_bytes, header };
         match plan.bytes() > limit {
             true => Err(BackendError::TooLarge(format!(
                 "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
@@ -85,14 +95,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Quads of all frames.
-    fn length(&self) -> usize {
-        self.rates.iter().flatten().map(|rate| rate.frames).sum::<usize>() * self.entries * self.quads
-    }
-
     /// Bytes of all frames.
     fn bytes(&self) -> u64 {
-        (self.length() * size_of::<[f32; 4]>()) as u64
+        let frames = self.rates.iter().flatten().map(|rate| rate.frames).sum::<usize>();
+        (self.header + frames * self.entries * self.entry_bytes) as u64
     }
 
     fn error(&self) -> BakeError {
@@ -111,10 +117,22 @@ impl<'a> Plan<'a> {
         self.rates.iter().map(of_rate).collect()
     }
 
-    /// All frames, `[clip][frame][entry][quad]`.
-    fn baked(&self, clips: &[Clip]) -> Vec<[f32; 4]> {
+    /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the model's diagonal.
+    fn baked(&self, group: &Group, format: BakeFormat) -> (Vec<u32>, f64) {
+        let model = &*group.model;
         let rates = self.rates.iter().enumerate().filter_map(|(clip, rate)| Some((clip, (*rate)?)));
-        rates.flat_map(|(clip, rate)| self.baker.frames(clips.get(clip), rate)).collect()
+        let palettes = rates.flat_map(|(clip, rate)| self.baker.frames(model.clips().get(clip), rate));
+        let palettes = palettes.collect::<Vec<_>>().into_flattened();
+        if format != BakeFormat::Vertices {
+            return (palettes.into_iter().map(f32::to_bits).collect(), 0.0);
+        }
+        let entries = model.palette_joints().len();
+        let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
+        let rounding = f64::from(frames.rounding()) / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+        let VertexFrames { centre, half, longest, mut words } = frames;
+        let cube = layout::VertexCube { centre, half, longest, padding: [0; 3] };
+        words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
+        (words, rounding)
     }
 }
 
@@ -158,14 +176,20 @@ impl BakedPalettes {
         let kernel = Kernel::new(gpu, "pose_baked", shader(), edit, true);
         let pipelines = made_once(widths.iter().copied(), |&width| kernel.pipeline(gpu, &constants(width)));
         let now = now(gpu);
+        let mut rounding = 0.0f64;
         let statics: Vec<_> = crowd
             .groups()
             .iter()
             .zip(&plans)
             .map(|(group, plan)| {
                 let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
-                let (usage, baked) = (wgpu::BufferUsages::STORAGE, || plan.baked(group.model.clips()));
-                (clips, gpu.buffer_of(Purpose::Clips, "baked frames", plan.length(), usage, baked))
+                let baked = || {
+                    let (words, off) = plan.baked(group, format);
+                    rounding = rounding.max(off);
+                    words
+                };
+                let (words, usage) = (plan.bytes() as usize / 4, wgpu::BufferUsages::STORAGE);
+                (clips, gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked))
             })
             .collect();
         let mut palettes = Vec::with_capacity(chunks.len());
@@ -208,12 +232,12 @@ impl BakedPalettes {
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
-            error.position + blend.position,
+            error.position + blend.position + rounding,
             error.ends + blend.ends
         );
         let approximation = Approximation {
             pose: 0.0,
-            position: POSITION + blend.position,
+            position: POSITION + blend.position + rounding,
             // As for NORMAL.
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),

@@ -53,6 +53,7 @@ impl PaletteForm {
                 let frames = match format {
                     BakeFormat::Motions => "palette_baked_motions.wgsl",
                     BakeFormat::Matrices => "palette_baked_matrices.wgsl",
+                    BakeFormat::Vertices => return Vec::new(),
                 };
                 let palette = [("palette", "palette_baked.wgsl"), ("frames", frames)];
                 return [("blend", "blend_linear.wgsl")].into_iter().chain(palette).collect();

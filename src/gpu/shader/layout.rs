@@ -485,6 +485,20 @@ pub struct BakedClip {
     pub padding: u32,
 }
 
+/// What the numbers of baked vertices are relative to (`VertexCube` in shaders/gpu_vat.wgsl).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub struct VertexCube {
+    /// Centre of the cube around all positions.
+    pub centre: [f32; 3],
+    /// Half the length of its edge.
+    pub half: f32,
+    /// Largest component of a normal or tangent.
+    pub longest: f32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding: [u32; 3],
+}
+
 /// Index that stands for none.
 pub const NONE: u32 = u32::MAX;
 

@@ -29,7 +29,7 @@ pub const FILES: &[(&str, &str)] = files![
     "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "chunk_numbers" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "drawn_chunk" "drawn_merged"
     "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
-    "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
+    "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
     "morph_by_vertex" "morph_dense" "morph_lists" "morph_none" "morph_short" "morph_sparse" "morph_texture"
     "numbers_table" "numbers_uniform" "octahedral" "output" "output_packed" "output_pairs" "output_streams"
     "palette_baked" "palette_baked_matrices" "palette_baked_motions" "palette_columns"

@@ -1,5 +1,6 @@
 //! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms.
 
+use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
 use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
@@ -17,7 +18,11 @@ pub(in crate::gpu) const CAPTURE: &str = "capture.wgsl";
 
 /// Storage buffers that a skinning shader reads.
 pub fn storage_buffers(palette: PaletteForm) -> u32 {
-    4 + u32::from(matches!(palette, PaletteForm::Baked(_)))
+    match palette {
+        PaletteForm::Baked(BakeFormat::Vertices) => 2,
+        PaletteForm::Baked(_) => 5,
+        _ => 4,
+    }
 }
 
 /// Properties that select a group's shader. Groups of one kind share pipelines.
@@ -86,7 +91,7 @@ pub(in crate::gpu) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<
     let mesh = match mesh {
         MeshForm::Plain => Some("mesh_plain.wgsl"),
         MeshForm::Packed => Some("mesh_packed.wgsl"),
-        MeshForm::Own(_) => None,
+        MeshForm::Own(_) | MeshForm::Nothing => None,
     };
     let mut roles = palette.roles();
     roles.extend(mesh.map(|file| ("mesh", file)));
@@ -102,7 +107,11 @@ pub fn vertex_shader(
     root: &str,
     roles: &[Role],
 ) -> String {
-    let own = [("source", "gpu_vertex.wgsl"), ONE_CHUNK].into_iter().chain(self::roles(mesh, palette, morph));
+    let own = match palette {
+        PaletteForm::Baked(BakeFormat::Vertices) => vec![("source", "gpu_vat.wgsl")],
+        _ => [vec![("source", "gpu_vertex.wgsl")], self::roles(mesh, palette, morph)].concat(),
+    };
+    let own = own.into_iter().chain([ONE_CHUNK]);
     let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
     shader(root, &own.chain(drawn).chain(roles.iter().copied()).collect::<Vec<_>>())
 }

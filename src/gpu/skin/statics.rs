@@ -16,6 +16,8 @@ pub enum MeshForm {
     Plain,
     /// 20 bytes per vertex if the model allows it, otherwise as [`MeshForm::Plain`].
     Packed,
+    /// Nothing: its vertices are baked.
+    Nothing,
     /// The form of a kernel from outside this crate, which reads it itself.
     Own(&'static OwnMesh),
 }
@@ -72,7 +74,9 @@ impl MeshBuffers {
         let [mut vertices, mut influences, mut tangents] = [const { Vec::new() }; 3];
         for group in groups {
             push_vertices(group, form, &mut vertices, &mut influences);
-            tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
+            if form != MeshForm::Nothing {
+                tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
+            }
         }
         Self {
             vertices: gpu.storage(Purpose::Mesh, "mesh vertices", &vertices),
@@ -104,6 +108,7 @@ fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>, beside: &mut 
             let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
             packed.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&vertex)));
         }
+        MeshForm::Nothing => return,
         MeshForm::Own(own) => {
             let [vertices, influences] = (own.streams)(group);
             out.extend(vertices);

@@ -6,6 +6,7 @@ mod drawing;
 mod levels;
 mod memory;
 mod plot;
+mod tiers;
 
 pub use drawing::{Chart, STYLE};
 
@@ -22,6 +23,7 @@ pub fn charts(study: &Study) -> Vec<Chart> {
     let mut charts: Vec<Chart> = at_headlines(bars::stages).chain(at_headlines(memory::memory)).collect();
     charts.extend(curves::curves(study));
     charts.extend(levels::levels(study));
+    charts.extend(tiers::tiers(study));
     charts.extend(bars::limits(study));
     charts.extend(at_headlines(bars::distribution));
     number_repeated(&mut charts);

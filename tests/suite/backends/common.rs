@@ -184,16 +184,17 @@ pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backen
 const EVENLY_SCALED: [&str; 5] =
     ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
-const UNMORPHED: [&str; 6] = [
+const UNMORPHED: [&str; 7] = [
     "gpu-compute:merged",
     "gpu-full:culled",
     "gpu-full:vertex-culled",
     "gpu-full:levels",
     "gpu-full:vertex-levels",
     "gpu-baked:matrices",
+    "gpu-vat",
 ];
 /// Backends whose vertices are captured from a vertex shader.
-const CAPTURED: [&str; 9] = [
+const CAPTURED: [&str; 10] = [
     "gpu-vertex",
     "gpu-vertex:mat4",
     "gpu-vertex:uniform",
@@ -203,6 +204,7 @@ const CAPTURED: [&str; 9] = [
     "gpu-full:vertex-levels",
     "gpu-baked",
     "gpu-baked:matrices",
+    "gpu-vat",
 ];
 
 /// Returns whether a backend refuses a crowd of [`tube`]s; it must do so for the reason stated here, and for no other.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand_core::Rng;
 use skinbench::compaction;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
-use skinbench::frame::Job;
+use skinbench::frame::{Ability, Job};
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::compact::ANY;
@@ -82,7 +82,8 @@ fn baked_clips_blend_within_the_stated_error() {
     use skinbench::bake;
     let (crowd, context) = (blended_walkers(), context());
     let coverage = Coverage::all(&crowd, &ticks());
-    for (entry, backend) in backends(&context).into_iter().filter(|(entry, _)| entry.name.starts_with("gpu-baked")) {
+    let baked = |entry: &skinbench::registry::BackendEntry| entry.abilities().lack(Ability::Masks);
+    for (entry, backend) in backends(&context).into_iter().filter(|(entry, _)| baked(entry)) {
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);

@@ -161,6 +161,7 @@ fn the_work_of_a_frame_is_counted() {
         ("gpu-full", 16, 10),
         ("gpu-full:culled", 16 + 112, 16),
         ("gpu-baked", 16, 2),
+        ("gpu-vat", 16, 2),
     ] {
         let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();
         let (mut prepared, mut arena) = prepare_for(&*backend, &context, &crowd, &job);

@@ -6,7 +6,7 @@ use skinbench::asset::glb;
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::crowd::{Crowd, Expression, Fade, Layer, LayerKind, Schedule};
-use skinbench::frame::Job;
+use skinbench::frame::{Ability, Job};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model, TargetWeight};
 use skinbench::reference::reference_vertices;
@@ -53,7 +53,7 @@ fn assert_parity(crowd: &Crowd, context: &Context, ticks: &[u32]) -> usize {
     for (entry, backend) in backends(context) {
         // 16-bit deltas have no tangents.
         let short = entry.name == "gpu-compute:morph-16" && crowd.format().attributes == Attributes::Pnt;
-        let layered = entry.name.starts_with("gpu-baked");
+        let layered = entry.abilities().lack(Ability::Masks);
         if short || layered || refuses(entry, &*backend, crowd, &Job::default()) {
             continue;
         }

@@ -258,11 +258,12 @@ fn mutants_of_changing_crowds_die() {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::backends::common::context;
+    use crate::backends::common::{context, crowd_of};
     use skinbench::asset::walker::walker;
     use skinbench::backend::gpu::Edits;
     use skinbench::gpu::shader::kernel::Edit;
     use skinbench::registry;
+    use skinbench::vertex::{Attributes, VertexFormat};
     use std::cell::Cell;
     use std::rc::Rc;
 
@@ -351,6 +352,35 @@ mod gpu {
             ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
         ];
         all_die(&crowd, &context, create, &mutations.map(|mutation| (mutation, "")));
+    }
+
+    /// With tangents, and instances of several layers.
+    #[test]
+    fn baked_vertex_mutants_die() {
+        let context = context();
+        if context.gpu.is_none() {
+            return;
+        }
+        let format = VertexFormat { attributes: Attributes::Pnt, ..VertexFormat::default() };
+        let plain = crowd_of(format, vec![(tube(5, 33, 4), 19)]);
+        let create = |edit: Edit| edited(&context, "gpu-vat", None, Some(edit));
+        let mutations = [
+            ("(at.first + vertex) * words", "(at.first + vertex + 1u) * words"),
+            ("(at.next + vertex) * words", "(at.first + vertex) * words"),
+            ("(FLOATS + 1u) / 2u", "FLOATS / 2u + 1u"),
+            ("palettes.cube.half * vec3f(xy, z.x)", "palettes.cube.half * vec3f(xy, z.y)"),
+            ("vec3f(z.y, yz)", "vec3f(z.x, yz)"),
+            ("vec3f(tangent, more.x)", "vec3f(tangent, more.y)"),
+            ("sign(more.y)", "more.x"),
+        ];
+        all_die(&plain, &context, create, &mutations.map(|mutation| (mutation, "")));
+        let blended = crate::backends::layers::blended_walkers();
+        let mutations = [
+            ("layer < LAYERS", "layer < LAYERS - 1u"),
+            ("LAYERS * instance + layer", "instance + layer"),
+            ("at.weight * mix", "mix"),
+        ];
+        all_die(&blended, &context, create, &mutations.map(|mutation| (mutation, "")));
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(EntryBox: centre, entry, reach, margin),
         layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
         layout_of!(BakedClip: first, frames, interval, padding),
+        layout_of!(VertexCube: centre, half, longest, padding),
     ]
 }
 
@@ -70,6 +71,8 @@ const OF_DEVICE: [(&str, u64); 4] = [
 /// Structs that stay inside a shader.
 const LOCAL: [&str; 9] =
     ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought", "Coding", "Key"];
+/// A struct of one that Rust shares and of words behind it.
+const OPEN: &str = "VertexFrames";
 
 /// Lists the differences between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
@@ -78,7 +81,7 @@ fn differences(wgsl: &str) -> Vec<String> {
     for (_, ty) in module.types.iter() {
         let (Some(name), naga::TypeInner::Struct { members, span }) = (&ty.name, &ty.inner) else { continue };
         // Interface structs between shader stages have bindings and no layout in memory.
-        if members.iter().any(|m| m.binding.is_some()) || LOCAL.contains(&&**name) {
+        if members.iter().any(|m| m.binding.is_some()) || LOCAL.contains(&&**name) || name == OPEN {
             continue;
         }
         if let Some((_, bytes)) = OF_DEVICE.iter().find(|(rust, _)| rust == name) {

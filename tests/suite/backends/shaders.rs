@@ -25,7 +25,7 @@ const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
 const MORPHS: [MorphForm; 4] = [MorphForm::Sparse, MorphForm::Short, MorphForm::Dense, MorphForm::Texture];
 
-const PALETTES: [PaletteForm; 7] = [
+const PALETTES: [PaletteForm; 8] = [
     PaletteForm::Rows,
     PaletteForm::Columns,
     PaletteForm::Uniform,
@@ -33,6 +33,7 @@ const PALETTES: [PaletteForm; 7] = [
     PaletteForm::DualQuaternions,
     PaletteForm::Baked(BakeFormat::Motions),
     PaletteForm::Baked(BakeFormat::Matrices),
+    PaletteForm::Baked(BakeFormat::Vertices),
 ];
 
 /// Name and text of every shader that the product can assemble.

@@ -60,8 +60,8 @@ fn foreign_files_stop_a_sweep() {
     fs::create_dir(&out).unwrap();
     let heading = "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
     for (text, expected) in [
-        (heading, "it has no column utc, git_rev, dirty and 63 more: another version or program wrote it"),
-        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 70 more: another version or program wrote it"),
+        (heading, "it has no column utc, git_rev, dirty and 65 more: another version or program wrote it"),
+        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 72 more: another version or program wrote it"),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
@@ -174,6 +174,30 @@ fn memory_budgets_are_kept_to() {
     let counts: Vec<_> = answer.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
     assert!(both.contains(" a frame and 5.0 MB on host and device:\n"), "{both}");
     assert!(counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "), "{answer}");
+}
+
+/// One chart shows memory, time and error of a growing crowd, from full skeletons to baked vertices.
+#[cfg(feature = "gpu")]
+#[test]
+fn tiers_are_drawn_from_a_sweep() {
+    let context = context();
+    if context.gpu.is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep smoke --instances 3,12 --passes 1 -b gpu-full:vertex,gpu-baked,gpu-vat --frames 5 -o out";
+    skinbench(folder.path(), sweep).assert().success();
+    let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
+    let charts = charts(&study);
+    let chart = charts.iter().find(|chart| chart.id.starts_with("tiers-smoke-passes-1")).unwrap();
+    assert_eq!((chart.marks, chart.table.len()), (6, 7));
+    let errors = |backend: &str| -> Vec<f64> {
+        let own = chart.table.iter().filter(|row| row[1] == backend);
+        own.map(|row| row[5].parse().unwrap()).collect()
+    };
+    let [full, baked] = ["gpu-full:vertex", "gpu-vat"].map(errors);
+    assert!(full.iter().zip(&baked).all(|(full, baked)| full < baked), "{full:?} {baked:?}");
+    assert!(baked[0] > baked[1] && baked[0] < 1.0, "the larger crowd is farther away: {baked:?}");
 }
 
 /// The report draws time against models, and time against the error of levels.

@@ -156,6 +156,7 @@ fn draw(programs: &mut Vec<Program>) {
         ("gpu-vertex:texture", MeshForm::Plain, PaletteForm::Texture),
         ("gpu-baked", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
         ("gpu-baked:matrices", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
+        ("gpu-vat", MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)),
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
@@ -164,6 +165,10 @@ fn draw(programs: &mut Vec<Program>) {
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
         {
+            // Baked vertices have none.
+            if mesh == MeshForm::Nothing && influences > 4 {
+                continue;
+            }
             let kind = Kind {
                 format: VertexFormat { attributes, ..VertexFormat::default() },
                 mesh,

@@ -144,6 +144,7 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
         let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
             MeshForm::Plain => "plain",
             MeshForm::Packed => "packed",
+            MeshForm::Nothing => "none",
             MeshForm::Own(own) => own.name,
         });
         let vertices = kind.map(|kind| format!("{} {}", kind.format.attributes.name(), kind.format.encoding.name()));

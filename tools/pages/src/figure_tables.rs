@@ -3,8 +3,8 @@
 //!
 //! A word names a figure: a stage's name, `pose`, `skin` or `processor` for a time, followed by `@joint` or `@vertex`
 //! for nanoseconds per joint or vertex; `A/B` for a ratio of two times, where one side may be a pattern of backends and
-//! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error`, `visible`,
-//! `draws` or `dispatches`.
+//! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error`, `error_px`,
+//! `memory`, `visible`, `draws` or `dispatches`.
 
 use crate::headline::{self, origin};
 use skinbench::frame::{Stage, StageGroup};
@@ -17,7 +17,7 @@ use skinbench::wording;
 use wildmatch::WildMatch;
 
 /// Figures that are not times.
-const OTHERS: [&str; 6] = ["limit", "parity", "clip_error", "visible", "draws", "dispatches"];
+const OTHERS: [&str; 8] = ["limit", "parity", "clip_error", "error_px", "memory", "visible", "draws", "dispatches"];
 /// Times that are not stages.
 const SUMS: [&str; 2] = ["pose", "processor"];
 
@@ -167,6 +167,8 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
             ("limit", ..) => "% of the limit".into(),
             ("parity", ..) => "parity".into(),
             ("clip_error", ..) => "joints' ends off by".into(),
+            ("error_px", ..) => "error in pixels".into(),
+            ("memory", ..) => "MB on host and device".into(),
             ("visible", ..) => "instances in view".into(),
             ("draws" | "dispatches", ..) => (*word).into(),
             (_, Some((a, b)), _) => match (is_time(a), is_time(b)) {
@@ -209,6 +211,11 @@ fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
         }
         ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
         ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
+        ("error_px", _) => entry.frame().and_then(|row| row.error_px).map(|pixels| format!("{pixels:.4}")),
+        ("memory", _) => entry.frame().and_then(|row| {
+            let bytes = row.host_bytes? + row.device_bytes?;
+            Some(format!("{:.2}", bytes as f64 / 1e6))
+        }),
         ("visible", _) => Some(row.and_then(|row| row.visible).map_or("all".into(), grouped)),
         ("draws", _) => entry.frame().and_then(|row| row.draws).map(grouped),
         ("dispatches", _) => entry.frame().and_then(|row| row.dispatches).map(grouped),
