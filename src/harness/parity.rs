@@ -436,12 +436,12 @@ pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending
 }
 
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
-    arena.lose();
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
         Skinned::Device(drawable) => {
             let Some(gpu) = &context.gpu else { return Ok(()) };
+            arena.lose();
             match drawable {
                 Drawable::Host | Drawable::Arena(_) => gpu.poison(&arena.device)?,
                 Drawable::Stored(vertices) => gpu.poison(&vertices.buffers())?,
