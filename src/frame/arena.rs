@@ -80,6 +80,7 @@ impl Arena {
 
     /// Fills the host side with NaN, so that a vertex that a backend did not write is detected.
     pub fn poison_host(&mut self) {
+        self.lose();
         self.host.fill(f32::NAN);
     }
 

@@ -1,6 +1,6 @@
 //! Memory of backends by purpose, and commands of a frame.
 
-use crate::crowd::{Crowd, Group};
+use crate::crowd::{Crowd, Group, Turnover};
 use crate::model::Model;
 use crate::pose::PoseMemory;
 use crate::vertex::Attributes;
@@ -128,7 +128,8 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
     };
     let models: usize = distinct(crowd).map(|group| model(&group.model)).sum();
     let layers = size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets()) + crowd.expression_bytes();
-    Bytes::of(Purpose::Clips, (models + layers) as u64)
+    let turnover = crowd.turnover().map_or(0, Turnover::bytes);
+    Bytes::of(Purpose::Clips, (models + layers + turnover) as u64)
 }
 
 /// Bytes of the vertices and influences that skinning on the host reads where they are.

@@ -367,12 +367,12 @@ fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &
 }
 
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
-    arena.lose();
     match backend.skinned() {
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
         Skinned::Device(drawable) => {
             let Some(gpu) = &context.gpu else { return Ok(()) };
+            arena.lose();
             match drawable {
                 Drawable::Host | Drawable::Arena(_) => gpu.poison(&arena.device)?,
                 Drawable::Stored(vertices) => gpu.poison(&vertices.buffers())?,

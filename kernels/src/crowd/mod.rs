@@ -4,6 +4,7 @@
 //! backend and the reference therefore read bit-identical clip times after any run time ([`time`]). Fades count whole
 //! ticks.
 
+mod changing;
 mod economy;
 mod expressing;
 mod expressions;
@@ -15,13 +16,14 @@ mod schedule;
 mod turnover;
 mod update_rate;
 
+pub use changing::InstanceLayers;
 pub use expressions::Expression;
 pub use families::MOST_LEVELS;
 pub use layers::{Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
 pub use lists::Lists;
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
-pub use turnover::{InstanceLayers, Turnover};
+pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
 use crate::model::{Model, RotationBlend, Rows, ensure};

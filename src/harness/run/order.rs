@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn time_decides_within_a_few_and_two_hundred_frames() {
+    fn time_decides_within_a_few_and_three_hundred_frames() {
         let total = |pace, estimate| blocks(pace, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
-        assert_eq!([0, 9].map(|estimate| total(Pace::Full, estimate)), [200, 200]);
+        assert_eq!([0, 6].map(|estimate| total(Pace::Full, estimate)), [300, 300]);
         assert_eq!(total(Pace::Full, 40), 54); // 2 s are 50 frames, in blocks of 6
         assert_eq!(total(Pace::Full, 900), 5);
-        assert_eq!([0, 40, 200, 390, 600].map(|estimate| total(Pace::Brief, estimate)), [200, 30, 5, 5, 3]);
+        assert_eq!([0, 40, 200, 390, 600].map(|estimate| total(Pace::Brief, estimate)), [300, 30, 5, 5, 3]);
     }
 
     #[test]

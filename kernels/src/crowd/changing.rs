@@ -1,0 +1,205 @@
+//! Crowds that change: instances are replaced, or keep their pose.
+
+use super::schedule::{LONGEST, Schedule};
+use super::turnover::{Turnover, drawn};
+use super::{Crowd, CrowdError, Fade, Layer, MAX_LAYERS, Playback, time};
+use crate::model::{Rows, ensure};
+use arrayvec::ArrayVec;
+
+/// The layers of one instance.
+pub type InstanceLayers = ArrayVec<Layer, MAX_LAYERS>;
+
+impl Crowd {
+    /// The crowd with a share of each group's instances, 0 to 1, that keep the pose of tick 0. They become the last of
+    /// their group. A fade under way stops; an inertial one is over.
+    ///
+    /// # Errors
+    /// A crowd that [is reduced](Crowd::is_reduced) or changes already.
+    pub fn with_frozen(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
+        self.require_full_posing()?;
+        let mut order: Vec<u32> = (0..self.instance_count() as u32).collect();
+        for group in &mut self.groups {
+            let own = &mut order[group.instances.start as usize..group.instances.end as usize];
+            let frozen = (share * own.len() as f64).round() as usize;
+            own.sort_by_key(|&instance| drawn(seed, instance, 1));
+            let (moving, still) = own.split_at_mut(own.len() - frozen);
+            moving.sort_unstable();
+            still.sort_unstable();
+            group.frozen = still.len() as u32;
+        }
+        let layers = std::mem::take(&mut self.layers);
+        for (instance, &before) in (0..).zip(&order) {
+            let own = layers.of(before as usize);
+            match self.groups[self.group_of(instance)].is_frozen(instance) {
+                true => self.layers.push(&held(own)),
+                false => self.layers.push(own),
+            }
+        }
+        self.reorder(&order);
+        Ok(self)
+    }
+
+    /// The crowd with a share of its instances, above 0 and up to 1, replaced in every tick: one of a whole number of
+    /// shifts. A newcomer plays what another instance of its kind plays at another time.
+    ///
+    /// # Errors
+    /// A crowd that [is reduced](Crowd::is_reduced) or has a turnover already.
+    pub fn with_turnover(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
+        let problem = "a crowd of which poses are shared or instances replaced already; expected neither";
+        ensure(!self.is_reduced() && self.turnover.is_none(), || CrowdError(problem.into()))?;
+        let kind = |instance: u32| {
+            let group = self.group_of(instance);
+            (group, self.groups[group].is_frozen(instance), shape(self.layers.of(instance as usize)))
+        };
+        let kinds = (0..self.instance_count() as u32).map(kind);
+        self.turnover = Some(Box::new(Turnover::new(kinds, share, seed)));
+        Ok(self)
+    }
+
+    /// The replacement of instances, if there is any.
+    pub fn turnover(&self) -> Option<&Turnover> {
+        self.turnover.as_deref()
+    }
+
+    /// Returns whether some instances keep their pose.
+    pub fn has_frozen(&self) -> bool {
+        self.groups.iter().any(|group| group.frozen > 0)
+    }
+
+    /// Returns whether instances are replaced or keep their pose, so that frames differ in what has to be done.
+    pub fn changes(&self) -> bool {
+        self.turnover.is_some() || self.has_frozen()
+    }
+
+    /// The layers of an instance at a tick. There are as many at every tick, and they need as many slots.
+    pub fn layers_at(&self, instance: u32, tick: u32) -> InstanceLayers {
+        let (model, ahead) = self.turnover.as_ref().map_or((instance, 0), |turnover| turnover.model(instance, tick));
+        let later = |layer: &Layer| {
+            let mut layer = *layer;
+            if layer.playback != Playback::Once {
+                layer.phase = layer.phase.wrapping_add(layer.step.wrapping_mul(ahead));
+            }
+            layer.schedule.offset = layer.schedule.offset.wrapping_add(ahead);
+            layer
+        };
+        match ahead {
+            0 => self.layers.of(model as usize).iter().copied().collect(),
+            _ => self.layers.of(model as usize).iter().map(later).collect(),
+        }
+    }
+
+    /// Model to world, of an instance at a tick.
+    pub fn placement_at(&self, instance: u32, tick: u32) -> &Rows {
+        let place = self.turnover.as_ref().map_or(instance, |turnover| turnover.place(instance, tick));
+        &self.placements[place as usize]
+    }
+}
+
+/// What two instances have in common if one may take the other's layers: everything but clips and times.
+fn shape(layers: &[Layer]) -> Vec<u8> {
+    let common = |layer: &Layer| {
+        let times = Layer { clip: 0, phase: 0, step: 0, pace: 0, time_base: 0.0, time_scale: 0.0, ..*layer };
+        let schedule = Schedule { offset: 0, ..layer.schedule };
+        Layer { frame_rate: 0.0, schedule, ..times }
+    };
+    layers.iter().flat_map(|layer| bytemuck::bytes_of(&common(layer)).to_vec()).collect()
+}
+
+/// Layers that show what these show at tick 0.
+fn held(layers: &[Layer]) -> InstanceLayers {
+    let of = |(index, layer): (usize, &Layer)| Layer {
+        kind: layer.kind,
+        weight: Layer { fade: Fade::Cross, ..*layer }.weight_at(0),
+        mask: layer.mask,
+        // What may be absent stays a layer that needs blending.
+        schedule: match layer.schedule.length {
+            0 => Schedule::ALWAYS,
+            _ => Schedule { period: 0, offset: 0, length: LONGEST, fade_in: 0, fade_out: 0 },
+        },
+        ..Layer::held(layer.clip, time(layers, index, 0))
+    };
+    layers.iter().enumerate().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crowd::LayerKind;
+    use crate::fixture;
+    use crate::model::IDENTITY_ROWS;
+    use std::sync::Arc;
+
+    fn crowd(count: u32) -> Crowd {
+        let model = Arc::new(fixture::chain());
+        let mut crowd = Crowd::new();
+        let schedule = Schedule { period: 90, offset: 7, length: 50, fade_in: 10, fade_out: 10 };
+        for first in [0, count / 2] {
+            let instances = (first..count / 2 + first).map(|i| {
+                let mut placement = IDENTITY_ROWS;
+                placement[3] = i as f32;
+                let base = Layer::looping(&model, 0, i.wrapping_mul(0x9e37_79b9), 1.0);
+                let over = Layer { kind: LayerKind::Override, schedule, ..base };
+                (placement, [base, over])
+            });
+            crowd.push_group(Arc::clone(&model), instances).unwrap();
+        }
+        crowd
+    }
+
+    #[test]
+    fn a_share_is_replaced_in_every_tick_and_nobody_else() {
+        let crowd = crowd(200).with_turnover(0.05, 3).unwrap();
+        let turnover = crowd.turnover().unwrap();
+        let places = |tick| (0..200).map(move |instance| turnover.place(instance, tick));
+        for tick in 0..60 {
+            let mut changed: Vec<u32> = turnover.changed(tick, tick + 1).collect();
+            assert_eq!(changed.len(), 10, "5 % of 200");
+            assert!(changed.iter().all(|&i| crowd.layers_at(i, tick) != crowd.layers_at(i, tick + 1)));
+            changed.sort_unstable();
+            for instance in (0..200).filter(|i| changed.binary_search(i).is_err()) {
+                assert_eq!(crowd.layers_at(instance, tick), crowd.layers_at(instance, tick + 1));
+                assert_eq!(crowd.placement_at(instance, tick), crowd.placement_at(instance, tick + 1));
+            }
+            let mut all: Vec<u32> = places(tick).collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..200), "everyone has a place");
+        }
+        assert_eq!(turnover.changed(70, 30).count(), 200, "a lifetime or more later");
+        assert_eq!(turnover.changed(33, 31).count(), 20);
+        assert!(places(20).zip(0..).any(|(place, i)| (place < 100) != (i < 100)), "models change places");
+        assert!(places(0).eq(0..200) && crowd.layers_at(7, 0)[..] == *crowd.layers().of(7));
+        assert!(places(u32::MAX).all(|place| place < 200));
+    }
+
+    /// A small crowd and a small share: some shifts are empty.
+    #[test]
+    fn few_instances_are_replaced_in_some_ticks() {
+        let crowd = crowd(6).with_turnover(0.01, 3).unwrap();
+        let counts: Vec<usize> =
+            (0..100).map(|tick| crowd.turnover().unwrap().changed(tick, tick + 1).count()).collect();
+        assert!(counts.iter().sum::<usize>() == 6 && counts.iter().all(|&count| count < 2));
+        assert!((0..6).all(|instance| crowd.placement_at(instance, 1_000) == &crowd.placements()[instance as usize]));
+    }
+
+    #[test]
+    fn frozen_instances_are_the_last_and_show_tick_0() {
+        let plain = crowd(100);
+        let frozen = plain.clone().with_frozen(0.8, 5).unwrap();
+        assert!(frozen.groups().iter().all(|group| group.frozen == 40 && group.len() == 50));
+        for instance in 0..100 {
+            let before = frozen.placements()[instance as usize][3] as usize;
+            let (own, shown) = (plain.layers().of(before), frozen.layers().of(instance as usize));
+            if !frozen.groups()[instance as usize / 50].is_frozen(instance) {
+                assert_eq!(own, shown);
+                continue;
+            }
+            for (index, layer) in shown.iter().enumerate() {
+                assert!([0, 77].iter().all(|&tick| time(shown, index, tick) == time(own, index, 0)));
+                assert!([0, 77].iter().all(|&tick| layer.weight_at(tick) == own[index].weight_at(0)));
+            }
+        }
+        let both = frozen.with_turnover(0.1, 5).unwrap();
+        assert!((0..100).all(|i| shape(&both.layers_at(i, 500)) == shape(both.layers().of(i as usize))));
+        assert!(both.with_frozen(0.5, 5).is_err());
+    }
+}
