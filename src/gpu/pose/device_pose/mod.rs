@@ -7,10 +7,12 @@ mod kernels;
 pub(in crate::gpu) use batches::{listed, now};
 pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
+use crate::bake::BakeFormat;
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, FrameInput, Result, Stage, StageTimer};
+use crate::frame::{Approximation, BackendError, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
+use crate::gpu::pose::baked::BakedGroups;
 use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
 use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
 use crate::gpu::pose::visibility::Visibility;
@@ -47,11 +49,14 @@ pub struct DevicePose {
     /// Neighbouring chunks that share buffers.
     levels: usize,
     blends: bool,
+    /// The groups whose vertices are baked, if any are.
+    baked: Option<BakedGroups>,
 }
 
 impl DevicePose {
     /// Uploads constant data and allocates poses and palettes. With a view, only instances in its frustum are posed, at
-    /// the levels that the eye's distance asks for if the crowd has families.
+    /// the levels that the eye's distance asks for if the crowd has families. With `bakes`, groups whose vertices may be
+    /// baked are.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
@@ -59,11 +64,16 @@ impl DevicePose {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunks: &[Chunk],
-        view: Option<(&Frustum, &Eye)>,
+        (view, bakes): (Option<(&Frustum, &Eye)>, bool),
         edit: Option<&Edit>,
     ) -> Result<Self> {
+        let bakes = bakes && !crowd.has_update_rates() && crowd.groups().iter().any(|group| group.baked);
+        let bake = || BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked, edit);
+        let baked = bakes.then(bake).transpose()?;
         let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
-        let statics = crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends));
+        let vertices = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
+        let statics = crowd.groups().iter().enumerate();
+        let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, vertices(index)));
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
         let kernels = Kernels::new(gpu, edit);
@@ -77,8 +87,10 @@ impl DevicePose {
                 let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
                 let statics = &statics[chunk.group];
                 let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
-                batches.push(PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), visible));
-                palettes.push(poses.palettes().clone());
+                let view = (visible, baked.as_ref());
+                let (batch, own) = PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), view);
+                batches.push(batch);
+                palettes.push(own);
             }
         }
         if let Some(visibility) = &visibility {
@@ -87,13 +99,14 @@ impl DevicePose {
             visibility.record(gpu, &mut commands);
             commands.finish()?;
         }
-        let largest = batches.iter().max_by_key(|batch| batch.instances.len());
+        let posed = |batch: &&PoseBatch| batch.bindings.numbers.joints > 0;
+        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| batch.bindings.dispatch(gpu, pass, Step::WALKS[walk]));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
-        Ok(Self { gpu, walk, now, visibility, visible: None, batches, palettes, levels, blends })
+        Ok(Self { gpu, walk, now, visibility, visible: None, batches, palettes, levels, blends, baked })
     }
 
     /// Records one stage for all batches.
@@ -161,7 +174,12 @@ impl PaletteSource for DevicePose {
     }
 
     fn label(&self) -> Option<String> {
-        Some(format!("poses by {}", self.walk.name()))
+        let baked = self.baked.as_ref().map_or(String::new(), |baked| format!(", {}", baked.label));
+        Some(format!("poses by {}{baked}", self.walk.name()))
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        self.baked.as_ref().map(|baked| baked.approximation)
     }
 
     fn visibility(&self) -> Option<&Visibility> {
