@@ -4,15 +4,18 @@ use crate::backends::common::{context, prepare_for};
 use crate::backends::levels::built;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Vec3, Vec4};
+use skinbench::backend::gpu::Edits;
 use skinbench::backend::{Backend, Context};
 use skinbench::bake;
 use skinbench::crowd::{Crowd, Reach};
 use skinbench::frame::{FrameInput, Job, Purpose, Retention, StageTimer};
 use skinbench::frustum::{Eye, Frustum};
+use skinbench::gpu::shader::kernel::Edit;
 use skinbench::harness::lod_error;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::registry;
 use skinbench::scene::{BuiltScene, Clips, LEVELS, Settings};
+use std::rc::Rc;
 
 pub const CHOOSING: [&str; 2] = ["gpu-full:levels", "gpu-full:vertex-levels"];
 
@@ -143,6 +146,12 @@ fn the_last_level_is_baked_where_it_may_be() {
     let counts = at_levels(scene.choices().unwrap(), &shown[0]);
     assert!(counts[LEVELS - 1] > 0 && counts[0] > 0, "{counts:?}");
     let Ok(backend) = registry::find("gpu-full:vertex").unwrap().create(&context) else { return };
+    // Players of the last level come after those of the others.
+    let edit: Edit = Rc::new(|wgsl| wgsl.replace("players[batch.first_instance + instance]", "players[instance]"));
+    let edits = Edits { pose: Some(edit), skin: None };
+    let broken = registry::find(CHOOSING[1]).unwrap().create_edited(&context, edits).unwrap();
+    let failure = shown(&*broken, &context, scene.choices().unwrap(), &views(&scene)[..1]).unwrap_err();
+    assert!(failure.starts_with("position"), "{failure}");
     let posed = built(text, lod("mesh"));
     let parity = |crowd: &Crowd| {
         let (mut backend, mut arena) = prepare_for(&*backend, &context, crowd, &Job::default());
@@ -224,10 +233,7 @@ fn a_frame_sends_tick_and_camera() {
 
 #[test]
 fn choosing_mutants_die() {
-    use skinbench::backend::gpu::Edits;
-    use skinbench::gpu::shader::kernel::Edit;
     use std::cell::Cell;
-    use std::rc::Rc;
     let context = context();
     if context.gpu.is_none() {
         return;
