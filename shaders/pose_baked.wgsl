@@ -46,7 +46,7 @@ fn main(
     if instance >= batch.instances {
         return;
     }
-    let player = players[instance];
+    let player = players[batch.first_instance + instance];
     if LAYERS == 1u {
         shown[instance] = shown_of(player, layers[player.first_layer], 1.0);
         return;

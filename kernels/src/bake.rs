@@ -1,6 +1,6 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
-use crate::crowd::{BLOCK, Crowd, Group, Layer, LayerKind, REST, time};
+use crate::crowd::{BLOCK, Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED, time};
 use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, rows_to_affine};
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
@@ -19,6 +19,9 @@ const MOST_TO_A_KEY: usize = 32;
 /// Most frames of a clip: as many as the sampled times can tell apart.
 const MOST_FRAMES: usize = 1 << 12;
 
+/// Most layers of an instance whose baked clips are blended.
+pub const MOST_LAYERS: usize = 4;
+
 /// Instances of a group and ticks of each at which blends of clips are measured.
 const BLENDED_INSTANCES: usize = 64;
 const BLENDED_TICKS: u32 = 96;
@@ -26,6 +29,15 @@ const BLENDED_TICKS: u32 = 96;
 const TICK_STRIDE: u32 = 10_007;
 /// Factor on the largest error found, because blends are measured at many ticks, not at every one.
 const BLEND_MARGIN: f64 = 1.25;
+
+/// Returns whether baked clips of a group can be blended as its instances play them: whole, and without morph targets.
+pub fn blends(crowd: &Crowd, group: &Group) -> bool {
+    let whole =
+        |layer: &Layer| layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial;
+    let mut layers = group.instances.clone().map(|instance| crowd.layers().of(instance as usize));
+    group.model.mesh().targets().is_empty()
+        && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
+}
 
 /// Storage format of baked frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

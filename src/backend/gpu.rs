@@ -122,7 +122,8 @@ impl GpuBackend {
             true => gpu.spans(crowd)?,
             false => chunks.iter().map(|chunk| vec![chunk.clone()]).collect(),
         };
-        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, skin.palette(), job, edit));
+        let bakes = matches!(skin, Skinning::Vertex(..));
+        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job, edit));
         let (morphs, morph_memory) = gpu.counted(|| Morphs::new(gpu, crowd, &chunks, skin.morph()));
         let (gpu, memory) = (Rc::clone(gpu), memory + morph_memory);
         let posed = Posed { gpu, chunks, parts, palettes: palettes?, morphs: morphs?, memory };

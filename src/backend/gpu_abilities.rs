@@ -2,9 +2,8 @@
 
 use super::abilities::{Abilities, DUAL_QUATERNIONS, Joints, LaterPasses, RIGID};
 use super::gpu::{Skinning, Strategy};
-use crate::bake::BakeFormat;
+use crate::bake::{BakeFormat, MOST_LAYERS};
 use crate::frame::{Ability, Lack};
-use crate::gpu::pose::baked;
 use crate::gpu::{PaletteForm, Posing, UNIFORM_ENTRIES};
 
 const NO_MORPH_TARGETS: Lack = Lack { ability: Ability::MorphTargets, reason: "has no morph targets" };
@@ -30,7 +29,7 @@ const UNIFORM: &[Lack] =
 const BAKED: &[Lack] = &[
     NO_MORPH_TARGETS,
     Lack { ability: Ability::UpdateRates, reason: "shows baked clips at every tick" },
-    Lack { ability: Ability::LayersBeyond(baked::MOST_LAYERS), reason: "blends up to four baked clips" },
+    Lack { ability: Ability::LayersBeyond(MOST_LAYERS), reason: "blends up to four baked clips" },
     Lack { ability: Ability::Masks, reason: WHOLE_PALETTES },
     Lack { ability: Ability::AdditiveLayers, reason: WHOLE_PALETTES },
     Lack { ability: Ability::InertialFades, reason: WHOLE_PALETTES },

@@ -6,12 +6,13 @@ use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, FrameInput, Result};
 use crate::gpu::draw::present;
 use crate::gpu::draw::source::VertexSource;
+use crate::gpu::pose::baked;
 use crate::gpu::shader::binding::GroupLayout;
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::skinning::{self, Kind};
-use crate::gpu::{Capture, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
+use crate::gpu::{Capture, Chunk, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -49,18 +50,30 @@ impl VertexSkinner {
         let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
-        gpu.has(wgpu::ShaderStages::VERTEX, skinning::storage_buffers(palette) + present::STORAGE_BUFFERS + morph)?;
-        let kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
+        let shown = palettes.chunks().iter().any(|palettes| palettes.shown().is_some());
+        let storage = skinning::storage_buffers(palette) + u32::from(shown && palette == PaletteForm::Rows);
+        gpu.has(wgpu::ShaderStages::VERTEX, storage + present::STORAGE_BUFFERS + morph)?;
+        let mut kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
+        // Those of a crowd in which others are posed.
+        let baked = chunks.iter().zip(palettes.chunks()).filter(|(_, palettes)| palettes.shown().is_some());
+        for (Chunk { group, .. }, _) in baked.filter(|_| palette == PaletteForm::Rows) {
+            let layers = baked::width(crowd, &crowd.groups()[*group]);
+            kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
+        }
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
             skinning::vertex_shader(kind.mesh, palette, kind.morph, root, roles)
         };
-        // The shaders of all kinds have the same bindings.
-        let first = kinds.first().map(|&kind| wgsl(kind, "capture.wgsl", &[])).unwrap_or_default();
+        // The shaders of all kinds have the same bindings, but for those of baked vertices.
+        let [posed_kind, baked_kind] =
+            [false, true].map(|baked| kinds.iter().find(|kind| (kind.mesh == MeshForm::Nothing) == baked));
+        let all = [posed_kind, baked_kind].into_iter().flatten().map(|&kind| wgsl(kind, "capture.wgsl", &[]));
+        let all: Vec<String> = all.collect();
         let dynamic = palette.stride().map(|_| "palettes");
-        let layout = GroupLayout::new(gpu, "gpu-vertex", &first, 0, wgpu::ShaderStages::VERTEX, dynamic);
+        let layout = GroupLayout::of_all(gpu, "gpu-vertex", &all, 0, wgpu::ShaderStages::VERTEX, dynamic);
         let visibility = palettes.visibility();
         let (groups, memory) = gpu.counted(|| {
-            let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, mesh)).collect();
+            let meshes: Vec<_> =
+                crowd.groups().iter().zip(&kinds).map(|(g, kind)| MeshBuffers::new(gpu, g, kind.mesh)).collect();
             skinning::bind_groups(gpu, crowd, chunks, &meshes, &[], posed.inputs(), &layout)
         });
         let parts = groups.into_iter().zip(chunks).map(|(group, chunk)| (group, vec![chunk.clone()])).collect();

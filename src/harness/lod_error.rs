@@ -4,10 +4,10 @@
 //! faces the same way. The error is the distance of the posed vertex from that place in the posed level. Unlike the
 //! distance of two surfaces, it counts whatever a vertex does, sliding along the surface included.
 
+use crate::bake;
 use crate::crowd::{Crowd, CrowdError, Layer, REST};
 use crate::model::{IDENTITY_ROWS, Model};
-use crate::reference::Blending;
-use crate::reference::ReferencePose;
+use crate::reference::{Blending, ReferencePose};
 use crate::scene::{BuiltScene, Levels};
 use crate::vertex::Normals;
 use glam::DVec3;
@@ -50,6 +50,8 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
             return Ok([0.0; 2]);
         }
         let places = places(full, &group.model)?;
+        // What backends that bake this level state.
+        let baked = if group.baked { bake::POSITION } else { 0.0 };
         let bounds = full.bounds();
         let diagonal = f64::from((bounds.max - bounds.min).length());
         // The largest on the screen, where an error shows most, and some others.
@@ -69,7 +71,7 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
                     let there: DVec3 = corners.iter().zip(place.parts).map(|(corner, part)| *corner * part).sum();
                     there.distance(at(&plain, full, place.vertex))
                 };
-                let relative = places.iter().map(off).fold(0.0, f64::max) / diagonal;
+                let relative = baked + places.iter().map(off).fold(0.0, f64::max) / diagonal;
                 worst = [worst[0].max(relative), worst[1].max(relative * levels.pixels[instance as usize])];
             }
         }

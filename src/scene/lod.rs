@@ -6,6 +6,7 @@
 
 use super::camera::Camera;
 use crate::asset::{adapt, joint_level};
+use crate::bake;
 use crate::crowd::{Crowd, CrowdError};
 use crate::model::{Model, ModelError};
 use crate::wording;
@@ -39,15 +40,17 @@ pub struct Lod {
     pub joints: bool,
     /// Vertices lose influences.
     pub influences: bool,
+    /// Vertices are baked at the last level, by backends that can.
+    pub vertices: bool,
 }
 
 impl Lod {
     /// Names of the kinds.
-    pub const KINDS: [&'static str; 3] = ["mesh", "joints", "influences"];
+    pub const KINDS: [&'static str; 4] = ["mesh", "joints", "influences", "vertices"];
 
     /// The names of its kinds, separated by `+`; empty if there is none.
     pub fn name(self) -> String {
-        let kinds = [self.mesh, self.joints, self.influences].into_iter().zip(Self::KINDS);
+        let kinds = [self.mesh, self.joints, self.influences, self.vertices].into_iter().zip(Self::KINDS);
         kinds.filter(|(on, _)| *on).map(|(_, name)| name).collect::<Vec<_>>().join("+")
     }
 
@@ -68,6 +71,7 @@ impl FromStr for Lod {
                 "mesh" => lod.mesh = true,
                 "joints" => lod.joints = true,
                 "influences" => lod.influences = true,
+                "vertices" => lod.vertices = true,
                 _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
             }
         }
@@ -132,9 +136,10 @@ impl Levels {
                 })
                 .collect();
             let mut crowd = Crowd::with_format(self.full.format());
-            for ((group, _), made) in all.into_iter().zip(made) {
+            for ((group, level), made) in all.into_iter().zip(made) {
                 let instances: Vec<u32> = self.full.groups()[group].instances.clone().collect();
                 push(&mut crowd, &self.full, group, &instances, &made?)?;
+                bake_last_group(&mut crowd, level, lod);
             }
             Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
         };
@@ -208,6 +213,7 @@ pub(super) fn leveled(
             whole.push((full.groups()[*group].model.name().to_owned(), *level));
         }
         push(&mut crowd, &full, *group, instances, &made)?;
+        bake_last_group(&mut crowd, *level, lod);
         counts[*level] += instances.len();
         original.extend_from_slice(instances);
         kept[*group][*level] = Some(made);
@@ -245,6 +251,14 @@ fn push(
         (full.placements()[instance as usize], layers)
     });
     crowd.push_masked_group(Arc::clone(model), &masks, own)
+}
+
+/// Lets backends bake the vertices of the group that was appended last, at a level, if it is the last one and asked for.
+fn bake_last_group(crowd: &mut Crowd, level: usize, lod: Lod) {
+    let last = level == LEVELS - 1 && lod.vertices;
+    if last && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group)) {
+        crowd.bake_last_group();
+    }
 }
 
 /// A crowd or a model that cannot be made.
@@ -344,7 +358,7 @@ mod tests {
         let error = "mesh,joint".parse::<Lod>().unwrap_err();
         assert_eq!(
             error,
-            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints or influences"
+            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints, influences or vertices"
         );
     }
 

@@ -72,7 +72,7 @@ pub struct Settings {
     /// Number of models among people, as in the scene `city`
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub models: Option<u32>,
-    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences
+    /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences, vertices
     #[cfg_attr(feature = "cli", arg(long, value_name = "KIND,...|none"))]
     pub lod: Option<Lod>,
     /// Skinned attributes: position (p), normal (n), tangent (t); default: pn

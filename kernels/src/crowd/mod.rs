@@ -55,6 +55,8 @@ pub struct Group {
     pub format: VertexFormat,
     /// Number of the last instances, which keep their pose.
     pub frozen: u32,
+    /// `true` if backends may show baked vertices of these instances, because they are small on the screen.
+    pub baked: bool,
     masks: Vec<f32>,
 }
 
@@ -185,8 +187,20 @@ impl Crowd {
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
-        self.groups.push(Group { model, instances: first..end, format, frozen: 0, masks: masks.concat() });
+        self.groups.push(Group {
+            model,
+            instances: first..end,
+            format,
+            frozen: 0,
+            baked: false,
+            masks: masks.concat(),
+        });
         Ok(())
+    }
+
+    /// Lets backends show baked vertices of the last group.
+    pub fn bake_last_group(&mut self) {
+        self.groups.iter_mut().next_back().into_iter().for_each(|group| group.baked = true);
     }
 
     /// The same instances with another interpolation of every clip's linear rotations.

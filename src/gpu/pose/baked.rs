@@ -1,10 +1,11 @@
-//! Palettes, or vertices, baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an instance, the two
-//! baked frames between which it is interpolated and its share of the pose; skinning averages the palettes of layers.
+//! Palettes, or vertices, baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an
+//! instance, the two baked frames between which it is interpolated and its share of the pose; skinning averages the
+//! palettes of layers.
 
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
+use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::{listed, now};
 use crate::gpu::pose::palette_source::PaletteSource;
 use crate::gpu::pose::updates::{Record, Updates};
@@ -22,8 +23,6 @@ use std::ops::Range;
 
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
-/// Most layers of an instance.
-pub const MOST_LAYERS: usize = 4;
 /// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
 /// so the errors of the summands count twice if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
@@ -37,8 +36,6 @@ pub fn shader() -> String {
 struct Plan<'a> {
     baker: Baker<'a>,
     rates: Vec<Option<Rate>>,
-    /// Error of averaging palettes instead of local poses.
-    blend: BakeError,
     /// Palette entries, or vertices, of a frame.
     entries: usize,
     /// Bytes of each.
@@ -84,7 +81,7 @@ impl<'a> Plan<'a> {
             })
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { blend: BakeError::default(), baker, rates, entries, entry_bytes, header };
+        let plan = Self { baker, rates, entries, entry_bytes, header };
         match plan.bytes() > limit {
             true => Err(BackendError::TooLarge(format!(
                 "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
@@ -136,10 +133,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn plans<'a>(gpu: &Gpu, crowd: &'a Crowd, format: BakeFormat) -> Result<Vec<Plan<'a>>> {
-    crowd.groups().iter().map(|group| Plan::new(gpu, crowd, group, format)).collect()
-}
-
 /// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     let of_instance = |instance: u32| {
@@ -149,86 +142,67 @@ pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     group.instances.clone().map(of_instance).max().unwrap_or(1) as u32
 }
 
-/// A crowd's baked palettes on the device.
-pub struct BakedPalettes {
-    now: Buffer,
-    /// Number of instances, kernel and bindings of each chunk.
-    chunks: Vec<(u32, ComputePipeline, BindGroup)>,
-    palettes: Vec<Palettes>,
-    updates: Option<Updates>,
-    approximation: Approximation,
-    label: String,
+/// A group's frames on the device.
+struct BakedGroup {
+    clips: Buffer,
+    frames: Buffer,
+    pipeline: ComputePipeline,
+    entries: u32,
+    width: u32,
 }
 
-impl BakedPalettes {
-    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
+/// Baked groups of a crowd on the device, and the kernel that finds the frames that they show.
+pub struct BakedGroups {
+    kernel: Kernel,
+    groups: Vec<Option<BakedGroup>>,
+    /// Stated error of the baked groups.
+    pub approximation: Approximation,
+    /// Short description for tables.
+    pub label: String,
+}
+
+impl BakedGroups {
+    /// Bakes the clips that some of a crowd's groups play; `edit` changes the kernel's source.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
     /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        format: BakeFormat,
+        wanted: impl Fn(&Group) -> bool,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-        let mut plans = plans(gpu, crowd, format)?;
-        for (plan, group) in plans.iter_mut().zip(crowd.groups()).filter(|_| !gpu.plans()) {
-            plan.blend = plan.baker.blend_error(crowd, group);
-        }
-        let widths: Vec<u32> = crowd.groups().iter().map(|group| width(crowd, group)).collect();
         let kernel = Kernel::new(gpu, "pose_baked", shader(), edit, true);
-        let pipelines = made_once(widths.iter().copied(), |&width| kernel.pipeline(gpu, &constants(width)));
-        let now = now(gpu);
-        let mut rounding = 0.0f64;
-        let statics: Vec<_> = crowd
-            .groups()
-            .iter()
-            .zip(&plans)
-            .map(|(group, plan)| {
-                let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
-                let baked = || {
-                    let (words, off) = plan.baked(group, format);
-                    rounding = rounding.max(off);
-                    words
-                };
-                let (words, usage) = (plan.bytes() as usize / 4, wgpu::BufferUsages::STORAGE);
-                (clips, gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked))
-            })
-            .collect();
-        let mut palettes = Vec::with_capacity(chunks.len());
-        let mut played = Vec::with_capacity(chunks.len());
-        let bound = chunks.iter().map(|chunk| {
-            let instances = chunk.instances.len() as u32;
-            let (players, layers) = listed(crowd, chunk.instances.clone());
-            let (clips, frames) = &statics[chunk.group];
-            let entries = plans[chunk.group].entries as u32;
-            let slots = instances * widths[chunk.group];
-            let shown = gpu.buffer(
-                Purpose::Scratch,
-                "shown frames",
-                u64::from(slots) * layout::SHOWN_BYTES,
-                wgpu::BufferUsages::STORAGE,
-            );
-            palettes.push(Palettes::baked(frames, &shown));
-            let batch = layout::Batch { instances, entries, ..Default::default() };
-            let batch = gpu.uniform(Purpose::Scratch, "batch", &batch);
-            let players = gpu.storage(Purpose::Clips, "players", &players);
-            let layers = gpu.storage(Purpose::Clips, "layers", &layers);
-            played.push((chunk.instances.clone(), layers.clone()));
-            let buffers = [
-                ("batch", &batch),
-                ("now", &now),
-                ("layers", &layers),
-                ("players", &players),
-                ("clips", clips),
-                ("shown", &shown),
-            ];
-            let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-            (instances, pipelines[chunk.group].clone(), kernel.bind(gpu, 0, buffers))
-        });
-        let chunks = bound.collect();
-        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
-        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
-        let error = plans.iter().map(Plan::error).fold(BakeError::default(), BakeError::max);
-        let blend = plans.iter().map(|plan| plan.blend).fold(BakeError::default(), BakeError::max);
-        let bytes: u64 = plans.iter().map(Plan::bytes).sum();
+        let widths = crowd.groups().iter().map(|group| width(crowd, group));
+        let pipelines = made_once(widths, |&width| kernel.pipeline(gpu, &constants(width)));
+        let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
+        let of_group = |(group, pipeline): (&Group, ComputePipeline)| {
+            if !wanted(group) {
+                return Ok(None);
+            }
+            let plan = Plan::new(gpu, crowd, group, format)?;
+            if !gpu.plans() {
+                blend = blend.max(plan.baker.blend_error(crowd, group));
+            }
+            (error, bytes) = (error.max(plan.error()), bytes + plan.bytes());
+            let baked = || {
+                let (words, off) = plan.baked(group, format);
+                rounding = rounding.max(off);
+                words
+            };
+            let (words, usage) = (plan.bytes() as usize / 4, wgpu::BufferUsages::STORAGE);
+            Ok(Some(BakedGroup {
+                clips: gpu.storage(Purpose::Clips, "baked clips", &plan.table()),
+                frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
+                pipeline,
+                entries: plan.entries as u32,
+                width: width(crowd, group),
+            }))
+        };
+        let groups = crowd.groups().iter().zip(pipelines).map(of_group).collect::<Result<_>>()?;
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
@@ -242,7 +216,70 @@ impl BakedPalettes {
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),
         };
-        Ok(Self { now, chunks, palettes, updates, approximation, label })
+        Ok(Self { kernel, groups, approximation, label })
+    }
+
+    /// Palette entries, or vertices, of a group's frames, if it is baked.
+    pub fn entries(&self, group: usize) -> Option<u32> {
+        Some(self.groups[group].as_ref()?.entries)
+    }
+
+    /// The pipeline and bindings of a chunk's kernel, and what skinning binds as palettes; `None` if the chunk's group is
+    /// not baked. `batch` has the number of instances that are shown and the [entries](Self::entries).
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        chunk: &Chunk,
+        batch: Resource,
+        [now, players, layers]: [&Buffer; 3],
+    ) -> Option<(ComputePipeline, BindGroup, Palettes)> {
+        let group = self.groups[chunk.group].as_ref()?;
+        let bytes = chunk.instances.len() as u64 * u64::from(group.width) * layout::SHOWN_BYTES;
+        let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
+        let buffers =
+            [("now", now), ("layers", layers), ("players", players), ("clips", &group.clips), ("shown", &shown)];
+        let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
+        let bound = self.kernel.bind(gpu, 0, buffers.into_iter().chain([("batch", batch)]));
+        Some((group.pipeline.clone(), bound, Palettes::baked(&group.frames, &shown)))
+    }
+}
+
+/// A crowd's baked palettes on the device.
+pub struct BakedPalettes {
+    now: Buffer,
+    /// Number of instances, kernel and bindings of each chunk.
+    chunks: Vec<(u32, ComputePipeline, BindGroup)>,
+    palettes: Vec<Palettes>,
+    groups: BakedGroups,
+    updates: Option<Updates>,
+}
+
+impl BakedPalettes {
+    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
+    ///
+    /// # Errors
+    /// As [`BakedGroups::new`].
+    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
+        let groups = BakedGroups::new(gpu, crowd, format, |_| true, edit)?;
+        let now = now(gpu);
+        let mut played = Vec::with_capacity(chunks.len());
+        let bound = chunks.iter().filter_map(|chunk| {
+            let instances = chunk.instances.len() as u32;
+            let entries = groups.entries(chunk.group)?;
+            let (players, layers) = listed(crowd, chunk.instances.clone());
+            let batch = layout::Batch { instances, entries, ..Default::default() };
+            let batch = gpu.uniform(Purpose::Scratch, "batch", &batch);
+            let players = gpu.storage(Purpose::Clips, "players", &players);
+            let layers = gpu.storage(Purpose::Clips, "layers", &layers);
+            played.push((chunk.instances.clone(), layers.clone()));
+            let bound = groups.bind(gpu, chunk, (&batch).into(), [&now, &players, &layers])?;
+            let (pipeline, group, palettes) = bound;
+            Some(((instances, pipeline, group), palettes))
+        });
+        let (chunks, palettes) = bound.unzip();
+        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
+        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
+        Ok(Self { now, chunks, palettes, groups, updates })
     }
 }
 
@@ -261,11 +298,11 @@ impl PaletteSource for BakedPalettes {
     }
 
     fn label(&self) -> Option<String> {
-        Some(self.label.clone())
+        Some(self.groups.label.clone())
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        Some(self.approximation)
+        Some(self.groups.approximation)
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {

@@ -43,7 +43,7 @@ impl Palettes {
     }
 
     /// The frames that each instance shows, to be bound beside baked palettes.
-    pub(in crate::gpu) fn shown(&self) -> Option<&Buffer> {
+    pub fn shown(&self) -> Option<&Buffer> {
         self.shown.as_ref()
     }
 

@@ -31,7 +31,7 @@ impl Posing {
     }
 
     /// Creates the buffers for a crowd; each part is a chunk or, on the host, several that share a buffer. The job's frustum and eye decide which instances are shown, and how; `edit`
-    /// changes the kernels that pose.
+    /// changes the kernels that pose. With `bakes`, the skinning can show baked vertices where the crowd allows them.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the adapter lacks a feature, or
@@ -41,7 +41,7 @@ impl Posing {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         parts: &[Vec<Chunk>],
-        form: PaletteForm,
+        (form, bakes): (PaletteForm, bool),
         job: &Job,
         edit: Option<&Edit>,
     ) -> Result<Box<dyn PaletteSource>> {
@@ -59,6 +59,6 @@ impl Posing {
             gpu.has_indirect()?;
         }
         let view = self.culls().then_some((&job.frustum, &job.eye));
-        Ok(Box::new(DevicePose::new(gpu, crowd, chunks, view, edit)?))
+        Ok(Box::new(DevicePose::new(gpu, crowd, chunks, (view, bakes && job.gameplay.is_none()), edit)?))
     }
 }

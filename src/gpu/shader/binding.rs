@@ -25,13 +25,29 @@ impl GroupLayout {
         stages: wgpu::ShaderStages,
         dynamic: Option<&str>,
     ) -> Self {
+        Self::of_all(gpu, label, &[wgsl], group, stages, dynamic)
+    }
+
+    /// As [`GroupLayout::new`], for several shaders, whose common numbers have one kind each.
+    pub fn of_all(
+        gpu: &Gpu,
+        label: &str,
+        shaders: &[impl AsRef<str>],
+        group: u32,
+        stages: wgpu::ShaderStages,
+        dynamic: Option<&str>,
+    ) -> Self {
+        let mut bindings: Vec<Binding> = Vec::new();
         // Where nothing is bound, parsing would only take time.
-        let interface = if gpu.plans() { Ok(Interface::default()) } else { Interface::of(wgsl) };
-        let mut bindings = interface.map(|interface| interface.bindings).unwrap_or_else(|error| {
-            gpu.failures.refuse(error);
-            Vec::new()
-        });
+        for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
+            match Interface::of(wgsl.as_ref()) {
+                Ok(interface) => bindings.extend(interface.bindings),
+                Err(error) => gpu.failures.refuse(error),
+            }
+        }
         bindings.retain(|binding| binding.group == group);
+        bindings.sort_by_key(|binding| binding.number);
+        bindings.dedup_by_key(|binding| binding.number);
         for binding in &mut bindings {
             if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut binding.ty {
                 *has_dynamic_offset = dynamic == Some(&*binding.name);

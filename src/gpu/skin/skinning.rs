@@ -107,8 +107,8 @@ pub fn vertex_shader(
     root: &str,
     roles: &[Role],
 ) -> String {
-    let own = match palette {
-        PaletteForm::Baked(BakeFormat::Vertices) => vec![("source", "gpu_vat.wgsl")],
+    let own = match mesh {
+        MeshForm::Nothing => vec![("source", "gpu_vat.wgsl")],
         _ => [vec![("source", "gpu_vertex.wgsl")], self::roles(mesh, palette, morph)].concat(),
     };
     let own = own.into_iter().chain([ONE_CHUNK]);
@@ -150,7 +150,8 @@ pub fn bind_groups(
             ("influences", Some(&mesh.influences)),
             ("tangents", Some(&mesh.tangents)),
             ("output", output),
-            ("shown", palettes.shown()),
+            // Posed chunks read none, but share a layout with baked ones.
+            ("shown", palettes.shown().or(Some(&mesh.tangents))),
         ];
         let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
         let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));

@@ -4,13 +4,18 @@ use crate::backends::common::{context, prepare_for};
 use crate::backends::levels::built;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Vec3, Vec4};
+use skinbench::backend::gpu::Edits;
 use skinbench::backend::{Backend, Context};
+use skinbench::bake;
 use skinbench::crowd::{Crowd, Reach};
-use skinbench::frame::{FrameInput, Job, Retention, StageTimer};
+use skinbench::frame::{FrameInput, Job, Purpose, Retention, StageTimer};
 use skinbench::frustum::{Eye, Frustum};
+use skinbench::gpu::shader::kernel::Edit;
+use skinbench::harness::lod_error;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::registry;
 use skinbench::scene::{BuiltScene, Clips, LEVELS, Settings};
+use std::rc::Rc;
 
 pub const CHOOSING: [&str; 2] = ["gpu-full:levels", "gpu-full:vertex-levels"];
 
@@ -123,6 +128,43 @@ fn every_camera_has_levels_of_its_own() {
     assert_eq!(counts[2], [0, 0, 0, 96]);
 }
 
+/// The last level shows baked vertices, chosen by the host or by the device: others stay exact, and no instance is posed
+/// there.
+#[test]
+fn the_last_level_is_baked_where_it_may_be() {
+    let context = context();
+    let masked = super::levels::STREET;
+    let text = masked.split("[[group.layer]]").next().unwrap();
+    let lod = |kinds: &str| Settings { lod: Some(kinds.parse().unwrap()), ..Settings::default() };
+    let scene = built(text, lod("mesh,vertices"));
+    let baked = |crowd: &Crowd| crowd.groups().iter().filter(|group| group.baked).count();
+    assert_eq!((baked(&scene.crowd), baked(scene.choices().unwrap())), (3, 3), "each model at its last level");
+    assert_eq!(baked(&built(masked, lod("mesh,vertices")).crowd), 0, "masks cannot be baked");
+    let more = lod_error::of_scene(&scene).unwrap();
+    assert!(more.relative >= bake::POSITION, "{more:?}");
+    let shown = assert_chosen(&scene, None);
+    let counts = at_levels(scene.choices().unwrap(), &shown[0]);
+    assert!(counts[LEVELS - 1] > 0 && counts[0] > 0, "{counts:?}");
+    let Ok(backend) = registry::find("gpu-full:vertex").unwrap().create(&context) else { return };
+    // Players of the last level come after those of the others.
+    let edit: Edit = Rc::new(|wgsl| wgsl.replace("players[batch.first_instance + instance]", "players[instance]"));
+    let edits = Edits { pose: Some(edit), skin: None };
+    let broken = registry::find(CHOOSING[1]).unwrap().create_edited(&context, edits).unwrap();
+    let failure = shown(&*broken, &context, scene.choices().unwrap(), &views(&scene)[..1]).unwrap_err();
+    assert!(failure.starts_with("position"), "{failure}");
+    let posed = built(text, lod("mesh"));
+    let parity = |crowd: &Crowd| {
+        let (mut backend, mut arena) = prepare_for(&*backend, &context, crowd, &Job::default());
+        let coverage = Coverage::all(crowd, &[0, 33]);
+        verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap()
+    };
+    let [baked, exact] = [&scene.crowd, &posed.crowd].map(parity);
+    assert_eq!([&baked.failure, &exact.failure], [&None; 2]);
+    assert!(exact.approximation.is_none() && exact.max_rel < 1e-5 && baked.max_rel > 1e-5, "{}", baked.max_rel);
+    let scratch = |crowd: &Crowd| backend.footprint(crowd, &Job::default()).unwrap().device.get(Purpose::Scratch);
+    assert!(scratch(&scene.crowd) < scratch(&posed.crowd), "no room for poses");
+}
+
 #[test]
 fn chunks_of_families_are_chosen_one_by_one() {
     // Room for some ten people.
@@ -160,7 +202,6 @@ fn who_cannot_choose_says_so() {
 /// room for each level.
 #[test]
 fn levels_share_palettes_and_vertices() {
-    use skinbench::frame::Purpose;
     let context = context();
     let scene = street("mesh,joints,influences");
     let full = &scene.levels.as_ref().unwrap().full;
@@ -192,10 +233,7 @@ fn a_frame_sends_tick_and_camera() {
 
 #[test]
 fn choosing_mutants_die() {
-    use skinbench::backend::gpu::Edits;
-    use skinbench::gpu::shader::kernel::Edit;
     use std::cell::Cell;
-    use std::rc::Rc;
     let context = context();
     if context.gpu.is_none() {
         return;

@@ -25,7 +25,7 @@ const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
 const MORPHS: [MorphForm; 4] = [MorphForm::Sparse, MorphForm::Short, MorphForm::Dense, MorphForm::Texture];
 
-const PALETTES: [PaletteForm; 8] = [
+const PALETTES: [PaletteForm; 7] = [
     PaletteForm::Rows,
     PaletteForm::Columns,
     PaletteForm::Uniform,
@@ -33,7 +33,6 @@ const PALETTES: [PaletteForm; 8] = [
     PaletteForm::DualQuaternions,
     PaletteForm::Baked(BakeFormat::Motions),
     PaletteForm::Baked(BakeFormat::Matrices),
-    PaletteForm::Baked(BakeFormat::Vertices),
 ];
 
 /// Name and text of every shader that the product can assemble.
@@ -61,7 +60,8 @@ pub fn all() -> Vec<(String, String)> {
         kernels.push((format!("{read:?}, {form:?}"), read.shader(form)));
     }
     kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
-    for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))) {
+    let baked = [(PaletteForm::Baked(BakeFormat::Vertices), MeshForm::Nothing)];
+    for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))).chain(baked) {
         for root in [draw_root(false, false), draw_root(false, true), "capture.wgsl"] {
             let wgsl = vertex_shader(mesh, palette, None, root, &[]);
             kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));

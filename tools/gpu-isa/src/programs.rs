@@ -2,7 +2,7 @@
 
 use crate::radv::Stages;
 use skinbench::asset::walker::walker;
-use skinbench::bake::BakeFormat;
+use skinbench::bake::{BakeFormat, MOST_LAYERS};
 use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose;
@@ -139,7 +139,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         }
     }
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
-    for (what, width) in [("one layer", 1), ("several layers", baked::MOST_LAYERS as u32)] {
+    for (what, width) in [("one layer", 1), ("several layers", MOST_LAYERS as u32)] {
         programs.push(compute("pose_baked", what, baked::shader(), baked::constants(width)));
     }
     for (what, record) in [("layers", Record::Layer), ("places", Record::Placement)] {
@@ -185,7 +185,8 @@ fn draw(programs: &mut Vec<Program>) {
                     constants: kind.constants(),
                     dynamic: palette.stride().map(|_| "palettes"),
                     stages,
-                    threads: (stages == Stages::Color && influences <= 4).then_some(ThreadLayout::Pair),
+                    threads: (stages == Stages::Color && influences <= 4 && mesh != MeshForm::Nothing)
+                        .then_some(ThreadLayout::Pair),
                     turns: None,
                 });
             }

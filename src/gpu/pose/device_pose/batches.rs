@@ -5,6 +5,7 @@ use super::kernels::{Kernels, Needs, PoseBindings, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{BackendError, Purpose, Result};
 use crate::gpu::device::objects::{Buffer, ComputePipeline, Resource};
+use crate::gpu::pose::baked::BakedGroups;
 use crate::gpu::pose::slots::slots;
 use crate::gpu::pose::visibility::{Visibility, VisibleChunk};
 use crate::gpu::shader::layout::{self, NONE};
@@ -47,6 +48,8 @@ fn most_entries(crowd: &Crowd, family: &[Chunk]) -> u64 {
 pub struct Statics {
     needs: Needs,
     levels: u32,
+    /// Vertices of a frame, if they are baked; nothing is posed then.
+    baked: Option<u32>,
     moving: u64,
     /// Local poses at rest, `[channel][joint]`.
     rest: Vec<[f32; 4]>,
@@ -55,11 +58,12 @@ pub struct Statics {
 }
 
 impl Statics {
-    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends.
+    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends; `baked` is
+    /// the number of vertices of a frame if these are baked.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the adapter cannot bind one of them.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool) -> Result<Self> {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool, baked: Option<u32>) -> Result<Self> {
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
         let (model, skeleton) = (&group.model, group.model.skeleton());
@@ -91,9 +95,13 @@ impl Statics {
         Ok(Self {
             needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
             levels,
+            baked,
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
+            buffers: match baked {
+                None => contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
+                Some(_) => Vec::new(),
+            },
         })
     }
 
@@ -199,8 +207,9 @@ impl FamilyPoses {
                 visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
             }
         };
-        let model_bytes = instances * most_joints(crowd, family) * model_bytes(statics[finest.group].needs.rigid);
-        let palettes = instances * most_entries(crowd, family) * size_of::<Rows>() as u64;
+        let posed: Vec<Chunk> = family.iter().filter(|chunk| statics[chunk.group].baked.is_none()).cloned().collect();
+        let model_bytes = instances * most_joints(crowd, &posed) * model_bytes(statics[finest.group].needs.rigid);
+        let palettes = instances * most_entries(crowd, &posed) * size_of::<Rows>() as u64;
         Self {
             layers: gpu.storage(Purpose::Clips, "layers", &layers),
             players,
@@ -212,11 +221,6 @@ impl FamilyPoses {
     /// The layers of the instances.
     pub fn layers(&self) -> &Buffer {
         &self.layers
-    }
-
-    /// The palettes of all levels.
-    pub fn palettes(&self) -> &Palettes {
-        &self.palettes
     }
 }
 
@@ -246,13 +250,25 @@ impl PoseBatch {
         statics: &Statics,
         (kernels, pipelines): (&Kernels, Rc<[ComputePipeline]>),
         (now, family): (&Buffer, &FamilyPoses),
-        visible: Option<&VisibleChunk>,
-    ) -> Self {
+        (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
+    ) -> (Self, Palettes) {
         let numbers = numbers(crowd, chunk, statics);
         let moving = chunk.part(&crowd.groups()[chunk.group].moving());
         let skips = visible.is_none() && crowd.turnover().is_none() && moving.end < chunk.instances.end;
         let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
         let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
+        let workgroups = visible.map(VisibleChunk::workgroups);
+        let (instances, model) = (chunk.instances.clone(), family.model.clone());
+        let bound = baked
+            .zip(batch)
+            .and_then(|(baked, batch)| baked.bind(gpu, chunk, batch, [now, &family.players, &family.layers]));
+        if let Some((pipeline, group, palettes)) = bound {
+            // It takes the place of the first kernel, and has as many threads.
+            let (pipelines, groups) = (Rc::from([pipeline]), vec![group]);
+            let bindings = PoseBindings { needs: statics.needs, numbers, pipelines, groups, workgroups };
+            let locals = model.clone();
+            return (Self { instances, channels: 0, bindings, moving: None, locals, model }, palettes);
+        }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
         let cursors = room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES);
@@ -284,7 +300,7 @@ impl PoseBatch {
                 numbers,
                 pipelines: Rc::clone(&pipelines),
                 groups: kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>()),
-                workgroups: visible.map(VisibleChunk::workgroups),
+                workgroups: workgroups.clone(),
             }
         };
         let moving = skips.then(|| {
@@ -294,16 +310,20 @@ impl PoseBatch {
             bound(numbers, Some((&batch).into()))
         });
         let bindings = bound(numbers, batch);
-        let (instances, model) = (chunk.instances.clone(), family.model.clone());
-        Self { instances, channels: statics.moving, bindings, moving, locals, model }
+        let batch = Self { instances, channels: statics.moving, bindings, moving, locals, model };
+        (batch, family.palettes.clone())
     }
 }
 
 /// The numbers of a chunk as if all instances were in view.
 fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
     let model = &crowd.groups()[chunk.group].model;
+    let instances = chunk.instances.len() as u32;
+    if let Some(entries) = statics.baked {
+        return layout::Batch { instances, entries, ..Default::default() };
+    }
     layout::Batch {
-        instances: chunk.instances.len() as u32,
+        instances,
         joints: model.skeleton().len() as u32,
         entries: model.palette_joints().len() as u32,
         slots: chunk.instances.clone().map(|instance| slots(crowd, instance)).sum(),

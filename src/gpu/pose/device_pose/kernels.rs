@@ -217,14 +217,15 @@ pub struct PoseBindings {
 }
 
 impl PoseBindings {
-    /// Dispatches a kernel for the chunk.
+    /// Dispatches a kernel for the chunk, if that has it: a chunk of baked vertices has one in the place of the first.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, step: Step) {
         if self.numbers.instances == 0 {
             return;
         }
         let index = step as usize;
+        let Some(group) = self.groups.get(index) else { return };
         pass.set_pipeline(&self.pipelines[index]);
-        pass.set_bind_group(0, &self.groups[index], &[]);
+        pass.set_bind_group(0, group, &[]);
         let rule = KERNELS[index].threads.dispatch(&self.numbers, at_once(gpu));
         let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));
         gpu.dispatch_by(pass, &rule, counted, [self.numbers.instances, self.numbers.slots]);

@@ -7,10 +7,12 @@ mod kernels;
 pub(in crate::gpu) use batches::{listed, now};
 pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
+use crate::bake::BakeFormat;
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
+use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
+use crate::gpu::pose::baked::BakedGroups;
 use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
 use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
 use crate::gpu::pose::updates::{Record, Updates};
@@ -51,11 +53,14 @@ pub struct DevicePose {
     updates: Option<Updates>,
     /// `true` if all poses were computed at least once.
     posed: bool,
+    /// The groups whose vertices are baked, if any are.
+    baked: Option<BakedGroups>,
 }
 
 impl DevicePose {
     /// Uploads constant data and allocates poses and palettes. With a view, only instances in its frustum are posed, at
-    /// the levels that the eye's distance asks for if the crowd has families.
+    /// the levels that the eye's distance asks for if the crowd has families. With `bakes`, groups whose vertices may be
+    /// baked are.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
@@ -63,11 +68,16 @@ impl DevicePose {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunks: &[Chunk],
-        view: Option<(&Frustum, &Eye)>,
+        (view, bakes): (Option<(&Frustum, &Eye)>, bool),
         edit: Option<&Edit>,
     ) -> Result<Self> {
+        let bakes = bakes && !crowd.has_update_rates() && crowd.groups().iter().any(|group| group.baked);
+        let bake = || BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked, edit);
+        let baked = bakes.then(bake).transpose()?;
         let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
-        let statics = crowd.groups().iter().map(|group| Statics::new(gpu, crowd, group, !blends));
+        let vertices = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
+        let statics = crowd.groups().iter().enumerate();
+        let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, vertices(index)));
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
         let kernels = Kernels::new(gpu, edit);
@@ -83,8 +93,10 @@ impl DevicePose {
                 let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
                 let statics = &statics[chunk.group];
                 let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
-                batches.push(PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), visible));
-                palettes.push(poses.palettes().clone());
+                let view = (visible, baked.as_ref());
+                let (batch, own) = PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), view);
+                batches.push(batch);
+                palettes.push(own);
             }
         }
         if let Some(visibility) = &visibility {
@@ -95,14 +107,15 @@ impl DevicePose {
         }
         let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
         let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
-        let largest = batches.iter().max_by_key(|batch| batch.instances.len());
+        let posed = |batch: &&PoseBatch| batch.bindings.numbers.joints > 0;
+        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
             largest.iter().for_each(|batch| batch.bindings.dispatch(gpu, pass, Step::WALKS[walk]));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         let (visible, posed) = (None, false);
-        Ok(Self { gpu, walk, now, visibility, visible, batches, palettes, levels, blends, updates, posed })
+        Ok(Self { gpu, walk, now, visibility, visible, batches, palettes, levels, blends, updates, posed, baked })
     }
 
     /// Records one stage for all batches, or for what changes of them from tick to tick.
@@ -179,7 +192,12 @@ impl PaletteSource for DevicePose {
     }
 
     fn label(&self) -> Option<String> {
-        Some(format!("poses by {}", self.walk.name()))
+        let baked = self.baked.as_ref().map_or(String::new(), |baked| format!(", {}", baked.label));
+        Some(format!("poses by {}{baked}", self.walk.name()))
+    }
+
+    fn approximation(&self) -> Option<Approximation> {
+        self.baked.as_ref().map(|baked| baked.approximation)
     }
 
     fn visibility(&self) -> Option<&Visibility> {
