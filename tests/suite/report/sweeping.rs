@@ -60,8 +60,8 @@ fn foreign_files_stop_a_sweep() {
     fs::create_dir(&out).unwrap();
     let heading = "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
     for (text, expected) in [
-        (heading, "it has no column utc, git_rev, dirty and 61 more: another version or program wrote it"),
-        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 68 more: another version or program wrote it"),
+        (heading, "it has no column utc, git_rev, dirty and 64 more: another version or program wrote it"),
+        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 71 more: another version or program wrote it"),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
