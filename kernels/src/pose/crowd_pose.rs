@@ -411,7 +411,7 @@ impl<const N: usize> BlockPoser<N> {
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
             let mut poses = self.buffer(part.start / self.plan.part);
-            self.pose_part(crowd, part.clone(), &mut poses, clock, |block| !self.is_idle(block));
+            self.pose_part(crowd, part.clone(), &mut poses, clock, &self.idle);
             clock.run(PoseStage::Palette, &mut || {
                 let all = &self.posed.all()[part.clone()];
                 let mut out = &mut *out;
@@ -435,18 +435,11 @@ impl<const N: usize> BlockPoser<N> {
         if self.plan.lasting { lock(&self.buffers[part]) } else { of_thread(&self.buffers) }
     }
 
-    /// Runs all stages but `palette` for those of neighbouring blocks that are `due`.
-    fn pose_part(
-        &self,
-        crowd: &Crowd,
-        part: Range<usize>,
-        poses: &mut Poses<N>,
-        clock: &dyn PoseClock,
-        due: impl Fn(&Block) -> bool,
-    ) {
+    /// Runs all stages but `palette` for neighbouring blocks, except those that are `idle`.
+    fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock, idle: &[bool]) {
         let all = &self.posed.all()[part];
         let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
-        let all = || all.iter().filter(|block| due(block));
+        let all = || all.iter().filter(|block| idle.get(block.index) != Some(&true));
         let Poses { local, model, .. } = poses;
         let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
         let of = |b: &Block| &crowd.groups()[b.group];
@@ -507,7 +500,7 @@ impl<const N: usize> BlockPoser<N> {
             let mut poses = self.buffer(part);
             let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
             if !self.plan.lasting && ready != Some(block.index) {
-                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock, |_| true);
+                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock, &[]);
                 ready = Some(block.index);
             }
             let Poses { local, model } = &mut *poses;

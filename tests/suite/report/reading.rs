@@ -61,7 +61,7 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
             "stage",
             &|text| with_field(&text, 3, "stage", "zzz"),
             ROWS - 1,
-            "summary.csv:3: unknown stage \"zzz\"; expected cull, sample, blend,",
+            "summary.csv:3: unknown stage \"zzz\"; expected cull, update, sample, blend,",
         ),
         (
             "clock",
