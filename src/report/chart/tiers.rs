@@ -57,7 +57,7 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier]) -> Option<Chart> {
         items.push(Item::new(Shape::Line, class(study, backend), points));
         for Tier { entry, bytes, ns, pixels } in own {
             let (instances, memory) = (grouped(entry.point.instances as u64), size(*bytes));
-            let (time, error) = (duration(*ns as u64), format!("{pixels:.3}"));
+            let (time, error) = (duration(*ns as u64), format!("{pixels:.4}"));
             let levels = if lod.is_empty() { "full detail".into() } else { format!("levels of {lod}") };
             let words = format!("{backend}, {levels}, {instances} instances: {memory}, {time}, {error} pixels");
             dots.push(dot(study, backend, (*bytes, *ns)).described(words));
