@@ -570,7 +570,9 @@ fn every_backend_agrees_and_is_timed() {
                 assert!(frame.host_output >= Some(output) && frame.device_output >= Some(output), "{frame:?}");
                 assert_eq!((frame.upload_bytes, frame.dispatches), (Some(output), Some(0)), "{frame:?}");
             }
-            "gpu-vertex" | "gpu-baked" => assert_eq!((frame.host_output, frame.device_output), (Some(0), Some(0))),
+            "gpu-vertex" | "gpu-baked" | "gpu-vat" => {
+                assert_eq!((frame.host_output, frame.device_output), (Some(0), Some(0)))
+            }
             _ => assert!(frame.host_output == Some(0) && frame.device_output >= Some(output), "{frame:?}"),
         }
     }
@@ -578,7 +580,10 @@ fn every_backend_agrees_and_is_timed() {
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
     assert_eq!(undrawn.iter().filter(|row| row.stage == Stage::Draw).count(), 0);
     let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == Status::Skipped).collect();
-    assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex", "gpu-baked"]);
+    assert_eq!(
+        skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(),
+        ["gpu-vertex", "gpu-baked", "gpu-vat"]
+    );
     assert!(skipped.iter().all(|row| row.error.as_ref().unwrap().contains("--passes 1")));
 }
 

@@ -142,8 +142,8 @@ fn the_last_level_is_baked_where_it_may_be() {
     assert_eq!(baked(&built(masked, lod("mesh,vertices")).crowd), 0, "masks cannot be baked");
     let more = lod_error::of_scene(&scene).unwrap();
     assert!(more.relative >= bake::POSITION, "{more:?}");
-    let shown = assert_chosen(&scene, None);
-    let counts = at_levels(scene.choices().unwrap(), &shown[0]);
+    let seen = assert_chosen(&scene, None);
+    let counts = at_levels(scene.choices().unwrap(), &seen[0]);
     assert!(counts[LEVELS - 1] > 0 && counts[0] > 0, "{counts:?}");
     let Ok(backend) = registry::find("gpu-full:vertex").unwrap().create(&context) else { return };
     // Players of the last level come after those of the others.
