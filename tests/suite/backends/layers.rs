@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand_core::Rng;
 use skinbench::compaction;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
-use skinbench::frame::{Ability, Job};
+use skinbench::frame::Job;
 use skinbench::harness::fidelity;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::compact::ANY;
@@ -80,6 +80,7 @@ pub fn blended_walkers() -> Crowd {
 #[test]
 fn baked_clips_blend_within_the_stated_error() {
     use skinbench::bake;
+    use skinbench::frame::Ability;
     let (crowd, context) = (blended_walkers(), context());
     let coverage = Coverage::all(&crowd, &ticks());
     let baked = |entry: &skinbench::registry::BackendEntry| entry.abilities().lack(Ability::Masks);
