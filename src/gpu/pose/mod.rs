@@ -7,6 +7,7 @@ pub(in crate::gpu) mod half_palette;
 pub(in crate::gpu) mod palette_form;
 pub(in crate::gpu) mod palette_source;
 pub(in crate::gpu) mod palettes;
+pub(in crate::gpu) mod players;
 pub(in crate::gpu) mod posed_palettes;
 pub(in crate::gpu) mod posing;
 pub(in crate::gpu) mod slots;

@@ -4,7 +4,6 @@ mod batches;
 mod clips;
 mod kernels;
 
-pub(in crate::gpu) use batches::{listed, now};
 pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
 use crate::bake::BakeFormat;
@@ -14,6 +13,7 @@ use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
 use crate::gpu::pose::baked::BakedGroups;
 use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
+use crate::gpu::pose::players::now;
 use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
 use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::pose::visibility::Visibility;
