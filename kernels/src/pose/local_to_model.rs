@@ -1,8 +1,8 @@
 //! Stage `local_to_model`: converts local poses to model poses, down the hierarchy.
 
-use super::{Affine, Local, run_lanes};
-use crate::model::{NO_PARENT, Rows, Skeleton};
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_rows, store_rows};
+use super::{Affine, Local, ROTATION, SCALE, TRANSLATION, run_lanes};
+use crate::model::{NO_PARENT, Skeleton};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
@@ -33,11 +33,17 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
             let out = &mut after[0];
             for group in 0..N / W {
                 let own = match fixed {
-                    Some((_, rows)) => splat::<W, S>(rows),
+                    Some((_, rows)) => {
+                        let mut own = [S::splat(0.0); 12];
+                        own.iter_mut().zip(rows).for_each(|(v, number)| *v = S::splat(*number));
+                        own
+                    }
                     None => affine::<N, W, S>(local, group),
                 };
                 if parent == NO_PARENT {
-                    store_rows::<N, W, S>(&own, out, group);
+                    for (row, v) in out.iter_mut().zip(own) {
+                        S::store(v, &mut row.as_chunks_mut().0[group]);
+                    }
                 } else {
                     multiply::<N, W, S>(&before[usize::from(parent)], &own, group, out);
                 }
@@ -49,7 +55,13 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 /// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
 fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> [S::V; 12] {
-    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, group);
+    let mut l = [S::splat(0.0); 10];
+    for (v, row) in l.iter_mut().zip(local) {
+        *v = load_group::<N, W, S>(row, group);
+    }
+    let [x, y, z, w] = [l[ROTATION], l[ROTATION + 1], l[ROTATION + 2], l[ROTATION + 3]];
+    let [tx, ty, tz] = [l[TRANSLATION], l[TRANSLATION + 1], l[TRANSLATION + 2]];
+    let [sx, sy, sz] = [l[SCALE], l[SCALE + 1], l[SCALE + 2]];
     let (x2, y2, z2) = (S::add(x, x), S::add(y, y), S::add(z, z));
     let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
     let (xx, xz, yy) = (S::mul(x, x2), S::mul(x, z2), S::mul(y, y2));
@@ -70,30 +82,28 @@ fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: u
     ]
 }
 
-/// A matrix that all lanes share.
+/// Product of the parent's matrix and the joint's own.
 #[inline(always)]
-pub(super) fn splat<const W: usize, S: Simd<W>>(rows: &Rows) -> [S::V; 12] {
-    let mut m = [S::splat(0.0); 12];
-    for (v, number) in m.iter_mut().zip(rows) {
-        *v = S::splat(*number);
-    }
-    m
-}
-
-/// The product of two matrices for a group of lanes.
-#[inline(always)]
-pub(super) fn multiply<const N: usize, const W: usize, S: Simd<W>>(
+fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,
     b: &[S::V; 12],
     group: usize,
     out: &mut Affine<N>,
 ) {
-    for (a, out) in a.as_chunks().0.iter().zip(out.as_chunks_mut::<4>().0) {
-        let [x, y, z, t] = load_rows::<N, W, S, 4>(a, group);
-        for (column, out) in out.iter_mut().enumerate() {
+    for row in 0..3 {
+        for column in 0..4 {
+            let row = 4 * row;
+            let [x, y, z] = [
+                load_group::<N, W, S>(&a[row], group),
+                load_group::<N, W, S>(&a[row + 1], group),
+                load_group::<N, W, S>(&a[row + 2], group),
+            ];
             let b = [b[column], b[4 + column], b[8 + column]];
-            let sum = if column == 3 { dot3_add::<W, S>([x, y, z], b, t) } else { dot3::<W, S>([x, y, z], b) };
-            S::store(sum, &mut out.as_chunks_mut().0[group]);
+            let sum = match column {
+                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&a[row + 3], group)),
+                _ => dot3::<W, S>([x, y, z], b),
+            };
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
     }
 }

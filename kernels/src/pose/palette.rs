@@ -1,9 +1,8 @@
 //! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
 
-use super::local_to_model::{multiply, splat};
 use super::{Affine, run_lanes};
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, load_rows};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
 use std::num::NonZero;
 
 /// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
@@ -44,7 +43,7 @@ impl<const N: usize> Kernel for ToLanes<'_, N> {
     fn run<const W: usize, S: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
             for group in 0..N / W {
-                multiply::<N, W, S>(&self.model[usize::from(joint)], &splat::<W, S>(inverse_bind), group, out);
+                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, out);
             }
         }
     }
@@ -64,11 +63,16 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
         let mut lanes = [[0.0; N]; 12];
         for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
             for (group, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
-                let inverse_bind = splat::<W, S>(inverse_bind);
-                multiply::<N, W, S>(&self.model[usize::from(joint)], &inverse_bind, group, &mut lanes);
+                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, &mut lanes);
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
-                    let columns = S::columns(load_rows::<N, W, S, 4>(four, group));
+                    let [a, b, c, d] = four;
+                    let columns = S::columns([
+                        load_group::<N, W, S>(a, group),
+                        load_group::<N, W, S>(b, group),
+                        load_group::<N, W, S>(c, group),
+                        load_group::<N, W, S>(d, group),
+                    ]);
                     for (rows, numbers) in rows.iter_mut().zip(columns) {
                         rows.as_chunks_mut().0[quarter] = numbers.to_array();
                     }
@@ -77,6 +81,36 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
                     instance[index] = rows;
                 }
             }
+        }
+    }
+}
+
+/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind.
+#[inline(always)]
+fn entry<const N: usize, const W: usize, S: Simd<W>>(
+    model: &Affine<N>,
+    inverse_bind: &Rows,
+    group: usize,
+    out: &mut Affine<N>,
+) {
+    for row in 0..3 {
+        for column in 0..4 {
+            let row = 4 * row;
+            let [x, y, z] = [
+                load_group::<N, W, S>(&model[row], group),
+                load_group::<N, W, S>(&model[row + 1], group),
+                load_group::<N, W, S>(&model[row + 2], group),
+            ];
+            let b = [
+                S::splat(inverse_bind[column]),
+                S::splat(inverse_bind[4 + column]),
+                S::splat(inverse_bind[8 + column]),
+            ];
+            let sum = match column {
+                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
+                _ => dot3::<W, S>([x, y, z], b),
+            };
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
     }
 }
