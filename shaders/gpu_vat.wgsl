@@ -5,7 +5,7 @@
 // import FLOATS, LAYERS, Skinned from chunk.wgsl
 // import finished from transform.wgsl
 
-// What numbers are relative to.
+// Origin and scales of the numbers.
 struct VertexCube {
     centre: vec3f, // of the cube around all positions
     half: f32, // half the length of its edge

@@ -18,6 +18,9 @@
 //! sign(d.xy)`, where sign(0) is 1; a zero vector is (0, 0). They have no length: `raw` and `unit` normals are packed
 //! identically. As vertex attributes, words 0 and 1 are `snorm16x4`, words 2 and 3 `snorm16x2`.
 
+/// Largest integer of a snorm16.
+pub(crate) const SNORM: f32 = 32_767.0;
+
 /// Attributes that are skinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -180,7 +183,7 @@ impl Cube {
 
 /// Two numbers of -1 to 1 as snorm16 in one word.
 pub fn pack(low: f32, high: f32) -> u32 {
-    let bits = |v: f32| (v.clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i32 as u32 & 0xffff;
+    let bits = |v: f32| (v.clamp(-1.0, 1.0) * SNORM).round_ties_even() as i32 as u32 & 0xffff;
     bits(low) | bits(high) << 16
 }
 
@@ -195,7 +198,7 @@ pub fn octahedral([x, y, z]: [f32; 3]) -> [f32; 2] {
 }
 
 fn unpack(word: u32) -> [f32; 2] {
-    [word as u16, (word >> 16) as u16].map(|half| f32::from(half as i16) / 32767.0)
+    [word as u16, (word >> 16) as u16].map(|half| f32::from(half as i16) / SNORM)
 }
 
 fn direction([u, v]: [f32; 2]) -> [f32; 3] {

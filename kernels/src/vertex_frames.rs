@@ -5,21 +5,17 @@
 
 use crate::model::{Mesh, Rows};
 use crate::skin;
-use crate::vertex::{Encoding, Normals, VertexFormat, pack};
-
-/// Largest integer of a stored number.
-const STEPS: f32 = 32_767.0;
+use crate::vertex::{Cube, Encoding, Normals, SNORM, VertexFormat, pack};
 
 /// Vertices of some frames, as shaders/gpu_vat.wgsl reads them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VertexFrames {
-    /// Centre of the cube.
-    pub centre: [f32; 3],
-    /// Half the length of its edge.
-    pub half: f32,
+    /// The cube around all positions.
+    pub cube: Cube,
     /// Largest component of a normal or tangent.
     pub longest: f32,
-    /// `[frame][vertex][word]`: two numbers per word, in the order of [`VertexFormat::floats`]; the last one may be alone.
+    /// `[frame][vertex][word]`: two numbers per word, in the order of [`VertexFormat::floats`]. The last one may be
+    /// alone.
     pub words: Vec<u32>,
 }
 
@@ -62,11 +58,11 @@ impl VertexFrames {
                 words.push(pack(low, stored.next().unwrap_or(0.0)));
             }
         }
-        Self { centre, half, longest, words }
+        Self { cube: Cube { centre, half }, longest, words }
     }
 
     /// Largest distance of a stored position from the one that was skinned: half a step on each axis.
     pub fn rounding(&self) -> f32 {
-        0.5 * 3f32.sqrt() * self.half / STEPS
+        0.5 * 3f32.sqrt() * self.cube.half / SNORM
     }
 }

@@ -37,7 +37,7 @@ const BAKED: &[Lack] = &[
 
 const WHOLE_PALETTES: &str = "blends whole palettes";
 
-/// What baked vertices lack beside them.
+/// An ability that baked vertices lack in addition to [`BAKED`].
 const NO_PALETTES: Lack = Lack { ability: Ability::Gameplay, reason: "bakes vertices and keeps no palettes" };
 
 /// What backends lack that pose instances in view only.

@@ -6,8 +6,7 @@ use crate::frame::Approximation;
 use crate::gameplay::{Gameplay, GameplayData, MARGIN};
 use crate::model::affine_to_rows;
 use crate::pose::Ends;
-use crate::reference::ReferencePose;
-use crate::reference::reference_vertices;
+use crate::reference::{ReferencePose, reference_vertices};
 
 /// Approximate number of instances of a group that are compared: evenly spread, and the last.
 const COMPARED: usize = 16;

@@ -8,7 +8,7 @@ use crate::frustum::{Eye, Frustum};
 use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
 use crate::pose::PoseData;
-use crate::reference::{Blending, Deviation, ReferencePose, nan_max};
+use crate::reference::{Blending, Deviation, ReferencePose, mesh_corners, nan_max};
 use crate::vertex::{Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
@@ -120,8 +120,8 @@ pub struct Parity {
 }
 
 /// Runs the frames of `coverage` on a prepared backend and compares poses, palettes and vertices with the reference.
-/// Outputs are filled with NaN before each frame but the second of two neighbouring ticks, which a crowd that changes adds.
-/// Instances that the backend leaves out must be outside the frustum.
+/// Outputs are filled with NaN before each frame. If the crowd changes, the tick after each is compared too, without
+/// outputs being filled. Instances that the backend leaves out must be outside the frustum.
 /// The stated error of a backend that approximates adds to the tolerance; if it has no exact poses, only its vertices
 /// are compared.
 ///
@@ -269,6 +269,7 @@ impl Comparison {
                 (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
                 return Ok(false);
             }
+            let corners = mesh_corners(&group.model);
             let compared = shown
                 .par_iter()
                 .enumerate()
@@ -276,7 +277,7 @@ impl Comparison {
                     let [local, model, palette, vertices] =
                         std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
                     let pose = ReferencePose::new(reference, instance, tick);
-                    Deviation::of(group, blending, &pose, instance, [local, model, palette, vertices])
+                    Deviation::of(group, blending, &corners, &pose, instance, [local, model, palette, vertices])
                 })
                 .reduce(|| Deviation::NONE, Deviation::max);
             let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };

@@ -70,7 +70,8 @@ fn baked_vertices_keep_their_stated_rounding() {
         skin(model.mesh(), palette, raw, &mut skinned);
         for (vertex, stored) in skinned.as_chunks::<6>().0.iter().zip(stored.chunks_exact(words)) {
             let number = |at: usize| f32::from((stored[at / 2] >> (16 * (at % 2))) as i16) / 32_767.0;
-            let position = Vec3::from(frames.centre) + frames.half * Vec3::new(number(0), number(1), number(2));
+            let position =
+                Vec3::from(frames.cube.centre) + frames.cube.half * Vec3::new(number(0), number(1), number(2));
             off = off.max(position.distance(Vec3::new(vertex[0], vertex[1], vertex[2])));
             turned = (3..6).map(|at| (frames.longest * number(at) - vertex[at]).abs()).fold(turned, f32::max);
         }

@@ -27,15 +27,11 @@ impl Crowd {
             still.sort_unstable();
             group.frozen = still.len() as u32;
         }
-        let layers = std::mem::take(&mut self.layers);
-        for (instance, &before) in (0..).zip(&order) {
-            let own = layers.of(before as usize);
-            match self.groups[self.group_of(instance)].is_frozen(instance) {
-                true => self.layers.push(&held(own)),
-                false => self.layers.push(own),
-            }
-        }
         self.reorder(&order);
+        for instance in self.groups.iter().flat_map(|group| group.moving().end..group.instances.end) {
+            let held = held(self.layers.of(instance as usize));
+            self.layers.replace(instance as usize, &held);
+        }
         Ok(self)
     }
 
@@ -82,10 +78,7 @@ impl Crowd {
             layer.schedule.offset = layer.schedule.offset.wrapping_add(ahead);
             layer
         };
-        match ahead {
-            0 => self.layers.of(model as usize).iter().copied().collect(),
-            _ => self.layers.of(model as usize).iter().map(later).collect(),
-        }
+        self.layers.of(model as usize).iter().map(later).collect()
     }
 
     /// Model to world, of an instance at a tick.
@@ -95,14 +88,14 @@ impl Crowd {
     }
 }
 
-/// What two instances have in common if one may take the other's layers: everything but clips and times.
+/// A key of layers that is equal for two instances if each may take the other's: everything but clips and times.
 fn shape(layers: &[Layer]) -> Vec<u8> {
     let common = |layer: &Layer| {
         let times = Layer { clip: 0, phase: 0, step: 0, pace: 0, time_base: 0.0, time_scale: 0.0, ..*layer };
         let schedule = Schedule { offset: 0, ..layer.schedule };
         Layer { frame_rate: 0.0, schedule, ..times }
     };
-    layers.iter().flat_map(|layer| bytemuck::bytes_of(&common(layer)).to_vec()).collect()
+    Layer::key(layers, common)
 }
 
 /// Layers that show what these show at tick 0.

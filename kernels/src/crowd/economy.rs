@@ -63,14 +63,14 @@ impl Crowd {
                 self.rates.push(UpdateRate { every, offset: (count / BLOCK as u32) % every });
             }
         }
-        let layers = std::mem::take(&mut self.layers);
-        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
         self.reorder(&order);
         Ok(self)
     }
 
-    /// Brings placements and expressions into another order of instances.
+    /// Brings layers, expressions and placements into another order of instances.
     pub(super) fn reorder(&mut self, order: &[u32]) {
+        let layers = std::mem::take(&mut self.layers);
+        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
         self.expressions = self.expressions.take().map(|all| all.reordered(order));
         self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
     }
@@ -84,7 +84,7 @@ fn clip_set(layers: &[Layer]) -> Vec<u8> {
         common.schedule.offset = 0;
         common
     };
-    layers.iter().flat_map(|layer| bytemuck::bytes_of(&common(layer)).to_vec()).collect()
+    Layer::key(layers, common)
 }
 
 /// An instance's layers with phases shifted so that the first layer is in the middle of its bucket.

@@ -85,6 +85,12 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// A key of an instance's layers: their bytes, after `common` has made equal what may differ.
+    pub(super) fn key(layers: &[Self], common: impl Fn(&Self) -> Self) -> Vec<u8> {
+        let layers: Vec<Self> = layers.iter().map(common).collect();
+        bytemuck::cast_slice(&layers).to_vec()
+    }
+
     /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1.
     pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
         let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());

@@ -200,7 +200,9 @@ impl Crowd {
 
     /// Lets backends show baked vertices of the last group.
     pub fn bake_last_group(&mut self) {
-        self.groups.iter_mut().next_back().into_iter().for_each(|group| group.baked = true);
+        if let Some(group) = self.groups.last_mut() {
+            group.baked = true;
+        }
     }
 
     /// The same instances with another interpolation of every clip's linear rotations.

@@ -1,5 +1,5 @@
-//! Which instances are replaced when, and by what: functions of seed, tick and instance alone, so that every backend and the
-//! reference find them without history.
+//! Which instances are replaced at which tick, and by which others: functions of seed, tick and instance alone, so that
+//! every backend and the reference find them without history.
 
 use super::Lists;
 use fnv::FnvHashMap;

@@ -1,8 +1,8 @@
 //! Stage `local_to_model`: converts local poses to model poses, down the hierarchy.
 
-use super::{Affine, Local, ROTATION, SCALE, TRANSLATION, run_lanes};
+use super::{Affine, Local, run_lanes};
 use crate::model::{NO_PARENT, Skeleton};
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
@@ -41,9 +41,7 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
                     None => affine::<N, W, S>(local, group),
                 };
                 if parent == NO_PARENT {
-                    for (row, v) in out.iter_mut().zip(own) {
-                        S::store(v, &mut row.as_chunks_mut().0[group]);
-                    }
+                    store_rows::<N, W, S>(&own, out, group);
                 } else {
                     multiply::<N, W, S>(&before[usize::from(parent)], &own, group, out);
                 }
@@ -55,13 +53,7 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 /// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
 fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> [S::V; 12] {
-    let mut l = [S::splat(0.0); 10];
-    for (v, row) in l.iter_mut().zip(local) {
-        *v = load_group::<N, W, S>(row, group);
-    }
-    let [x, y, z, w] = [l[ROTATION], l[ROTATION + 1], l[ROTATION + 2], l[ROTATION + 3]];
-    let [tx, ty, tz] = [l[TRANSLATION], l[TRANSLATION + 1], l[TRANSLATION + 2]];
-    let [sx, sy, sz] = [l[SCALE], l[SCALE + 1], l[SCALE + 2]];
+    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, group);
     let (x2, y2, z2) = (S::add(x, x), S::add(y, y), S::add(z, z));
     let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
     let (xx, xz, yy) = (S::mul(x, x2), S::mul(x, z2), S::mul(y, y2));
@@ -82,7 +74,8 @@ fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: u
     ]
 }
 
-/// Product of the parent's matrix and the joint's own.
+/// Product of the parent's matrix and the joint's own. `palette` has a body of its own, because it reads the second
+/// factor from memory: with one body for both, that factor was kept in registers, and spilled.
 #[inline(always)]
 fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,

@@ -2,7 +2,7 @@
 
 use super::{Affine, run_lanes};
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows};
 use std::num::NonZero;
 
 /// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
@@ -66,13 +66,7 @@ impl<const N: usize> Kernel for ToRows<'_, N> {
                 entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, &mut lanes);
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
-                    let [a, b, c, d] = four;
-                    let columns = S::columns([
-                        load_group::<N, W, S>(a, group),
-                        load_group::<N, W, S>(b, group),
-                        load_group::<N, W, S>(c, group),
-                        load_group::<N, W, S>(d, group),
-                    ]);
+                    let columns = S::columns(load_rows::<N, W, S, 4>(four, group));
                     for (rows, numbers) in rows.iter_mut().zip(columns) {
                         rows.as_chunks_mut().0[quarter] = numbers.to_array();
                     }

@@ -40,18 +40,18 @@ impl Deviation {
         Self(std::array::from_fn(|kind| self.0[kind].max(other.0[kind])))
     }
 
-    /// Compares an instance of a group with its reference.
+    /// Compares an instance of a group with its reference. `corners` are the [`mesh_corners`] of the group's model.
     ///
     /// Each of `local` (`[joint][10]`), `model_pose` (`[joint][12]`), `palette` (`[entry][12]`) and `vertices`
     /// (`[vertex][word]` of the group's format) is compared as far as it goes; an empty one is not compared.
     pub fn of(
         group: &Group,
         blending: Blending,
+        corners: &[DVec3; 8],
         reference: &ReferencePose,
         instance: u32,
         [local, model_pose, palette, vertices]: [&[f32]; 4],
     ) -> Self {
-        let mesh_corners = mesh_corners(&group.model);
         let model = &*group.model;
         let bounds = model.bounds();
         // A model that is a single point has no diagonal to relate errors to.
@@ -80,7 +80,7 @@ impl Deviation {
         for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
             let got = rows_to_affine(got);
             let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
-            let error = mesh_corners.iter().map(|&p| {
+            let error = corners.iter().map(|&p| {
                 let want = moved(want, p);
                 moved(&got, p).distance(want) / diagonal.max(want.length())
             });
@@ -154,7 +154,7 @@ fn direction_error(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
 }
 
 /// Corners of the box around the mesh, in mesh space.
-fn mesh_corners(model: &Model) -> [DVec3; 8] {
+pub fn mesh_corners(model: &Model) -> [DVec3; 8] {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for p in model.mesh().positions() {
         let p = DVec3::from(p.map(f64::from));

@@ -3,13 +3,11 @@
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
 use crate::simd::{Simd, abs, dot3, dot3_add, load_group};
-use crate::vertex::{Cube, Normals};
+use crate::vertex::{Cube, Normals, SNORM};
 
 /// Most numbers of a vertex, and most words of a packed one.
 pub(super) const MOST_FLOATS: usize = 10;
 pub(super) const MOST_PACKED: usize = 4;
-/// Largest snorm16.
-const SNORM: f32 = 32767.0;
 
 /// A matrix in `W` lanes, row by row.
 pub(super) type Matrix<V> = [V; 12];

@@ -204,8 +204,8 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or at the beginning of a frame.
-    /// The last pass draws colours, those before it only depth.
+    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or
+    /// at the beginning of a frame. The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,

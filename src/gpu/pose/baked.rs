@@ -16,6 +16,7 @@ use crate::gpu::shader::wgsl;
 use crate::gpu::{Chunk, Commands, Gpu, Palettes};
 use crate::model::Clip;
 use crate::pose::PoseData;
+use crate::vertex::Cube;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
@@ -126,7 +127,7 @@ impl<'a> Plan<'a> {
         let entries = model.palette_joints().len();
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
         let rounding = f64::from(frames.rounding()) / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-        let VertexFrames { centre, half, longest, mut words } = frames;
+        let VertexFrames { cube: Cube { centre, half }, longest, mut words } = frames;
         let cube = layout::VertexCube { centre, half, longest, padding: [0; 3] };
         words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
         (words, rounding)

@@ -11,7 +11,7 @@ use crate::gpu::{Commands, Gpu};
 use crate::model::Rows;
 use std::ops::Range;
 
-/// What the records of buffers hold.
+/// Content of the records of updated buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Record {
     /// A layer of an instance.

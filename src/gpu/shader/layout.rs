@@ -485,7 +485,7 @@ pub struct BakedClip {
     pub padding: u32,
 }
 
-/// What the numbers of baked vertices are relative to (`VertexCube` in shaders/gpu_vat.wgsl).
+/// Origin and scales of the numbers of baked vertices (`VertexCube` in shaders/gpu_vat.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct VertexCube {
