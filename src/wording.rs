@@ -20,6 +20,14 @@ pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'sta
     all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))
 }
 
+/// Parses a finite number above 0.
+///
+/// # Errors
+/// Any other text: what is expected.
+pub fn above_zero(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
+}
+
 /// A text in one line with at most so many characters, without those that control a terminal.
 pub fn one_line(text: &str, most: usize) -> String {
     let kept: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();

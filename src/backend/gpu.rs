@@ -7,7 +7,7 @@ use super::gpu_skinner::{GpuSkinner, Posed};
 use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 use crate::frame::{
     Approximation, Arena, ArenaUser, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
 };
@@ -226,6 +226,10 @@ impl Prepared for PreparedGpu {
 
     fn approximation(&self) -> Option<Approximation> {
         self.posed.palettes.approximation().or(self.morph_approximation)
+    }
+
+    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
+        self.posed.palettes.approximation_of(group).or(self.morph_approximation)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {

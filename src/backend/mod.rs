@@ -18,7 +18,7 @@ mod stage_bytes;
 
 pub use abilities::{Abilities, Joints, LaterPasses};
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{Approximation, Arena, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic};
@@ -120,6 +120,12 @@ pub trait Prepared {
     /// Errors that the backend makes on purpose.
     fn approximation(&self) -> Option<Approximation> {
         None
+    }
+
+    /// Errors that it makes on purpose in a group of the crowd.
+    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
+        let _ = group;
+        self.approximation()
     }
 
     /// Bytes that the stages of a frame must move, for stages whose bandwidth is measured.

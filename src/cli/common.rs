@@ -75,11 +75,6 @@ pub fn seconds(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
 }
 
-/// Parses a finite number above 0.
-pub fn above_zero(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
-}
-
 impl WorkloadArguments {
     /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {

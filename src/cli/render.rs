@@ -1,6 +1,6 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, MachineArguments, above_zero, positive, seconds};
+use super::common::{self, MachineArguments, positive, seconds};
 use super::exit::Exit;
 use super::output::write_png;
 use super::settings::ModelArguments;
@@ -44,9 +44,6 @@ pub struct Arguments {
     /// Angle above the ground in degrees, -89 to 89; default: as in the scene
     #[arg(long, value_name = "DEGREES", value_parser = elevation, allow_hyphen_values = true)]
     elevation: Option<f64>,
-    /// Distance, as a factor of the one at which the crowd just fits; default: as in the scene
-    #[arg(long, value_name = "FACTOR", value_parser = above_zero)]
-    distance: Option<f64>,
     /// Width in pixels; default: as in the scene
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     width: Option<u32>,
@@ -83,7 +80,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let camera = &mut scene.camera;
     camera.orbit = arguments.orbit.unwrap_or(camera.orbit);
     camera.elevation = arguments.elevation.unwrap_or(camera.elevation);
-    camera.distance = arguments.distance.unwrap_or(camera.distance);
     scene.resolution =
         [arguments.width.unwrap_or(scene.resolution[0]), arguments.height.unwrap_or(scene.resolution[1])];
     let context = arguments.machine.open_required()?;

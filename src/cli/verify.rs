@@ -1,6 +1,6 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::common::{self, WorkloadArguments, above_zero};
+use super::common::{self, WorkloadArguments};
 use super::exit::Exit;
 use super::output::say;
 use super::progress::Progress;
@@ -8,6 +8,7 @@ use clap::Args;
 use skinbench::harness::parity::Tolerance;
 use skinbench::harness::run::{self, Observer, Outcome, RunOptions, Step};
 use skinbench::report::table;
+use skinbench::wording;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +18,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
     /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
-    #[arg(long, value_name = "E", value_parser = above_zero)]
+    #[arg(long, value_name = "E", value_parser = wording::above_zero)]
     epsilon: Option<f64>,
 }
 

@@ -107,7 +107,7 @@ pub struct Parity {
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
     pub max_normal: f64,
-    /// The tolerance that was applied: the requested one, and the backend's stated error.
+    /// The largest tolerance that was applied: the requested one, and the backend's stated error.
     pub tolerance: Tolerance,
     /// Stated error of a backend that approximates.
     pub approximation: Option<Approximation>,
@@ -135,10 +135,9 @@ pub fn verify(
     coverage: &Coverage,
     tolerance: Tolerance,
 ) -> Result<Parity> {
-    let approximation = backend.approximation();
     let poses = [PoseData::Local, PoseData::Model, PoseData::Palette].map(|what| backend.has_poses(what));
     let has = [poses[0], poses[1], poses[2], backend.has_vertices()];
-    let mut comparison = Comparison::new(backend, crowd, tolerance.beside(approximation), has);
+    let mut comparison = Comparison::new(backend, crowd, tolerance, has);
     let mut timer = StageTimer::default();
     // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be found,
     // and what stays must still be there.
@@ -162,7 +161,7 @@ pub fn verify(
 /// Compares the vertices of a backend's last frame, or poses if it computes none, as they are, with the reference of its
 /// tick. Returns the first failure; it names the tick of `earlier` that they belong to, if they belong to one.
 ///
-/// `coverage` says which instances are compared; `tolerance` includes the backend's stated error.
+/// `coverage` says which instances are compared; the backend's stated error adds to `tolerance`.
 ///
 /// # Errors
 /// Any error of read-back.
@@ -196,6 +195,8 @@ pub fn audit(
 /// A comparison of some frames with the reference.
 struct Comparison {
     parity: Parity,
+    /// The tolerance without stated errors.
+    tolerance: Tolerance,
     /// `true` for local poses, model poses, palettes and vertices that are compared.
     has: [bool; 4],
     /// The crowd with another interpolation, of a backend that has its own.
@@ -208,9 +209,10 @@ impl Comparison {
     fn new(backend: &dyn Prepared, crowd: &Crowd, tolerance: Tolerance, has: [bool; 4]) -> Self {
         let approximation = backend.approximation();
         let (max_rel, max_normal, vertices, visible, failure) = (0.0, 0.0, 0, None, None);
-        let parity = Parity { max_rel, max_normal, tolerance, approximation, vertices, visible, failure };
+        let all = tolerance.beside(approximation);
+        let parity = Parity { max_rel, max_normal, tolerance: all, approximation, vertices, visible, failure };
         let interpolated = backend.rotation_blend().map(|blend| crowd.clone().with_rotation_blend(blend));
-        Self { parity, has, interpolated, read: Default::default() }
+        Self { parity, tolerance, has, interpolated, read: Default::default() }
     }
 
     /// Compares the last frame of a backend. Returns `false` if nothing more can be compared.
@@ -222,7 +224,7 @@ impl Comparison {
         coverage: &Coverage,
         tick: u32,
     ) -> Result<bool> {
-        let Self { parity, has, interpolated, read } = self;
+        let Self { parity, tolerance, has, interpolated, read } = self;
         let reference = interpolated.as_ref().unwrap_or(crowd);
         let has_vertices = has[3];
         let blending = backend.blending();
@@ -287,7 +289,7 @@ impl Comparison {
             parity.max_rel = nan_max(parity.max_rel, error);
             parity.max_normal = nan_max(parity.max_normal, normal);
             if parity.failure.is_none() {
-                parity.failure = failure(&compared, tick, parity.tolerance);
+                parity.failure = failure(&compared, tick, tolerance.beside(backend.approximation_of(group)));
             }
         }
         Ok(true)

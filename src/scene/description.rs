@@ -96,6 +96,7 @@ impl Scene {
                 given += u128::from(group.count);
             }
         }
+        self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
             if let Some(people) = settings.models.and_then(|count| group.models[0].people(count)) {
                 group.models = people;

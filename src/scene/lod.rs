@@ -206,6 +206,7 @@ pub(super) fn leveled(
     let mut crowd = Crowd::with_format(full.format());
     let (mut original, mut counts) = (Vec::with_capacity(sizes.len()), [0; LEVELS]);
     let mut whole: Vec<(String, usize)> = Vec::new();
+    let mut posed: Vec<&str> = Vec::new();
     let mut kept: Vec<[Option<LevelModel>; LEVELS]> = full.groups().iter().map(|_| Default::default()).collect();
     for ((group, level, instances), made) in placed.iter().zip(made) {
         let made = made?;
@@ -213,7 +214,9 @@ pub(super) fn leveled(
             whole.push((full.groups()[*group].model.name().to_owned(), *level));
         }
         push(&mut crowd, &full, *group, instances, &made)?;
-        bake_last_group(&mut crowd, *level, lod);
+        if !bake_last_group(&mut crowd, *level, lod) {
+            posed.push(full.groups()[*group].model.name());
+        }
         counts[*level] += instances.len();
         original.extend_from_slice(instances);
         kept[*group][*level] = Some(made);
@@ -222,10 +225,11 @@ pub(super) fn leveled(
         // Levels keep all targets, so that an instance keeps its expression.
         crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
     }
+    let remarks = remarks(&whole, &posed);
     let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
     let (error, choices) = (OnceLock::new(), OnceLock::new());
     let levels = Levels { full, original, pixels, counts, error, made: kept, choices };
-    Ok(Leveled { crowd, levels, remarks: remarks(&whole) })
+    Ok(Leveled { crowd, levels, remarks })
 }
 
 /// Appends some instances of a group of the full crowd, at a level.
@@ -254,11 +258,14 @@ fn push(
 }
 
 /// Lets backends bake the vertices of the group that was appended last, at a level, if it is the last one and asked for.
-fn bake_last_group(crowd: &mut Crowd, level: usize, lod: Lod) {
-    let last = level == LEVELS - 1 && lod.vertices;
-    if last && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group)) {
+/// Returns `false` if it is and its instances play what cannot be baked.
+fn bake_last_group(crowd: &mut Crowd, level: usize, lod: Lod) -> bool {
+    let asked = level == LEVELS - 1 && lod.vertices;
+    let bakes = asked && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group));
+    if bakes {
         crowd.bake_last_group();
     }
+    bakes || !asked
 }
 
 /// A crowd or a model that cannot be made.
@@ -270,19 +277,21 @@ pub(super) enum CrowdOrModel {
     Model(#[from] ModelError),
 }
 
-/// One line per level at which meshes were kept whole.
-fn remarks(whole: &[(String, usize)]) -> Vec<String> {
+/// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
+/// vertices were to be baked.
+fn remarks(whole: &[(String, usize)], posed: &[&str]) -> Vec<String> {
+    let remark = |names: &[&str], what: String| match names {
+        [] => None,
+        [only] => Some(format!("{only} keeps {what}")),
+        [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
+    };
     let of_level = |level: usize| {
         let names: Vec<&str> = whole.iter().filter(|(_, l)| *l == level).map(|(name, _)| name.as_str()).collect();
-        let first = names.first()?;
-        let who = if names.len() > 1 {
-            format!("{first} and {} more keep", names.len() - 1)
-        } else {
-            format!("{first} keeps")
-        };
-        Some(format!("{who} the whole mesh at level {level}: too few vertices inside seams and borders"))
+        remark(&names, format!("the whole mesh at level {level}: too few vertices inside seams and borders"))
     };
-    (1..LEVELS).filter_map(of_level).collect()
+    let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
+    let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
+    (1..LEVELS).filter_map(of_level).chain(remark(posed, poses)).collect()
 }
 
 /// The level for a size on the screen.

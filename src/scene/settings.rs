@@ -105,6 +105,9 @@ pub struct Settings {
     /// Share of instances that keep their pose from frame to frame, such as 80%
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = share))]
     pub frozen: Option<f64>,
+    /// Distance of the camera, as a factor of the one at which the crowd just fits; default: as in the scene
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", value_parser = wording::above_zero))]
+    pub distance: Option<f64>,
     /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn); default: f32
     #[cfg_attr(feature = "cli", arg(long, value_name = "f32|packed|ring", hide_possible_values = true))]
@@ -154,6 +157,7 @@ impl Settings {
             update_rate: changes.update_rate.or(self.update_rate.filter(|_| !buckets)),
             turnover: changes.turnover.or(self.turnover),
             frozen: changes.frozen.or(self.frozen),
+            distance: changes.distance.or(self.distance),
             output: changes.output.or(self.output),
             motion: changes.motion || self.motion,
             bounds: changes.bounds || self.bounds,
@@ -180,6 +184,9 @@ impl Settings {
                 let range = most.map_or(format!("{least} or more"), |most| format!("{least} to {most}"));
                 return Err((name, format!("{name} = {value}; expected {range}")));
             }
+        }
+        if let Some(distance) = self.distance.filter(|distance| !(*distance > 0.0 && distance.is_finite())) {
+            return Err(("distance", format!("distance = {distance}; expected a factor of more than 0")));
         }
         let [near, far] = self.update_rate.unwrap_or_default();
         if !(near >= 0.0 && near <= far && far.is_finite()) {

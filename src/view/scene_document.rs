@@ -229,6 +229,8 @@ impl SceneDocument {
             if settings.phase_buckets.is_some() || settings.update_rate.is_some() {
                 remove(file, &["phase_buckets", "update_rate"]);
             }
+            // The camera has it.
+            remove(file, &["distance"]);
             for (name, chosen) in settings.chosen() {
                 if let Ok(value) = chosen.to_string().parse::<Value>() {
                     set(file, &name, value);

@@ -1,6 +1,7 @@
 //! Stage `local_to_model`: converts local poses to model poses, down the hierarchy.
 
 use super::{Affine, Local, run_lanes};
+use crate::crowd::BLOCK;
 use crate::model::{NO_PARENT, Skeleton};
 use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
 
@@ -29,8 +30,6 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
             let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
-            let (before, after) = model.split_at_mut(joint);
-            let out = &mut after[0];
             for group in 0..N / W {
                 let own = match fixed {
                     Some((_, rows)) => {
@@ -40,10 +39,16 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
                     }
                     None => affine::<N, W, S>(local, group),
                 };
-                if parent == NO_PARENT {
-                    store_rows::<N, W, S>(&own, out, group);
+                // With 32 registers all numbers are stored at the end: stores between loads of the parent cost 12 %.
+                if const { W == BLOCK } || parent == NO_PARENT {
+                    let own = match parent {
+                        NO_PARENT => own,
+                        _ => product::<N, W, S>(&model[usize::from(parent)], &own, group),
+                    };
+                    store_rows::<N, W, S>(&own, &mut model[joint], group);
                 } else {
-                    multiply::<N, W, S>(&before[usize::from(parent)], &own, group, out);
+                    let (before, after) = model.split_at_mut(joint);
+                    multiply::<N, W, S>(&before[usize::from(parent)], &own, group, &mut after[0]);
                 }
             }
         }
@@ -74,8 +79,8 @@ fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: u
     ]
 }
 
-/// Product of the parent's matrix and the joint's own. `palette` has a body of its own, because it reads the second
-/// factor from memory: with one body for both, that factor was kept in registers, and spilled.
+/// Writes the product of the parent's matrix and the joint's own, for 16 registers. `palette` has a body of its own there,
+/// because it reads the second factor from memory: with one body for both, that factor was kept in registers, and spilled.
 #[inline(always)]
 fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,
@@ -83,14 +88,9 @@ fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     group: usize,
     out: &mut Affine<N>,
 ) {
-    for row in 0..3 {
+    for row in [0, 4, 8] {
+        let [x, y, z] = [0, 1, 2].map(|column| load_group::<N, W, S>(&a[row + column], group));
         for column in 0..4 {
-            let row = 4 * row;
-            let [x, y, z] = [
-                load_group::<N, W, S>(&a[row], group),
-                load_group::<N, W, S>(&a[row + 1], group),
-                load_group::<N, W, S>(&a[row + 2], group),
-            ];
             let b = [b[column], b[4 + column], b[8 + column]];
             let sum = match column {
                 3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&a[row + 3], group)),
@@ -99,4 +99,22 @@ fn multiply<const N: usize, const W: usize, S: Simd<W>>(
             S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
         }
     }
+}
+
+/// Product of two matrices whose numbers fit in registers.
+#[inline(always)]
+pub(super) fn product<const N: usize, const W: usize, S: Simd<W>>(
+    a: &Affine<N>,
+    b: &[S::V; 12],
+    group: usize,
+) -> [S::V; 12] {
+    let mut m = *b;
+    for row in [0, 4, 8] {
+        let [x, y, z, t] = [0, 1, 2, 3].map(|column| load_group::<N, W, S>(&a[row + column], group));
+        for column in 0..3 {
+            m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
+        }
+        m[row + 3] = dot3_add::<W, S>([x, y, z], [b[3], b[7], b[11]], t);
+    }
+    m
 }

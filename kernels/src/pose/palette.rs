@@ -1,8 +1,10 @@
 //! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
 
+use super::local_to_model::product;
 use super::{Affine, run_lanes};
+use crate::crowd::BLOCK;
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
 use std::num::NonZero;
 
 /// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
@@ -87,6 +89,9 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(
     group: usize,
     out: &mut Affine<N>,
 ) {
+    if const { W == BLOCK } {
+        return store_rows::<N, W, S>(&product::<N, W, S>(model, &inverse_bind.map(S::splat), group), out, group);
+    }
     for row in 0..3 {
         for column in 0..4 {
             let row = 4 * row;

@@ -1,6 +1,6 @@
 //! The interface between a GPU backend and the source of its palettes.
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -28,6 +28,11 @@ pub trait PaletteSource {
     /// Stated error beyond rounding, if it approximates.
     fn approximation(&self) -> Option<Approximation> {
         None
+    }
+    /// Its stated error in a group of the crowd.
+    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
+        let _ = group;
+        self.approximation()
     }
     /// The instances in view, if only those are posed.
     fn visibility(&self) -> Option<&Visibility> {

@@ -193,7 +193,7 @@ impl<'a> Contest<'a> {
             return Ok(Gate::Closed(Status::Skipped, refusal.into()));
         }
         let coverage = self.coverage(contender, &*bench.device)?;
-        let tolerance = self.options.tolerance.unwrap_or_else(|| Tolerance::of(contender.crowd.format()));
+        let tolerance = self.tolerance(contender.crowd);
         let (backend, arena) = (&mut *contender.prepared, &mut bench.arena);
         let parity = parity::verify(backend, self.context, contender.crowd, arena, &coverage, tolerance)?;
         let mut failure = parity.failure.clone();
@@ -356,9 +356,13 @@ impl<'a> Contest<'a> {
         Ok(None)
     }
 
+    /// The tolerance of backends that state no error.
+    fn tolerance(&self, crowd: &Crowd) -> Tolerance {
+        self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()))
+    }
+
     /// Compares some vertices of the last frame with the reference of its tick. Returns what is wrong.
     fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<Option<String>> {
-        let Some(Parity { tolerance, .. }) = contender.parity else { return Ok(None) };
         let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
@@ -369,7 +373,7 @@ impl<'a> Contest<'a> {
         };
         let before = (1..=RECOGNISED).filter_map(|back| tick.checked_sub(back));
         let earlier: Vec<u32> = before.chain(VERIFIED_TICKS).filter(|earlier| *earlier != tick).collect();
-        let wrong = parity::audit(backend, crowd, &bench.arena, &coverage, tick, &earlier, tolerance)?;
+        let wrong = parity::audit(backend, crowd, &bench.arena, &coverage, tick, &earlier, self.tolerance(crowd))?;
         Ok(wrong.map(|what| format!("measured frame {tick}: {what}")))
     }
 

@@ -11,16 +11,56 @@ use crate::results::study::{Quantity, Study, StudyEntry};
 use bytesize::ByteSize;
 use std::collections::BTreeMap;
 
-/// A measured backend: bytes on host and device, nanoseconds of a frame, error in pixels.
+/// A measured backend: the camera's distance, bytes on host and device, nanoseconds of a frame, error in pixels.
 struct Tier<'a> {
     entry: &'a StudyEntry,
+    distance: f64,
     bytes: f64,
     ns: f64,
     pixels: f64,
 }
 
-/// A chart for each kind of crowd that was measured with several numbers of instances, some of them by a backend that
-/// keeps no joints.
+/// What a chart shows beside the time.
+struct Axis {
+    id: &'static str,
+    title: &'static str,
+    caption: &'static str,
+    scale: &'static str,
+    /// Position of a point.
+    place: fn(&Tier) -> f64,
+    label: fn(f64) -> String,
+    /// Words beside a point.
+    beside: fn(&Tier) -> String,
+    /// What points of one line have in common, besides backend and levels.
+    line: fn(&Tier) -> usize,
+}
+
+const MEMORY: Axis = Axis {
+    id: "tiers",
+    title: "Frame time against memory and error",
+    caption: "Each line is a way with a growing crowd, which the camera sees from farther away. Beside a point: the largest \
+              error of a vertex in pixels. Lower is faster, further left is smaller.",
+    scale: "memory on host and device",
+    place: |tier| tier.bytes,
+    label: size,
+    beside: |tier| format!("{:.4} px", tier.pixels),
+    line: |_| 0,
+};
+
+const DISTANCE: Axis = Axis {
+    id: "distances",
+    title: "Frame time against error, as the camera moves away",
+    caption: "Each line is a way with one crowd, from the farthest camera on the left to the nearest. Beside a point: memory \
+              on host and device. Lower is faster, further left is more exact.",
+    scale: "largest error of a vertex, pixels",
+    place: |tier| tier.pixels,
+    label: |pixels| pixels.to_string(),
+    beside: |tier| size(tier.bytes),
+    line: |tier| tier.entry.point.instances,
+};
+
+/// Charts for each kind of crowd that a backend without joints was measured with: one if it has several numbers of
+/// instances, and one if cameras saw it from several distances.
 pub fn tiers(study: &Study) -> Vec<Chart> {
     let mut kinds: BTreeMap<Point, Vec<Tier>> = BTreeMap::new();
     for entry in &study.entries {
@@ -30,68 +70,77 @@ pub fn tiers(study: &Study) -> Vec<Chart> {
         };
         let mut kind = Point { vertices: 0, influences: 0, instances: 0, ..entry.point.without_hash() };
         kind.options.0.remove("lod");
-        kinds.entry(kind).or_default().push(Tier { entry, bytes: (host + device) as f64, ns: ns as f64, pixels });
+        let distance = kind.options.0.remove("distance").and_then(|factor| factor.parse().ok()).unwrap_or(1.0);
+        let tier = Tier { entry, distance, bytes: (host + device) as f64, ns: ns as f64, pixels };
+        kinds.entry(kind).or_default().push(tier);
     }
-    kinds.iter().filter_map(|(kind, tiers)| chart(study, kind, tiers)).collect()
-}
-
-fn chart(study: &Study, kind: &Point, tiers: &[Tier]) -> Option<Chart> {
     let jointless = |tier: &Tier| {
         registry::find(&tier.entry.backend).is_some_and(|entry| entry.abilities().joints == Joints::Nowhere)
     };
-    let first = tiers.first()?.entry.point.instances;
-    if !tiers.iter().any(jointless) || tiers.iter().all(|tier| tier.entry.point.instances == first) {
-        return None;
+    let mut charts = Vec::new();
+    for (kind, mut tiers) in kinds.into_iter().filter(|(_, tiers)| tiers.iter().any(jointless)) {
+        tiers.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+        let near = tiers.partition_point(|tier| tier.distance == tiers[0].distance);
+        let grows = tiers[..near].iter().any(|tier| tier.entry.point.instances != tiers[0].entry.point.instances);
+        charts.extend(grows.then(|| chart(study, &kind, &tiers[..near], &MEMORY)));
+        charts.extend((near < tiers.len()).then(|| chart(study, &kind, &tiers, &DISTANCE)));
     }
+    charts
+}
+
+fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
     let lod = |entry: &StudyEntry| entry.point.options.get("lod").unwrap_or_default().to_owned();
-    let mut lines: BTreeMap<(String, String), Vec<&Tier>> = BTreeMap::new();
+    let mut lines: BTreeMap<(String, String, usize), Vec<&Tier>> = BTreeMap::new();
     for tier in tiers {
-        lines.entry((lod(tier.entry), tier.entry.backend.clone())).or_default().push(tier);
+        let key = (lod(tier.entry), tier.entry.backend.clone(), (axis.line)(tier));
+        lines.entry(key).or_default().push(tier);
     }
-    let headings = ["instances", "backend", "levels", "bytes", "time", "error in pixels"];
+    let headings = ["instances", "distance", "backend", "levels", "bytes", "time", "error in pixels"];
     let mut table = vec![headings.map(String::from).to_vec()];
     let (mut items, mut dots) = (Vec::new(), Vec::new());
     // Labels of neighbouring lines are at different heights.
-    for (((lod, backend), own), lift) in lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle()) {
+    for (((lod, backend, _), own), lift) in lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle()) {
         own.sort_by_key(|tier| tier.entry.point.instances);
-        let points = own.iter().map(|tier| (tier.bytes, tier.ns)).collect();
+        let points = own.iter().map(|tier| ((axis.place)(tier), tier.ns)).collect();
         items.push(Item::new(Shape::Line, class(study, backend), points));
-        for Tier { entry, bytes, ns, pixels } in own {
+        for tier in own {
+            let Tier { entry, distance, bytes, ns, pixels } = tier;
             let (instances, memory) = (grouped(entry.point.instances as u64), size(*bytes));
             let (time, error) = (duration(*ns as u64), format!("{pixels:.4}"));
             let levels = if lod.is_empty() { "full detail".into() } else { format!("levels of {lod}") };
-            let words = format!("{backend}, {levels}, {instances} instances: {memory}, {time}, {error} pixels");
-            dots.push(dot(study, backend, (*bytes, *ns)).described(words));
-            dots.push(Item::new(Shape::Name(format!("{error} px")), "", vec![(*bytes, lift * ns)]));
-            table.push(vec![instances, backend.clone(), levels, memory, time, error]);
+            let words = format!(
+                "{backend}, {levels}, {instances} instances at distance {distance}: {memory}, {time}, {error} pixels"
+            );
+            let place = (axis.place)(tier);
+            dots.push(dot(study, backend, (place, *ns)).described(words));
+            dots.push(Item::new(Shape::Name((axis.beside)(tier)), "", vec![(place, lift * ns)]));
+            table.push(vec![instances, distance.to_string(), backend.clone(), levels, memory, time, error]);
         }
     }
     items.extend(dots);
-    let range = |value: fn(&Tier) -> f64, before: f64| {
+    let range = |value: &dyn Fn(&Tier) -> f64, before: f64| {
         let (low, high) = tiers.iter().map(value).fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         (low / before, 1.5 * high)
     };
     let backends = study.backends.iter().filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
     let plot = Plot {
-        id: slug(&format!("tiers {} passes {}", kind.scene, kind.passes)),
-        title: format!("Frame time against memory and error: {}, {}", kind.scene, drawn(kind.passes)),
+        id: slug(&format!("{} {} passes {}", axis.id, kind.scene, kind.passes)),
+        title: format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes)),
         height: 420,
         left: 0,
         x: Scale {
-            title: "memory on host and device".into(),
+            title: axis.scale.into(),
             // Room for the words beside the first point.
-            range: range(|tier| tier.bytes, 4.0),
+            range: range(&axis.place, 4.0),
             logarithmic: true,
-            label: Some(size),
+            label: Some(axis.label),
             ticks: 8,
         },
-        y: time_scale(range(|tier| tier.ns, 1.5), true),
+        y: time_scale(range(&|tier| tier.ns, 1.5), true),
         items,
         legend: backends.map(|backend| (class(study, backend), backend.clone())).collect(),
     };
-    let caption = "Each line is a way with a growing crowd, which the camera sees from farther away. Beside a point: the \
-                   largest error of a vertex in pixels. Lower is faster, further left is smaller.";
-    Some(Chart::new(&plot, caption.into(), table))
+    Chart::new(&plot, axis.caption.into(), table)
 }
 
 fn size(bytes: f64) -> String {

@@ -139,7 +139,9 @@ fn the_last_level_is_baked_where_it_may_be() {
     let scene = built(text, lod("mesh,vertices"));
     let baked = |crowd: &Crowd| crowd.groups().iter().filter(|group| group.baked).count();
     assert_eq!((baked(&scene.crowd), baked(scene.choices().unwrap())), (3, 3), "each model at its last level");
-    assert_eq!(baked(&built(masked, lod("mesh,vertices")).crowd), 0, "masks cannot be baked");
+    let unbaked = built(masked, lod("mesh,vertices"));
+    assert_eq!(baked(&unbaked.crowd), 0, "masks cannot be baked");
+    assert!(unbaked.remarks.iter().any(|remark| remark.contains(" poses at level 3: masks")), "{:?}", unbaked.remarks);
     let more = lod_error::of_scene(&scene).unwrap();
     assert!(more.relative >= bake::POSITION, "{more:?}");
     let seen = assert_chosen(&scene, None);
@@ -153,13 +155,19 @@ fn the_last_level_is_baked_where_it_may_be() {
     let failure = shown(&*broken, &context, scene.choices().unwrap(), &views(&scene)[..1]).unwrap_err();
     assert!(failure.starts_with("position"), "{failure}");
     let posed = built(text, lod("mesh"));
-    let parity = |crowd: &Crowd| {
-        let (mut backend, mut arena) = prepare_for(&*backend, &context, crowd, &Job::default());
+    let parity = |backend: &dyn Backend, crowd: &Crowd| {
+        let (mut backend, mut arena) = prepare_for(backend, &context, crowd, &Job::default());
         let coverage = Coverage::all(crowd, &[0, 33]);
         verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap()
     };
-    let [baked, exact] = [&scene.crowd, &posed.crowd].map(parity);
+    let [baked, exact] = [&scene.crowd, &posed.crowd].map(|crowd| parity(&*backend, crowd));
     assert_eq!([&baked.failure, &exact.failure], [&None; 2]);
+    // The error that baked levels state is not allowed at the others.
+    let edit: Edit = Rc::new(|wgsl| wgsl.replace("vec4f(0.0, 0.0, 0.0, m.w)", "vec4f(0.0, 0.0, 0.0, m.w + 1e-4)"));
+    let edits = Edits { pose: Some(edit), skin: None };
+    let broken = registry::find("gpu-full:vertex").unwrap().create_edited(&context, edits).unwrap();
+    let failure = parity(&*broken, &scene.crowd).failure.unwrap();
+    assert!(failure.starts_with("position is off by 8") && failure.contains("e-5 (limit 1e-5)"), "{failure}");
     assert!(exact.approximation.is_none() && exact.max_rel < 1e-5 && baked.max_rel > 1e-5, "{}", baked.max_rel);
     let scratch = |crowd: &Crowd| backend.footprint(crowd, &Job::default()).unwrap().device.get(Purpose::Scratch);
     assert!(scratch(&scene.crowd) < scratch(&posed.crowd), "no room for poses");

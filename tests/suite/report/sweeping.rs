@@ -176,7 +176,8 @@ fn memory_budgets_are_kept_to() {
     assert!(counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "), "{answer}");
 }
 
-/// One chart shows memory, time and error of a growing crowd, from full skeletons to baked vertices.
+/// Charts show memory, time and error of a growing crowd and of a camera that moves away, from full skeletons to baked
+/// vertices.
 #[cfg(feature = "gpu")]
 #[test]
 fn tiers_are_drawn_from_a_sweep() {
@@ -185,19 +186,25 @@ fn tiers_are_drawn_from_a_sweep() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let sweep = "sweep smoke --instances 3,12 --passes 1 -b gpu-full:vertex,gpu-baked,gpu-vat --frames 5 -o out";
-    skinbench(folder.path(), sweep).assert().success();
+    let backends = "gpu-full:vertex,gpu-baked,gpu-vat";
+    let sweep = format!("sweep smoke --instances 3,12 --distance 1,4 --passes 1 -b {backends} --frames 5 -o out");
+    skinbench(folder.path(), &sweep).assert().success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let charts = charts(&study);
-    let chart = charts.iter().find(|chart| chart.id.starts_with("tiers-smoke-passes-1")).unwrap();
-    assert_eq!((chart.marks, chart.table.len()), (6, 7));
-    let errors = |backend: &str| -> Vec<f64> {
-        let own = chart.table.iter().filter(|row| row[1] == backend);
-        own.map(|row| row[5].parse().unwrap()).collect()
+    let errors = |id: &str, backend: &str| -> Vec<f64> {
+        let chart = charts.iter().find(|chart| chart.id.starts_with(id)).unwrap();
+        assert_eq!(chart.table.len(), 1 + chart.marks);
+        let own = chart.table.iter().filter(|row| row[2] == backend);
+        own.map(|row| row[6].parse().unwrap()).collect()
     };
-    let [full, baked] = ["gpu-full:vertex", "gpu-vat"].map(errors);
+    let [full, baked] = ["gpu-full:vertex", "gpu-vat"].map(|backend| errors("tiers-smoke-passes-1", backend));
     assert!(full.iter().zip(&baked).all(|(full, baked)| full < baked), "{full:?} {baked:?}");
-    assert!(baked[0] > baked[1] && baked[0] < 1.0, "the larger crowd is farther away: {baked:?}");
+    assert!(baked.len() == 2 && baked[0] > baked[1] && baked[0] < 1.0, "the larger crowd is farther away: {baked:?}");
+    let away = errors("distances-smoke-passes-1", "gpu-vat");
+    assert!(
+        away.len() == 4 && away[0] > 3.0 * away[1] && away[2] > 3.0 * away[3],
+        "a camera that moves away: {away:?}"
+    );
 }
 
 /// The report draws time against models, and time against the error of levels.

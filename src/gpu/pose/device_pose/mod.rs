@@ -7,7 +7,7 @@ mod kernels;
 pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
 
 use crate::bake::BakeFormat;
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
@@ -198,6 +198,10 @@ impl PaletteSource for DevicePose {
 
     fn approximation(&self) -> Option<Approximation> {
         self.baked.as_ref().map(|baked| baked.approximation)
+    }
+
+    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
+        self.approximation().filter(|_| group.baked)
     }
 
     fn visibility(&self) -> Option<&Visibility> {
