@@ -2,7 +2,7 @@
 
 use super::lanes::{MorphedLanes, lane_rows, morph_lanes};
 use super::one::{ShapeBuffer, morph};
-use super::weights::{active, weights};
+use super::weights::{active, weights_of};
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{Shape, TargetWeight};
@@ -73,7 +73,7 @@ impl MorphScratch {
         let rows = &mut self.weights[..mesh.targets().len()];
         rows.fill([0.0; BLOCK]);
         for (lane, instance) in block.instances.clone().enumerate() {
-            weights(model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, &mut self.dense);
+            weights_of(crowd, model, instance, tick, &mut self.dense);
             rows.iter_mut().zip(&self.dense).for_each(|(row, weight)| row[lane] = *weight);
         }
         morph_lanes(isa, mesh, rows, group.format.attributes, &mut self.rows)

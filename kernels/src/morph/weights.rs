@@ -26,6 +26,19 @@ pub fn weights(model: &Model, layers: &[Layer], expression: Expression, tick: u3
     }
 }
 
+/// As [`weights`], of an instance of a crowd; `model` is that of its group.
+///
+/// # Panics
+/// As [`weights`].
+pub fn weights_of(crowd: &Crowd, model: &Model, instance: u32, tick: u32, out: &mut [f32]) {
+    let expression = crowd.expression(instance);
+    match crowd.turnover() {
+        // Most crowds keep their layers, which need no copy.
+        None => weights(model, crowd.layers().of(instance as usize), expression, tick, out),
+        Some(_) => weights(model, &crowd.layers_at(instance, tick), expression, tick, out),
+    }
+}
+
 fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
     let targets = model.mesh().targets().list();
     let share = |layer: &Layer| Layer { fade: Fade::Cross, ..*layer }.weight_at(tick);
@@ -63,7 +76,7 @@ fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
 pub fn active(crowd: &Crowd, instance: u32, tick: u32, dense: &mut [f32], out: &mut Vec<TargetWeight>) {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
     let count = model.mesh().targets().len();
-    weights(model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, dense);
+    weights_of(crowd, model, instance, tick, dense);
     let all = (0..).zip(&dense[..count]).map(|(target, &weight)| TargetWeight { target, weight });
     out.extend(all.filter(|active| active.weight != 0.0));
 }

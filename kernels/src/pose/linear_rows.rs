@@ -105,6 +105,7 @@ impl LinearRows {
     }
 
     /// The keys around a time.
+    #[inline(always)] // a call returns them in memory, and reading them back stalls
     pub fn at(&self, time: f32) -> LinearPair<'_> {
         let (key, fraction) = self.seek(time);
         let (before, after) = self.rotations[key * self.strips..][..2 * self.strips].split_at(self.strips);

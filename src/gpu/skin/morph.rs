@@ -9,7 +9,7 @@ use crate::gpu::device::objects::{Buffer, Resource, TextureView};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::{Clip, Targets};
-use crate::morph::weights;
+use crate::morph::weights_of;
 use rayon::prelude::*;
 
 /// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
@@ -278,7 +278,7 @@ fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tic
     let targets = group.model.mesh().targets().len();
     // The list grows from the front and never reaches a weight that is still to be read.
     let first = if form.has_lists() { numbers.len() - targets } else { 0 };
-    weights(&group.model, &crowd.layers_at(instance, tick), crowd.expression(instance), tick, &mut numbers[first..]);
+    weights_of(crowd, &group.model, instance, tick, &mut numbers[first..]);
     if form.has_lists() {
         let mut count = 0;
         for target in 0..targets {
