@@ -114,7 +114,6 @@ impl LinearRows {
 }
 
 /// Two neighbouring keys, and a time between them.
-#[derive(Clone, Copy)]
 pub(super) struct LinearPair<'a> {
     before: &'a [RotationKey],
     after: &'a [RotationKey],

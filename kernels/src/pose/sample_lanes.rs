@@ -13,6 +13,7 @@ use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
 use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
+use arrayvec::ArrayVec;
 use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
@@ -120,7 +121,6 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
 }
 
 /// The keys around the time that a lane plays.
-#[derive(Clone, Copy)]
 enum KeyPair<'a> {
     Linear(LinearPair<'a>),
     Compact { rows: &'a CompactRows, frame: usize, fraction: f32, arc: ShortArc },
@@ -161,10 +161,10 @@ impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, plays, local } = self;
-        let (first, time) = plays[0];
-        let mut pairs = [first.at::<W, S>(time); BLOCK];
-        for (pair, (clip, time)) in pairs.iter_mut().zip(plays).skip(1) {
-            *pair = clip.at::<W, S>(*time);
+        let (first, _) = plays[0];
+        let mut pairs = ArrayVec::<KeyPair, BLOCK>::new();
+        for (clip, time) in plays {
+            pairs.push(clip.at::<W, S>(*time));
         }
         // `[number][instance]` of `W` joints each.
         let mut rotations = [[S::splat(0.0); W]; 4];

@@ -29,7 +29,9 @@ struct Axis {
     /// Position of a point.
     place: fn(&Tier) -> f64,
     label: fn(f64) -> String,
-    /// Words beside a point.
+    /// Factor below the least position, for the words beside it.
+    room: f64,
+    /// Words beside a point, or beside a line if all of its points have the same.
     beside: fn(&Tier) -> String,
     /// What points of one line have in common, besides backend and levels.
     line: fn(&Tier) -> usize,
@@ -43,6 +45,7 @@ const MEMORY: Axis = Axis {
     scale: "memory on host and device",
     place: |tier| tier.bytes,
     label: size,
+    room: 4.0,
     beside: |tier| format!("{:.4} px", tier.pixels),
     line: |_| 0,
 };
@@ -50,12 +53,13 @@ const MEMORY: Axis = Axis {
 const DISTANCE: Axis = Axis {
     id: "distances",
     title: "Frame time against error, as the camera moves away",
-    caption: "Each line is a way with one crowd, from the farthest camera on the left to the nearest. Beside a point: memory \
-              on host and device. Lower is faster, further left is more exact.",
+    caption: "Each line is a way with one crowd, from the farthest camera on the left to the nearest. Beside a line: \
+              instances, and memory on host and device. Lower is faster, further left is more exact.",
     scale: "largest error of a vertex, pixels",
     place: |tier| tier.pixels,
     label: |pixels| pixels.to_string(),
-    beside: |tier| size(tier.bytes),
+    room: 20.0,
+    beside: |tier| format!("{} in {}", grouped(tier.entry.point.instances as u64), size(tier.bytes)),
     line: |tier| tier.entry.point.instances,
 };
 
@@ -103,7 +107,8 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         own.sort_by_key(|tier| tier.entry.point.instances);
         let points = own.iter().map(|tier| ((axis.place)(tier), tier.ns)).collect();
         items.push(Item::new(Shape::Line, class(study, backend), points));
-        for tier in own {
+        let beside: Vec<String> = own.iter().map(|tier| (axis.beside)(tier)).collect();
+        for (at, tier) in own.iter().enumerate() {
             let Tier { entry, distance, bytes, ns, pixels } = tier;
             let (instances, memory) = (grouped(entry.point.instances as u64), size(*bytes));
             let (time, error) = (duration(*ns as u64), format!("{pixels:.4}"));
@@ -113,7 +118,10 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
             );
             let place = (axis.place)(tier);
             dots.push(dot(study, backend, (place, *ns)).described(words));
-            dots.push(Item::new(Shape::Name((axis.beside)(tier)), "", vec![(place, lift * ns)]));
+            // What the points of a line have in common is said once.
+            if beside.get(at + 1) != Some(&beside[at]) {
+                dots.push(Item::new(Shape::Name(beside[at].clone()), "", vec![(place, lift * ns)]));
+            }
             table.push(vec![instances, distance.to_string(), backend.clone(), levels, memory, time, error]);
         }
     }
@@ -130,8 +138,7 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         left: 0,
         x: Scale {
             title: axis.scale.into(),
-            // Room for the words beside the first point.
-            range: range(&axis.place, 4.0),
+            range: range(&axis.place, axis.room),
             logarithmic: true,
             label: Some(axis.label),
             ticks: 8,
