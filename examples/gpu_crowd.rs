@@ -35,8 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // `()` observes nothing; an implementation of `Observer` shows progress and stores outcomes.
     for outcome in run::run(&scene, &context, &options, &mut ())? {
         match (outcome.status, &outcome.parity) {
-            (Status::Ok, Some(parity)) => println!("{}: parity {:.1e}", outcome.name(), parity.max_rel),
-            (status, _) => println!("{}: {}, {}", outcome.name(), status.name(), outcome.problem.unwrap_or_default()),
+            (Status::Ok, Some(parity)) => println!("{}: parity {:.1e}", outcome.name, parity.max_rel),
+            (status, _) => println!("{}: {}, {}", outcome.name, status.name(), outcome.problem.unwrap_or_default()),
         }
         // A backend that failed its verification has no times.
         for times in &outcome.stages {

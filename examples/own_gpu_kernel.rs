@@ -96,7 +96,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     for outcome in run::run(&scene, &context, &options, &mut ())? {
         let parity = outcome.parity.as_ref().map_or(f64::NAN, |parity| parity.max_rel);
         let skin = outcome.median(Stage::Skin).map_or(f64::NAN, |ns| ns as f64 / 1e6);
-        println!("{}: {}, parity {parity:.1e}, skin {skin:.3} ms", outcome.name(), outcome.status.name());
+        println!("{}: {}, parity {parity:.1e}, skin {skin:.3} ms", outcome.name, outcome.status.name());
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_scalar::ScalarSkinner;
 use crate::backend::cpu_simd::{
-    self, ClusterSkinner, ColumnsSkinner, DualQuaternionSkinner, FusedSkinner, InterleavedSkinner, LanesSkinner,
+    self, ClusterSkinner, ColumnsSkinner, DualQuaternionSkinner, InterleavedSkinner, LanesSkinner,
 };
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
@@ -20,6 +20,7 @@ use crate::gpu::skin::skin_kernels::{
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
+use std::sync::LazyLock;
 
 /// Owner of the backends in [`REGISTRY`].
 pub const OWN: &str = "skinbench";
@@ -30,6 +31,8 @@ pub struct BackendEntry {
     pub name: &'static str,
     /// One line for `skinbench list`.
     pub summary: &'static str,
+    /// Whose code it is: `skinbench`, or the project that it belongs to.
+    pub owner: &'static str,
     constructor: Constructor,
 }
 
@@ -42,8 +45,8 @@ impl std::fmt::Debug for BackendEntry {
 /// A way of making a backend.
 enum Constructor {
     Host(fn(&Context) -> Box<dyn Backend>),
-    /// Made by code of others: whose it is, and how.
-    Other(&'static str, &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
+    /// Made by code of others.
+    Other(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
     #[cfg(feature = "gpu")]
     Device(Strategy),
 }
@@ -51,7 +54,7 @@ enum Constructor {
 impl BackendEntry {
     /// Describes a backend outside of [`REGISTRY`], which the harness runs and verifies like those in it.
     pub const fn new(name: &'static str, summary: &'static str, create: fn(&Context) -> Box<dyn Backend>) -> Self {
-        Self { name, summary, constructor: Constructor::Host(create) }
+        Constructor::Host(create).named(name, summary)
     }
 
     /// Describes a backend outside of [`REGISTRY`] that runs code of others, of `owner`.
@@ -61,13 +64,13 @@ impl BackendEntry {
         owner: &'static str,
         create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync),
     ) -> Self {
-        Self { name, summary, constructor: Constructor::Other(owner, create) }
+        Self { owner, ..Constructor::Other(create).named(name, summary) }
     }
 
     /// Describes a backend on the device outside of [`REGISTRY`], which may skin by a kernel of its own.
     #[cfg(feature = "gpu")]
     pub const fn on_device(name: &'static str, summary: &'static str, strategy: Strategy) -> Self {
-        Self { name, summary, constructor: Constructor::Device(strategy) }
+        Constructor::Device(strategy).named(name, summary)
     }
 
     /// Creates the backend.
@@ -78,7 +81,7 @@ impl BackendEntry {
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
-            Constructor::Other(_, create) => Ok(create(context)),
+            Constructor::Other(create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
         }
@@ -91,9 +94,8 @@ impl BackendEntry {
     #[cfg(feature = "gpu")]
     pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
         match &self.constructor {
-            Constructor::Host(create) => Ok(create(context)),
-            Constructor::Other(_, create) => Ok(create(context)),
             Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
+            _ => self.create(context),
         }
     }
 
@@ -101,28 +103,15 @@ impl BackendEntry {
     pub fn abilities(&self) -> Abilities {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).abilities(),
-            Constructor::Other(_, create) => create(&Context::default()).abilities(),
+            Constructor::Other(create) => create(&Context::default()).abilities(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.abilities(),
-        }
-    }
-
-    /// Whose code it is: `skinbench`, or the project that it belongs to.
-    pub fn owner(&self) -> &'static str {
-        match &self.constructor {
-            Constructor::Other(owner, _) => owner,
-            _ => OWN,
         }
     }
 
     /// Returns whether it chooses levels of detail, and so runs crowds of families alone.
     pub fn chooses_levels(&self) -> bool {
         self.abilities().lack(Ability::OneLevel)
-    }
-
-    /// The name without the variant, and the variant; an empty one for the plain backend.
-    pub fn name_and_variant(&self) -> (&'static str, &'static str) {
-        self.name.split_once(':').unwrap_or((self.name, ""))
     }
 }
 
@@ -132,216 +121,126 @@ pub fn find(name: &str) -> Option<&'static BackendEntry> {
 }
 
 /// All backends.
-pub const REGISTRY: &[BackendEntry] = &[
-    BackendEntry {
-        name: "cpu-scalar",
-        summary: "scalar pose and skin, one thread: the readable one",
-        constructor: Constructor::Host(Cpu::<ScalarSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd",
-        summary: "SIMD, one thread: the fastest of lanes, cluster and columns, found by a trial in the first frame",
-        constructor: Constructor::Host(cpu_simd::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:columns",
-        summary: "one vertex at a time, matrix columns in 128-bit registers: the classic",
-        constructor: Constructor::Host(Cpu::<ColumnsSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:lanes",
-        summary: "16 instances in lanes, one contiguous output per instance",
-        constructor: Constructor::Host(Cpu::<LanesSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:lanes-interleaved",
-        summary: "16 instances in lanes, and in the output: [vertex][word][instance]",
-        constructor: Constructor::Host(Cpu::<InterleavedSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:cluster",
-        summary: "a lone character: vertices in lanes, sorted so that neighbours share joints",
-        constructor: Constructor::Host(Cpu::<ClusterSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:fused",
-        summary: "as lanes, each block posed and skinned while it is in the cache",
-        constructor: Constructor::Host(Cpu::<FusedSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-simd:dual-quaternion",
-        summary: "16 instances in lanes, joints blended as dual quaternions: keeps volume",
-        constructor: Constructor::Host(Cpu::<DualQuaternionSkinner>::one_thread),
-    },
-    BackendEntry {
-        name: "cpu-rayon",
-        summary: "as cpu-simd, all threads, with a trial of its own",
-        constructor: Constructor::Host(cpu_simd::all_threads),
-    },
+pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
+    let rows = vec![
+        host(Cpu::<ScalarSkinner>::one_thread)
+            .named("cpu-scalar", "scalar pose and skin, one thread: the readable one"),
+        host(cpu_simd::one_thread).named(
+            "cpu-simd",
+            "SIMD, one thread: the fastest of lanes, cluster and columns, found by a trial in the first frame",
+        ),
+        host(Cpu::<ColumnsSkinner>::one_thread)
+            .named("cpu-simd:columns", "one vertex at a time, matrix columns in 128-bit registers: the classic"),
+        host(Cpu::<LanesSkinner<false>>::one_thread)
+            .named("cpu-simd:lanes", "16 instances in lanes, one contiguous output per instance"),
+        host(Cpu::<InterleavedSkinner>::one_thread)
+            .named("cpu-simd:lanes-interleaved", "16 instances in lanes, and in the output: [vertex][word][instance]"),
+        host(Cpu::<ClusterSkinner>::one_thread)
+            .named("cpu-simd:cluster", "a lone character: vertices in lanes, sorted so that neighbours share joints"),
+        host(Cpu::<LanesSkinner<true>>::one_thread)
+            .named("cpu-simd:fused", "as lanes, each block posed and skinned while it is in the cache"),
+        host(Cpu::<DualQuaternionSkinner>::one_thread).named(
+            "cpu-simd:dual-quaternion",
+            "16 instances in lanes, joints blended as dual quaternions: keeps volume",
+        ),
+        host(cpu_simd::all_threads).named("cpu-rayon", "as cpu-simd, all threads, with a trial of its own"),
+    ];
     #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-vertex",
-        summary: "pose as cpu-rayon; the vertex shader skins, in every pass",
-        constructor: vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-vertex:mat4",
-        summary: "4x4 palettes in a storage buffer (Bevy's way)",
-        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-vertex:uniform",
-        summary: "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)",
-        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-vertex:texture",
-        summary: "3x4 palettes in a float texture (the way of many web engines)",
-        constructor: vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute",
-        summary: "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it",
-        constructor: compute(Posing::Host, CANDIDATES),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:per-character",
-        summary: "one dispatch per character, 4x4 palettes (what naive ports do)",
-        constructor: compute(Posing::Host, &[&PER_CHARACTER]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:naive",
-        summary: "one thread per vertex of each instance, 3x4 palettes",
-        constructor: compute(Posing::Host, &[&NAIVE]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:shared",
-        summary: "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
-        constructor: compute(Posing::Host, &[&SHARED]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:instances",
-        summary: "one thread per vertex and sixteen instances, vertex in registers",
-        constructor: compute(Posing::Host, &[&INSTANCES]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:dual-quaternion",
-        summary: "as instances, joints blended as dual quaternions: keeps volume",
-        constructor: compute(Posing::Host, &[&DUAL_QUATERNION]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:f16",
-        summary: "as instances, palettes with 16-bit rotation and scale: a stated error",
-        constructor: compute(Posing::Host, &[&HALF]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:subgroup",
-        summary: "as instances, each palette entry read once per subgroup and shared by its threads",
-        constructor: compute(Posing::Host, &[&SUBGROUP]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:positions",
-        summary: "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
-        constructor: compute(Posing::Host, &[&POSITIONS]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:merged",
-        summary: "as instances, all models in one dispatch through a table, drawn by one multi-draw",
-        constructor: compute(Posing::Host, &[&MERGED]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:morph-dense",
-        summary: "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
-        constructor: compute(Posing::Host, &[&MORPH_DENSE]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-compute:morph-16",
-        summary: "as instances, deltas of morph targets in 16 bits per number: a stated error",
-        constructor: compute(Posing::Host, &[&MORPH_SHORT]),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full",
-        summary: "poses on the device too: a frame sends its tick; skins as gpu-compute",
-        constructor: compute(Posing::Device, CANDIDATES),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full:vertex",
-        summary: "poses on the device; the vertex shader skins, in every pass",
-        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full:culled",
-        summary: "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect",
-        constructor: compute(Posing::Visible, CANDIDATES),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full:vertex-culled",
-        summary: "as gpu-full:vertex, only the instances in view",
-        constructor: vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full:levels",
-        summary: "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
-        constructor: compute(Posing::Levels, CANDIDATES),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-full:vertex-levels",
-        summary: "as gpu-full:levels, the vertex shader skins, in every pass",
-        constructor: vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-baked",
-        summary: "clips baked as rotations and translations; the vertex shader blends two frames and skins",
-        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-baked:matrices",
-        summary: "clips baked as 3x4 matrices; the vertex shader blends two frames and skins",
-        constructor: vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-baked:compute",
-        summary: "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
-        constructor: compute(Posing::Device, BAKED_CANDIDATES),
-    },
-    #[cfg(feature = "gpu")]
-    BackendEntry {
-        name: "gpu-vat",
-        summary: "vertices baked frame by frame; the vertex shader blends two frames: no joint is left",
-        constructor: vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)),
-    },
-];
+    let rows = rows.into_iter().chain([
+        vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows)
+            .named("gpu-vertex", "pose as cpu-rayon; the vertex shader skins, in every pass"),
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns)
+            .named("gpu-vertex:mat4", "4x4 palettes in a storage buffer (Bevy's way)"),
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform).named(
+            "gpu-vertex:uniform",
+            "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)",
+        ),
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture)
+            .named("gpu-vertex:texture", "3x4 palettes in a float texture (the way of many web engines)"),
+        compute(Posing::Host, CANDIDATES)
+            .named("gpu-compute", "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it"),
+        compute(Posing::Host, &[&PER_CHARACTER])
+            .named("gpu-compute:per-character", "one dispatch per character, 4x4 palettes (what naive ports do)"),
+        compute(Posing::Host, &[&NAIVE])
+            .named("gpu-compute:naive", "one thread per vertex of each instance, 3x4 palettes"),
+        compute(Posing::Host, &[&SHARED]).named(
+            "gpu-compute:shared",
+            "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
+        ),
+        compute(Posing::Host, &[&INSTANCES])
+            .named("gpu-compute:instances", "one thread per vertex and sixteen instances, vertex in registers"),
+        compute(Posing::Host, &[&DUAL_QUATERNION])
+            .named("gpu-compute:dual-quaternion", "as instances, joints blended as dual quaternions: keeps volume"),
+        compute(Posing::Host, &[&HALF])
+            .named("gpu-compute:f16", "as instances, palettes with 16-bit rotation and scale: a stated error"),
+        compute(Posing::Host, &[&SUBGROUP]).named(
+            "gpu-compute:subgroup",
+            "as instances, each palette entry read once per subgroup and shared by its threads",
+        ),
+        compute(Posing::Host, &[&POSITIONS]).named(
+            "gpu-compute:positions",
+            "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
+        ),
+        compute(Posing::Host, &[&MERGED]).named(
+            "gpu-compute:merged",
+            "as instances, all models in one dispatch through a table, drawn by one multi-draw",
+        ),
+        compute(Posing::Host, &[&MORPH_DENSE]).named(
+            "gpu-compute:morph-dense",
+            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
+        ),
+        compute(Posing::Host, &[&MORPH_SHORT]).named(
+            "gpu-compute:morph-16",
+            "as instances, deltas of morph targets in 16 bits per number: a stated error",
+        ),
+        compute(Posing::Device, CANDIDATES)
+            .named("gpu-full", "poses on the device too: a frame sends its tick; skins as gpu-compute"),
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows)
+            .named("gpu-full:vertex", "poses on the device; the vertex shader skins, in every pass"),
+        compute(Posing::Visible, CANDIDATES).named(
+            "gpu-full:culled",
+            "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect",
+        ),
+        vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows)
+            .named("gpu-full:vertex-culled", "as gpu-full:vertex, only the instances in view"),
+        compute(Posing::Levels, CANDIDATES).named(
+            "gpu-full:levels",
+            "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
+        ),
+        vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows)
+            .named("gpu-full:vertex-levels", "as gpu-full:levels, the vertex shader skins, in every pass"),
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)).named(
+            "gpu-baked",
+            "clips baked as rotations and translations; the vertex shader blends two frames and skins",
+        ),
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices))
+            .named("gpu-baked:matrices", "clips baked as 3x4 matrices; the vertex shader blends two frames and skins"),
+        compute(Posing::Device, BAKED_CANDIDATES).named(
+            "gpu-baked:compute",
+            "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
+        ),
+        vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices))
+            .named("gpu-vat", "vertices baked frame by frame; the vertex shader blends two frames: no joint is left"),
+    ]);
+    rows.into_iter().collect()
+});
+
+impl Constructor {
+    const fn named(self, name: &'static str, summary: &'static str) -> BackendEntry {
+        BackendEntry { name, summary, owner: OWN, constructor: self }
+    }
+}
+
+fn host(create: fn(&Context) -> Box<dyn Backend>) -> Constructor {
+    Constructor::Host(create)
+}
 
 #[cfg(feature = "gpu")]
-const fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {
+fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {
     Constructor::Device(Strategy { posing, skin: Skinning::Vertex(mesh, palette) })
 }
 
 #[cfg(feature = "gpu")]
-const fn compute(posing: Posing, kernels: &'static [&'static SkinKernel]) -> Constructor {
+fn compute(posing: Posing, kernels: &'static [&'static SkinKernel]) -> Constructor {
     Constructor::Device(Strategy { posing, skin: Skinning::Compute(kernels) })
 }

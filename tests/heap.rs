@@ -84,7 +84,7 @@ fn promises_are_what_the_heap_gives() {
     for (crowd, job) in plain.chain([(&crowds[2], gameplay)]) {
         let mut arena = Arena::default();
         arena.allocate_host(crowd);
-        for entry in REGISTRY {
+        for entry in REGISTRY.iter() {
             let Ok(backend) = entry.create(&context) else { continue };
             let Ok(promised) = backend.footprint(crowd, &job) else { continue };
             let before = USED.load(Relaxed);

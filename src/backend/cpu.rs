@@ -366,7 +366,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
-        Ok(self.gameplay.as_ref().map(|gameplay| gameplay.data().clone()))
+        Ok(self.gameplay.as_ref().map(|gameplay| gameplay.data.clone()))
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
@@ -409,7 +409,7 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
-            let backend = Cpu::<LanesSkinner>::one_thread(&Context::default());
+            let backend = Cpu::<LanesSkinner<false>>::one_thread(&Context::default());
             backend.footprint(&crowd, &Job::default()).unwrap().host.total()
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());

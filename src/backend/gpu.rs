@@ -194,7 +194,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
-        let (host, device) = self.gameplay.as_ref().map(DeviceGameplay::memory).unwrap_or_default();
+        let (host, device) = self.gameplay.as_ref().map(|gameplay| gameplay.memory).unwrap_or_default();
         Footprint {
             host: self.posed.palettes.host_memory()
                 + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory)
@@ -219,7 +219,7 @@ impl Prepared for PreparedGpu {
 
     fn gameplay_delay(&self) -> Option<u32> {
         match &self.gameplay {
-            Some(gameplay) => gameplay.delay(),
+            Some(gameplay) => gameplay.delay,
             None => self.posed.palettes.gameplay().map(|_| 0),
         }
     }

@@ -76,7 +76,7 @@ impl ComputeSkinner {
 
 impl GpuSkinner for ComputeSkinner {
     fn label(&self) -> Option<String> {
-        self.trial.map(|_| format!("skins by {}", self.skin.kernel().name))
+        self.trial.map(|_| format!("skins by {}", self.skin.kernel.name))
     }
 
     fn memory(&self) -> Bytes {
@@ -85,7 +85,7 @@ impl GpuSkinner for ComputeSkinner {
     }
 
     fn kernel(&self) -> Option<&'static SkinKernel> {
-        Some(self.skin.kernel())
+        Some(self.skin.kernel)
     }
 
     fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
@@ -125,7 +125,7 @@ impl GpuSkinner for ComputeSkinner {
     fn skinned(&self, posed: &Posed) -> Skinned {
         Skinned::Device(match &self.own {
             Some(own) => Drawable::Stored(Rc::clone(&own.sets[own.current].0)),
-            None => Drawable::Arena(arena_form(posed, self.skin.kernel().output)),
+            None => Drawable::Arena(arena_form(posed, self.skin.kernel.output)),
         })
     }
 
@@ -158,14 +158,14 @@ impl GpuSkinner for ComputeSkinner {
                     commands.finish()?;
                     self.held_parts[slot] = index;
                 }
-                let places = palettes.places(chunk, index, wanted)?;
+                let places = palettes.places(index, chunk.instances.start, wanted)?;
                 let finer = palettes.finer_instances(index)?;
                 let levels = parts[index - finer.len()..].iter().flatten().zip(&finer);
                 let before = levels.map(|(chunk, count)| count * words_of(chunk)).sum::<usize>();
                 let first = begin + before + places.start as usize * words;
                 let read = out.len();
                 gpu.read_back(&held[slot], first as u64, places.len() * words, out)?;
-                if let Some(output) = self.skin.kernel().output {
+                if let Some(output) = self.skin.kernel.output {
                     let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
                     out[read..].chunks_exact_mut(words).for_each(|instance| output.sort(instance, vertices));
                 }
@@ -177,5 +177,5 @@ impl GpuSkinner for ComputeSkinner {
 
 /// Form of vertices in the arena.
 fn arena_form(posed: &Posed, output: Option<OutputForm>) -> ArenaForm {
-    ArenaForm { output, visible: posed.palettes.visibility().map(|visibility| Rc::clone(visibility.visible())) }
+    ArenaForm { output, visible: posed.palettes.visibility().map(|visibility| Rc::clone(&visibility.visible)) }
 }

@@ -26,8 +26,8 @@ pub(super) struct Posed {
 impl Posed {
     /// The inputs of skinning.
     pub fn inputs(&self) -> Inputs<'_> {
-        let morph = self.morphs.as_ref().map(Morphs::bindings);
-        Inputs { palettes: self.palettes.chunks(), morph, visibility: self.palettes.visibility() }
+        let (palettes, visibility) = (self.palettes.chunks(), self.palettes.visibility());
+        Inputs { palettes, morphs: self.morphs.as_ref(), first: 0, visibility }
     }
 }
 

@@ -50,12 +50,12 @@ impl VertexSkinner {
         let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
-        let shown = palettes.chunks().iter().any(|palettes| palettes.shown().is_some());
+        let shown = palettes.chunks().iter().any(|palettes| palettes.shown.is_some());
         let storage = skinning::storage_buffers(palette) + u32::from(shown && palette == PaletteForm::Rows);
         gpu.has(wgpu::ShaderStages::VERTEX, storage + present::STORAGE_BUFFERS + morph)?;
         let mut kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
         // Those of a crowd in which others are posed.
-        let baked = chunks.iter().zip(palettes.chunks()).filter(|(_, palettes)| palettes.shown().is_some());
+        let baked = chunks.iter().zip(palettes.chunks()).filter(|(_, palettes)| palettes.shown.is_some());
         for (Chunk { group, .. }, _) in baked.filter(|_| palette == PaletteForm::Rows) {
             let layers = baked::width(crowd, &crowd.groups()[*group]);
             kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
@@ -89,7 +89,7 @@ impl VertexSkinner {
             layout,
             stride: palette.stride(),
             motion: false,
-            visible: visibility.map(|visibility| Rc::clone(visibility.visible())),
+            visible: visibility.map(|visibility| Rc::clone(&visibility.visible)),
         };
         Ok(Self { source: Rc::new(source), memory, capture: None })
     }
@@ -130,7 +130,7 @@ impl GpuSkinner for VertexSkinner {
         for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);
             if !part.is_empty() {
-                let places = palettes.places(chunk, index, part)?;
+                let places = palettes.places(index, chunk.instances.start, part)?;
                 capture.read(gpu, crowd, chunk, group, places, out)?;
             }
         }

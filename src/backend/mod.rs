@@ -261,22 +261,12 @@ pub struct Context {
     pub gpu: Option<Rc<Gpu>>,
 }
 
+#[cfg(feature = "gpu")]
 impl Context {
-    /// A context without an adapter.
-    pub fn host(isa: Isa, threads: Threads) -> Self {
-        Self {
-            isa,
-            threads,
-            #[cfg(feature = "gpu")]
-            gpu: None,
-        }
-    }
-
     /// The adapter.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if there is no adapter.
-    #[cfg(feature = "gpu")]
     fn gpu(&self) -> Result<Rc<Gpu>> {
         self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))
     }

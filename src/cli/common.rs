@@ -280,9 +280,16 @@ pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<S
     Ok(Session::begin(program, environment, context.isa))
 }
 
-/// Set by Ctrl-C; a second one ends the process at once.
-pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// `true` after Ctrl-C, once [`watch_for_interruption`] was called.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether the command is to end.
+pub fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Lets Ctrl-C interrupt the command; a second one ends the process at once.
+pub fn watch_for_interruption() -> anyhow::Result<()> {
     static HANDLER: OnceLock<()> = OnceLock::new();
     if HANDLER.set(()).is_ok() {
         ctrlc::set_handler(|| {
@@ -292,14 +299,14 @@ pub fn interruption() -> anyhow::Result<&'static AtomicBool> {
         })
         .context("cannot watch for Ctrl-C")?;
     }
-    Ok(&INTERRUPTED)
+    Ok(())
 }
 
 /// The exit code of a command that ran backends.
-pub fn exit(statuses: impl IntoIterator<Item = Status>, interrupted: bool) -> Exit {
+pub fn exit(statuses: impl IntoIterator<Item = Status>) -> Exit {
     let statuses: Vec<_> = statuses.into_iter().collect();
     let any = |status| statuses.contains(&status);
-    if interrupted {
+    if is_interrupted() {
         Exit::Interrupted
     } else if any(Status::ParityFailed) {
         Exit::ParityFailure

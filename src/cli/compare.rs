@@ -1,7 +1,6 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
-use super::exit::Exit;
-use super::output::say;
+use super::{Exit, say};
 use anyhow::bail;
 use clap::Args;
 use skinbench::report::{comparison, text};

@@ -1,7 +1,6 @@
 //! `skinbench convert`: writes any model as one glTF binary.
 
-use super::exit::{Exit, UsageError};
-use super::output::write_file;
+use super::{Exit, UsageError, write_file};
 use anyhow::anyhow;
 use clap::Args;
 use skinbench::asset::{self, glb};

@@ -1,8 +1,6 @@
 //! `skinbench dump`: the skinned vertices of one instance as CSV, for comparison with other programs.
 
-use super::common::{self, MachineArguments, seconds};
-use super::exit::Exit;
-use super::output::write_file;
+use super::{Exit, MachineArguments, common, seconds, write_file};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

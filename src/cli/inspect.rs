@@ -1,6 +1,6 @@
 //! `skinbench inspect`: the content of a model.
 
-use super::exit::Exit;
+use super::Exit;
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;

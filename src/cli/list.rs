@@ -1,6 +1,6 @@
 //! `skinbench list`: the available choices.
 
-use super::exit::{Exit, UsageError};
+use super::{Exit, UsageError};
 use clap::Args;
 use serde::Serialize;
 use skinbench::frame::Ability;
@@ -134,7 +134,7 @@ fn adapters() -> Vec<AdapterChoice> {
         api: adapter.api,
         driver: adapter.driver,
     };
-    skinbench::gpu::Gpu::adapters().into_iter().map(choice).collect()
+    skinbench::gpu::AdapterSummary::all().into_iter().map(choice).collect()
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -26,9 +26,14 @@ mod view;
 #[cfg(feature = "web")]
 mod web;
 
+pub(in crate::cli) use built_from::built_from;
+pub(in crate::cli) use common::{MachineArguments, WorkloadArguments, positive, seconds};
+pub(in crate::cli) use exit::{Exit, UsageError};
+pub(in crate::cli) use output::{say, write_file};
+pub(in crate::cli) use progress::Progress;
+
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use exit::{Exit, UsageError};
 use skinbench::wording::one_line;
 use std::io;
 use std::process::ExitCode;

@@ -1,8 +1,6 @@
 //! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
 
-use super::exit::{Exit, UsageError};
-use super::output::say;
-use super::{run, verify};
+use super::{Exit, UsageError, run, say, verify};
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;

@@ -1,9 +1,8 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::common::{self, MachineArguments, positive, seconds};
-use super::exit::Exit;
 use super::output::write_png;
 use super::settings::ModelArguments;
+use super::{Exit, MachineArguments, common, positive, seconds};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use skinbench::crowd::TICKS_PER_SECOND;
@@ -90,7 +89,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         view.mode = frame::Mode::Wireframe;
     }
     let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd));
-    surfaces.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    surfaces.notes.iter().for_each(|note| eprintln!("note: {note}"));
     let (presenter, bytes) =
         gpu.counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;

@@ -1,8 +1,6 @@
 //! `skinbench report`: results as one page, as Markdown, as charts or as a site.
 
-use super::common;
-use super::exit::{Exit, UsageError};
-use super::output::write_file;
+use super::{Exit, UsageError, common, write_file};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::asset::regular_file;
@@ -11,8 +9,7 @@ use skinbench::report::site::{self, Submission};
 use skinbench::report::{html, markdown, text};
 use skinbench::results::bundle::{Bundle, ENDING};
 use skinbench::results::check::check;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::study::Study;
+use skinbench::results::{Recorded, Study};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -1,25 +1,17 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
-use super::built_from::built_from;
-use super::common::{self, WorkloadArguments, positive};
-use super::exit::{Exit, UsageError};
-use super::output::say;
-use super::progress::Progress;
+use super::{Exit, Progress, UsageError, WorkloadArguments, built_from, common, positive, say};
 use anyhow::Context as _;
 use clap::Args;
 use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::{Adapter, Environment};
 use skinbench::harness::hardware::Conditions;
-use skinbench::harness::limits::Host;
-use skinbench::harness::run::{self, Disturbance, Observer, Outcome, RunOptions, Step, counters};
+use skinbench::harness::{Disturbance, Host, Observer, Outcome, RunOptions, Step, counters, run};
 use skinbench::report::{run_text, sustained, table};
-use skinbench::results::files::Results;
-use skinbench::results::rows::{LimitsRow, MeasuredScene};
-use skinbench::results::warnings;
+use skinbench::results::{LimitsRow, MeasuredScene, Results, warnings};
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Longest time for which backends are sustained.
@@ -69,7 +61,6 @@ struct Recorder<'a> {
     shown: Vec<Outcome>,
     /// The machine's state when the first window of a sustained run ended.
     first: Option<Conditions>,
-    interrupted: &'a AtomicBool,
 }
 
 impl Observer for Recorder<'_> {
@@ -78,7 +69,7 @@ impl Observer for Recorder<'_> {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        common::is_interrupted()
     }
 
     fn first_window_ended(&mut self) {
@@ -90,7 +81,7 @@ impl Observer for Recorder<'_> {
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
             let study = table::study_of(&self.measured, &self.shown);
-            self.progress.finished(&outcome.name(), &table::result(outcome));
+            self.progress.finished(outcome.name, &table::result(outcome));
             self.progress.show_verdict(&table::verdicts(&study));
         }
         Ok(())
@@ -110,7 +101,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut results = Results::create(&folder)?;
     let session = common::session(&environment, &context)?;
     results.record(session).with_context(|| format!("cannot write to {}", folder.display()))?;
-    let interrupted = common::interruption()?;
+    common::watch_for_interruption()?;
     if arguments.counters
         && let (_, Some(reason)) = counters::open(&context.threads)
     {
@@ -143,14 +134,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
         results.write_limits(limits).with_context(cannot_write)?;
         let measured = MeasuredScene::new(&environment, scene);
-        let mut recorder = Recorder {
-            measured,
-            results: &mut results,
-            progress: &mut progress,
-            shown: Vec::new(),
-            first: None,
-            interrupted,
-        };
+        let mut recorder =
+            Recorder { measured, results: &mut results, progress: &mut progress, shown: Vec::new(), first: None };
         let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let first = recorder.first.take();
         let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card);
@@ -159,7 +144,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
-        if interrupted.load(Ordering::Relaxed) {
+        if common::is_interrupted() {
             break;
         }
     }
@@ -169,7 +154,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         say(format_args!("warning: {warning}\n"))?;
     }
     say(format_args!("results: {}\n", results.summary_path().display()))?;
-    Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(all.iter().map(|o| o.status)))
 }
 
 /// Checks that nothing repeats that tells rows of the results apart.

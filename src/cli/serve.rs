@@ -4,9 +4,8 @@
 //! no authority vouches: browsers warn before they open the page. Nothing but the page, the collected bundles and what
 //! follows from them can be read.
 
-use super::exit::Exit;
-use super::output::say;
 use super::report::{bundles_in, submission};
+use super::{Exit, say};
 use anyhow::Context as _;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;

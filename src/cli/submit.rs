@@ -1,15 +1,12 @@
 //! `skinbench submit`: packs results into a bundle, and checks bundles.
 
-use super::common;
-use super::exit::{Exit, UsageError};
-use super::output::{say, write_file};
+use super::{Exit, UsageError, common, say, write_file};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use skinbench::report::{grouped, text};
 use skinbench::results::bundle::{Bundle, MOST_NOTE};
 use skinbench::results::check::{Checked, check};
-use skinbench::results::session::Session;
-use skinbench::results::study::Study;
+use skinbench::results::{Session, Study};
 use std::path::{Path, PathBuf};
 
 /// Most faults of a bundle that are listed.

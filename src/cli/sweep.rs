@@ -1,32 +1,21 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
-use super::built_from::built_from;
-use super::common::{self, MachineArguments, positive};
-use super::exit::Exit;
-use super::output::say;
-use super::progress::Progress;
 use super::settings::AxisArguments;
+use super::{Exit, MachineArguments, Progress, built_from, common, positive, say};
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Stage};
 use skinbench::harness::environment::{self, Adapter, Environment};
-use skinbench::harness::fidelity;
-use skinbench::harness::run::{Disturbance, Outcome, RunOptions, Status};
 use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
+use skinbench::harness::{Disturbance, Outcome, RunOptions, Status, fidelity};
 use skinbench::registry::BackendEntry;
 use skinbench::report::text;
-use skinbench::results::files::Results;
-use skinbench::results::key::Point;
-use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::MeasuredScene;
-use skinbench::results::study::Study;
-use skinbench::results::warnings::{of_machine, warnings};
+use skinbench::results::{MeasuredScene, Point, Recorded, Results, Study, of_machine, warnings};
 use skinbench::scene::BuiltScene;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Most warnings that are listed one by one.
@@ -127,7 +116,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let (Some(&threads), Some(context)) = (groups.first(), contexts.first()) {
         sweep(threads).check_memory(context)?;
     }
-    let interrupted = common::interruption()?;
+    common::watch_for_interruption()?;
     let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
     let session = common::session(&environment, &context)?;
     let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
@@ -146,7 +135,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         progress: Progress::told(),
         troubles: of_machine().into_iter().collect(),
         share: (0.0, 1.0),
-        interrupted,
     };
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
     folder.results.record(session).with_context(cannot_write)?;
@@ -160,7 +148,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ending.statuses.extend(part.statuses);
         ending.kept += part.kept;
         ending.largest.extend(part.largest);
-        if interrupted.load(Ordering::Relaxed) {
+        if common::is_interrupted() {
             break;
         }
     }
@@ -173,7 +161,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         say(format_args!("warning: {} more like these\n", troubles.len() - LISTED))?;
     }
     say(format_args!("results: {}\n", summary.display()))?;
-    Ok(common::exit(ending.statuses, interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(ending.statuses))
 }
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
@@ -210,7 +198,6 @@ struct SweepFolder {
     troubles: Vec<String>,
     /// Fraction of the whole that is done before the current measurement, and fraction that it makes up.
     share: (f64, f64),
-    interrupted: &'static AtomicBool,
 }
 
 /// Key of a measurement: point, adapter and backend.
@@ -255,7 +242,7 @@ impl Log for SweepFolder {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        common::is_interrupted()
     }
 
     fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()> {

@@ -1,16 +1,11 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::common::{self, WorkloadArguments};
-use super::exit::Exit;
-use super::output::say;
-use super::progress::Progress;
+use super::{Exit, Progress, WorkloadArguments, common, say};
 use clap::Args;
-use skinbench::harness::parity::Tolerance;
-use skinbench::harness::run::{self, Observer, Outcome, RunOptions, Step};
+use skinbench::harness::{Observer, Outcome, RunOptions, Step, Tolerance, run};
 use skinbench::report::table;
 use skinbench::wording;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compare every vertex of every instance with the reference
 #[derive(Debug, Args)]
@@ -25,7 +20,6 @@ pub struct Arguments {
 struct Watcher<'a> {
     scene: &'a str,
     progress: &'a mut Progress,
-    interrupted: &'a AtomicBool,
 }
 
 impl Observer for Watcher<'_> {
@@ -34,11 +28,11 @@ impl Observer for Watcher<'_> {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        common::is_interrupted()
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.progress.finished(&outcome.name(), &table::result(outcome));
+        self.progress.finished(outcome.name, &table::result(outcome));
         Ok(())
     }
 }
@@ -47,7 +41,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
     let context = arguments.workload.machine.open()?;
-    let interrupted = common::interruption()?;
+    common::watch_for_interruption()?;
 
     let mut progress = Progress::new(scenes.len());
     let mut all = Vec::new();
@@ -56,14 +50,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let tolerance = arguments.epsilon.map(|e| Tolerance { pose: e, position: e, ..default });
         let options =
             RunOptions { backends: backends.clone(), tolerance, memory: common::memory(), ..RunOptions::default() };
-        let mut watcher = Watcher { scene: &scene.name, progress: &mut progress, interrupted };
+        let mut watcher = Watcher { scene: &scene.name, progress: &mut progress };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
-        if interrupted.load(Ordering::Relaxed) {
+        if common::is_interrupted() {
             break;
         }
     }
-    Ok(common::exit(all.iter().map(|o| o.status), interrupted.load(Ordering::Relaxed)))
+    Ok(common::exit(all.iter().map(|o| o.status)))
 }

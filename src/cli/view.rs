@@ -1,9 +1,7 @@
 //! `skinbench view`: a window on the crowd.
 
-use super::built_from::built_from;
-use super::common::{self, MachineArguments, positive};
-use super::exit::Exit;
 use super::output::write_png;
+use super::{Exit, MachineArguments, built_from, common, positive};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::PossibleValuesParser;

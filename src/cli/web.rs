@@ -1,11 +1,8 @@
 //! `skinbench web`: a page that verifies and measures the GPU backends in a browser.
 
-use super::built_from::built_from;
-use super::common::{self, positive};
-use super::exit::{Exit, UsageError};
-use super::output::write_file;
 use super::serve::serve;
 use super::settings::ModelArguments;
+use super::{Exit, UsageError, built_from, common, positive, write_file};
 use clap::Args;
 use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY, find};

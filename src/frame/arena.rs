@@ -1,6 +1,5 @@
 //! The arena of skinned vertices, which all backends of a run use in turn.
 
-#[cfg(feature = "gpu")]
 use super::device_object::DeviceBuffer;
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
@@ -23,10 +22,8 @@ pub struct Arena {
     /// The whole crowd's vertices, for backends that skin on the CPU; empty if none does.
     pub host: Aligned<f32>,
     /// One buffer per chunk of the crowd, for backends that skin on the device and for uploads.
-    #[cfg(feature = "gpu")]
     pub device: Vec<DeviceBuffer>,
     /// As `device`, with the vertices of the previous frame; empty unless these are kept.
-    #[cfg(feature = "gpu")]
     pub previous: Vec<DeviceBuffer>,
     /// Number of the user whose vertices it holds; 0 for none.
     user: u64,
@@ -35,7 +32,6 @@ pub struct Arena {
 impl Arena {
     /// Begins a frame: if vertices of the previous frame are kept, the current ones become the previous ones.
     pub fn swap(&mut self) {
-        #[cfg(feature = "gpu")]
         if !self.previous.is_empty() {
             std::mem::swap(&mut self.device, &mut self.previous);
         }
@@ -43,10 +39,7 @@ impl Arena {
 
     /// Hands the arena to a backend for a frame. Returns whether it still holds what that backend left in the last one.
     pub fn hand_to(&mut self, user: &ArenaUser) -> bool {
-        #[cfg(feature = "gpu")]
         let swaps = !self.previous.is_empty();
-        #[cfg(not(feature = "gpu"))]
-        let swaps = false;
         std::mem::replace(&mut self.user, user.0) == user.0 && !swaps
     }
 
@@ -61,15 +54,8 @@ impl Arena {
     }
 
     /// Bytes of the device side, with the vertices of the previous frame.
-    #[cfg(feature = "gpu")]
     pub fn device_bytes(&self) -> u64 {
         self.device.iter().chain(&self.previous).map(|buffer| buffer.size).sum()
-    }
-
-    /// Bytes of the device side: a build without the device has none.
-    #[cfg(not(feature = "gpu"))]
-    pub fn device_bytes(&self) -> u64 {
-        0
     }
 
     /// Allocates the host side.

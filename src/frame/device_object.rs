@@ -4,7 +4,8 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceObject<T> {
     real: Option<T>,
-    id: usize,
+    /// The object's number; 0 for one of wgpu.
+    pub id: usize,
 }
 
 impl<T> DeviceObject<T> {
@@ -16,11 +17,6 @@ impl<T> DeviceObject<T> {
     /// An object by its number.
     pub fn numbered(id: usize) -> Self {
         Self { real: None, id }
-    }
-
-    /// The object's number; 0 for one of wgpu.
-    pub fn id(&self) -> usize {
-        self.id
     }
 
     /// The object of wgpu.
@@ -39,6 +35,7 @@ impl<T> DeviceObject<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceBuffer {
     /// The buffer.
+    #[cfg(feature = "gpu")]
     pub object: DeviceObject<wgpu::Buffer>,
     /// Bytes.
     pub size: u64,

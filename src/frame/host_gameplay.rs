@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// Bounds and sockets of a crowd that is posed on the host.
 pub struct HostGameplay {
     gameplay: Arc<Gameplay>,
-    data: GameplayData,
+    /// Those of the last frame.
+    pub data: GameplayData,
 }
 
 impl HostGameplay {
@@ -26,11 +27,6 @@ impl HostGameplay {
         let gameplay = Arc::clone(job.gameplay.as_ref()?);
         let data = GameplayData::new(crowd, &gameplay);
         Some(Self { gameplay, data })
-    }
-
-    /// Bounds and sockets of the last frame.
-    pub fn data(&self) -> &GameplayData {
-        &self.data
     }
 
     /// Reads bounds and sockets, each as a stage of its own; `blocks` are those that made the palettes.

@@ -7,7 +7,6 @@ mod arena;
 mod camera_view;
 mod counts;
 mod device_clock;
-#[cfg(feature = "gpu")]
 mod device_object;
 mod error;
 mod even_scale;
@@ -24,7 +23,6 @@ pub use arena::{Arena, ArenaUser};
 pub use camera_view::{Mode, View};
 pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_clock::{ClockChoice, DeviceClock};
-#[cfg(feature = "gpu")]
 pub use device_object::{DeviceBuffer, DeviceObject};
 pub use error::{BackendError, Result};
 pub use footprint::{Bytes, Footprint, FrameWork, Purpose, clips_in_place, meshes_in_place};

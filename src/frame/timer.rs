@@ -11,22 +11,9 @@ use std::time::Instant;
 use strum::{IntoStaticStr, VariantArray};
 
 /// A part of a frame, in its order. Its serialised form is its name.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
+#[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Stage {
     /// Find the instances in view.
@@ -132,22 +119,9 @@ impl From<PoseStage> for Stage {
 }
 
 /// Clock of a measurement. Its serialised form is its name.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
+#[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Clock {
     /// The machine's monotonic clock.
@@ -199,7 +173,8 @@ pub struct StageTime {
 /// Collects the spans of one frame.
 #[derive(Debug, Default)]
 pub struct StageTimer {
-    spans: Vec<StageTime>,
+    /// The spans since the last [`StageTimer::clear`].
+    pub spans: Vec<StageTime>,
     /// Counts the events of stages on the processor, if they are wanted.
     counters: Option<Box<dyn CountSource>>,
     counts: Vec<(Stage, Counts)>,
@@ -211,7 +186,7 @@ impl StageTimer {
         let before = self.read_counts();
         let (result, ns) = timed(work);
         self.add_counts(stage, before);
-        self.push(StageTime { stage, clock: Clock::Wall, ns });
+        self.spans.push(StageTime { stage, clock: Clock::Wall, ns });
         result
     }
 
@@ -222,7 +197,7 @@ impl StageTimer {
         self.add_counts(stage, before);
         match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
             Some(span) => span.ns = span.ns.into_iter().chain(ns).reduce(|sum, ns| sum + ns),
-            None => self.push(StageTime { stage, clock: Clock::Wall, ns }),
+            None => self.spans.push(StageTime { stage, clock: Clock::Wall, ns }),
         }
         result
     }
@@ -262,7 +237,7 @@ impl StageTimer {
             };
             let ns = ns.and_then(share).filter(|&ns| ns > 0);
             self.counts.extend(counts.map(|counts| (stage, counts.map(|count| count.and_then(share)))));
-            self.push(StageTime { stage, clock: Clock::Wall, ns });
+            self.spans.push(StageTime { stage, clock: Clock::Wall, ns });
         }
         result
     }
@@ -293,16 +268,6 @@ impl StageTimer {
     pub fn counts_of(&self, stage: Stage) -> Option<Counts> {
         let parts = self.counts.iter().filter(|(other, _)| *other == stage).map(|(_, counts)| *counts);
         parts.reduce(|sum, part| std::array::from_fn(|event| sum[event].zip(part[event]).map(|(sum, part)| sum + part)))
-    }
-
-    /// Adds a span measured elsewhere.
-    pub fn push(&mut self, span: StageTime) {
-        self.spans.push(span);
-    }
-
-    /// The spans since the last [`StageTimer::clear`].
-    pub fn spans(&self) -> &[StageTime] {
-        &self.spans
     }
 
     /// Removes the spans of all clocks but one.
@@ -385,18 +350,18 @@ mod tests {
     #[test]
     fn parts_of_a_frame_add_up_in_one_span_a_stage() {
         let mut timer = StageTimer::default();
-        timer.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
+        timer.spans.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
         for _ in 0..3 {
             timer.wall_part(Stage::Sample, spin);
             assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
         }
-        let stages: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
+        let stages: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
         let wall = Clock::Wall;
         assert_eq!(stages, [(Stage::Sample, Clock::Gpu), (Stage::Sample, wall), (Stage::Palette, wall)]);
-        assert_eq!(timer.spans()[0].ns, Some(1));
-        assert!(timer.spans()[1].ns.unwrap() >= 6_000, "{:?}", timer.spans());
+        assert_eq!(timer.spans[0].ns, Some(1));
+        assert!(timer.spans[1].ns.unwrap() >= 6_000, "{:?}", timer.spans);
         timer.clear();
-        assert_eq!(timer.spans(), []);
+        assert_eq!(timer.spans, []);
     }
 
     #[test]
@@ -411,9 +376,9 @@ mod tests {
                 times.run(PoseStage::LocalToModel, &mut spin);
             });
         });
-        let spans: Vec<_> = timer.spans().iter().map(|s| (s.stage, s.clock)).collect();
+        let spans: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
         assert_eq!(spans, [Stage::Sample, Stage::Blend, Stage::Palette].map(|stage| (stage, Clock::Wall)));
-        let [sample, blend, palette] = [0, 1, 2].map(|i| timer.spans()[i].ns);
+        let [sample, blend, palette] = [0, 1, 2].map(|i| timer.spans[i].ns);
         assert_eq!(blend, None, "no thread blended");
         let (sample, palette) = (sample.unwrap(), palette.unwrap());
         assert!(sample.abs_diff(3 * palette) <= 3, "{sample} {palette}");

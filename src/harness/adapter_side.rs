@@ -1,7 +1,6 @@
 //! The device's side of a machine with an adapter.
 
-use super::device_side::DeviceSide;
-use super::limits::Device;
+use super::{Device, DeviceSide};
 use crate::backend::{Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};

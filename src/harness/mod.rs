@@ -21,3 +21,10 @@ pub mod stats;
 pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod uncertainty;
+
+pub(in crate::harness) use device_side::DeviceSide;
+pub use limits::{Device, Host, Limits};
+pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
+pub use rotation::{BackendMemory, SharedMemory, rotations};
+pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step, counters};
+pub use stats::{Summary, TAIL_SAMPLES};

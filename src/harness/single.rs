@@ -1,7 +1,6 @@
 //! One prepared backend, for commands and windows that use its output instead of its times.
 
-use super::opened_device;
-use super::rotation::SharedMemory;
+use super::{SharedMemory, opened_device};
 use crate::backend::{Backend, Context, Prepared};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Job, Result, Retention};

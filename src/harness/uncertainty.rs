@@ -7,6 +7,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::statistics::{Data, Median, Statistics};
 
 /// Fewest frames of a run from which its drift can be estimated.
 pub const FEWEST_FRAMES: usize = 5;
@@ -89,16 +90,10 @@ impl RunLevel {
         let logs: Vec<f64> = times.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
         let segments = (count / SEGMENT_FRAMES).clamp(SEGMENTS.0, SEGMENTS.1);
         let ends = |segment: usize| segment * count / segments;
-        let medians: Vec<f64> = (0..segments).map(|at| median(&mut logs[ends(at)..ends(at + 1)].to_vec())).collect();
-        let freedom = (segments - 1) as f64;
-        let mean = medians.iter().sum::<f64>() / segments as f64;
-        let drift = medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / freedom;
-        Some(Self {
-            log: median(&mut logs.clone()),
-            within: block_bootstrap(&logs, count.div_ceil(segments)),
-            drift,
-            freedom,
-        })
+        let medians = (0..segments).map(|at| Data::new(logs[ends(at)..ends(at + 1)].to_vec()).median());
+        let within = block_bootstrap(&logs, count.div_ceil(segments));
+        let (drift, freedom) = (medians.variance(), (segments - 1) as f64);
+        Some(Self { log: Data::new(logs).median(), within, drift, freedom })
     }
 }
 
@@ -116,38 +111,25 @@ fn block_bootstrap(values: &[f64], block: usize) -> f64 {
     }
     let mut random = Pcg32::seed_from_u64(count as u64);
     let mut drawn = vec![0_usize; count];
-    let medians: Vec<f64> = (0..RESAMPLED)
-        .map(|_| {
-            drawn.fill(0);
-            for before in (0..count).step_by(block) {
-                let start = random.next_u32() as usize % count;
-                for &rank in &ring[start..start + block.min(count - before)] {
-                    drawn[rank] += 1;
-                }
+    let median = |_| {
+        drawn.fill(0);
+        for before in (0..count).step_by(block) {
+            let start = random.next_u32() as usize % count;
+            for &rank in &ring[start..start + block.min(count - before)] {
+                drawn[rank] += 1;
             }
-            let value = |place: usize| {
-                let mut below = 0;
-                let rank = drawn.iter().take_while(|&&times| {
-                    below += times;
-                    below <= place
-                });
-                values[ascending[rank.count()]]
-            };
-            value((count - 1) / 2).midpoint(value(count / 2))
-        })
-        .collect();
-    let mean = medians.iter().sum::<f64>() / f64::from(RESAMPLED);
-    medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / f64::from(RESAMPLED - 1)
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    let odd = values.len() % 2 == 1;
-    let (below, &mut upper, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
-    if odd {
-        return upper;
-    }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    lower.midpoint(upper)
+        }
+        let value = |place: usize| {
+            let mut below = 0;
+            let rank = drawn.iter().take_while(|&&times| {
+                below += times;
+                below <= place
+            });
+            values[ascending[rank.count()]]
+        };
+        value((count - 1) / 2).midpoint(value(count / 2))
+    };
+    (0..RESAMPLED).map(median).variance()
 }
 
 /// A ratio of two times and its uncertainty.
@@ -165,8 +147,7 @@ impl Ratio {
     /// than three pairs.
     pub fn of_pairs(logs: &[f64]) -> Option<Self> {
         let count = logs.len() as f64;
-        let log = logs.iter().sum::<f64>() / count;
-        let spread = logs.iter().map(|other| (other - log).powi(2)).sum::<f64>() / (count - 1.0);
+        let (log, spread) = (logs.mean(), logs.variance());
         let floor = 2.0 * RUN_FLOOR * RUN_FLOOR;
         (logs.len() >= 3).then(|| Self { log, error: ((spread + floor) / count).sqrt(), freedom: count - 1.0 })
     }
@@ -339,11 +320,9 @@ mod tests {
                     let start = random.next_u32() as usize % count;
                     drawn.extend(values.iter().cycle().skip(start).take(block.min(count - drawn.len())));
                 }
-                median(&mut drawn)
+                Data::new(drawn).median()
             };
-            let medians: Vec<f64> = (0..RESAMPLED).map(|_| resampled()).collect();
-            let mean = medians.iter().sum::<f64>() / medians.len() as f64;
-            let variance = medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (medians.len() - 1) as f64;
+            let variance = (0..RESAMPLED).map(|_| resampled()).variance();
             assert_eq!(block_bootstrap(&values, block), variance, "{count} in blocks of {block}");
         }
     }

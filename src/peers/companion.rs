@@ -3,7 +3,7 @@
 use crate::asset::glb;
 use crate::crowd::{Crowd, Group, Playback, REST};
 use crate::frame::{BackendError, Result};
-use crate::model::{Channel, Clip, Interpolation, NO_PARENT};
+use crate::model::{Clip, Interpolation, NO_PARENT};
 use bytemuck::NoUninit;
 use serde_json::{Value, json};
 use std::fs;
@@ -140,14 +140,9 @@ fn companion(group: &Group, words: &mut Words) -> Value {
 fn described(clip: &Clip, words: &mut Words) -> Value {
     let tracks = clip.keys().raw().into_iter().flat_map(|raw| raw.tracks().iter().map(move |track| (raw, track)));
     let track = |(raw, track): (&crate::model::RawKeys, &crate::model::Track)| {
-        let channel = match track.channel {
-            Channel::Rotation => "rotation",
-            Channel::Translation => "translation",
-            Channel::Scale => "scale",
-        };
         json!({
             "joint": track.joint,
-            "channel": channel,
+            "channel": track.channel.name(),
             "interpolation": if track.interpolation == Interpolation::Step { "step" } else { "linear" },
             "times": words.push(raw.times_of(track)),
             "values": words.push(raw.values_of(track)),

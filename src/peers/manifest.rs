@@ -114,7 +114,7 @@ impl Manifest {
         if manifest.name.is_empty() || !word(&manifest.name) {
             return Err(wrong(format!("the name {:?}; expected lower-case letters, digits and -", manifest.name)));
         }
-        if REGISTRY.iter().any(|entry| entry.name_and_variant().0 == manifest.name) {
+        if REGISTRY.iter().any(|entry| entry.name.split(':').next() == Some(&manifest.name)) {
             return Err(wrong(format!("the name {:?} is that of a backend; expected another", manifest.name)));
         }
         if !(1..=600).contains(&manifest.timeout_s) {

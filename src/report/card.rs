@@ -11,9 +11,7 @@ use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
-use crate::results::key::Point;
-use crate::results::ranking::Ranking;
-use crate::results::study::{Axis, Sheet, Study, StudyEntry};
+use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry};
 
 /// A column of the card: its heading, and the cell of a backend where results or registry have one.
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);

@@ -3,9 +3,7 @@
 use super::units::{duration, grouped};
 use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
-use crate::results::key::Point;
-use crate::results::ranking::{Lead, Ranking, ranking};
-use crate::results::study::{Axis, Quantity, Sheet, Study, StudyEntry};
+use crate::results::{Axis, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking};
 use crate::wording;
 use std::cmp::Reverse;
 

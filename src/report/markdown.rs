@@ -4,8 +4,7 @@ use super::card;
 use super::findings::{findings, place, verdict};
 use super::units::duration;
 use crate::frame::{Stage, StageGroup};
-use crate::results::key::Point;
-use crate::results::study::Study;
+use crate::results::{Point, Study};
 
 /// A report without pictures.
 pub fn report(study: &Study) -> String {

@@ -2,10 +2,8 @@
 
 use super::{card, table};
 use crate::frame::{Event, StageGroup};
-use crate::harness::limits::Host;
-use crate::harness::run::Outcome;
-use crate::results::rows::MeasuredScene;
-use crate::results::warnings::warnings;
+use crate::harness::{Host, Outcome};
+use crate::results::{MeasuredScene, warnings};
 use crate::scene::BuiltScene;
 
 /// The text about a run of a scene. `hosts` are the rates of the processor just before; `with_card` adds the decision
@@ -35,7 +33,7 @@ fn counted(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
         let rates: Vec<_> = rates.into_iter().filter_map(event).collect();
         if let Some(switches) = times.counts.mean(switches) {
             let rates = if rates.is_empty() { String::new() } else { format!("{} per {name}; ", rates.join(", ")) };
-            let (backend, stage) = (outcome.name(), times.stage.name());
+            let (backend, stage) = (outcome.name, times.stage.name());
             lines += &format!("counted: {backend} {stage}: {rates}{switches:.1} context switches per frame\n");
         }
     }

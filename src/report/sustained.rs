@@ -10,7 +10,7 @@ const ORDER: f64 = 0.01;
 
 /// A backend's frames in nanoseconds in the first and in the last window.
 struct Ends {
-    backend: String,
+    backend: &'static str,
     first: f64,
     last: f64,
 }
@@ -19,7 +19,7 @@ struct Ends {
 pub fn text(outcomes: &[Outcome], first: &Conditions, last: &Conditions) -> String {
     let ends = |outcome: &Outcome| {
         let (first, last) = (outcome.first_ns? as f64, outcome.median(Stage::Frame)? as f64);
-        Some(Ends { backend: outcome.name(), first, last })
+        Some(Ends { backend: outcome.name, first, last })
     };
     let backends: Vec<Ends> = outcomes.iter().filter_map(ends).collect();
     let mut text = String::from("sustained, first against last window:\n");
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn backends_that_change_places_are_named() {
-        let ends = |backend: &str, first, last| Ends { backend: backend.into(), first, last };
+        let ends = |backend, first, last| Ends { backend, first, last };
         let found = changes(&[ends("hot", 1.0, 1.5), ends("cool", 1.2, 1.21), ends("even", 1.495, 1.5)]);
         assert_eq!(found, ["cool ends faster than hot"], "a difference of less than a hundredth is no order");
         assert_eq!(changes(&[ends("a", 1.0, 2.0), ends("b", 1.1, 2.2)]), [""; 0]);

@@ -4,16 +4,8 @@ use super::findings::fastest;
 use super::units::{duration, grouped};
 use crate::frame::{Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
-use crate::harness::limits::Host;
-use crate::harness::lod_error;
-use crate::harness::parity::Parity;
-use crate::harness::run::{Floor, Outcome, Status};
-use crate::harness::stats::TAIL_SAMPLES;
-use crate::results::key::Point;
-use crate::results::ranking::ranking;
-use crate::results::recorded::Recorded;
-use crate::results::rows::{MeasuredScene, Measurement};
-use crate::results::study::{Quantity, Study, StudyEntry};
+use crate::harness::{Floor, Host, Outcome, Parity, Status, TAIL_SAMPLES, lod_error};
+use crate::results::{MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking};
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets::UTF8_BORDERS_ONLY};
 
@@ -41,7 +33,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
     let mut text = format!("{}\n{table}\n{}", heading(environment, scene, outcomes), problems(outcomes));
     for outcome in outcomes.iter().filter(|o| o.status == Status::Ok && !o.device.is_empty()) {
         let visible = outcome.visible().map_or(String::new(), |visible| format!(", {}", in_view(scene, visible)));
-        text += &format!("{}: {}{visible}\n", outcome.name(), outcome.device);
+        text += &format!("{}: {}{visible}\n", outcome.name, outcome.device);
     }
     text += &levels(scene);
     let rows = || study.rows.iter().map(|m| &m.row);
@@ -132,7 +124,7 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         let cell = |figure: fn(&Parity) -> String| outcome.parity.as_ref().map_or("-".into(), figure);
         table.add_row([
-            outcome.name(),
+            outcome.name.into(),
             cell(|p| format!("{:.1e}", p.max_rel)),
             cell(|p| format!("{:.1e} rad", p.max_normal)),
             cell(|p| grouped(p.vertices)),
@@ -142,7 +134,7 @@ pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let instances = grouped(scene.crowd.instance_count() as u64);
     let mut text = format!("{}: {instances} instances\n{table}\n{}", scene.name, problems(outcomes));
     for (outcome, visible) in outcomes.iter().filter_map(|outcome| Some((outcome, outcome.visible()?))) {
-        text += &format!("{}: {}\n", outcome.name(), in_view(scene, visible));
+        text += &format!("{}: {}\n", outcome.name, in_view(scene, visible));
     }
     text
 }
@@ -162,7 +154,7 @@ fn in_view(scene: &BuiltScene, visible: u64) -> String {
 }
 
 fn problems(outcomes: &[Outcome]) -> String {
-    let line = |o: &Outcome| Some(format!("{}: {}: {}\n", o.name(), o.status.name(), o.problem.as_ref()?));
+    let line = |o: &Outcome| Some(format!("{}: {}: {}\n", o.name, o.status.name(), o.problem.as_ref()?));
     outcomes.iter().filter_map(line).collect()
 }
 

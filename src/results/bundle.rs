@@ -6,9 +6,7 @@
 //! Digests detect changes to a bundle, not invented figures: whoever edits a file can also write its digest.
 
 use super::bounds::MOST_BYTES;
-use super::digest;
-use super::recorded::{bytes_of, samples_beside, summaries, text_of};
-use super::session;
+use super::{bytes_of, digest, samples_beside, session, summaries, text_of};
 use crate::asset::regular_file;
 use crate::wording::one_line;
 use base64::Engine as _;

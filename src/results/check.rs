@@ -2,15 +2,10 @@
 
 use super::bounds::{MOST_CROWDS, MOST_INSTANCES};
 use super::bundle::Bundle;
-use super::csv_rows::read_rows;
-use super::digest;
-use super::recorded::Recorded;
-use super::rows::{LimitsRow, Measurement, SummaryRow};
-use super::session::{self, Part, Program, Session};
+use super::{LimitsRow, Measurement, Part, Program, Recorded, Session, SummaryRow, digest, read_rows, session};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
-use crate::harness::run::Status;
-use crate::harness::stats::Summary;
+use crate::harness::{Status, Summary};
 use crate::model::Model;
 use crate::registry;
 use crate::scene::{BUILT_IN, ModelSource, Scene, Settings};

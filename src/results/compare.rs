@@ -3,10 +3,8 @@
 //! All intervals hold simultaneously with 95 %: among a hundred comparisons of a binary with itself, at most five show
 //! any row as changed. METHODOLOGY.md explains the intervals.
 
-use super::key::{Machine, MeasurementKey};
-use super::recorded::Recorded;
-use super::rows::Measurement;
 use super::{CONFIDENCE, RESOLUTION};
+use super::{Machine, Measurement, MeasurementKey, Recorded};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};

@@ -1,7 +1,6 @@
 //! Crossovers: sizes at which one backend overtakes another, with their uncertainty.
 
-use super::CONFIDENCE;
-use super::study::{Axis, Curve, CurvePoint, Sheet, Study};
+use super::{Axis, CONFIDENCE, Curve, CurvePoint, Sheet, Study};
 use crate::harness::uncertainty::{Level, Ratio};
 use std::collections::BTreeMap;
 

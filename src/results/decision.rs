@@ -1,8 +1,6 @@
 //! The cheapest backends at a point: in time, in memory, and among those that are equally exact.
 
-use super::key::Point;
-use super::ranking::{Ranking, ranking_of};
-use super::study::{Axis, Sheet, Study, StudyEntry};
+use super::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The cheapest backends at a point that skin the whole crowd.

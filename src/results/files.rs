@@ -3,8 +3,7 @@
 //! absent.
 
 use super::resume::{foreign, mend};
-use super::rows::{LimitsRow, Measurement, SampleRow, SummaryRow, heading};
-use super::session::{self, Session};
+use super::{LimitsRow, Measurement, SampleRow, Session, SummaryRow, heading, session};
 use crate::harness::hardware::Conditions;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

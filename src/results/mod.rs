@@ -2,9 +2,9 @@
 //!
 //! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs
 //! write measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
-//! [`ranking`] and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the changes between
-//! two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`] packs the folder
-//! into one file that travels, and [`check`] recomputes everything in it.
+//! [`ranking`](mod@ranking) and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the
+//! changes between two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`]
+//! packs the folder into one file that travels, and [`check`] recomputes everything in it.
 
 mod bounds;
 pub mod bundle;
@@ -24,6 +24,19 @@ pub mod session;
 pub mod study;
 pub mod warnings;
 pub mod whole;
+
+pub use files::Results;
+pub use key::{Machine, MeasurementKey, Point};
+pub use ranking::{Lead, Ranking, ranking, ranking_of};
+pub use recorded::{Recorded, ResultFile, summaries};
+pub use rows::{LimitsRow, MeasuredScene, Measurement, SCHEMA, SampleRow, SummaryRow, heading};
+pub use session::{Browser, Part, Program, Session};
+pub use study::{Axis, Curve, CurvePoint, Quantity, Sheet, Study, StudyEntry};
+pub use warnings::{of_machine, warnings};
+pub use whole::write_file;
+
+pub(in crate::results) use csv_rows::read_rows;
+pub(in crate::results) use recorded::{bytes_of, samples_beside, text_of};
 
 /// Confidence that a difference must reach to count.
 const CONFIDENCE: f64 = 0.95;

@@ -1,8 +1,6 @@
 //! The fastest backend at a point, and how certain that is.
 
-use super::CONFIDENCE;
-use super::key::Point;
-use super::study::{Quantity, Study, StudyEntry};
+use super::{CONFIDENCE, Point, Quantity, Study, StudyEntry};
 
 /// The two fastest backends at a point that skin the whole crowd.
 #[derive(Debug, Clone, PartialEq)]

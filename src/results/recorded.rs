@@ -2,9 +2,7 @@
 
 use super::bounds::{self, MOST_BYTES, MOST_PLAIN, MOST_ROWS};
 pub use super::csv_rows::Problem;
-use super::csv_rows::read_rows;
-use super::key::{Machine, MeasurementKey};
-use super::rows::{Measurement, SCHEMA, SampleRow, SummaryRow};
+use super::{Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, read_rows};
 use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;

@@ -1,8 +1,7 @@
 //! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use super::bounds::MOST_PLAIN;
-use super::recorded::bytes_of;
-use super::whole::write_file;
+use super::{bytes_of, write_file};
 use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
 use csv::StringRecord;

@@ -3,10 +3,7 @@
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
 use crate::frame::{Clock, Event, Purpose, Stage, StageGroup};
 use crate::harness::environment::{Adapter, Environment};
-use crate::harness::fidelity;
-use crate::harness::limits::Host;
-use crate::harness::lod_error;
-use crate::harness::run::{Outcome, StageTimes, Status};
+use crate::harness::{Host, Outcome, StageTimes, Status, fidelity, lod_error};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
@@ -45,6 +42,7 @@ columns! {
 
     fn row(&self, outcome: &Outcome, times: Option<&StageTimes>) {
         let &Self { environment, scene, clip_error } = self;
+        let (backend, variant) = outcome.name.split_once(':').unwrap_or((outcome.name, ""));
         let summary = times.and_then(StageTimes::summary);
         let floor = times.and_then(|t| t.floor);
         let adapter = environment.adapter.as_ref();
@@ -105,9 +103,9 @@ columns! {
     /// Instances drawn, if not all are.
     visible: Option<u64> = outcome.visible();
     /// Name as in `skinbench list`.
-    backend: String = outcome.backend.into();
+    backend: String = backend.into();
     /// Part of the name after the colon.
-    variant: Option<String> = text(outcome.variant);
+    variant: Option<String> = text(variant);
     /// The stage; `frame` is the whole frame.
     stage: Stage = times.map_or(Stage::Frame, |t| t.stage);
     /// Clock that measured it.

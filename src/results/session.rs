@@ -4,8 +4,7 @@
 //! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
 
 use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
-use super::digest;
-use super::whole::write_file;
+use super::{digest, write_file};
 use crate::asset::regular_file;
 use crate::frame::Clock;
 use crate::harness::environment::{Adapter, Build, Environment};

@@ -1,8 +1,6 @@
 //! Results in order: one machine, every backend at every point, and curves along axes.
 
-use super::key::{Machine, Point};
-use super::recorded::{Recorded, ResultFile};
-use super::rows::{Measurement, SummaryRow};
+use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;

@@ -2,8 +2,7 @@
 
 use super::RESOLUTION;
 use crate::frame::{Clock, Stage};
-use crate::harness::run::{Outcome, StageTimes};
-use crate::harness::stats::Summary;
+use crate::harness::{Outcome, StageTimes, Summary};
 use std::path::Path;
 
 /// Fewest frames from which a slow start can be told.
@@ -20,7 +19,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
         .iter()
         .flat_map(|outcome| outcome.stages.iter().map(move |stage| (outcome, stage)))
         .filter(|(_, times)| times.summary().is_some_and(|s| s.median < RESOLUTION))
-        .map(|(outcome, times)| format!("{} {}", outcome.name(), times.stage.name()));
+        .map(|(outcome, times)| format!("{} {}", outcome.name, times.stage.name()));
     let found = [
         ("first frames slow", named(outcomes, starts_slowly), "measure more with --frames, or run again"),
         ("drift between the thirds of the run", named(outcomes, drifts), "let the machine cool, then run again"),
@@ -44,7 +43,7 @@ pub fn of_machine() -> Option<String> {
 /// Names of backends with a frame time for which `is_so` holds.
 fn named(outcomes: &[Outcome], is_so: impl Fn(&StageTimes) -> bool) -> String {
     let frames = |o: &&Outcome| o.stages.iter().any(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall) && is_so(s));
-    outcomes.iter().filter(frames).map(Outcome::name).collect::<Vec<_>>().join(", ")
+    outcomes.iter().filter(frames).map(|outcome| outcome.name).collect::<Vec<_>>().join(", ")
 }
 
 fn starts_slowly(frames: &StageTimes) -> bool {

@@ -1,15 +1,12 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
-use super::camera::Camera;
-use super::description::{ClipChoice, GroupDescription, Scene};
-use super::error::SceneError;
+use super::description::{ClipChoice, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
-use super::lod::{self, Levels};
-use super::model_source::{LoadedModels, ModelSource};
+use super::model_source::LoadedModels;
 use super::placing::Stand;
-use super::settings::{Clips, Settings};
+use super::{Camera, Clips, Levels, ModelSource, Scene, SceneError, Settings, lod};
 use crate::asset::Place;
 use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};

@@ -1,11 +1,8 @@
 //! Description of a scene, before models are loaded.
 
-use super::camera::Camera;
 use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
-use super::model_source::ModelSource;
-use super::placing::Layout;
-use super::settings::{Interpolation, Settings};
+use super::{Camera, Interpolation, Layout, ModelSource, Settings};
 use crate::asset::Place;
 
 /// The choice of the clips that a group's instances play.

@@ -1,9 +1,8 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
-use super::description::{DEFAULT_PEOPLE, Scene};
-use super::error::SceneError;
-use super::file;
-use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file, model_endings};
+use super::description::DEFAULT_PEOPLE;
+use super::model_source::{is_model_file, model_endings};
+use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, file};
 use crate::asset::regular_file;
 use crate::wording;
 use std::path::Path;

@@ -5,18 +5,14 @@ use super::reference::{all, coverage};
 use crate::frame::{BackendError, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
 use crate::harness::environment::{Build, EMULATED, Environment};
-use crate::harness::parity::spread;
-use crate::harness::run::{Outcome, Status};
+use crate::harness::{Outcome, Status, spread};
 use crate::reference::Blending;
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
 use crate::report::findings::{emulated, sentence};
 use crate::report::head;
 use crate::results::bundle::{FORMAT, MARKS, Manifest};
-use crate::results::digest;
-use crate::results::ranking::Lead;
-use crate::results::rows::{MeasuredScene, SampleRow, SummaryRow, heading};
-use crate::results::session::{Browser, Part, Program, Session};
+use crate::results::{Browser, Lead, MeasuredScene, Part, Program, SampleRow, Session, SummaryRow, digest, heading};
 use crate::scene::BuiltScene;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -111,7 +107,7 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
         "part": Part::default(),
         "manifest": Manifest { format: FORMAT, note: None, files: BTreeMap::new() },
         "marks": MARKS,
-        "shaders": library.texts().iter().map(|text| digest::of_bytes(text.as_bytes())).collect::<Vec<_>>(),
+        "shaders": library.texts.iter().map(|text| digest::of_bytes(text.as_bytes())).collect::<Vec<_>>(),
         "words": words(),
         "stages": stages(),
         "passes": choice.passes,
@@ -257,7 +253,7 @@ fn camera(scene: &BuiltScene) -> Value {
 fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
     let mut at = 0;
     let places: Vec<[usize; 2]> = library
-        .blobs()
+        .blobs
         .iter()
         .map(|blob| {
             let place = [at, blob.len()];
@@ -269,7 +265,7 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&(text.len() as u32).to_le_bytes())?;
     encoder.write_all(&text)?;
-    for blob in library.blobs() {
+    for blob in &library.blobs {
         encoder.write_all(blob)?;
         encoder.write_all(&[0; 4][..blob.len().next_multiple_of(4) - blob.len()])?;
     }
@@ -346,8 +342,8 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library, collects: bo
                 h2 { "What is checked and how it is timed" }
                 div #method {}
                 details #shaders {
-                    summary { (library.texts().len()) " shaders, exactly as the native program assembles them" }
-                    @for (index, text) in library.texts().iter().enumerate() {
+                    summary { (library.texts.len()) " shaders, exactly as the native program assembles them" }
+                    @for (index, text) in library.texts.iter().enumerate() {
                         details { summary { "Shader " (index + 1) } pre.wgsl tabindex="0" { (text) } }
                     }
                 }

@@ -12,8 +12,6 @@ use crate::harness::parity::{Parity, Tolerance};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
-use crate::simd::Isa;
-use crate::threads::Threads;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -57,7 +55,7 @@ impl<'a> Session<'a> {
     /// Prepares a backend whose frames draw `passes` times.
     fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
         let gpu = Gpu::recording();
-        let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::host(Isa::strongest(), Threads::All) };
+        let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::default() };
         let crowd = &scene.crowd;
         if crowd.changes() {
             let reason = "a page plays the same frame in any order; needs a scene without turnover and frozen";

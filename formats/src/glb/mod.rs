@@ -309,12 +309,7 @@ impl Writer<'_> {
         }
         let mut curves = Vec::with_capacity(tracks.len());
         for (node, Keys { channel, interpolation, times, values, .. }) in tracks {
-            let path = match channel {
-                Channel::Rotation => "rotation",
-                Channel::Translation => "translation",
-                Channel::Scale => "scale",
-            };
-            curves.push((node, path, interpolation, times, values));
+            curves.push((node, channel.name(), interpolation, times, values));
         }
         for (node, targets) in &self.morphing {
             if let Some(keys) = morph::weights(clip, self.model.mesh(), targets) {

@@ -394,7 +394,7 @@ impl<const N: usize> BlockPoser<N> {
     ) {
         self.tick = tick;
         let Some(mut shared) = self.shared.take() else { return unshared(self, out) };
-        self.in_parts(crowd.posed(), clock, shared.rows_mut(), |b| b.first_row, to_rows);
+        self.in_parts(crowd.posed(), clock, &mut shared.rows, |b| b.first_row, to_rows);
         hand_out(self, &shared, out);
         self.shared = Some(shared);
     }

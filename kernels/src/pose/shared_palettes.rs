@@ -7,7 +7,7 @@ use crate::model::Rows;
 
 /// Palettes `[pose][entry]` of a crowd's shared poses.
 pub(super) struct SharedPalettes {
-    rows: Vec<Rows>,
+    pub rows: Vec<Rows>,
 }
 
 impl SharedPalettes {
@@ -21,11 +21,6 @@ impl SharedPalettes {
         crowd.poses()?;
         let rows = vec![[0.0; 12]; crowd.posed().palette_entries() as usize];
         Some(Self { rows })
-    }
-
-    /// Memory for the palettes of the poses.
-    pub fn rows_mut(&mut self) -> &mut [Rows] {
-        &mut self.rows
     }
 
     /// Copies every instance's palette to lanes; `blocks` are those of the instances.

@@ -1,22 +1,24 @@
-//! `cpu-simd:lanes` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
+//! `cpu-simd:lanes`, `cpu-simd:fused` and `cpu-simd:lanes-interleaved`: 16 instances of a crowd side by side.
 
 use super::super::Skinned;
 use super::super::cpu::{BlockJob, PaletteLayout, Skinner};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Result};
+use crate::frame::{Ability, Arena, Lack, Result};
 use crate::simd::Isa;
 use crate::skin::{skin_interleaved, skin_lanes};
 use std::ops::Range;
 
-/// Writes one contiguous output per instance.
-pub struct LanesSkinner;
+/// Writes one contiguous output per instance. If `FUSED`, a block is skinned while its palette is in the cache.
+pub struct LanesSkinner<const FUSED: bool>;
 
 /// Writes `[block][vertex][word][instance of the block]`.
 pub struct InterleavedSkinner;
 
-impl Skinner for LanesSkinner {
-    const LAYOUT: PaletteLayout = PaletteLayout::Lanes;
+impl<const FUSED: bool> Skinner for LanesSkinner<FUSED> {
+    const LAYOUT: PaletteLayout = if FUSED { PaletteLayout::Fused } else { PaletteLayout::Lanes };
+    const LACKS: &'static [Lack] =
+        if FUSED { &[Lack { ability: Ability::Gameplay, reason: "keeps no palettes" }] } else { &[] };
 
     fn new(_: &Crowd, _: Isa) -> Result<Self> {
         Ok(Self)

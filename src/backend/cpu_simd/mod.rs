@@ -4,7 +4,6 @@ mod choosing;
 mod cluster;
 mod columns;
 mod dual_quaternion;
-mod fused;
 mod lanes;
 mod mixed;
 
@@ -12,6 +11,5 @@ pub use choosing::{all_threads, one_thread};
 pub use cluster::ClusterSkinner;
 pub use columns::ColumnsSkinner;
 pub use dual_quaternion::DualQuaternionSkinner;
-pub use fused::FusedSkinner;
 pub use lanes::{InterleavedSkinner, LanesSkinner};
 use mixed::MixedSkinner;

@@ -1,10 +1,8 @@
 //! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::commands::ComputePass;
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
-use crate::gpu::shader::kernel::Kernel;
-use crate::gpu::shader::wgsl::shader;
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline};
+use crate::gpu::shader::{Kernel, shader};
 use crate::gpu::{Commands, DeviceBandwidth, Gpu};
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -3,10 +3,8 @@
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Purpose, Result, Retention};
 use crate::gpu::Gpu;
-use crate::gpu::device::failures::one_line;
 use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
-use crate::gpu::device::objects::Buffer;
-use crate::gpu::device::tape::Command;
+use crate::gpu::device::{Buffer, Command, one_line};
 use crate::gpu::skin::chunks::{Chunk, chunks};
 use std::rc::Rc;
 
@@ -104,7 +102,7 @@ impl Gpu {
             match &self.medium {
                 Medium::Device(_) => self.read_wgpu(staging.object.get(), bytes)?,
                 Medium::Tape(tape) => {
-                    let read = Command::Read { buffer: staging.object.id(), bytes: bytes.len() as u64 };
+                    let read = Command::Read { buffer: staging.object.id, bytes: bytes.len() as u64 };
                     tape.borrow_mut().commands.push(read);
                 }
                 Medium::Nowhere => {}

@@ -3,9 +3,8 @@
 use crate::frame::{FrameWork, Result, Stage};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, RenderPipeline, Texture, TextureView};
-use crate::gpu::device::tape::Command;
 use crate::gpu::device::timestamps::{CAPACITY, StageQueries};
+use crate::gpu::device::{BindGroup, Buffer, Command, ComputePipeline, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -78,7 +77,7 @@ impl Gpu {
                 }
             }
         };
-        commands.record(upload, || Command::Write { buffer: target.object.id(), offset: 0, bytes: data.into() });
+        commands.record(upload, || Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
     }
 }
 
@@ -143,7 +142,7 @@ impl Commands {
     /// Takes a timestamp, if the adapter has any.
     pub(in crate::gpu) fn mark(&mut self, index: u32) {
         if let (Encoder::Device(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
-            encoder.write_timestamp(timestamps.borrow().set(), index);
+            encoder.write_timestamp(&timestamps.borrow().set, index);
         }
     }
 
@@ -158,7 +157,7 @@ impl Commands {
     pub fn copy(&mut self, (from, at): (&Buffer, u64), (to, offset): (&Buffer, u64), bytes: u64) {
         self.record(
             |encoder| encoder.copy_buffer_to_buffer(from.object.get(), at, to.object.get(), offset, bytes),
-            || Command::Device(json!(["copy", from.object.id(), at, to.object.id(), offset, bytes])),
+            || Command::Device(json!(["copy", from.object.id, at, to.object.id, offset, bytes])),
         );
     }
 
@@ -170,7 +169,7 @@ impl Commands {
             },
             || {
                 let wgpu::Extent3d { width, height, .. } = to.size;
-                Command::Device(json!(["toTexture", from.object.id(), bytes_per_row, to.object.id(), width, height]))
+                Command::Device(json!(["toTexture", from.object.id, bytes_per_row, to.object.id, width, height]))
             },
         );
     }
@@ -181,7 +180,7 @@ impl Commands {
         self.record(
             |encoder| encoder.copy_texture_to_buffer(from.object.get().as_image_copy(), image(to, bytes_per_row), size),
             || {
-                let (texture, buffer) = (from.object.id(), to.object.id());
+                let (texture, buffer) = (from.object.id, to.object.id);
                 Command::Device(json!(["fromTexture", texture, buffer, bytes_per_row, size.width, rows]))
             },
         );
@@ -195,9 +194,9 @@ impl Commands {
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(label),
                     timestamp_writes: timestamps.as_ref().zip(span).map(|(t, span)| wgpu::ComputePassTimestampWrites {
-                        query_set: t.set(),
-                        beginning_of_pass_write_index: Some(span.begin()),
-                        end_of_pass_write_index: Some(span.end()),
+                        query_set: &t.set,
+                        beginning_of_pass_write_index: Some(span.begin),
+                        end_of_pass_write_index: Some(span.end),
                     }),
                 });
                 record(&mut Pass::Device(pass));
@@ -233,9 +232,9 @@ impl Commands {
                         }
                     }),
                     timestamp_writes: timestamps.as_ref().filter(|_| marked).map(|t| wgpu::RenderPassTimestampWrites {
-                        query_set: t.set(),
-                        beginning_of_pass_write_index: begin.map(StageQueries::begin),
-                        end_of_pass_write_index: end.map(StageQueries::end),
+                        query_set: &t.set,
+                        beginning_of_pass_write_index: begin.map(|span| span.begin),
+                        end_of_pass_write_index: end.map(|span| span.end),
                     }),
                     ..Default::default()
                 });
@@ -294,11 +293,11 @@ impl Targets<'_> {
     fn recorded(&self) -> Value {
         // NaN, which JSON and WebGPU's colours lack, becomes null.
         let clear = |color: wgpu::Color| json!([color.r, color.g, color.b, color.a]);
-        let color = |color: &ColorTarget| json!({"view": color.view.id(), "clear": color.clear.map(clear)});
+        let color = |color: &ColorTarget| json!({"view": color.view.id, "clear": color.clear.map(clear)});
         json!({
             "label": self.label,
             "colors": self.colors.iter().map(color).collect::<Vec<_>>(),
-            "depth": self.depth.map(|(view, clear)| json!({"view": view.id(), "clear": clear})),
+            "depth": self.depth.map(|(view, clear)| json!({"view": view.id, "clear": clear})),
         })
     }
 }
@@ -333,12 +332,12 @@ impl<P> Pass<P> {
 }
 
 fn bound(index: u32, group: &BindGroup, offsets: &[u32]) -> Value {
-    json!(["group", index, group.id(), offsets])
+    json!(["group", index, group.id, offsets])
 }
 
 impl ComputePass<'_> {
     pub(in crate::gpu) fn set_pipeline(&mut self, pipeline: &ComputePipeline) {
-        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id()]));
+        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id]));
     }
 
     pub(in crate::gpu) fn set_bind_group(&mut self, index: u32, group: &BindGroup, offsets: &[u32]) {
@@ -352,14 +351,14 @@ impl ComputePass<'_> {
     pub(in crate::gpu) fn dispatch_workgroups_indirect(&mut self, counts: &Buffer, offset: u64) {
         self.record(
             |pass| pass.dispatch_workgroups_indirect(counts.object.get(), offset),
-            || json!(["dispatchIndirect", counts.object.id(), offset]),
+            || json!(["dispatchIndirect", counts.object.id, offset]),
         );
     }
 }
 
 impl RenderPass<'_> {
     pub(in crate::gpu) fn set_pipeline(&mut self, pipeline: &RenderPipeline) {
-        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id()]));
+        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id]));
     }
 
     pub(in crate::gpu) fn set_bind_group(&mut self, index: u32, group: &BindGroup, offsets: &[u32]) {
@@ -369,7 +368,7 @@ impl RenderPass<'_> {
     pub(in crate::gpu) fn set_index_buffer(&mut self, indices: &Buffer) {
         self.record(
             |pass| pass.set_index_buffer(indices.object.get().slice(..), wgpu::IndexFormat::Uint32),
-            || json!(["indices", indices.object.id(), "uint32"]),
+            || json!(["indices", indices.object.id, "uint32"]),
         );
     }
 
@@ -397,7 +396,7 @@ impl RenderPass<'_> {
     pub(in crate::gpu) fn draw_indexed_indirect(&mut self, arguments: &Buffer, offset: u64) {
         self.record(
             |pass| pass.draw_indexed_indirect(arguments.object.get(), offset),
-            || json!(["drawIndexedIndirect", arguments.object.id(), offset]),
+            || json!(["drawIndexedIndirect", arguments.object.id, offset]),
         );
     }
 

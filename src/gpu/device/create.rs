@@ -2,11 +2,10 @@
 
 use crate::frame::{DeviceObject, Purpose};
 use crate::gpu::Gpu;
-use crate::gpu::device::descriptors;
 use crate::gpu::device::gpu::{Medium, WgpuDevice};
-use crate::gpu::device::objects::{Buffer, RenderPipeline, Sampler, Texture, TextureView};
-use crate::gpu::device::render_pipeline::RenderPipelineParts;
-use crate::gpu::device::tape;
+use crate::gpu::device::{
+    Buffer, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors, tape,
+};
 use bytemuck::Pod;
 use wgpu::util::DeviceExt;
 
@@ -92,7 +91,7 @@ impl Gpu {
         match &self.medium {
             Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
             Medium::Tape(tape) => {
-                let write = tape::Command::Write { buffer: buffer.object.id(), offset, bytes: bytes.into() };
+                let write = tape::Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() };
                 tape.borrow_mut().commands.push(write);
             }
             Medium::Nowhere => {}
@@ -159,7 +158,7 @@ impl Gpu {
                 wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
             ),
             Medium::Tape(tape) => {
-                let object = &mut tape.borrow_mut().objects[texture.object.id()];
+                let object = &mut tape.borrow_mut().objects[texture.object.id];
                 object.descriptor["bytesPerRow"] = bytes_per_row.into();
                 object.contents = Some(bytes.to_vec());
             }

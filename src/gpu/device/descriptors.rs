@@ -1,9 +1,7 @@
 //! Objects of a tape, in the words of WebGPU.
 
 use crate::frame::DeviceObject;
-use crate::gpu::device::objects::Resource;
-use crate::gpu::device::render_pipeline::RenderPipelineParts;
-use crate::gpu::device::tape::Object;
+use crate::gpu::device::{Object, RenderPipelineParts, Resource};
 use crate::gpu::shader::reflection::Binding;
 use serde_json::{Value, json};
 
@@ -29,7 +27,7 @@ pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Object {
 }
 
 pub(in crate::gpu) fn view(texture: &DeviceObject<wgpu::Texture>) -> Object {
-    Object::new(json!({"kind": "view", "texture": texture.id()}))
+    Object::new(json!({"kind": "view", "texture": texture.id}))
 }
 
 pub(in crate::gpu) fn sampler(label: &str) -> Object {
@@ -63,19 +61,19 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
 pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, Resource)]) -> Object {
     let entry = |(binding, resource): &(u32, Resource)| match resource {
         Resource::Buffer(buffer, offset, size) => {
-            json!({"binding": binding, "buffer": buffer.object.id(), "offset": offset, "size": size})
+            json!({"binding": binding, "buffer": buffer.object.id, "offset": offset, "size": size})
         }
-        Resource::View(view) => json!({"binding": binding, "view": view.id()}),
-        Resource::Sampler(sampler) => json!({"binding": binding, "sampler": sampler.id()}),
+        Resource::View(view) => json!({"binding": binding, "view": view.id}),
+        Resource::Sampler(sampler) => json!({"binding": binding, "sampler": sampler.id}),
     };
     let entries: Vec<_> = bound.iter().map(entry).collect();
-    Object::new(json!({"kind": "group", "layout": layout.id(), "entries": entries}))
+    Object::new(json!({"kind": "group", "layout": layout.id, "entries": entries}))
 }
 
 pub(in crate::gpu) fn pipeline_layout<'a>(
     layouts: impl Iterator<Item = &'a DeviceObject<wgpu::BindGroupLayout>>,
 ) -> Object {
-    let groups: Vec<_> = layouts.map(DeviceObject::id).collect();
+    let groups: Vec<_> = layouts.map(|layout| layout.id).collect();
     Object::new(json!({"kind": "pipelineLayout", "groups": groups}))
 }
 
@@ -92,8 +90,8 @@ pub(in crate::gpu) fn compute_pipeline(
     Object::new(json!({
         "kind": "compute",
         "label": label,
-        "layout": layout.id(),
-        "module": module.id(),
+        "layout": layout.id,
+        "module": module.id,
         "entryPoint": "main",
         "constants": constants(values),
     }))
@@ -110,7 +108,8 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
             "depthBiasClamp": depth.bias.clamp,
         })
     });
-    let shader = |entry: &str| json!({"module": parts.module.id(), "entryPoint": entry, "constants": constants(parts.constants)});
+    let shader =
+        |entry: &str| json!({"module": parts.module.id, "entryPoint": entry, "constants": constants(parts.constants)});
     let target = |target: &wgpu::ColorTargetState| json!({"format": format_name(target.format), "writeMask": target.write_mask.bits()});
     let fragment = parts.fragment.map(|(entry, targets)| {
         let mut fragment = shader(entry);
@@ -120,7 +119,7 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
     Object::new(json!({
         "kind": "render",
         "label": parts.label,
-        "layout": parts.layout.id(),
+        "layout": parts.layout.id,
         "vertex": shader(parts.vertex),
         "topology": topology_name(parts.topology),
         "depthStencil": depth,

@@ -1,13 +1,10 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
 use crate::frame::{BackendError, Bytes, DeviceObject, FrameWork, Result};
-use crate::gpu::device::adapter::{Adapter, AdapterSummary, needs};
 use crate::gpu::device::counts::Counts;
-use crate::gpu::device::energy;
-use crate::gpu::device::failures::Failures;
 use crate::gpu::device::stage_clock::Timing;
-use crate::gpu::device::tape::{Command, Tape};
 use crate::gpu::device::timestamps::Timestamps;
+use crate::gpu::device::{Adapter, AdapterSummary, Command, Failures, Tape, energy, needs};
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -69,11 +66,6 @@ pub(in crate::gpu) struct WgpuDevice {
 }
 
 impl Gpu {
-    /// All adapters of this machine, with the default one first.
-    pub fn adapters() -> Vec<AdapterSummary> {
-        AdapterSummary::all()
-    }
-
     /// Opens the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors

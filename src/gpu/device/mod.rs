@@ -17,3 +17,13 @@ pub(in crate::gpu) mod stage_clock;
 pub mod tape;
 pub(in crate::gpu) mod timestamps;
 pub(in crate::gpu) mod timing;
+
+pub(in crate::gpu) use adapter::{Adapter, AdapterSummary, CAPTURE_FORMAT, TIMING, needs};
+pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
+pub(in crate::gpu) use failures::{Failures, one_line};
+pub(in crate::gpu) use objects::{
+    BindGroup, Buffer, ComputePipeline, PipelineLayout, RenderPipeline, Resource, Sampler, ShaderModule, Texture,
+    TextureView,
+};
+pub(in crate::gpu) use render_pipeline::{COLOR, DEPTH, RenderPipelineParts};
+pub(in crate::gpu) use tape::{Command, Object, Tape};

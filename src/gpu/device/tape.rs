@@ -9,8 +9,10 @@ use std::collections::HashMap;
 /// Texts of shaders and contents of buffers and textures, each stored once.
 #[derive(Debug, Default)]
 pub struct Library {
-    texts: Vec<String>,
-    blobs: Vec<Vec<u8>>,
+    /// All texts.
+    pub texts: Vec<String>,
+    /// All bytes.
+    pub blobs: Vec<Vec<u8>>,
     known: HashMap<Vec<u8>, usize>,
 }
 
@@ -32,16 +34,6 @@ impl Library {
         self.known.insert(bytes.into(), self.blobs.len());
         self.blobs.push(bytes.into());
         self.blobs.len() - 1
-    }
-
-    /// All texts.
-    pub fn texts(&self) -> &[String] {
-        &self.texts
-    }
-
-    /// All bytes.
-    pub fn blobs(&self) -> &[Vec<u8>] {
-        &self.blobs
     }
 }
 

@@ -18,12 +18,13 @@ type Ticks = ArrayVec<u64, { CAPACITY as usize }>;
 #[derive(Debug, Clone, Copy)]
 pub struct StageQueries {
     stage: Stage,
-    first: u32,
+    pub(in crate::gpu) begin: u32,
+    pub(in crate::gpu) end: u32,
 }
 
 /// The queries of the frame being recorded.
 pub(in crate::gpu) struct Timestamps {
-    set: wgpu::QuerySet,
+    pub set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     mappable: wgpu::Buffer,
     ns_per_tick: f32,
@@ -65,8 +66,8 @@ impl Timestamps {
 
     /// A begin and an end for a stage; `None` if the frame has no query left.
     pub(in crate::gpu) fn span(&mut self, stage: Stage) -> Option<StageQueries> {
-        let first = self.queries();
-        let span = (first < CAPACITY).then_some(StageQueries { stage, first })?;
+        let begin = self.queries();
+        let span = (begin < CAPACITY).then_some(StageQueries { stage, begin, end: begin + 1 })?;
         self.spans.push(span);
         Some(span)
     }
@@ -85,10 +86,6 @@ impl Timestamps {
             self.outer = Outer::Ended;
             OUTER[1]
         })
-    }
-
-    pub(in crate::gpu) fn set(&self) -> &wgpu::QuerySet {
-        &self.set
     }
 
     pub(in crate::gpu) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
@@ -114,12 +111,12 @@ impl Timestamps {
     ) -> Result<()> {
         let (ticks, outer) = self.ticks(read_mapped)?;
         let between = |[begin, end]: [u32; 2]| elapsed(&ticks, [begin, end], self.ns_per_tick);
-        let sum: u64 = self.spans.iter().filter_map(|s| between([s.begin(), s.end()])).sum();
+        let sum: u64 = self.spans.iter().filter_map(|s| between([s.begin, s.end])).sum();
         let whole = if outer { between(OUTER) } else { None };
         let sound = whole.is_none_or(|whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
         for span in &self.spans {
-            let ns = between([span.begin(), span.end()]).filter(|_| sound);
-            timer.push(StageTime { stage: span.stage, clock: Clock::Gpu, ns });
+            let ns = between([span.begin, span.end]).filter(|_| sound);
+            timer.spans.push(StageTime { stage: span.stage, clock: Clock::Gpu, ns });
         }
         self.spans.clear();
         Ok(())
@@ -174,15 +171,6 @@ fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option
         Some("a stage is longer than its frame by the host's clock")
     } else {
         None
-    }
-}
-
-impl StageQueries {
-    pub(in crate::gpu) fn begin(self) -> u32 {
-        self.first
-    }
-    pub(in crate::gpu) fn end(self) -> u32 {
-        self.first + 1
     }
 }
 

@@ -2,9 +2,8 @@
 
 use crate::frame::{Clock, DeviceClock, Result, Stage, StageTime, StageTimer};
 use crate::gpu::Gpu;
-use crate::gpu::device::adapter::TIMING;
-use crate::gpu::device::commands::{Commands, ComputePass, Piece};
 use crate::gpu::device::timestamps::StageQueries;
+use crate::gpu::device::{Commands, ComputePass, Piece, TIMING};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -31,15 +30,16 @@ impl Gpu {
     /// Switches the timing of stages on or off, by whichever clock: a query set serves one frame at a time, and fences
     /// keep frames from overlapping.
     pub fn set_timing(&self, on: bool) {
-        self.timing.on.set(on);
+        self.timing.off.set(!on);
     }
 
     /// Begins a stage that is timed by fences, if any are: what was recorded before goes to another submission. Returns
     /// whether its end must be [cut](Commands::cut) off, too.
     pub(in crate::gpu) fn begin_fenced(&self, commands: &mut Commands) -> bool {
         // A stage beyond the capacity stays untimed, as with timestamps.
-        let begins =
-            commands.has_room_for_stage() && self.timing.on.get() && self.timing.clock.get() != DeviceClock::Timestamps;
+        let begins = commands.has_room_for_stage()
+            && !self.timing.off.get()
+            && self.timing.clock.get() != DeviceClock::Timestamps;
         if begins {
             commands.cut(None);
         }
@@ -71,12 +71,12 @@ impl Gpu {
         let fenced = self.begin_fenced(commands);
         let span = if self.times_in_encoder() { self.span(stage) } else { None };
         if let Some(span) = span {
-            commands.mark(span.begin());
+            commands.mark(span.begin);
             commands.flush();
         }
         record(commands);
         if let Some(span) = span {
-            commands.mark(span.end());
+            commands.mark(span.end);
         }
         if fenced {
             commands.cut(Some(stage));
@@ -115,7 +115,7 @@ impl Gpu {
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or the timestamps cannot be
     /// read.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
-        self.timing.fences.borrow_mut().drain(..).for_each(|span| timer.push(span));
+        timer.spans.extend(self.timing.fences.borrow_mut().drain(..));
         match self.timestamps() {
             Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_wgpu(buffer, out), timer),
             None => Ok(()),

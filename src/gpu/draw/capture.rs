@@ -3,14 +3,11 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Purpose, Result};
-use crate::gpu::device::adapter::CAPTURE_FORMAT;
-use crate::gpu::device::commands::{ColorTarget, RenderPass, Targets};
-use crate::gpu::device::objects::{BindGroup, Buffer, RenderPipeline, Texture};
-use crate::gpu::device::render_pipeline::RenderPipelineParts;
+use crate::gpu::device::{
+    BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, RenderPass, RenderPipeline, RenderPipelineParts, Targets, Texture,
+};
 use crate::gpu::draw::source::{VertexSource, for_each_binding};
-use crate::gpu::shader::binding::{GroupLayout, pipeline_layout};
-use crate::gpu::shader::kernel::{made_once, module};
-use crate::gpu::shader::layout;
+use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
 use crate::gpu::skin::skinning::CAPTURE;
 use crate::gpu::{Chunk, Gpu};
 use std::ops::Range;
@@ -23,18 +20,11 @@ const TEXELS: u32 = 4 << 20;
 /// Bytes of a texel.
 const TEXEL_BYTES: u32 = 16;
 
-/// The pipelines for one kind of group.
-#[derive(Clone)]
-struct CapturePipelines {
-    position_and_normal: RenderPipeline,
-    tangent: RenderPipeline,
-}
-
 /// The pipelines and targets of captures.
 pub struct Capture {
     source: Rc<VertexSource>,
-    /// Those of each group.
-    pipelines: Vec<CapturePipelines>,
+    /// Those of each group: for positions with normals, and for tangents.
+    pipelines: Vec<[RenderPipeline; 2]>,
     uniform: Buffer,
     group: BindGroup,
     targets: [Texture; 2],
@@ -82,7 +72,7 @@ impl Capture {
                     fragment: Some((entry, &[Some(CAPTURE_FORMAT.into()), Some(CAPTURE_FORMAT.into())])),
                 })
             };
-            CapturePipelines { position_and_normal: pipeline("position_and_normal"), tangent: pipeline("tangent") }
+            ["position_and_normal", "tangent"].map(pipeline)
         });
         gpu.check()?;
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
@@ -111,19 +101,19 @@ impl Capture {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let group = &crowd.groups()[chunk.group];
-        let pipelines = &self.pipelines[chunk.group];
+        let [position_and_normal, tangent] = &self.pipelines[chunk.group];
         let vertices = group.model.mesh().vertex_count() as u32;
         let floats = group.format.floats();
         let at_once = (WIDTH * self.targets[0].size.height / vertices).max(1);
         for first in instances.clone().step_by(at_once as usize) {
             let count = at_once.min(instances.end - first);
             let draw = |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
-            draw(&pipelines.position_and_normal)?;
+            draw(position_and_normal)?;
             let texels = (count * vertices) as usize;
             let positions = self.texels_of(gpu, &self.targets[0], texels)?;
             let normals = self.texels_of(gpu, &self.targets[1], texels)?;
             let tangents = if floats >= 10 {
-                draw(&pipelines.tangent)?;
+                draw(tangent)?;
                 self.texels_of(gpu, &self.targets[0], texels)?
             } else {
                 vec![0.0; texels * 4]

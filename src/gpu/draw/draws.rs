@@ -1,15 +1,12 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
 use crate::frame::{Mode, Purpose};
-use crate::gpu::device::commands::RenderPass;
-use crate::gpu::device::objects::{BindGroup, Buffer, RenderPipeline};
-use crate::gpu::device::render_pipeline::{COLOR, RenderPipelineParts};
+use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPass, RenderPipeline, RenderPipelineParts};
 use crate::gpu::draw::group_draw::{GroupDraw, IndexList, Paint, colors, edges, plain, textured};
 use crate::gpu::draw::source::{VertexSource, draw_root, for_each_binding};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::binding::{GroupLayout, pipeline_layout};
-use crate::gpu::shader::kernel::{made_once, module};
+use crate::gpu::shader::{GroupLayout, made_once, module, pipeline_layout};
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Model;
@@ -33,6 +30,7 @@ pub(in crate::gpu) struct Scenery {
     pub samples: u32,
     /// Layout of group 1.
     pub layout: GroupLayout,
+    /// The view as shaders read it.
     pub view: Buffer,
     pub placements: Buffer,
     /// The model of each group, and its buffers.

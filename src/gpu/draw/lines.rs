@@ -48,7 +48,8 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
-        let pipelines = self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), self.uniform(), self.samples()));
+        let pipelines =
+            self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples));
         let gpu = self.gpu();
         let buffer = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Targets, label, contents, usage);
         let vertices = |label, ends| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);

@@ -1,11 +1,8 @@
 //! Lines and triangles that are drawn over a picture.
 
 use crate::gpu::Gpu;
-use crate::gpu::device::objects::{BindGroup, Buffer, RenderPipeline};
-use crate::gpu::device::render_pipeline::{COLOR, RenderPipelineParts};
-use crate::gpu::shader::binding::{GroupLayout, pipeline_layout};
-use crate::gpu::shader::kernel::module;
-use crate::gpu::shader::wgsl::shader;
+use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPipeline, RenderPipelineParts};
+use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 

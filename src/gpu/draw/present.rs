@@ -3,19 +3,16 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
-use crate::gpu::device::commands::{ColorTarget, Targets};
-use crate::gpu::device::objects::{Buffer, Texture, TextureView};
-use crate::gpu::device::render_pipeline::{COLOR, DEPTH};
+use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
 use crate::gpu::draw::draws::{Draws, MOTION, Scenery};
-use crate::gpu::draw::group_draw::{GroupDraw, Paint, plain, textured};
+use crate::gpu::draw::group_draw::{GroupDraw, plain, textured};
 use crate::gpu::draw::overlay::OverlayPipelines;
 use crate::gpu::draw::source::{
-    ArenaForm, Drawable, Drawn, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
+    ArenaForm, Drawable, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
 };
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
-use crate::gpu::shader::binding::GroupLayout;
-use crate::gpu::shader::layout;
+use crate::gpu::shader::{GroupLayout, layout};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, chunk_uniform};
@@ -58,40 +55,23 @@ impl Target {
     }
 }
 
-/// Vertices that were drawn before.
-enum Known {
-    /// The arena by its first buffer: two buffers alternate if the last frame is kept.
-    Arena(Buffer, ArenaForm),
-    Stored(Rc<StoredVertices>),
-    Shader(Rc<VertexSource>),
-}
-
-impl Known {
-    fn of(drawable: &Drawable, arena: &Arena) -> Option<Self> {
-        Some(match drawable {
-            Drawable::Host => Self::Arena(arena.device.first()?.clone(), ArenaForm::default()),
-            Drawable::Arena(form) => Self::Arena(arena.device.first()?.clone(), form.clone()),
-            Drawable::Stored(stored) => Self::Stored(Rc::clone(stored)),
-            Drawable::Shader(source) => Self::Shader(Rc::clone(source)),
-        })
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
-        match (self, other) {
-            (Self::Arena(a, a_form), Self::Arena(b, b_form)) => {
-                a == b && a_form.output == b_form.output && visible(a_form) == visible(b_form)
-            }
-            (Self::Stored(a), Self::Stored(b)) => Rc::ptr_eq(a, b),
-            (Self::Shader(a), Self::Shader(b)) => Rc::ptr_eq(a, b),
-            _ => false,
-        }
+/// Returns whether two drawables are the same vertices, those of the arena in the same form.
+fn same(one: &Drawable, other: &Drawable) -> bool {
+    let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
+    let is_plain = |form: &ArenaForm| form.output.is_none() && form.visible.is_none();
+    match (one, other) {
+        (Drawable::Host, Drawable::Host) => true,
+        (Drawable::Host, Drawable::Arena(form)) | (Drawable::Arena(form), Drawable::Host) => is_plain(form),
+        (Drawable::Arena(a), Drawable::Arena(b)) => a.output == b.output && visible(a) == visible(b),
+        (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
+        (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
+        _ => false,
     }
 }
 
 /// Offscreen targets, and the draws of a crowd.
 pub struct Presenter {
-    scenery: Scenery,
+    pub(in crate::gpu) scenery: Scenery,
     view: View,
     passes: u32,
     chunks: Vec<ArenaChunk>,
@@ -103,8 +83,9 @@ pub struct Presenter {
     depth: Target,
     motion: Option<Target>,
     updates: Option<Updates>,
-    // Created when they are drawn for the first time.
-    draws: Vec<(Known, Draws)>,
+    /// Created when vertices are drawn for the first time. Those of the arena are told apart by its first buffer, too: two
+    /// buffers alternate if the last frame is kept.
+    draws: Vec<(Drawable, Option<Buffer>, Draws)>,
 }
 
 impl Presenter {
@@ -120,9 +101,7 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
     pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
-        let models: Vec<_> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
-        let paints = plain(&gpu, &models);
-        Self::painted(gpu, crowd, view, passes, paints, None)
+        Self::painted(gpu, crowd, view, passes, None)
     }
 
     /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
@@ -131,7 +110,7 @@ impl Presenter {
     /// # Errors
     /// As [`Presenter::new`].
     pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
-        Self::painted(gpu, crowd, view, 1, textured(surfaces), Some(tinted))
+        Self::painted(gpu, crowd, view, 1, Some((surfaces, tinted)))
     }
 
     fn painted(
@@ -139,9 +118,11 @@ impl Presenter {
         crowd: &Crowd,
         view: View,
         passes: u32,
-        paints: Vec<Paint>,
-        picture: Option<bool>,
+        picture: Option<(&Surfaces, bool)>,
     ) -> Result<Self> {
+        let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
+        let paints = picture.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
+        let picture = picture.map(|(_, tinted)| tinted);
         let largest = gpu.limits().max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(
@@ -159,9 +140,8 @@ impl Presenter {
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
         let root = draw_root(false, picture.is_some());
-        let wgsl = preskinned_shader(OutputForm::Floats, Drawn::Chunk, root, &[]);
+        let wgsl = preskinned_shader(OutputForm::Floats, false, root, &[]);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
         let groups = models.iter().zip(paints).map(|(model, paint)| GroupDraw::new(&gpu, view.mode, model, paint));
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
@@ -221,16 +201,18 @@ impl Presenter {
         if let Drawable::Host = drawable {
             timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
         }
-        let Some(wanted) = Known::of(drawable, arena) else { return commands };
-        let known = self.draws.iter().position(|(known, _)| known.is(&wanted)).unwrap_or_else(|| {
-            let draws = self.draws_of(&wanted, arena);
-            self.draws.push((wanted, draws));
+        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Host | Drawable::Arena(_)));
+        let is_wanted =
+            |(known, first, _): &(Drawable, Option<Buffer>, _)| same(known, drawable) && first.as_ref() == buffer;
+        let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
+            let draws = self.draws_of(drawable, arena);
+            self.draws.push((drawable.clone(), buffer.cloned(), draws));
             self.draws.len() - 1
         });
-        if self.draws[known].1.motion && self.motion.is_none() {
+        if self.draws[known].2.motion && self.motion.is_none() {
             self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION, 1));
         }
-        let draws = &self.draws[known].1;
+        let draws = &self.draws[known].2;
         draws.update(&mut commands);
         let fenced = gpu.begin_fenced(&mut commands);
         let span = gpu.span(Stage::Draw);
@@ -253,19 +235,21 @@ impl Presenter {
     }
 
     /// Prepares the draws of vertices.
-    fn draws_of(&self, vertices: &Known, arena: &Arena) -> Draws {
+    fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
+        let in_arena = |form: ArenaForm| {
+            let part = |(index, buffer): (usize, &Buffer)| StoredPart {
+                chunks: vec![self.chunks[index].chunk.clone()],
+                buffer: buffer.clone(),
+                previous: arena.previous.get(index).cloned(),
+            };
+            let parts = arena.device.iter().enumerate().map(part).collect();
+            Rc::new(StoredVertices { parts, kinds: self.kinds.clone(), merged: false, form })
+        };
         let stored = match vertices {
-            Known::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
-            Known::Stored(stored) => Rc::clone(stored),
-            Known::Arena(_, form) => {
-                let part = |(index, buffer): (usize, &Buffer)| StoredPart {
-                    chunks: vec![self.chunks[index].chunk.clone()],
-                    buffer: buffer.clone(),
-                    previous: arena.previous.get(index).cloned(),
-                };
-                let parts = arena.device.iter().enumerate().map(part).collect();
-                Rc::new(StoredVertices { parts, kinds: self.kinds.clone(), merged: false, form: form.clone() })
-            }
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
+            Drawable::Stored(stored) => Rc::clone(stored),
+            Drawable::Arena(form) => in_arena(form.clone()),
+            Drawable::Host => in_arena(ArenaForm::default()),
         };
         let families = stored.form.visible.as_ref().and_then(|visible| visible.families.as_ref());
         let models = families.unwrap_or(&self.scenery.models);
@@ -323,16 +307,6 @@ impl Presenter {
 
     pub(in crate::gpu) fn gpu(&self) -> &Rc<Gpu> {
         &self.scenery.gpu
-    }
-
-    /// The view as shaders read it.
-    pub(in crate::gpu) fn uniform(&self) -> &Buffer {
-        &self.scenery.view
-    }
-
-    /// Samples per pixel.
-    pub(in crate::gpu) fn samples(&self) -> u32 {
-        self.scenery.samples
     }
 
     /// The target of colours: cleared, or as it is.

@@ -3,12 +3,9 @@
 use crate::crowd::Crowd;
 use crate::frame::{Purpose, Retention};
 use crate::gpu::device::buffers::output_sizes;
-use crate::gpu::device::commands::RenderPass;
-use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
+use crate::gpu::device::{BindGroup, Buffer, RenderPass, Resource};
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::binding::GroupLayout;
-use crate::gpu::shader::layout;
-use crate::gpu::shader::wgsl::{Role, shader};
+use crate::gpu::shader::{GroupLayout, Role, layout, shader};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm};
@@ -158,9 +155,9 @@ impl VertexSource {
         let motion = stored.parts.iter().any(|part| part.previous.is_some());
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
-        let (output, drawn) = (stored.form.output, if stored.merged { Drawn::Merged } else { Drawn::Chunk });
+        let (output, merged) = (stored.form.output, stored.merged);
         let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
-            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), drawn, root, roles)
+            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root, roles)
         };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[])).unwrap_or_default();
         let layout = GroupLayout::new(gpu, "arena", &first, 0, wgpu::ShaderStages::VERTEX, None);
@@ -203,22 +200,11 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
     [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
 }
 
-/// Instances of a draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drawn {
-    /// Those of one chunk.
-    Chunk,
-    /// Those of several models, whose vertices share a buffer.
-    Merged,
-}
-
 /// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
-/// vertices.
-pub fn preskinned_shader(stored: OutputForm, drawn: Drawn, root: &str, roles: &[Role]) -> String {
-    let drawn = match drawn {
-        Drawn::Chunk => "drawn_chunk.wgsl",
-        Drawn::Merged => "drawn_merged.wgsl",
-    };
+/// vertices. If `merged` is set, a draw's instances are those of several models, whose vertices share a buffer, otherwise
+/// those of one chunk.
+pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str, roles: &[Role]) -> String {
+    let drawn = if merged { "drawn_merged.wgsl" } else { "drawn_chunk.wgsl" };
     let [source, previous] = stored.read_by();
     let own = [("source", source), ("drawn", drawn), ("previous", previous)];
     let own = &own[..2 + usize::from(root == MOTION)];

@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 use crate::gpu::device::objects::{self, Buffer, Sampler, TextureView};
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::scaling::scaled;
-use crate::gpu::shader::layout;
+use crate::gpu::shader::{layout, made_once};
 use crate::model::{Image, Material, Model, Texture, Wrap};
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 pub struct Surfaces {
     pub(in crate::gpu) groups: Vec<GroupSurface>,
     pub(in crate::gpu) sampler: Sampler,
-    notes: Vec<String>,
+    /// One line for each texture that was left out.
+    pub notes: Vec<String>,
 }
 
 /// The surface of a group's model.
@@ -43,25 +44,11 @@ impl Surfaces {
     pub(in crate::gpu) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
         let sampler = gpu.repeating_sampler("surfaces");
         let mut surfaces = Self { groups: Vec::new(), sampler, notes: Vec::new() };
-        let mut known: Vec<(Arc<Model>, GroupSurface)> = Vec::new();
-        for model in models {
-            let made = known.iter().find(|(known, _)| Arc::ptr_eq(known, model));
-            let surface = match made {
-                Some((_, surface)) => surface.clone(),
-                None => {
-                    let surface = surfaces.of_model(gpu, model);
-                    known.push((Arc::clone(model), surface.clone()));
-                    surface
-                }
-            };
-            surfaces.groups.push(surface);
-        }
+        let models: Vec<_> = models.collect();
+        let first = |model| models.iter().position(|other| Arc::ptr_eq(other, model)).unwrap_or_default();
+        surfaces.groups =
+            made_once(models.iter().map(|model| first(model)), |&model| surfaces.of_model(gpu, models[model]));
         surfaces
-    }
-
-    /// One line for each texture that was left out.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     fn of_model(&mut self, gpu: &Gpu, model: &Model) -> GroupSurface {

@@ -4,11 +4,8 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::failures::one_line;
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
-use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
-use crate::gpu::shader::layout::{self, WORKGROUP};
-use crate::gpu::shader::wgsl;
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, one_line};
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::model::Rows;
@@ -83,15 +80,7 @@ impl Read {
             Self::Sockets => {
                 let sockets = reads.sockets.iter().map(|own| {
                     let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
-                    layout::Socket {
-                        bind_x,
-                        bind_y,
-                        bind_z,
-                        entry: own.entry,
-                        padding_a: 0,
-                        padding_b: 0,
-                        padding_c: 0,
-                    }
+                    layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
                 });
                 gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
             }
@@ -104,10 +93,11 @@ pub struct DeviceGameplay {
     readbacks: Vec<Readback>,
     data: GameplayData,
     /// Bytes on the host and on the device.
-    memory: (Bytes, Bytes),
+    pub memory: (Bytes, Bytes),
     /// Frames submitted so far.
     frame: u32,
-    delay: Option<u32>,
+    /// Frames after which the host had what it reads, at most; `None` before anything has arrived.
+    pub delay: Option<u32>,
 }
 
 /// A kernel with its outputs and the ring that they are copied to.
@@ -158,16 +148,6 @@ impl DeviceGameplay {
         });
         let memory = (Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count())), memory);
         Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
-    }
-
-    /// Bytes on the host and on the device.
-    pub fn memory(&self) -> (Bytes, Bytes) {
-        self.memory
-    }
-
-    /// Frames after which the host had what it reads, at most; `None` before anything has arrived.
-    pub fn delay(&self) -> Option<u32> {
-        self.delay
     }
 
     /// Begins a frame: takes what has arrived of earlier ones, without waiting.
@@ -268,7 +248,7 @@ impl Readback {
                 ("entry_boxes", Some(part)),
                 ("joint_sockets", Some(part)),
                 ("found", Some(&output)),
-                ("shown", palettes.shown()),
+                ("shown", palettes.shown.as_ref()),
             ];
             let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
             ChunkRead {

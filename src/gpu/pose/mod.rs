@@ -13,3 +13,10 @@ pub(in crate::gpu) mod posing;
 pub(in crate::gpu) mod slots;
 pub mod updates;
 pub mod visibility;
+
+pub(in crate::gpu) use baked::{BakedGroups, BakedPalettes};
+pub(in crate::gpu) use palette_source::{PaletteSource, PoseBytes};
+pub(in crate::gpu) use players::{listed, now};
+pub(in crate::gpu) use slots::{LOCAL_BYTES, slots};
+pub(in crate::gpu) use updates::{Record, Updates};
+pub(in crate::gpu) use visibility::{Visibility, VisibleChunk};

@@ -5,7 +5,7 @@ use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::gpu::pose::visibility::Visibility;
-use crate::gpu::{Chunk, Commands, Gpu, Palettes};
+use crate::gpu::{Commands, Gpu, Palettes};
 use crate::pose::PoseData;
 use std::ops::Range;
 
@@ -45,13 +45,14 @@ pub trait PaletteSource {
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
-    /// Range in a chunk's buffers of some of its instances, counting only those that were posed.
+    /// Range in a chunk's buffers of some of its instances, counting only those that were posed; `first` is the chunk's
+    /// first instance.
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
+    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
         let _ = index;
-        Ok(instances.start - chunk.instances.start..instances.end - chunk.instances.start)
+        Ok(instances.start - first..instances.end - first)
     }
     /// For each finer level of a chunk's family, the finest first, the number of its instances in the last frame: what
     /// kernels write for them comes before the chunk's in a buffer that a family shares.

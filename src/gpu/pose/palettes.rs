@@ -9,11 +9,11 @@ use std::rc::Rc;
 /// A chunk's palettes on the device, `[instance][entry]`. A clone shares the buffer.
 #[derive(Clone)]
 pub struct Palettes {
-    buffer: Buffer,
+    pub(in crate::gpu) buffer: Buffer,
     /// The texture that is bound instead of the buffer, if any.
     texture: Option<(Rc<Texture>, TextureView)>,
-    /// For each instance the baked frames that it shows, if the buffer holds baked frames.
-    shown: Option<Buffer>,
+    /// For each instance the baked frames that it shows, to be bound beside the buffer if that holds baked frames.
+    pub shown: Option<Buffer>,
     /// Bytes that are bound at a time, if not all.
     window: Option<u32>,
 }
@@ -40,15 +40,6 @@ impl Palettes {
     /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
     pub(in crate::gpu) fn baked(frames: &Buffer, shown: &Buffer) -> Self {
         Self { buffer: frames.clone(), texture: None, shown: Some(shown.clone()), window: None }
-    }
-
-    /// The frames that each instance shows, to be bound beside baked palettes.
-    pub fn shown(&self) -> Option<&Buffer> {
-        self.shown.as_ref()
-    }
-
-    pub(in crate::gpu) fn buffer(&self) -> &Buffer {
-        &self.buffer
     }
 
     /// The resource to bind as palettes.

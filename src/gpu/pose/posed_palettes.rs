@@ -3,8 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{self, GameplayData};
-use crate::gpu::pose::half_palette;
-use crate::gpu::pose::palette_source::PaletteSource;
+use crate::gpu::pose::{PaletteSource, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
@@ -157,7 +156,7 @@ impl PaletteSource for PosedPalettes {
     }
 
     fn gameplay(&self) -> Option<&GameplayData> {
-        Some(self.host.as_ref()?.gameplay.as_ref()?.data())
+        Some(&self.host.as_ref()?.gameplay.as_ref()?.data)
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {

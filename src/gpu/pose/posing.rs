@@ -2,11 +2,9 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{Job, Result};
-use crate::gpu::pose::baked::BakedPalettes;
 use crate::gpu::pose::device_pose::{self, DevicePose};
-use crate::gpu::pose::palette_source::PaletteSource;
 use crate::gpu::pose::posed_palettes::PosedPalettes;
-use crate::gpu::pose::visibility;
+use crate::gpu::pose::{BakedPalettes, PaletteSource, visibility};
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::{Chunk, Gpu, PaletteForm};
 use std::rc::Rc;

@@ -4,9 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Stage, StageTimer};
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
-use crate::gpu::shader::kernel::{Constants, Edit, Kernel};
-use crate::gpu::shader::layout::{self, WORKGROUP};
-use crate::gpu::shader::wgsl;
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Commands, Gpu};
 use crate::model::Rows;
 use std::ops::Range;

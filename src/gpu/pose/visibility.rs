@@ -8,9 +8,7 @@ use crate::frame::{Purpose, Result, Stage};
 use crate::frustum::{Eye, Frustum, placed_box};
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::DISPATCHES;
-use crate::gpu::shader::kernel::{Edit, Kernel};
-use crate::gpu::shader::layout::{self, WORKGROUP};
-use crate::gpu::shader::wgsl;
+use crate::gpu::shader::{Edit, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
 use crate::model::{Model, Rows};
 use std::mem::offset_of;
@@ -20,21 +18,14 @@ use std::sync::Arc;
 /// Storage buffers of the kernel with the most bindings.
 pub const STORAGE_BUFFERS: u32 = 8;
 
-/// A kernel: its name, which is that of its file in shaders/, and whether a single workgroup does all of the work.
-struct CullKernel {
-    name: &'static str,
-    alone: bool,
-}
-
-const KERNELS: [CullKernel; 3] = [
-    CullKernel { name: "cull_count", alone: false },
-    CullKernel { name: "cull_scan", alone: true },
-    CullKernel { name: "cull_gather", alone: false },
-];
+/// The kernel of which a single workgroup does all of the work.
+const SCAN: &str = "cull_scan";
+/// The kernels, by the names of their files in shaders/.
+const KERNELS: [&str; 3] = ["cull_count", SCAN, "cull_gather"];
 
 /// Name and complete shader of every kernel; tests check them.
 pub fn shaders() -> [(&'static str, String); 3] {
-    KERNELS.map(|kernel| (kernel.name, wgsl::shader(&format!("{}.wgsl", kernel.name), &[])))
+    KERNELS.map(|name| (name, wgsl::shader(&format!("{name}.wgsl"), &[])))
 }
 
 /// Buffers that drawing needs for the instances in view.
@@ -101,7 +92,8 @@ pub struct Visibility {
     levels: usize,
     kernels: [(Kernel, ComputePipeline); KERNELS.len()],
     placements: Buffer,
-    visible: Rc<Visible>,
+    /// Buffers that drawing needs.
+    pub visible: Rc<Visible>,
     /// Instances of all families so far.
     instances: u32,
     families: Vec<CulledFamily>,
@@ -178,9 +170,7 @@ impl Visibility {
             groups: workgroups,
             dispatches: DISPATCHES as u32,
             most: gpu.limits().max_compute_workgroups_per_dimension,
-            padding_a: 0,
-            padding_b: 0,
-            padding_c: 0,
+            padding: [0; 3],
         };
         let numbers: Vec<_> = family.iter().zip(batches).map(|(chunk, batch)| numbers(crowd, chunk, batch)).collect();
         let room = |label, count: usize, bytes: usize, usage| {
@@ -228,16 +218,6 @@ impl Visibility {
         in_view
     }
 
-    /// The buffers that drawing needs.
-    pub fn visible(&self) -> &Rc<Visible> {
-        &self.visible
-    }
-
-    /// The visible instances of each chunk.
-    pub fn chunks(&self) -> &[VisibleChunk] {
-        &self.visible.chunks
-    }
-
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
         (self.frustum, self.eye) = (*frustum, *eye);
@@ -256,7 +236,7 @@ impl Visibility {
         gpu.compute_pass(commands, Stage::Cull, |pass| {
             for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {
-                    let groups = if kernel.alone { 1 } else { family.instances.div_ceil(WORKGROUP) };
+                    let groups = if *kernel == SCAN { 1 } else { family.instances.div_ceil(WORKGROUP) };
                     gpu.dispatch(pass, pipeline, &family.groups[index], groups);
                 }
             }
@@ -268,7 +248,7 @@ impl Visibility {
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
     pub fn read(&self, gpu: &Rc<Gpu>) -> Result<Vec<Vec<u32>>> {
-        let mut chunks = Vec::with_capacity(self.chunks().len());
+        let mut chunks = Vec::with_capacity(self.visible.chunks.len());
         let (mut numbers, mut read) = (Vec::new(), Vec::new());
         for family in &self.families {
             numbers.clear();

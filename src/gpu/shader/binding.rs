@@ -3,9 +3,8 @@
 
 use crate::frame::DeviceObject;
 use crate::gpu::Gpu;
-use crate::gpu::device::descriptors;
 use crate::gpu::device::gpu::WgpuDevice;
-use crate::gpu::device::objects::{BindGroup, PipelineLayout, Resource};
+use crate::gpu::device::{BindGroup, PipelineLayout, Resource, descriptors};
 use crate::gpu::shader::reflection::{Binding, Interface};
 
 /// The layout of one of a shader's groups.

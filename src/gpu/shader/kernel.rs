@@ -1,11 +1,10 @@
 //! Shader modules, kernels made from them, and the edits with which tests break them.
 
 use crate::gpu::Gpu;
-use crate::gpu::device::commands::ComputePass;
-use crate::gpu::device::descriptors;
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, PipelineLayout, Resource, ShaderModule};
-use crate::gpu::shader::binding::{GroupLayout, pipeline_layout};
-use crate::gpu::shader::layout;
+use crate::gpu::device::{
+    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule, descriptors,
+};
+use crate::gpu::shader::{GroupLayout, layout, pipeline_layout};
 use std::rc::Rc;
 
 /// The variable of kernels whose offset is given when it is bound.
@@ -138,7 +137,7 @@ impl Gpu {
 }
 
 /// Makes a value for each key, and one value for all equal keys.
-pub fn made_once<K: PartialEq, V: Clone>(keys: impl IntoIterator<Item = K>, make: impl Fn(&K) -> V) -> Vec<V> {
+pub fn made_once<K: PartialEq, V: Clone>(keys: impl IntoIterator<Item = K>, mut make: impl FnMut(&K) -> V) -> Vec<V> {
     let mut made: Vec<(K, V)> = Vec::new();
     let of_key = |key: K| match made.iter().find(|(known, _)| *known == key) {
         Some((_, value)) => value.clone(),

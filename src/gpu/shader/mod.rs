@@ -5,3 +5,8 @@ pub mod kernel;
 pub mod layout;
 pub mod reflection;
 pub mod wgsl;
+
+pub(in crate::gpu) use binding::{GroupLayout, pipeline_layout};
+pub(in crate::gpu) use kernel::{Constants, Edit, Kernel, made_once, module};
+pub(in crate::gpu) use layout::WORKGROUP;
+pub(in crate::gpu) use wgsl::{Role, shader};

@@ -3,13 +3,9 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Lack, Purpose, Result};
-use crate::gpu::device::commands::ComputePass;
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::SKIN;
-use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
-use crate::gpu::shader::layout;
-use crate::gpu::shader::layout::WORKGROUP;
-use crate::gpu::shader::wgsl;
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
@@ -121,7 +117,8 @@ impl SkinKernel {
 
 /// A kernel's pipelines and bindings for a crowd.
 pub struct ComputeSkin {
-    kernel: &'static SkinKernel,
+    /// The kernel.
+    pub kernel: &'static SkinKernel,
     /// Shader and pipeline of each group.
     compiled: Vec<(Rc<Kernel>, ComputePipeline)>,
     characters: Option<Characters>,
@@ -171,11 +168,6 @@ impl ComputeSkin {
         self.own + self.bound
     }
 
-    /// The kernel.
-    pub fn kernel(&self) -> &'static SkinKernel {
-        self.kernel
-    }
-
     /// Selects the bindings to these buffers; returns whether they were bound before.
     pub fn choose(&mut self, outputs: &[Buffer]) -> bool {
         let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
@@ -206,7 +198,9 @@ impl ComputeSkin {
         });
         self.current_set = 0;
         self.workgroups.clear();
-        for (index, (chunk, visible)) in chunks.iter().zip(visibility.iter().flat_map(|v| v.chunks())).enumerate() {
+        for (index, (chunk, visible)) in
+            chunks.iter().zip(visibility.iter().flat_map(|v| &v.visible.chunks)).enumerate()
+        {
             if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
                 visibility.set_dispatch(gpu, index, SKIN, &dispatch);
                 self.workgroups.push(visible.workgroups());
@@ -308,8 +302,7 @@ pub fn trial(
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };
     let part = [vec![part]];
-    let morph = inputs.morph.map(|morph| morph.of(index..index + 1));
-    let inputs = Inputs { palettes: &inputs.palettes[index..=index], morph, visibility: None };
+    let inputs = Inputs { first: index, visibility: None, ..inputs };
     let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0][0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     for candidate in &mut candidates {
         candidate.bind(gpu, crowd, &part, inputs, &[&scratch]);

@@ -6,8 +6,7 @@
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Purpose, Result};
 use crate::gpu::device::objects::{BindGroup, Buffer};
-use crate::gpu::shader::kernel::Kernel;
-use crate::gpu::shader::layout::{self, WORKGROUP};
+use crate::gpu::shader::{Kernel, WORKGROUP, layout};
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::skin::statics::more_influences;
 use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, Palettes, chunk_contents};

@@ -168,47 +168,22 @@ fn heads(vertices: usize) -> usize {
 /// Deltas and weights of a crowd.
 pub struct Morphs {
     form: MorphForm,
+    /// One item per group.
     deltas: Vec<MorphDeltas>,
+    /// One item per chunk.
     weights: Vec<MorphWeights>,
 }
 
 /// Deltas of a group's targets.
-pub enum MorphDeltas {
-    /// In a storage buffer.
+enum MorphDeltas {
     Buffer(Buffer),
-    /// In a float texture.
     Texture(TextureView),
 }
 
 /// Weights of a chunk's instances.
-pub struct MorphWeights {
+struct MorphWeights {
     buffer: Buffer,
     numbers: Vec<f32>,
-}
-
-/// Bindings of a crowd's targets for shaders.
-#[derive(Clone, Copy)]
-pub struct MorphBindings<'a> {
-    /// One item per group.
-    pub deltas: &'a [MorphDeltas],
-    /// One item per chunk.
-    pub weights: &'a [MorphWeights],
-}
-
-impl<'a> MorphBindings<'a> {
-    /// The bindings of a range of chunks.
-    pub fn of(self, chunks: std::ops::Range<usize>) -> Self {
-        Self { weights: &self.weights[chunks], ..self }
-    }
-
-    /// The resources of a chunk, which is the `index`th of these.
-    pub(in crate::gpu) fn resources(self, chunk: &Chunk, index: usize) -> [(&'static str, Resource<'a>); 2] {
-        let deltas = match &self.deltas[chunk.group] {
-            MorphDeltas::Buffer(buffer) => buffer.into(),
-            MorphDeltas::Texture(view) => Resource::View(view),
-        };
-        [("morph_deltas", deltas), ("morph_weights", (&self.weights[index].buffer).into())]
-    }
 }
 
 impl Morphs {
@@ -231,9 +206,13 @@ impl Morphs {
         Ok(Some(Self { form, deltas, weights: weights.collect() }))
     }
 
-    /// The bindings for shaders.
-    pub fn bindings(&self) -> MorphBindings<'_> {
-        MorphBindings { deltas: &self.deltas, weights: &self.weights }
+    /// The resources of a chunk with this index, for shaders.
+    pub(in crate::gpu) fn resources(&self, chunk: &Chunk, index: usize) -> [(&'static str, Resource<'_>); 2] {
+        let deltas = match &self.deltas[chunk.group] {
+            MorphDeltas::Buffer(buffer) => buffer.into(),
+            MorphDeltas::Texture(view) => Resource::View(view),
+        };
+        [("morph_deltas", deltas), ("morph_weights", (&self.weights[index].buffer).into())]
     }
 
     /// Bytes on the host.

@@ -4,12 +4,9 @@ use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
 use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
-use crate::gpu::pose::baked;
-use crate::gpu::pose::visibility::Visibility;
-use crate::gpu::shader::binding::GroupLayout;
-use crate::gpu::shader::kernel::Constants;
-use crate::gpu::shader::wgsl::{Role, shader};
-use crate::gpu::skin::morph::{MorphBindings, MorphForm};
+use crate::gpu::pose::{Visibility, baked};
+use crate::gpu::shader::{Constants, GroupLayout, Role, shader};
+use crate::gpu::skin::morph::{MorphForm, Morphs};
 use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::vertex::{Normals, VertexFormat};
 
@@ -122,7 +119,9 @@ pub struct Inputs<'a> {
     /// Palettes of each chunk, or of each span of a merged kernel.
     pub palettes: &'a [Palettes],
     /// Morph targets, if any model of the crowd has some.
-    pub morph: Option<MorphBindings<'a>>,
+    pub morphs: Option<&'a Morphs>,
+    /// Index there of the first chunk that is skinned.
+    pub first: usize,
     /// The visibility pass, if only instances in view are skinned.
     pub visibility: Option<&'a Visibility>,
 }
@@ -138,25 +137,26 @@ pub fn bind_groups(
     inputs: Inputs,
     layout: &GroupLayout,
 ) -> Vec<BindGroup> {
-    let Inputs { palettes, morph, visibility } = inputs;
+    let Inputs { palettes, morphs, first, visibility } = inputs;
     let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
-    let groups = chunks.iter().zip(palettes).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
-        let mesh = &meshes[chunk.group];
-        let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
-        let uniform = own.as_ref().map(Resource::from);
-        let uniform = uniform.or(visibility.map(|visibility| visibility.chunks()[index].chunk()));
-        let buffers = [
-            ("vertices", Some(&mesh.vertices)),
-            ("influences", Some(&mesh.influences)),
-            ("tangents", Some(&mesh.tangents)),
-            ("output", output),
-            // Posed chunks read none, but share a layout with baked ones.
-            ("shown", palettes.shown().or(Some(&mesh.tangents))),
-        ];
-        let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
-        let morph = morph.into_iter().flat_map(|morph| morph.resources(chunk, index));
-        let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
-        layout.bind(gpu, "skinning", uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph))
-    });
+    let groups =
+        chunks.iter().zip(&palettes[first..]).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
+            let mesh = &meshes[chunk.group];
+            let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
+            let uniform = own.as_ref().map(Resource::from);
+            let uniform = uniform.or(visibility.map(|visibility| visibility.visible.chunks[index].chunk()));
+            let buffers = [
+                ("vertices", Some(&mesh.vertices)),
+                ("influences", Some(&mesh.influences)),
+                ("tangents", Some(&mesh.tangents)),
+                ("output", output),
+                // Posed chunks read none, but share a layout with baked ones.
+                ("shown", palettes.shown.as_ref().or(Some(&mesh.tangents))),
+            ];
+            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
+            let morph = morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index));
+            let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
+            layout.bind(gpu, "skinning", uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph))
+        });
     groups.collect()
 }

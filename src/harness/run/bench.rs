@@ -4,16 +4,14 @@ use super::disturbance::Disturber;
 use super::energy::{COUNTERS, EnergyMeter, Spent};
 use super::options::Disturbance;
 use super::order::WarmUp;
-use super::outcome::{Resources, StageTimes, add, times_of};
+use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
     Arena, Clock, CountSource, DeviceClock, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
 };
-use crate::harness::device_side::DeviceSide;
-use crate::harness::parity::Parity;
-use crate::harness::rotation::{BackendMemory, SharedMemory};
+use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
@@ -34,20 +32,16 @@ pub(super) struct Contender<'a> {
     /// The crowd that it runs: that of all levels, if it chooses among them.
     pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
-    pub parity: Option<Parity>,
+    /// What was found so far: memory and device work are those of the last measured frame.
+    pub outcome: Outcome,
     pub warm_up: WarmUp,
-    pub stages: Vec<StageTimes>,
-    /// Median frame in nanoseconds of the first window of a sustained run.
-    pub first_ns: Option<u64>,
     pub spent: [Spent; 2],
-    /// Memory and device work, from the last measured frame.
-    pub resources: Option<Resources>,
 }
 
 impl Contender<'_> {
     /// Empties the times; keeps their memory.
     pub fn clear_times(&mut self) {
-        for stage in &mut self.stages {
+        for stage in &mut self.outcome.stages {
             stage.samples.clear();
             stage.dropped = 0;
         }
@@ -55,8 +49,9 @@ impl Contender<'_> {
 
     /// Keeps the median frame so far.
     pub fn end_first_window(&mut self) {
-        let frame = self.stages.iter().find(|times| (times.stage, times.clock) == (Stage::Frame, Clock::Wall));
-        self.first_ns = frame.and_then(StageTimes::summary).map(|summary| summary.median);
+        let mut stages = self.outcome.stages.iter();
+        let frame = stages.find(|times| (times.stage, times.clock) == (Stage::Frame, Clock::Wall));
+        self.outcome.first_ns = frame.and_then(StageTimes::summary).map(|summary| summary.median);
     }
 
     /// Runs frames of a backend that times them itself.
@@ -65,7 +60,7 @@ impl Contender<'_> {
             let whole = spans.iter().find(|span| span.stage.group() == StageGroup::Whole);
             let sum = || spans.iter().filter_map(|span| span.ns).sum();
             record(Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum)));
-            add(&mut self.stages, frame, &spans);
+            add(&mut self.outcome.stages, frame, &spans);
         }
         Ok(())
     }
@@ -122,9 +117,9 @@ impl Bench {
         self.device.collect(&mut self.timer)?;
         self.work = self.device.take_work();
         let whole = |clock, ns: u64| StageTime { stage: Stage::Frame, clock, ns: (ns > 0).then_some(ns) };
-        self.timer.push(whole(Clock::Wall, time.as_nanos() as u64));
+        self.timer.spans.push(whole(Clock::Wall, time.as_nanos() as u64));
         if let Some(ns) = computed {
-            self.timer.push(whole(Clock::ThreadSum, ns));
+            self.timer.spans.push(whole(Clock::ThreadSum, ns));
         }
         Ok(time)
     }
@@ -153,7 +148,7 @@ impl Bench {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let at_once = if self.disturber.is_cold() { 1 } else { frames.len().max(1) };
+        let at_once = if self.disturber.cold { 1 } else { frames.len().max(1) };
         for first in frames.clone().step_by(at_once) {
             self.disturber.before_frame(&self.threads);
             contender.own_frames(first..frames.end.min(first + at_once as u32), &mut record)?;
@@ -162,7 +157,7 @@ impl Bench {
         let memory = BackendMemory { host, ..BackendMemory::default() };
         // A program that does not say what it holds has no memory to report.
         let resources = || Resources { memory, work: FrameWork::default(), energy: [None; 2] };
-        contender.resources = (host.total() > 0).then(resources);
+        contender.outcome.resources = (host.total() > 0).then(resources);
         Ok(frames)
     }
 
@@ -188,7 +183,7 @@ impl Bench {
             self.disturber.before_frame(&self.threads);
             // Frame numbers are ticks, so that every backend computes the same poses.
             record(self.frame(contender, frame)?);
-            add(&mut contender.stages, frame, self.timer.spans());
+            add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
         for (meter, spent) in self.meters.iter().zip(&mut contender.spent) {
@@ -203,7 +198,7 @@ impl Bench {
             };
             let memory = shared.of(&contender.prepared.footprint(contender.crowd));
             let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
-            contender.resources = Some(Resources { memory, work: self.work, energy });
+            contender.outcome.resources = Some(Resources { memory, work: self.work, energy });
         }
         Ok(measured)
     }
@@ -232,7 +227,7 @@ impl Bench {
             let time = self.frame(contender, frame)?;
             contender.warm_up.record(time);
             // Creates the stages' rows, so that none is allocated while measuring.
-            add(&mut contender.stages, frame, self.timer.spans());
+            add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         self.fenced_frames(contender, 0..1)
     }
@@ -250,7 +245,7 @@ impl Bench {
         let samples = samples?;
         let last = (!samples.is_empty()).then_some(frames);
         if last.is_some() {
-            times_of(&mut contender.stages, Stage::Throughput, Clock::Wall).samples = samples;
+            times_of(&mut contender.outcome.stages, Stage::Throughput, Clock::Wall).samples = samples;
         }
         Ok(last)
     }
@@ -290,7 +285,7 @@ impl Bench {
         let done = self.submit(contender, tick).and_then(Ticket::finish);
         self.timer.add_counts(Stage::Frame, before);
         self.counters = self.timer.count_with(None);
-        for times in contender.stages.iter_mut().filter(|times| times.clock == Clock::Wall) {
+        for times in contender.outcome.stages.iter_mut().filter(|times| times.clock == Clock::Wall) {
             if let Some(counts) = self.timer.counts_of(times.stage) {
                 times.counts.add(counts);
             }
@@ -310,7 +305,7 @@ impl Bench {
             self.submit(contender, frame)?.finish()?;
             self.device.collect(&mut self.timer)?;
             self.timer.keep(Clock::Fenced);
-            add(&mut contender.stages, frame, self.timer.spans());
+            add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         Ok(())
     }
@@ -339,6 +334,7 @@ mod tests {
     use super::*;
     use crate::backend::{Context, Skinned};
     use crate::harness::opened_device;
+    use crate::harness::run::Status;
     use crate::pose::PoseData;
     use crate::registry::REGISTRY;
     use crate::scene::{Scene, Settings};
@@ -406,10 +402,9 @@ mod tests {
         let (device, clocks) = (opened_device::open(&context), ThreadClocks::new(&context.threads));
         let mut bench = Bench::new(Arena::default(), device, clocks, context.threads, disturbance);
         let prepared = Box::new(Watcher { watch: bench.disturber.watch(), times_itself, seen: Rc::clone(&seen) });
-        let (parity, warm_up, stages, first_ns) = (None, WarmUp::default(), Vec::new(), None);
-        let (entry, crowd, spent, resources) = (&REGISTRY[0], &scene.crowd, Default::default(), None);
-        let mut contender =
-            Contender { index: 0, entry, crowd, prepared, parity, warm_up, stages, first_ns, spent, resources };
+        let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
+        let (warm_up, spent) = (WarmUp::default(), Default::default());
+        let mut contender = Contender { index: 0, entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
         assert!(!bench.disturber.watch()().1, "neighbours rest between blocks");
         seen.take()

@@ -12,13 +12,10 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
-use crate::harness::device_side::DeviceSide;
-use crate::harness::gameplay;
-use crate::harness::limits::Limits;
-use crate::harness::opened_device;
-use crate::harness::parity::{self, Coverage, Parity, SAMPLED, Tolerance};
 use crate::harness::picture::depth_difference;
-use crate::harness::rotation::rotations;
+use crate::harness::{
+    Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity, rotations,
+};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
@@ -70,12 +67,6 @@ pub(super) struct Contest<'a> {
     auditor: Auditor,
     /// One per backend of the options, once it is finished.
     outcomes: Vec<Option<Outcome>>,
-}
-
-/// Decision whether a backend may be measured.
-enum Gate {
-    Open,
-    Closed(Status, String),
 }
 
 impl<'a> Contest<'a> {
@@ -157,14 +148,13 @@ impl<'a> Contest<'a> {
                     continue;
                 }
             };
-            let (parity, warm_up, stages, first_ns) = (None, WarmUp::default(), Vec::new(), None);
-            let (spent, resources) = (Default::default(), None);
-            let mut contender =
-                Contender { index, entry, crowd, prepared, parity, warm_up, stages, first_ns, spent, resources };
+            let outcome = self.outcome(index, Status::Ok, None, None);
+            let (warm_up, spent) = (WarmUp::default(), Default::default());
+            let mut contender = Contender { index, entry, crowd, prepared, outcome, warm_up, spent };
             match self.gate(&mut contender, &mut bench) {
-                Ok(Gate::Open) => verified.push(contender),
-                Ok(Gate::Closed(status, problem)) => self.finish_with(contender, status, Some(problem))?,
-                Err(error) => self.fail(contender.index, contender.parity, error)?,
+                Ok(None) => verified.push(contender),
+                Ok(Some((status, problem))) => self.finish_with(contender, status, Some(problem))?,
+                Err(error) => self.fail(contender.index, contender.outcome.parity, error)?,
             }
         }
         match self.depth {
@@ -186,18 +176,18 @@ impl<'a> Contest<'a> {
         Ok(bench)
     }
 
-    /// Compares a backend's vertices and its picture.
-    fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Gate> {
+    /// Compares a backend's vertices and its picture. Returns why it may not be measured.
+    fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Option<(Status, String)>> {
         let refusal = bench.device.refusal(&*contender.prepared);
         if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
-            return Ok(Gate::Closed(Status::Skipped, refusal.into()));
+            return Ok(Some((Status::Skipped, refusal.into())));
         }
         let coverage = self.coverage(contender, &*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
         let (backend, arena) = (&mut *contender.prepared, &mut bench.arena);
         let parity = parity::verify(backend, self.context, contender.crowd, arena, &coverage, tolerance)?;
         let mut failure = parity.failure.clone();
-        contender.parity = Some(parity);
+        contender.outcome.parity = Some(parity);
         if failure.is_none() {
             failure = self.gameplay_failure(contender, bench)?;
         }
@@ -206,7 +196,7 @@ impl<'a> Contest<'a> {
             contender.warm_up.record(time);
             failure = self.picture_failure(contender, &*bench.device)?;
         }
-        Ok(failure.map_or(Gate::Open, |failure| Gate::Closed(Status::ParityFailed, failure)))
+        Ok(failure.map(|failure| (Status::ParityFailed, failure)))
     }
 
     /// Ticks and instances on which a backend is verified.
@@ -268,7 +258,7 @@ impl<'a> Contest<'a> {
                     estimates.push(contender.warm_up.estimate());
                     racing.push(Some(contender));
                 }
-                Err(error) => self.fail(contender.index, contender.parity, error)?,
+                Err(error) => self.fail(contender.index, contender.outcome.parity, error)?,
             }
         }
         let mut schedule = Order::new(self.pace, estimates);
@@ -295,15 +285,15 @@ impl<'a> Contest<'a> {
             match measured {
                 Ok(Some(wrong)) => {
                     schedule.retire(index);
-                    contender.stages.clear();
-                    contender.resources = None;
+                    contender.outcome.stages.clear();
+                    contender.outcome.resources = None;
                     self.finish_with(contender, Status::ParityFailed, Some(wrong))?;
                 }
                 Ok(None) if schedule.is_done(index) => self.finish_with(contender, Status::Ok, None)?,
                 Ok(None) => racing[index] = Some(contender),
                 Err(error) => {
                     schedule.retire(index);
-                    self.fail(contender.index, contender.parity, error)?;
+                    self.fail(contender.index, contender.outcome.parity, error)?;
                 }
             }
             if self.observer.interrupted() {
@@ -311,7 +301,7 @@ impl<'a> Contest<'a> {
             }
         }
         // After an interruption, backends that have samples keep them.
-        let measured = |c: &Contender| c.stages.iter().any(|s| !s.samples.is_empty());
+        let measured = |c: &Contender| c.outcome.stages.iter().any(|s| !s.samples.is_empty());
         racing.into_iter().flatten().filter(measured).try_for_each(|c| self.finish_with(c, Status::Ok, None))
     }
 
@@ -393,21 +383,21 @@ impl<'a> Contest<'a> {
     /// Empties a backend's times, makes room for those to come, and adds the least that each stage could take.
     fn prepare_times(&mut self, contender: &mut Contender, device: &dyn DeviceSide) {
         contender.clear_times();
-        for stage in &mut contender.stages {
+        for stage in &mut contender.outcome.stages {
             stage.samples.reserve_exact(self.pace.most().min(ROOM) as usize);
         }
         for traffic in contender.prepared.traffic(contender.crowd) {
             let limit = self.limits.of(&traffic, &self.context.threads);
             let clock = if traffic.clock.is_of_device() { device.clock().label() } else { traffic.clock };
             let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, clock);
-            if let (Some(limit), Some(times)) = (limit, contender.stages.iter_mut().find(times)) {
+            if let (Some(limit), Some(times)) = (limit, contender.outcome.stages.iter_mut().find(times)) {
                 times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
             }
         }
     }
 
     fn tell(&mut self, activity: &'static str, contender: &Contender, done: f64) {
-        let (backend, parity) = (Some(contender.entry.name), contender.parity.as_ref());
+        let (backend, parity) = (Some(contender.entry.name), contender.outcome.parity.as_ref());
         self.observer.progress(&Step { activity, backend, parity, done });
     }
 
@@ -429,22 +419,21 @@ impl<'a> Contest<'a> {
         self.finish(index, outcome)
     }
 
-    fn finish_with(&mut self, mut contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
-        let device = contender.prepared.device();
-        let gameplay_delay = contender.prepared.gameplay_delay();
-        drop(contender.prepared);
+    fn finish_with(&mut self, contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
+        let Contender { index, prepared, mut outcome, .. } = contender;
+        (outcome.status, outcome.problem) = (status, problem);
+        (outcome.device, outcome.gameplay_delay) = (prepared.device(), prepared.gameplay_delay());
+        drop(prepared);
         // The frame's time is written last, so that its presence marks a complete group of rows.
-        contender.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
-        let Contender { index, parity, stages, first_ns, resources, .. } = contender;
-        let outcome = self.outcome(index, status, problem, parity);
-        self.finish(index, Outcome { device, stages, first_ns, resources, gameplay_delay, ..outcome })
+        outcome.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
+        self.finish(index, outcome)
     }
 
     /// An outcome without times.
     fn outcome(&self, index: usize, status: Status, problem: Option<String>, parity: Option<Parity>) -> Outcome {
         let entry = self.options.backends[index];
         let outcome = Outcome::new(entry.name, self.demand.job.passes, status);
-        Outcome { owner: entry.owner(), disturbance: self.options.disturbance, problem, parity, ..outcome }
+        Outcome { owner: entry.owner, disturbance: self.options.disturbance, problem, parity, ..outcome }
     }
 
     fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {

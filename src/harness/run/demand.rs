@@ -4,9 +4,7 @@ use crate::backend::Context;
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Job, Result, Retention};
 use crate::frustum::Frustum;
-use crate::harness::device_side::DeviceSide;
-use crate::harness::opened_device;
-use crate::harness::rotation::{BackendMemory, SharedMemory};
+use crate::harness::{BackendMemory, DeviceSide, SharedMemory, opened_device};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 

@@ -22,7 +22,8 @@ const STRETCH: usize = 1 << 13;
 
 /// Disturbs frames as options ask for.
 pub(super) struct Disturber {
-    cold: bool,
+    /// `true` if caches are emptied.
+    pub cold: bool,
     memory: Arc<Memory>,
     neighbours: Vec<JoinHandle<()>>,
     state: Arc<State>,
@@ -61,11 +62,6 @@ impl Disturber {
         };
         let neighbours = (0..neighbours as usize).map(neighbour).collect();
         Self { cold, memory, neighbours, state }
-    }
-
-    /// Returns whether caches are emptied.
-    pub fn is_cold(&self) -> bool {
-        self.cold
     }
 
     /// Displaces what the caches of all threads hold, if that is asked for.

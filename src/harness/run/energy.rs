@@ -22,18 +22,13 @@ pub struct Energy {
 }
 
 /// Energy that some frames took so far.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spent {
-    /// `None` once a counter could not be read.
-    microjoules: Option<u64>,
+    microjoules: u64,
+    /// `true` once a counter could not be read.
+    is_unknown: bool,
     frames: u64,
     blocks: u64,
-}
-
-impl Default for Spent {
-    fn default() -> Self {
-        Self { microjoules: Some(0), frames: 0, blocks: 0 }
-    }
 }
 
 /// The counters, and the step by which they advance.
@@ -77,10 +72,12 @@ impl EnergyMeter {
     /// Adds a block of frames that ends now.
     pub fn stop(&self, spent: &mut Spent, frames: u32) {
         for (start, counter) in self.start.iter().zip(&self.counters) {
-            spent.microjoules = (counter.read)().zip(*start).zip(spent.microjoules).map(|((now, start), sum)| {
-                // It began again if it is lower.
-                sum + if now < start { (now + counter.range).saturating_sub(start) } else { now - start }
-            });
+            let Some((now, start)) = (counter.read)().zip(*start) else {
+                spent.is_unknown = true;
+                continue;
+            };
+            // It began again if it is lower.
+            spent.microjoules += if now < start { (now + counter.range).saturating_sub(start) } else { now - start };
         }
         spent.frames += u64::from(frames);
         spent.blocks += 1;
@@ -88,9 +85,9 @@ impl EnergyMeter {
 
     /// Energy per frame.
     pub fn of(&self, spent: Spent) -> Option<Energy> {
-        let frames = (spent.frames > 0).then_some(spent.frames as f64)?;
+        let frames = (spent.frames > 0 && !spent.is_unknown).then_some(spent.frames as f64)?;
         Some(Energy {
-            microjoules: spent.microjoules? as f64 / frames,
+            microjoules: spent.microjoules as f64 / frames,
             error: (self.step * spent.blocks) as f64 / frames,
         })
     }

@@ -3,9 +3,8 @@
 use super::energy::Energy;
 use super::options::Disturbance;
 use crate::frame::{Clock, CountSum, FrameWork, Stage, StageTime};
-use crate::harness::parity::Parity;
-use crate::harness::rotation::BackendMemory;
-use crate::harness::stats::Summary;
+use crate::harness::{BackendMemory, Parity, Summary};
+use crate::registry::OWN;
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -98,10 +97,8 @@ impl StageTimes {
 pub struct Outcome {
     /// Whose code it is, as [`crate::registry::BackendEntry::owner`].
     pub owner: &'static str,
-    /// Name as in the registry, without the variant.
-    pub backend: &'static str,
-    /// Variant as in the registry; empty for the plain one.
-    pub variant: &'static str,
+    /// Name as in the registry.
+    pub name: &'static str,
     /// Number of times that a frame drew the crowd; 0 without an adapter.
     pub passes: u32,
     /// What disturbed its frames.
@@ -138,11 +135,9 @@ pub struct Resources {
 impl Outcome {
     /// An outcome without times of a backend with this name in the registry.
     pub fn new(name: &'static str, passes: u32, status: Status) -> Self {
-        let (backend, variant) = name.split_once(':').unwrap_or((name, ""));
         Self {
-            owner: "skinbench",
-            backend,
-            variant,
+            owner: OWN,
+            name,
             passes,
             disturbance: Disturbance::default(),
             status,
@@ -153,14 +148,6 @@ impl Outcome {
             first_ns: None,
             resources: None,
             gameplay_delay: None,
-        }
-    }
-
-    /// Name as in the registry.
-    pub fn name(&self) -> String {
-        match self.variant {
-            "" => self.backend.into(),
-            variant => format!("{}:{variant}", self.backend),
         }
     }
 

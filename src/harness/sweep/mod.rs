@@ -359,7 +359,7 @@ impl Drive<'_> {
                 self.estimate.correct(now, start.elapsed());
             }
             for outcome in outcomes {
-                if let Some(entry) = racing.iter().find(|e| e.name == outcome.name()) {
+                if let Some(entry) = racing.iter().find(|e| e.name == outcome.name) {
                     known.insert(entry.name, (outcome.status, outcome.median(Stage::Frame).map(Duration::from_nanos)));
                 }
             }

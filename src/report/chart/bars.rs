@@ -5,8 +5,7 @@ use super::super::units::duration;
 use super::drawing::{Chart, class, slug, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
-use crate::results::key::Point;
-use crate::results::study::{Study, StudyEntry};
+use crate::results::{Point, Study, StudyEntry};
 
 /// Height of a bar with the space around it, and height of the bar as a fraction of that.
 const ROW: u32 = 38;

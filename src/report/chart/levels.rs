@@ -4,8 +4,7 @@ use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
-use crate::results::key::Point;
-use crate::results::study::{Study, StudyEntry};
+use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeMap;
 
 /// A measured backend: kinds of detail that were dropped, error in pixels, nanoseconds.

@@ -4,9 +4,7 @@ use super::super::findings::place;
 use super::bars::{bar, rows};
 use super::drawing::{Chart, slug};
 use super::plot::Scale;
-use crate::results::key::Point;
-use crate::results::rows::SummaryRow;
-use crate::results::study::{Study, StudyEntry};
+use crate::results::{Point, Study, StudyEntry, SummaryRow};
 use bytesize::ByteSize;
 
 /// Purposes of memory with their classes in the style sheet.

@@ -10,8 +10,7 @@ mod tiers;
 
 pub use drawing::{Chart, STYLE};
 
-use crate::results::key::Point;
-use crate::results::study::Study;
+use crate::results::{Point, Study};
 use std::collections::HashSet;
 
 /// All charts for which the results have figures.

@@ -4,13 +4,11 @@ mod checked_text;
 mod layer;
 mod toml_keys;
 
-use super::camera::Camera;
-use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription, Scene};
-use super::error::SceneError;
+use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::layer::Play;
-use super::model_source::{BUILT_IN_MODELS, ModelSource, is_model_file, model_endings};
-use super::settings::{Interpolation, Settings};
+use super::model_source::{is_model_file, model_endings};
+use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, Settings};
 use crate::wording;
 use checked_text::{SceneText, positive};
 use serde::Deserialize;

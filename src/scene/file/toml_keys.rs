@@ -2,8 +2,7 @@
 
 use super::super::description::ClipChoice;
 use super::super::layer::PlaybackMode;
-use super::super::placing::Layout;
-use super::super::settings::Interpolation;
+use super::super::{Interpolation, Layout};
 use crate::crowd::{Fade, LayerKind};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;

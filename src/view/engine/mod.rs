@@ -12,8 +12,7 @@ use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::frustum::Frustum;
 use crate::gpu::{Beneath, Ground, Overlay};
 use crate::harness::environment::{Adapter, Build, Environment};
-use crate::harness::limits::Host;
-use crate::harness::run::{self, Observer, RunOptions};
+use crate::harness::{Host, Observer, RunOptions, run};
 use crate::registry;
 use crate::report::run_text;
 use crate::results::rows::MeasuredScene;
@@ -269,7 +268,7 @@ impl Engine {
             let drawn = slot.side.as_mut().map_err(|error| error.clone()).and_then(|made| {
                 side.device = made.prepared.device();
                 side.frame = made.frame(crowd, wanted.tick, &view, canvas)?;
-                side.spans = made.timer.spans().to_vec();
+                side.spans = made.timer.spans.to_vec();
                 slot.culls = made.culls()?;
                 Ok(())
             });
@@ -277,7 +276,7 @@ impl Engine {
             shown.sides.push(side);
         }
         if let (Some(facts), Some(Slot { side: Ok(side), .. })) = (&mut shown.facts, self.sides.first()) {
-            facts.notes.extend_from_slice(side.surfaces.notes());
+            facts.notes.extend_from_slice(&side.surfaces.notes);
         }
         for index in 0..self.sides.len() {
             let finished = finish(&mut self.sides, index, built, wanted, &view, &mut shown.sides[index]);

@@ -60,19 +60,18 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     ui.collapsing("Options", |ui| {
         one_of(ui, &mut run.attributes, shown.attributes, &Attributes::ALL, Attributes::name);
         one_of(ui, &mut run.normals, shown.normals, &Normals::ALL, Normals::name);
-        let packed = [Output::F32, Output::Packed];
-        switch(ui, "Packed vertices", &mut run.output, shown.output, packed).on_hover_text("16 bits for each number");
-        let compact = [Clips::Raw, Clips::Compact];
-        switch(ui, "Compact clips", &mut run.clips, shown.clips, compact).on_hover_text("Frames of small numbers");
-        let smooth = [Interpolation::Authored, Interpolation::Smooth];
+        let hint = "16 bits for each number";
+        switch(ui, ["Packed vertices", hint], &mut run.output, shown.output, Output::Packed);
+        let hint = "Frames of small numbers";
+        switch(ui, ["Compact clips", hint], &mut run.clips, shown.clips, Clips::Compact);
         let hint = "Curves between linear keys";
-        switch(ui, "Smooth clips", &mut run.interpolation, shown.interpolation, smooth).on_hover_text(hint);
+        switch(ui, ["Smooth clips", hint], &mut run.interpolation, shown.interpolation, Interpolation::Smooth);
         let hint = "Most influences that a vertex keeps";
-        optional(ui, "Influences", &mut run.influences, MAX_INFLUENCES as u32, AS_IS).on_hover_text(hint);
+        optional(ui, ["Influences", hint], &mut run.influences, MAX_INFLUENCES as u32, AS_IS);
         let hint = "Approximate number of vertices of each model";
-        optional(ui, "Vertices", &mut run.vertices, MOST_VERTICES, AS_IS).on_hover_text(hint);
+        optional(ui, ["Vertices", hint], &mut run.vertices, MOST_VERTICES, AS_IS);
         let hint = "Threads of parallel backends";
-        optional(ui, "Threads", &mut state.threads, MOST_THREADS, "all").on_hover_text(hint);
+        optional(ui, ["Threads", hint], &mut state.threads, MOST_THREADS, "all");
         reuse(ui, run);
     });
     ui.small(format!("{} vertices per frame", grouped(facts.vertices)));
@@ -95,20 +94,18 @@ fn one_of<T: Copy + Default + PartialEq>(
     });
 }
 
-/// A box to switch between two values.
-fn switch<T: Copy + PartialEq>(
+/// A box to switch between the default and another value.
+fn switch<T: Copy + Default + PartialEq>(
     ui: &mut egui::Ui,
-    label: &str,
+    [label, hint]: [&str; 2],
     chosen: &mut Option<T>,
     shown: Option<T>,
-    [off, on]: [T; 2],
-) -> egui::Response {
+    on: T,
+) {
     let mut is_on = shown == Some(on);
-    let response = ui.checkbox(&mut is_on, label);
-    if response.changed() {
-        *chosen = Some(if is_on { on } else { off });
+    if ui.checkbox(&mut is_on, label).on_hover_text(hint).changed() {
+        *chosen = Some(if is_on { on } else { T::default() });
     }
-    response
 }
 
 /// Controls for how often instances are posed.

@@ -26,7 +26,7 @@ fn stages(outcomes: &[Outcome], clock: Clock) -> Vec<Vec<Stage>> {
     let of_outcome = |outcome: &Outcome| {
         assert_eq!(outcome.status, Status::Ok, "{:?}", outcome.problem);
         let device = outcome.stages.iter().filter(|times| times.clock.is_of_device());
-        device.inspect(|times| assert_eq!(times.clock, clock, "{}", outcome.name())).map(|times| times.stage).collect()
+        device.inspect(|times| assert_eq!(times.clock, clock, "{}", outcome.name)).map(|times| times.stage).collect()
     };
     outcomes.iter().map(of_outcome).collect()
 }

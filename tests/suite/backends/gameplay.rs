@@ -48,7 +48,7 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
             match outcome.status {
                 Status::Ok => read += 1,
                 Status::Skipped if adapter || expected.iter().any(|reason| problem.contains(reason)) => {}
-                status => panic!("{name}, {}: {status:?}, {problem}", outcome.name()),
+                status => panic!("{name}, {}: {status:?}, {problem}", outcome.name),
             }
         }
         assert!(read >= 4, "{name}: {read} backends");

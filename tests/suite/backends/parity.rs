@@ -48,8 +48,9 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
         [(tube(1, 1, 1), 1), (tube(2, 1, 1), 5), (tube(3, 2, 2), 16), (tube(9, 21, 16), 17), (tube(4, 3, 4), 3)];
     let crowd = crowd(tubes.into());
     let coverage = Coverage::all(&crowd, &[0, 41]);
+    let host = Context { threads: Threads::new(2).unwrap(), ..Context::default() };
     for isa in Isa::available() {
-        let context = Context::host(isa, Threads::new(2).unwrap());
+        let context = Context { isa, ..host.clone() };
         for (entry, backend) in backends(&context) {
             if refuses(entry, &*backend, &crowd, &Job::default()) {
                 continue;

@@ -81,7 +81,7 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
         None => Presenter::new(Rc::clone(gpu), crowd, view, 1).unwrap(),
         Some(tinted) => {
             let surfaces = Surfaces::new(gpu, crowd);
-            assert!(surfaces.notes().is_empty(), "{:?}", surfaces.notes());
+            assert!(surfaces.notes.is_empty(), "{:?}", surfaces.notes);
             Presenter::for_pictures(Rc::clone(gpu), crowd, view, &surfaces, tinted).unwrap()
         }
     };
@@ -178,7 +178,7 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
     let red = Material { base_color: [1.0, 0.0, 0.0, 1.0], ..white(texture(broken)) };
     let crowd = square(red);
     let surfaces = Surfaces::new(gpu, &crowd);
-    assert!(matches!(surfaces.notes(), [note] if note.starts_with("square: a texture is left out: ")));
+    assert!(matches!(&surfaces.notes[..], [note] if note.starts_with("square: a texture is left out: ")));
     let mut presenter = Presenter::for_pictures(Rc::clone(gpu), &crowd, view(), &surfaces, false).unwrap();
     let backend = registry::find("cpu-scalar").unwrap().create(&context).unwrap();
     let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);

@@ -4,7 +4,7 @@ use crate::backends::common::context;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
-use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
+use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose::KERNELS;
 use skinbench::gpu::pose::gameplay::Read;
@@ -78,14 +78,14 @@ pub fn all() -> Vec<(String, String)> {
     }
     for stored in OutputForm::ALL {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
-            let mut push = |drawn| {
-                let wgsl = preskinned_shader(stored, drawn, root, &[]);
-                kernels.push((format!("preskinned, {root}, {stored:?}, {drawn:?}"), wgsl));
+            let mut push = |merged| {
+                let wgsl = preskinned_shader(stored, merged, root, &[]);
+                kernels.push((format!("preskinned, {root}, {stored:?}, merged: {merged}"), wgsl));
             };
-            push(Drawn::Chunk);
+            push(false);
             // No kernel stores streams of several models.
             if stored != OutputForm::Streams {
-                push(Drawn::Merged);
+                push(true);
             }
         }
     }

@@ -43,9 +43,9 @@ fn updates_are_a_stage_of_host_and_device() {
             let times = outcome.stages.iter().filter(|s| s.stage == stage && s.clock.is_of_device() == of_device);
             times.filter(|s| s.clock != Clock::ThreadSum).map(|s| s.samples.len()).sum::<usize>()
         };
-        assert_eq!(frames(Stage::Update, false), 12, "{}", outcome.backend);
-        let timed = outcome.backend == "gpu-full" && frames(Stage::Skin, true) > 0;
-        assert_eq!(frames(Stage::Update, true) > 0, timed, "{}", outcome.backend);
+        assert_eq!(frames(Stage::Update, false), 12, "{}", outcome.name);
+        let timed = outcome.name == "gpu-full" && frames(Stage::Skin, true) > 0;
+        assert_eq!(frames(Stage::Update, true) > 0, timed, "{}", outcome.name);
     }
 }
 

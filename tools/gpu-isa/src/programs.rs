@@ -3,7 +3,7 @@
 use crate::radv::Stages;
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, MOST_LAYERS};
-use skinbench::gpu::draw::source::{Drawn, draw_root, preskinned_shader};
+use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose;
 use skinbench::gpu::pose::updates::{self, Record};
@@ -192,7 +192,7 @@ fn draw(programs: &mut Vec<Program>) {
             }
         }
     }
-    for (name, drawn) in [("draw", Drawn::Chunk), ("draw, merged", Drawn::Merged)] {
+    for (name, merged) in [("draw", false), ("draw, merged", true)] {
         for format in formats() {
             let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, layers: 1, morph: None };
             for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
@@ -201,7 +201,7 @@ fn draw(programs: &mut Vec<Program>) {
                     name: name.into(),
                     variant,
                     kind: Some(kind),
-                    wgsl: preskinned_shader(OutputForm::of(format.encoding), drawn, root, &[]),
+                    wgsl: preskinned_shader(OutputForm::of(format.encoding), merged, root, &[]),
                     constants: kind.constants(),
                     dynamic: None,
                     stages,

@@ -12,6 +12,15 @@ pub enum Channel {
 }
 
 impl Channel {
+    /// Name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rotation => "rotation",
+            Self::Translation => "translation",
+            Self::Scale => "scale",
+        }
+    }
+
     /// Numbers per value.
     pub fn width(self) -> usize {
         match self {

@@ -1,14 +1,11 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::ClipStore;
-use super::kernels::{Kernels, Needs, PoseBindings, dispatches};
+use super::kernels::{KERNELS, Kernels, Needs, Step, dispatches};
 use crate::crowd::{Crowd, Fade, Group};
 use crate::frame::{BackendError, Purpose, Result};
-use crate::gpu::device::objects::{Buffer, ComputePipeline, Resource};
-use crate::gpu::pose::baked::BakedGroups;
-use crate::gpu::pose::players::listed;
-use crate::gpu::pose::slots::slots;
-use crate::gpu::pose::visibility::{Visibility, VisibleChunk};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
+use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk, listed, slots};
 use crate::gpu::shader::layout::{self, NONE};
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::{NO_PARENT, Rows, Skeleton};
@@ -19,35 +16,10 @@ use std::rc::Rc;
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
 
-/// Number of inertial fades of this many instances: one per pose that is computed.
-fn momenta(crowd: &Crowd, instances: u64) -> u64 {
-    if crowd.has_update_rates() { 2 * instances } else { instances }
-}
-
-/// Number of pose pairs of this many instances.
-fn pose_pairs(crowd: &Crowd, instances: u64) -> u64 {
-    if crowd.has_update_rates() { instances } else { 0 }
-}
-
-fn model_bytes(rigid: bool) -> u64 {
-    if rigid { RIGID_BYTES } else { MODEL_BYTES }
-}
-
-/// Joints of the level that has the most: model poses of all levels together take no more than these per instance.
-fn most_joints(crowd: &Crowd, family: &[Chunk]) -> u64 {
-    let joints = family.iter().map(|chunk| crowd.groups()[chunk.group].model.skeleton().len());
-    joints.max().unwrap_or(0) as u64
-}
-
-/// Palette entries of the level that has the most.
-fn most_entries(crowd: &Crowd, family: &[Chunk]) -> u64 {
-    let entries = family.iter().map(|chunk| crowd.groups()[chunk.group].model.palette_joints().len());
-    entries.max().unwrap_or(0) as u64
-}
-
 /// Buffers on the device that a group's batches share.
 pub struct Statics {
-    needs: Needs,
+    /// Features that the group needs of the kernels.
+    pub needs: Needs,
     levels: u32,
     /// Vertices of a frame, if they are baked; nothing is posed then.
     baked: Option<u32>,
@@ -106,11 +78,6 @@ impl Statics {
         })
     }
 
-    /// The features that the group needs of the kernels.
-    pub fn needs(&self) -> Needs {
-        self.needs
-    }
-
     /// Gives the groups of a family one form of model poses, which share a buffer.
     pub fn unite(family: &mut [Self]) {
         let rigid = family.iter().all(|statics| statics.needs.rigid);
@@ -151,7 +118,8 @@ fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
 /// Parts that the batches of a family share, or that a single batch has: instances that play layers, and room for their
 /// poses.
 pub struct FamilyPoses {
-    layers: Buffer,
+    /// Layers of the instances.
+    pub layers: Buffer,
     players: Buffer,
     /// Model poses, `[instance][joint]`, level after level.
     model: Buffer,
@@ -179,20 +147,18 @@ impl FamilyPoses {
                 visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
             }
         };
-        let posed: Vec<Chunk> = family.iter().filter(|chunk| statics[chunk.group].baked.is_none()).cloned().collect();
-        let model_bytes = instances * most_joints(crowd, &posed) * model_bytes(statics[finest.group].needs.rigid);
-        let palettes = instances * most_entries(crowd, &posed) * size_of::<Rows>() as u64;
+        let posed = family.iter().filter(|chunk| statics[chunk.group].baked.is_none());
+        let models = posed.map(|chunk| &*crowd.groups()[chunk.group].model);
+        // All levels together take no more than the one with the most joints would take for all instances.
+        let joints = models.clone().map(|model| model.skeleton().len()).max().unwrap_or(0) as u64;
+        let entries = models.map(|model| model.palette_joints().len()).max().unwrap_or(0) as u64;
+        let each = if statics[finest.group].needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
         Self {
             layers: gpu.storage(Purpose::Clips, "layers", &layers),
             players,
-            model: gpu.scratch(Purpose::Scratch, "model poses", model_bytes),
-            palettes: Palettes::on_device(gpu, palettes),
+            model: gpu.scratch(Purpose::Scratch, "model poses", instances * joints * each),
+            palettes: Palettes::on_device(gpu, instances * entries * size_of::<Rows>() as u64),
         }
-    }
-
-    /// The layers of the instances.
-    pub fn layers(&self) -> &Buffer {
-        &self.layers
     }
 }
 
@@ -202,10 +168,18 @@ pub struct PoseBatch {
     pub instances: Range<u32>,
     /// Number of channels of a slot's joints that some clip moves.
     pub channels: u64,
-    /// Bindings for the kernels.
-    pub bindings: PoseBindings,
-    /// As `bindings`, for the instances that do not keep their pose, if some of the chunk do and none is replaced.
-    pub moving: Option<PoseBindings>,
+    /// Features that its group needs of the kernels.
+    pub needs: Needs,
+    /// Its numbers.
+    pub numbers: layout::Batch,
+    /// Pipelines of each kernel.
+    pipelines: Rc<[ComputePipeline]>,
+    /// Bindings of each kernel.
+    groups: Vec<BindGroup>,
+    /// Numbers and bindings for the instances that do not keep their pose, if some of the chunk do and none is replaced.
+    moving: Option<(layout::Batch, Vec<BindGroup>)>,
+    /// Workgroups of each kernel, if the device computes them, and the index there of the first kernel's.
+    workgroups: Option<(Buffer, usize)>,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: Buffer,
     /// Model poses, `[instance][joint]`; of all levels if the chunk is one of a family.
@@ -236,16 +210,19 @@ impl PoseBatch {
             .and_then(|(baked, batch)| baked.bind(gpu, chunk, batch, [now, &family.players, &family.layers]));
         if let Some((pipeline, group, palettes)) = bound {
             // It takes the place of the first kernel, and has as many threads.
-            let (pipelines, groups) = (Rc::from([pipeline]), vec![group]);
-            let bindings = PoseBindings { needs: statics.needs, numbers, pipelines, groups, workgroups };
-            let locals = model.clone();
-            return (Self { instances, channels: 0, bindings, moving: None, locals, model }, palettes);
+            let (needs, pipelines, groups) = (statics.needs, Rc::from([pipeline]), vec![group]);
+            let (channels, moving, locals) = (0, None, model.clone());
+            let batch =
+                Self { instances, channels, needs, numbers, pipelines, groups, moving, workgroups, locals, model };
+            return (batch, palettes);
         }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
         let cursors = room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES);
-        let momenta = room("momenta", momenta(crowd, count) * layout::MOMENTUM_BYTES);
-        let pairs = room("pose pairs", pose_pairs(crowd, count) * layout::POSE_PAIR_BYTES);
+        // An instance has an inertial fade for each pose that is computed.
+        let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
+        let momenta = room("momenta", fades * layout::MOMENTUM_BYTES);
+        let pairs = room("pose pairs", pairs * layout::POSE_PAIR_BYTES);
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local
         // poses of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -259,31 +236,39 @@ impl PoseBatch {
             ("momenta", &momenta),
             ("locals", &locals),
             ("model", &family.model),
-            ("palettes", family.palettes.buffer()),
+            ("palettes", &family.palettes.buffer),
             ("pose_pairs", &pairs),
         ];
         let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
         let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
         let buffers: Vec<(&str, Resource)> = buffers.collect();
-        let bound = |numbers, batch: Option<Resource>| {
+        let bound = |batch: Option<Resource>| {
             let batch = batch.map(|batch| ("batch", batch));
-            PoseBindings {
-                needs: statics.needs,
-                numbers,
-                pipelines: Rc::clone(&pipelines),
-                groups: kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>()),
-                workgroups: workgroups.clone(),
-            }
+            kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>())
         };
         let moving = skips.then(|| {
             let moving = Chunk { instances: moving.start..moving.end.max(moving.start), ..*chunk };
             let numbers = self::numbers(crowd, &moving, statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
-            bound(numbers, Some((&batch).into()))
+            (numbers, bound(Some((&batch).into())))
         });
-        let bindings = bound(numbers, batch);
-        let batch = Self { instances, channels: statics.moving, bindings, moving, locals, model };
+        let (needs, channels, groups) = (statics.needs, statics.moving, bound(batch));
+        let batch = Self { instances, channels, needs, numbers, pipelines, groups, moving, workgroups, locals, model };
         (batch, family.palettes.clone())
+    }
+
+    /// Dispatches a kernel for all instances if `anew` is set, otherwise for those that move. A chunk may lack the
+    /// kernel: one of baked vertices has another in the place of the first.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, step: Step, anew: bool) {
+        let all = (&self.numbers, &self.groups);
+        let (numbers, groups) = self.moving.as_ref().filter(|_| !anew).map_or(all, |(numbers, own)| (numbers, own));
+        let index = step as usize;
+        let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else { return };
+        pass.set_pipeline(&self.pipelines[index]);
+        pass.set_bind_group(0, group, &[]);
+        let rule = KERNELS[index].dispatch(gpu, numbers);
+        let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));
+        gpu.dispatch_by(pass, &rule, counted, [numbers.instances, numbers.slots]);
     }
 }
 

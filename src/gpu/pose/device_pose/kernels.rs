@@ -2,12 +2,9 @@
 
 use super::clips::ClipStore;
 use crate::gpu::Gpu;
-use crate::gpu::device::commands::ComputePass;
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
-use crate::gpu::shader::kernel::{Constants, Edit, Kernel, made_once};
-use crate::gpu::shader::layout::{self, WORKGROUP};
+use crate::gpu::device::objects::{BindGroup, ComputePipeline, Resource};
 use crate::gpu::shader::reflection::Interface;
-use crate::gpu::shader::wgsl::shader;
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, shader};
 use crate::model::Model;
 use std::rc::Rc;
 
@@ -80,9 +77,8 @@ pub const DISPATCHES: usize = KERNELS.len() + 1;
 /// The dispatches of all kernels for a batch, and a last one for skinning, which compute skinning replaces with its
 /// own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPATCHES] {
-    let dispatch = |threads: WorkUnit| threads.dispatch(batch, at_once(gpu));
-    let last = dispatch(WorkUnit::Instances);
-    std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| dispatch(kernel.threads)))
+    let last = WorkUnit::Instances.dispatch(batch, at_once(gpu));
+    std::array::from_fn(|index| KERNELS.get(index).map_or(last, |kernel| kernel.dispatch(gpu, batch)))
 }
 
 /// A kernel's index among all kernels.
@@ -152,6 +148,11 @@ impl Needs {
 }
 
 impl PoseKernel {
+    /// The rule for computing its dispatch for a batch.
+    pub fn dispatch(&self, gpu: &Gpu, batch: &layout::Batch) -> layout::Dispatch {
+        self.threads.dispatch(batch, at_once(gpu))
+    }
+
     /// The complete shader.
     pub fn shader(&self) -> String {
         shader(&format!("{}.wgsl", self.name), &[])
@@ -199,35 +200,5 @@ impl Kernels {
     /// Binds a chunk's buffers to the variables of their names in every kernel.
     pub fn bind<'a>(&self, gpu: &Gpu, resources: &[(&'a str, Resource<'a>)]) -> Vec<BindGroup> {
         self.0.iter().map(|(kernel, _)| kernel.bind(gpu, 0, resources.iter().copied())).collect()
-    }
-}
-
-/// A chunk bound to the kernels.
-pub struct PoseBindings {
-    /// Features that its group needs of the kernels.
-    pub needs: Needs,
-    /// Its numbers.
-    pub numbers: layout::Batch,
-    /// Pipelines of each kernel.
-    pub pipelines: Rc<[ComputePipeline]>,
-    /// Bindings of each kernel.
-    pub groups: Vec<BindGroup>,
-    /// Workgroups of each kernel, if the device computes them, and the index there of the first kernel's.
-    pub workgroups: Option<(Buffer, usize)>,
-}
-
-impl PoseBindings {
-    /// Dispatches a kernel for the chunk, if that has it: a chunk of baked vertices has one in the place of the first.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, step: Step) {
-        if self.numbers.instances == 0 {
-            return;
-        }
-        let index = step as usize;
-        let Some(group) = self.groups.get(index) else { return };
-        pass.set_pipeline(&self.pipelines[index]);
-        pass.set_bind_group(0, group, &[]);
-        let rule = KERNELS[index].threads.dispatch(&self.numbers, at_once(gpu));
-        let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));
-        gpu.dispatch_by(pass, &rule, counted, [self.numbers.instances, self.numbers.slots]);
     }
 }

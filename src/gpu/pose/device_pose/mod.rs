@@ -11,21 +11,15 @@ use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::objects::Buffer;
-use crate::gpu::pose::baked::BakedGroups;
-use crate::gpu::pose::palette_source::{PaletteSource, PoseBytes};
-use crate::gpu::pose::players::now;
-use crate::gpu::pose::slots::{LOCAL_BYTES, slots};
-use crate::gpu::pose::updates::{Record, Updates};
-use crate::gpu::pose::visibility::Visibility;
-use crate::gpu::shader::kernel::Edit;
-use crate::gpu::shader::layout;
+use crate::gpu::pose::{BakedGroups, LOCAL_BYTES, PaletteSource, PoseBytes, Record, Updates, Visibility, now, slots};
+use crate::gpu::shader::{Edit, layout};
 use crate::gpu::skin::compute;
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
 use glam::{Mat3, Quat};
-use kernels::{Kernels, PoseBindings, Step};
+use kernels::{Kernels, Step};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -81,16 +75,16 @@ impl DevicePose {
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
         let kernels = Kernels::new(gpu, edit);
-        let pipelines = kernels.pipelines(gpu, statics.iter().map(Statics::needs));
+        let pipelines = kernels.pipelines(gpu, statics.iter().map(|statics| statics.needs));
         let now = now(gpu);
         let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
         let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
         let mut played = Vec::with_capacity(chunks.len());
         for family in chunks.chunks(levels) {
             let poses = FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut());
-            played.push((family[0].instances.clone(), poses.layers().clone()));
+            played.push((family[0].instances.clone(), poses.layers.clone()));
             for chunk in family {
-                let visible = visibility.as_ref().map(|visibility| &visibility.chunks()[batches.len()]);
+                let visible = visibility.as_ref().map(|visibility| &visibility.visible.chunks[batches.len()]);
                 let statics = &statics[chunk.group];
                 let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
                 let view = (visible, baked.as_ref());
@@ -107,11 +101,11 @@ impl DevicePose {
         }
         let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
         let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
-        let posed = |batch: &&PoseBatch| batch.bindings.numbers.joints > 0;
+        let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
         let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
         let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
-            largest.iter().for_each(|batch| batch.bindings.dispatch(gpu, pass, Step::WALKS[walk]));
+            largest.iter().for_each(|batch| batch.dispatch(gpu, pass, Step::WALKS[walk], true));
         })?;
         let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
         let (visible, posed) = (None, false);
@@ -122,12 +116,7 @@ impl DevicePose {
     fn stage(&self, commands: &mut Commands, stage: Stage, steps: &[Step], anew: bool) {
         self.gpu.compute_pass(commands, stage, |pass| {
             for step in steps {
-                for PoseBatch { bindings, moving, .. } in &self.batches {
-                    match moving {
-                        Some(moving) if !anew => moving.dispatch(&self.gpu, pass, *step),
-                        _ => bindings.dispatch(&self.gpu, pass, *step),
-                    }
-                }
+                self.batches.iter().for_each(|batch| batch.dispatch(&self.gpu, pass, *step, anew));
             }
         });
     }
@@ -140,22 +129,10 @@ impl DevicePose {
         Ok(self.visible.as_deref())
     }
 
-    /// Range of some of a chunk's instances in its buffers; `first` is the chunk's first instance.
-    fn places_in(&mut self, chunk: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
-        let (start, end) = (instances.start - first, instances.end - first);
-        Ok(match self.seen()? {
-            None => start..end,
-            Some(seen) => {
-                let place = |instance| seen[chunk].partition_point(|&other| other < instance) as u32;
-                place(start)..place(end)
-            }
-        })
-    }
-
     /// Appends local poses of neighbouring places, without the fourth component of vectors.
     fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let batch = &self.batches[index];
-        let joints = batch.bindings.numbers.joints as usize;
+        let joints = batch.numbers.joints as usize;
         let quads = 3 * joints;
         let listed = self.visible.as_ref().map(|visible| &visible[index]);
         let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
@@ -211,10 +188,10 @@ impl PaletteSource for DevicePose {
     fn poses(&self) -> Option<PoseBytes> {
         let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
         Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.bindings.numbers.slots) * batch.channels * QUAD_BYTES),
+            sampled: sum(&|batch| u64::from(batch.numbers.slots) * batch.channels * QUAD_BYTES),
             local: sum(&|batch| {
-                let channels = if batch.bindings.needs.rigid { 2 } else { 3 };
-                u64::from(batch.bindings.numbers.instances * batch.bindings.numbers.joints) * channels * QUAD_BYTES
+                let channels = if batch.needs.rigid { 2 } else { 3 };
+                u64::from(batch.numbers.instances * batch.numbers.joints) * channels * QUAD_BYTES
             }),
             model: sum(&|batch| batch.model.size),
         })
@@ -250,8 +227,15 @@ impl PaletteSource for DevicePose {
         Ok(self.seen()?.map(all))
     }
 
-    fn places(&mut self, chunk: &Chunk, index: usize, instances: Range<u32>) -> Result<Range<u32>> {
-        self.places_in(index, chunk.instances.start, instances)
+    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
+        let (start, end) = (instances.start - first, instances.end - first);
+        Ok(match self.seen()? {
+            None => start..end,
+            Some(seen) => {
+                let place = |instance| seen[index].partition_point(|&other| other < instance) as u32;
+                place(start)..place(end)
+            }
+        })
     }
 
     fn finer_instances(&mut self, index: usize) -> Result<Vec<usize>> {
@@ -271,21 +255,21 @@ impl PaletteSource for DevicePose {
                 continue;
             }
             let first = own.start;
-            let places = self.places_in(chunk, first, part)?;
+            let places = self.places(chunk, first, part)?;
             let finer = self.finer_instances(chunk)?;
             // Numbers of finer levels, which come first in a buffer that levels share.
             let before = |each: &dyn Fn(&layout::Batch) -> u32| -> u64 {
                 let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
-                levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.bindings.numbers))).sum()
+                levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.numbers))).sum()
             };
-            let PoseBatch { bindings: PoseBindings { numbers, needs, .. }, model, .. } = &self.batches[chunk];
+            let PoseBatch { numbers, needs, model, .. } = &self.batches[chunk];
             let read = |buffer, each: &dyn Fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
                 let own = each(numbers);
                 self.gpu.read_back(buffer, before(each) + first * u64::from(own), count * own as usize, out)
             };
             match what {
-                PoseData::Palette => read(self.palettes[chunk].buffer(), &|batch| 12 * batch.entries, out)?,
+                PoseData::Palette => read(&self.palettes[chunk].buffer, &|batch| 12 * batch.entries, out)?,
                 PoseData::Model if needs.rigid => {
                     let mut rigid = Vec::new();
                     read(model, &|batch| 8 * batch.joints, &mut rigid)?;
