@@ -31,7 +31,7 @@ pub struct BackendEntry {
     pub name: &'static str,
     /// One line for `skinbench list`.
     pub summary: &'static str,
-    /// Whose code it is: `skinbench`, or the project that it belongs to.
+    /// The project that its code belongs to; `skinbench` for those in [`REGISTRY`].
     pub owner: &'static str,
     constructor: Constructor,
 }

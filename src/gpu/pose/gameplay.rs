@@ -80,7 +80,15 @@ impl Read {
             Self::Sockets => {
                 let sockets = reads.sockets.iter().map(|own| {
                     let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
-                    layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
+                    layout::Socket {
+                        bind_x,
+                        bind_y,
+                        bind_z,
+                        entry: own.entry,
+                        padding_a: 0,
+                        padding_b: 0,
+                        padding_c: 0,
+                    }
                 });
                 gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
             }

@@ -170,7 +170,9 @@ impl Visibility {
             groups: workgroups,
             dispatches: DISPATCHES as u32,
             most: gpu.limits().max_compute_workgroups_per_dimension,
-            padding: [0; 3],
+            padding_a: 0,
+            padding_b: 0,
+            padding_c: 0,
         };
         let numbers: Vec<_> = family.iter().zip(batches).map(|(chunk, batch)| numbers(crowd, chunk, batch)).collect();
         let room = |label, count: usize, bytes: usize, usage| {

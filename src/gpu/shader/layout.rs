@@ -277,7 +277,11 @@ pub struct Now {
     /// Simulation time in ticks.
     pub tick: u32,
     /// Pads to a multiple of 16 bytes.
-    pub padding: [u32; 3],
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
 }
 
 impl Now {
@@ -392,7 +396,11 @@ pub struct Cull {
     /// Most workgroups of a dispatch in one dimension.
     pub most: u32,
     /// Pads to a multiple of 16 bytes.
-    pub padding: [u32; 3],
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
 }
 
 /// Uniforms of a level's instances in view (`Numbers` in shaders/cull_scan.wgsl), each at a multiple of 256 bytes, as
@@ -456,7 +464,11 @@ pub struct Socket {
     /// Its palette entry.
     pub entry: u32,
     /// Pads to a multiple of 16 bytes.
-    pub padding: [u32; 3],
+    pub padding_a: u32,
+    /// Padding.
+    pub padding_b: u32,
+    /// Padding.
+    pub padding_c: u32,
 }
 
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).

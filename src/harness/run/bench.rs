@@ -32,7 +32,7 @@ pub(super) struct Contender<'a> {
     /// The crowd that it runs: that of all levels, if it chooses among them.
     pub crowd: &'a Crowd,
     pub prepared: Box<dyn Prepared>,
-    /// What was found so far: memory and device work are those of the last measured frame.
+    /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
     pub spent: [Spent; 2],

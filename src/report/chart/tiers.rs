@@ -20,7 +20,7 @@ struct Tier<'a> {
     pixels: f64,
 }
 
-/// What a chart shows beside the time.
+/// The horizontal axis of a chart of times, and the words of the chart.
 struct Axis {
     id: &'static str,
     title: &'static str,
@@ -33,7 +33,7 @@ struct Axis {
     room: f64,
     /// Words beside a point, or beside a line if all of its points have the same.
     beside: fn(&Tier) -> String,
-    /// What points of one line have in common, besides backend and levels.
+    /// A key of a point. Points with equal keys, backends and levels make one line.
     line: fn(&Tier) -> usize,
 }
 

@@ -14,7 +14,7 @@ use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
 
-/// Name, bytes, and (field, offset) of a Rust struct, without its padding.
+/// Name, bytes, and (field, offset) of a Rust struct.
 type Layout = (&'static str, usize, Vec<(&'static str, usize)>);
 
 macro_rules! layout_of {
@@ -25,7 +25,7 @@ macro_rules! layout_of {
 
 fn shared() -> Vec<Layout> {
     vec![
-        layout_of!(Vertex: position, normal, entries, weights),
+        layout_of!(Vertex: position, padding, normal, more_padding, entries, weights),
         layout_of!(PackedVertex: entries, weights, weight_x, yz, rest),
         layout_of!(Influence: entry, weight),
         layout_of!(
@@ -34,9 +34,9 @@ fn shared() -> Vec<Layout> {
         ),
         layout_of!(Workgroup: chunk, vertex, instance),
         layout_of!(DrawnInstance: place, model),
-        layout_of!(View: view_projection, light),
+        layout_of!(View: view_projection, light, padding),
         layout_of!(Surface: color, layer, uv),
-        layout_of!(Capture: first, width, height),
+        layout_of!(Capture: first, width, height, padding),
         layout_of!(Batch: instances, joints, entries, slots, levels, first_instance, first_joint, first_entry),
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
@@ -44,17 +44,19 @@ fn shared() -> Vec<Layout> {
             Layer: clip, phase, step, time_base, time_scale, frame_rate, modes, weight, mask, period, offset, length,
             fade_in, fade_out, pace, frame_time
         ),
-        layout_of!(Now: tick),
+        layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
         layout_of!(Track: place, angle, timeline),
         layout_of!(Camera: planes, eye, scale),
-        layout_of!(Cull: sizes, levels, first_instance, instances, groups, dispatches, most),
-        layout_of!(Numbers: batch, chunk),
+        layout_of!(
+            Cull: sizes, levels, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
+        ),
+        layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
         layout_of!(EntryBox: centre, entry, reach, margin),
-        layout_of!(Socket: bind_x, bind_y, bind_z, entry),
-        layout_of!(BakedClip: first, frames, interval),
-        layout_of!(VertexCube: centre, half, longest),
+        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
+        layout_of!(BakedClip: first, frames, interval, padding),
+        layout_of!(VertexCube: centre, half, longest, padding),
     ]
 }
 
@@ -87,8 +89,7 @@ fn differences(wgsl: &str) -> Vec<String> {
             differences.extend(differs.then(|| format!("{name}: {bytes} bytes in Rust, {span} bytes in WGSL")));
             continue;
         }
-        let fields = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize));
-        let wgsl: Vec<_> = fields.filter(|(name, _)| !name.contains("padding")).collect();
+        let wgsl: Vec<_> = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize)).collect();
         match shared().into_iter().find(|(rust, ..)| rust == name) {
             None => differences.push(format!("{name} is not in gpu/layout.rs")),
             Some((_, size, fields)) if size != *span as usize || fields != wgsl => {
