@@ -110,10 +110,13 @@ mod gpu {
             }
             presenter.read_depth().unwrap()
         };
+        // Kernels are chosen by time, and round differently: a pixel at an edge may show what is behind it.
+        let differing = |a: &[f32], b: &[f32]| a.iter().zip(b).filter(|(a, b)| (*a - *b).abs() > 1e-5).count();
         for name in ["cpu-scalar", "gpu-full", "gpu-vertex"] {
             let expected = drawn(&at(&scene.crowd, 7), name, &[7]);
-            assert!(drawn(&scene.crowd, name, &[0, 1, 2, 3, 6, 7]) == expected, "{name}");
-            assert!(drawn(&at(&scene.crowd, 0), name, &[7]) != expected, "{name}");
+            let shown = |crowd: &Crowd, ticks: &[u32]| differing(&drawn(crowd, name, ticks), &expected);
+            assert!(shown(&scene.crowd, &[0, 1, 2, 3, 6, 7]) < 10, "{name}");
+            assert!(shown(&at(&scene.crowd, 0), &[7]) > 1_000, "{name}");
         }
     }
 }
