@@ -1,28 +1,15 @@
-//! Runs the programs in `examples/` as a reader would, with `cargo run --example`, and checks what they print.
-//!
-//! `cargo test` has built them with the same features and profile, so that cargo has nothing left to compile.
+//! Runs the programs in `examples/`, which `cargo test` has built, and checks what they print.
 
+use std::env::consts::EXE_EXTENSION;
 use std::process::Command;
 
 /// The lines that an example prints.
 fn output_of(example: &str, arguments: &[&str]) -> Vec<String> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--locked"]);
-    if !cfg!(feature = "default") {
-        cargo.arg("--no-default-features");
-    }
-    // Features outside of the default ones, or in place of them.
-    for (feature, is_on) in
-        [("cli", cfg!(feature = "cli")), ("gpu", cfg!(feature = "gpu")), ("view", cfg!(feature = "view"))]
-    {
-        if is_on {
-            cargo.args(["--features", feature]);
-        }
-    }
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    let output = cargo.args(["--example", example, "--"]).args(arguments).output().unwrap();
+    // Binaries of tests are in a folder beside that of the examples.
+    let test = std::env::current_exe().unwrap();
+    let built = test.ancestors().nth(2).unwrap().join("examples").join(example).with_extension(EXE_EXTENSION);
+    let output = Command::new(&built).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}; run: cargo build --examples", built.display()));
     let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{example} failed:\n{errors}\n{printed}");
     printed.lines().map(str::to_owned).collect()

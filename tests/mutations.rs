@@ -11,30 +11,33 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use skinbench::asset;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use support::gltf_fixture::*;
 use support::shared::shared_folder;
 use support::sprout::Sprout;
 
-/// Counts the bytes in use and remembers the most there were.
+/// Counts the bytes that a thread has in use and remembers the most there were. Importers of files have one thread.
 struct Counting;
 
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    // Signed, because a thread may free what another one allocated.
+    static USED: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
 
 // SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(USED.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        USED.set(USED.get() + layout.size() as isize);
+        PEAK.set(PEAK.get().max(USED.get()));
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Relaxed);
+        USED.set(USED.get() - layout.size() as isize);
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -65,10 +68,10 @@ impl Trial {
 
     /// Reads a model whose files have so many bytes.
     fn load(&mut self, file: &Path, size: usize) -> bool {
-        let before = USED.load(Relaxed);
-        PEAK.store(before, Relaxed);
+        let before = USED.get();
+        PEAK.set(before);
         let result = asset::load(file);
-        let peak = PEAK.load(Relaxed) - before;
+        let peak = (PEAK.get() - before) as usize;
         self.tried += 1;
         self.worst_peak = self.worst_peak.max(peak);
         let limit = 20 * size + (64 << 20);
@@ -94,9 +97,6 @@ impl Trial {
         );
     }
 }
-
-/// The counts are the whole process', so only one test may run at a time.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Two byte positions with sparse substitutes, one byte normals without data.
 fn quantised_and_sparse() -> Fixture {
@@ -171,7 +171,6 @@ fn damaged_real_gltf_never_panics_nor_exhausts_memory() {
 
 /// Damages files, of which each has a name.
 fn damage_gltf(originals: &[(&str, Vec<u8>)]) {
-    let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     let mut trial = Trial::default();
     let mut random = Pcg64Mcg::seed_from_u64(7);
@@ -212,7 +211,6 @@ fn damage_gltf(originals: &[(&str, Vec<u8>)]) {
 /// Makes a file larger and larger until it is refused, to see that the last ones accepted stay within bounds.
 #[test]
 fn memory_stays_within_bounds_up_to_the_last_gltf_accepted() {
-    let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("large.gltf");
     let points = |fixture: &mut Fixture, count: usize| {
@@ -474,7 +472,6 @@ fn damaged(text: &str, random: &mut Pcg64Mcg) -> Vec<Vec<u8>> {
 
 #[test]
 fn damaged_text_never_panics_nor_exhausts_memory() {
-    let _alone = ALONE.lock();
     let mut random = Pcg64Mcg::seed_from_u64(11);
     for (format, files) in texts() {
         let folder = tempfile::tempdir().unwrap();
@@ -502,7 +499,6 @@ fn damaged_text_never_panics_nor_exhausts_memory() {
 #[ignore = "needs SKINBENCH_SHARED"]
 fn damaged_real_models_never_panic() {
     let shared = shared_folder();
-    let _alone = ALONE.lock();
     let mut random = Pcg64Mcg::seed_from_u64(13);
     let mut trial = Trial::default();
     for names in [
@@ -530,7 +526,6 @@ fn damaged_real_models_never_panic() {
 
 #[test]
 fn deep_nesting_and_entities_are_refused_or_skipped() {
-    let _alone = ALONE.lock();
     let sprout = Sprout::new();
     let folder = tempfile::tempdir().unwrap();
     let mut trial = Trial::default();
@@ -571,7 +566,6 @@ fn deep_nesting_and_entities_are_refused_or_skipped() {
 /// Makes a text larger and larger until it is refused, to see that the last ones accepted stay within bounds.
 #[test]
 fn memory_stays_within_bounds_up_to_the_last_text_accepted() {
-    let _alone = ALONE.lock();
     let rows = |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();
     const JOINT: &str = "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n";
     const MD5: &str = "MD5Version 10 numJoints 1 numMeshes 1 joints { \"a\" -1 (0 0 0) (0 0 0) } mesh { ";

@@ -119,13 +119,14 @@ fn block_bootstrap(values: &[f64], block: usize) -> f64 {
                 drawn[rank] += 1;
             }
         }
-        let value = |place: usize| {
-            let mut below = 0;
-            let rank = drawn.iter().take_while(|&&times| {
-                below += times;
-                below <= place
-            });
-            values[ascending[rank.count()]]
+        // The two in the middle, which are one if their number is odd.
+        let (mut rank, mut below) = (0, drawn[0]);
+        let mut value = |place: usize| {
+            while below <= place {
+                rank += 1;
+                below += drawn[rank];
+            }
+            values[ascending[rank]]
         };
         value((count - 1) / 2).midpoint(value(count / 2))
     };
