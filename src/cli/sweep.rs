@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         options: RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
-            memory: common::memory(),
+            memory: Some(common::memory()),
             disturbance: arguments.disturbance,
             ..RunOptions::default()
         },

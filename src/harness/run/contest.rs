@@ -19,6 +19,7 @@ use crate::harness::{
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
 use std::time::Duration;
@@ -77,7 +78,7 @@ impl<'a> Contest<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        let demand = Demand::new(&*opened_device::open(context), scene);
+        let demand = Demand::new(context, scene);
         let by_software = demand.shared.device_is_host && demand.job.passes > 0;
         let pace = match (options.sustain, options.frames) {
             (Some(time), _) => Pace::Sustained(time),
@@ -87,7 +88,7 @@ impl<'a> Contest<'a> {
         };
         let outcomes = vec![None; options.backends.len()];
         let limits = Limits::new(context.isa);
-        let auditor = Auditor::new(options.seed);
+        let auditor = Auditor::new(options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
         Self { scene, context, options, observer, depth, demand, pace, first_depths: None, limits, auditor, outcomes }
     }
 
@@ -99,7 +100,7 @@ impl<'a> Contest<'a> {
             Pace::Frames(_) | Pace::Full | Pace::Sustained(_) => (candidates, Vec::new()),
         };
         for candidates in [first, second] {
-            let limit = self.options.memory;
+            let limit = self.options.memory();
             for rotation in rotations(candidates, |candidate| &candidate.footprint, self.demand.shared, limit) {
                 if !self.observer.interrupted() {
                     self.rotation(rotation)?;
@@ -116,7 +117,7 @@ impl<'a> Contest<'a> {
             let created = entry.create(self.context).and_then(|backend| {
                 let crowd = crowd_for(self.scene, entry)?;
                 let footprint = backend.footprint(crowd, &self.demand.job)?;
-                self.demand.shared.check(&footprint, self.options.memory)?;
+                self.demand.shared.check(&footprint, self.options.memory())?;
                 Ok(Candidate { index, entry, crowd, backend, footprint })
             });
             match created {
