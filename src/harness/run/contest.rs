@@ -2,13 +2,11 @@
 
 use super::audit::Auditor;
 use super::bench::{Bench, Contender};
-use super::counters;
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Order, Pace, WarmUp, Window};
 use super::outcome::{Floor, Outcome, StageTimes, Status};
-use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
@@ -170,11 +168,7 @@ impl<'a> Contest<'a> {
         device.present(self.scene, self.demand.job.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|candidate| candidate.footprint).collect();
         let arena = self.demand.shared.arena(&*device, &self.scene.crowd, self.demand.job.keep, &footprints)?;
-        let clocks = ThreadClocks::new(&self.context.threads);
-        let threads = &self.context.threads;
-        let mut bench = Bench::new(arena, device, clocks, threads.clone(), self.options.disturbance);
-        bench.counters = self.options.counters.then(|| counters::open(threads).0).flatten();
-        Ok(bench)
+        Ok(Bench::new(arena, device, &self.context.threads, self.options))
     }
 
     /// Compares a backend's vertices and its picture. Returns why it may not be measured.
