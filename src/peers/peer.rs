@@ -104,7 +104,7 @@ impl Backend for Peer {
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let files = companion::write(crowd, folder.path())?;
+        let files = companion::write(crowd, group, folder.path())?;
         let loaded: Loaded = process.ask(&Request::Load {
             glb: files.glb,
             model: files.model,
