@@ -28,8 +28,8 @@ const KEYS: usize = 31;
 pub fn chain_64() -> Result<Model, ModelError> {
     let step = LENGTH / f64::from(JOINTS);
     let joints = (0..JOINTS).map(|j| joint(j, (j > 0).then(|| j - 1), DQuat::IDENTITY, if j > 0 { step } else { 0.0 }));
-    let mut tube = Tube::default();
-    tube.add(DVec3::ZERO, DQuat::IDENTITY, 256, |along| {
+    let mut tube = PrimitiveData::default();
+    add_tube(&mut tube, DVec3::ZERO, DQuat::IDENTITY, 256, |along| {
         let at = along * f64::from(JOINTS) - 0.5;
         // A smooth bump over four joints, so that weights change smoothly along the tube.
         let first = libm::floor(at) as i32 - 1;
@@ -63,9 +63,9 @@ pub fn star_64() -> Result<Model, ModelError> {
     let root = DVec3::new(0.0, LENGTH, 0.0);
     let mut joints = vec![joint(0, None, DQuat::IDENTITY, LENGTH)];
     joints.extend((1..JOINTS).map(|j| joint(j, Some(0), facing(j - 1), 0.0)));
-    let mut tube = Tube::default();
+    let mut tube = PrimitiveData::default();
     for arm in 0..arms {
-        tube.add(root, facing(arm), 5, |along| {
+        add_tube(&mut tube, root, facing(arm), 5, |along| {
             let own = along.clamp(0.0, 1.0) as f32;
             vec![(arm + 1, 0.25 + 0.75 * own), (0, 0.75 - 0.75 * own)]
         });
@@ -126,48 +126,47 @@ fn model(
     joints: Vec<Joint>,
     inverse_binds: Vec<Rows>,
     clips: Vec<Clip>,
-    tube: Tube,
+    tubes: PrimitiveData,
 ) -> Result<Model, ModelError> {
     let (skeleton, skin_joints) = Skeleton::new(joints)?;
     let skin = SkinData { name: name.into(), joints: skin_joints, inverse_binds };
     let material = Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0], ..Material::default() };
-    let parts = ModelParts::new(name, skeleton, skin, vec![tube.0]);
+    let parts = ModelParts::new(name, skeleton, skin, vec![tubes]);
     Model::new(ModelParts { clips, materials: vec![material], ..parts })
 }
 
-/// Open tubes that taper to their ends.
-#[derive(Default)]
-struct Tube(PrimitiveData);
-
-impl Tube {
-    /// Adds a tube from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
-    /// 1.
-    fn add(&mut self, start: DVec3, facing: DQuat, rings: u32, pairs: impl Fn(f64) -> Vec<(u16, f32)>) {
-        let tubes = &mut self.0;
-        for ring in 0..rings {
-            let along = f64::from(ring) / f64::from(rings - 1);
-            let radius = RADIUS * (1.05 - along);
-            for corner in 0..CORNERS {
-                let around = TAU * f64::from(corner) / f64::from(CORNERS);
-                let out = DVec3::new(libm::cos(around), 0.0, libm::sin(around));
-                let float = |v: DVec3| v.to_array().map(|v| v as f32);
-                let tangent = float(facing * DVec3::new(-out.z, 0.0, out.x));
-                let first = tubes.positions.len() as u32;
-                tubes.positions.push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
-                tubes.normals.get_or_insert_default().push(float(facing * out));
-                tubes.tangents.get_or_insert_default().push([tangent[0], tangent[1], tangent[2], 1.0]);
-                tubes.uvs.get_or_insert_default().push([(around / TAU) as f32, along as f32]);
-                tubes.influences.push(pairs(along));
-                if ring > 0 {
-                    let next = if corner + 1 == CORNERS { first + 1 - CORNERS } else { first + 1 };
-                    let (a, b) = (first - CORNERS, next - CORNERS);
-                    tubes.indices.extend([a, first, next, a, next, b]);
-                }
+/// Adds an open tube that tapers to its ends, from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
+/// 1.
+fn add_tube(
+    tubes: &mut PrimitiveData,
+    start: DVec3,
+    facing: DQuat,
+    rings: u32,
+    pairs: impl Fn(f64) -> Vec<(u16, f32)>,
+) {
+    for ring in 0..rings {
+        let along = f64::from(ring) / f64::from(rings - 1);
+        let radius = RADIUS * (1.05 - along);
+        for corner in 0..CORNERS {
+            let around = TAU * f64::from(corner) / f64::from(CORNERS);
+            let out = DVec3::new(libm::cos(around), 0.0, libm::sin(around));
+            let float = |v: DVec3| v.to_array().map(|v| v as f32);
+            let tangent = float(facing * DVec3::new(-out.z, 0.0, out.x));
+            let first = tubes.positions.len() as u32;
+            tubes.positions.push(float(start + facing * (out * radius + DVec3::new(0.0, along * LENGTH, 0.0))));
+            tubes.normals.get_or_insert_default().push(float(facing * out));
+            tubes.tangents.get_or_insert_default().push([tangent[0], tangent[1], tangent[2], 1.0]);
+            tubes.uvs.get_or_insert_default().push([(around / TAU) as f32, along as f32]);
+            tubes.influences.push(pairs(along));
+            if ring > 0 {
+                let next = if corner + 1 == CORNERS { first + 1 - CORNERS } else { first + 1 };
+                let (a, b) = (first - CORNERS, next - CORNERS);
+                tubes.indices.extend([a, first, next, a, next, b]);
             }
         }
-        tubes.subsets = vec![Subset { material: 0, indices: 0..tubes.indices.len() as u32 }];
-        tubes.dumped_vertices = tubes.positions.len() as u32;
     }
+    tubes.subsets = vec![Subset { material: 0, indices: 0..tubes.indices.len() as u32 }];
+    tubes.dumped_vertices = tubes.positions.len() as u32;
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The list of formats, and the selection of one for a file.
 
+use self::Import::{Whole, WithClips};
 use crate::error::ImportError;
 use crate::fault::in_file;
 use crate::read_file::{open, unreadable};
@@ -34,23 +35,13 @@ pub const HEAD: usize = 4096;
 
 /// Every format.
 pub const FORMATS: &[Format] = &[
-    Format { name: "glTF 2.0", extensions: &["gltf", "glb"], sniff: gltf::sniff, import: Import::Whole(gltf::import) },
-    Format { name: "m3d", extensions: &["m3d"], sniff: m3d::sniff, import: Import::Whole(m3d::import) },
-    Format { name: "RAM", extensions: &["ram"], sniff: ram::sniff, import: Import::WithClips(ram::import) },
-    Format {
-        name: "OgreXML",
-        extensions: &["mesh.xml"],
-        sniff: ogre_xml::sniff,
-        import: Import::Whole(ogre_xml::import),
-    },
-    Format { name: "MD5", extensions: &["md5mesh"], sniff: md5::sniff, import: Import::WithClips(md5::import) },
+    Format { name: "glTF 2.0", extensions: &["gltf", "glb"], sniff: gltf::sniff, import: Whole(gltf::import) },
+    Format { name: "m3d", extensions: &["m3d"], sniff: m3d::sniff, import: Whole(m3d::import) },
+    Format { name: "RAM", extensions: &["ram"], sniff: ram::sniff, import: WithClips(ram::import) },
+    Format { name: "OgreXML", extensions: &["mesh.xml"], sniff: ogre_xml::sniff, import: Whole(ogre_xml::import) },
+    Format { name: "MD5", extensions: &["md5mesh"], sniff: md5::sniff, import: WithClips(md5::import) },
     // Last, because files of other formats may contain its words.
-    Format {
-        name: "three.js JSON",
-        extensions: &[],
-        sniff: three_json::sniff,
-        import: Import::Whole(three_json::import),
-    },
+    Format { name: "three.js JSON", extensions: &[], sniff: three_json::sniff, import: Whole(three_json::import) },
 ];
 
 /// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it.
@@ -68,9 +59,9 @@ pub fn load(file: &Path) -> Result<Model, ImportError> {
 pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
     let format = format_of(file)?;
     let parts = match (&format.import, clips) {
-        (Import::WithClips(import), _) => import(file, clips)?,
-        (Import::Whole(import), []) => import(file)?,
-        (Import::Whole(_), [clip, ..]) => {
+        (WithClips(import), _) => import(file, clips)?,
+        (Whole(import), []) => import(file)?,
+        (Whole(_), [clip, ..]) => {
             let expected = format!("expected no other file, as {} holds its clips", format.name);
             return Err(ImportError::new(clip, "", format!("cannot be added to {}; {expected}", file.display())));
         }

@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             sustain: arguments.sustain,
             counters: arguments.counters,
             brief_on_software: true,
-            memory: common::memory(),
+            memory: Some(common::memory()),
             disturbance: arguments.disturbance,
             ..RunOptions::default()
         };

@@ -13,7 +13,7 @@ use skinbench::registry::BackendEntry;
 use skinbench::report::text;
 use skinbench::results::{MeasuredScene, Point, Recorded, Results, Study, of_machine, warnings};
 use skinbench::scene::BuiltScene;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -65,12 +65,7 @@ pub struct Arguments {
 
 /// Parses a time with its unit.
 fn time(text: &str) -> Result<Duration, &'static str> {
-    let units = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    let parsed = units.iter().find_map(|(unit, seconds)| {
-        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
-        Some(number * seconds)
-    });
-    let time = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = humantime::parse_duration(text).ok();
     time.filter(|time| !time.is_zero()).ok_or("expected a time with its unit, such as 16.7ms or 2s")
 }
 
@@ -105,7 +100,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         options: RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
-            memory: common::memory(),
+            memory: Some(common::memory()),
             disturbance: arguments.disturbance,
             ..RunOptions::default()
         },
@@ -183,7 +178,7 @@ fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<
 struct SweepFolder {
     results: Results,
     /// Results that this binary measured before.
-    kept: Vec<(ResultKey, KnownResult)>,
+    kept: HashMap<ResultKey, KnownResult>,
     environment: Environment,
     /// The first digits of the executable's SHA-256.
     binary: String,
@@ -204,8 +199,8 @@ struct SweepFolder {
 type ResultKey = (Point, Option<String>, String);
 
 /// The results of a folder that need not be measured again: those of this executable, by this clock, of enough frames.
-fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) -> Vec<(ResultKey, KnownResult)> {
-    let mut kept = Vec::new();
+fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) -> HashMap<ResultKey, KnownResult> {
+    let mut kept = HashMap::new();
     let own = format!("-{binary}.");
     // Results whose device stages were timed by another clock are measured again.
     let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
@@ -222,7 +217,7 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
         let timed = !foreign.contains(&(row.run_id.as_str(), measurement.backend()));
         if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
             let place = (row.point(), row.adapter.clone(), measurement.backend());
-            kept.push((place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) }));
+            kept.insert(place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) });
         }
     }
     kept
@@ -233,7 +228,7 @@ impl Log for SweepFolder {
         let environment = &self.environment;
         let point = Point::of(scene, environment.threads, passes, self.disturbance);
         let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
-        self.kept.iter().rev().find(|(known, _)| *known == place).map(|(_, kept)| *kept)
+        self.kept.get(&place).copied()
     }
 
     fn progress(&mut self, what: &str, done: f64, left: Duration) {

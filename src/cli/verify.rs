@@ -48,8 +48,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
         let tolerance = arguments.epsilon.map(|e| Tolerance { pose: e, position: e, ..default });
-        let options =
-            RunOptions { backends: backends.clone(), tolerance, memory: common::memory(), ..RunOptions::default() };
+        let options = RunOptions {
+            backends: backends.clone(),
+            tolerance,
+            memory: Some(common::memory()),
+            ..RunOptions::default()
+        };
         let mut watcher = Watcher { scene: &scene.name, progress: &mut progress };
         let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
         let text = table::verified(scene, &outcomes);

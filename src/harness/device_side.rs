@@ -96,3 +96,6 @@ pub(super) trait DeviceSide {
         Ok(None)
     }
 }
+
+/// No device.
+impl DeviceSide for () {}

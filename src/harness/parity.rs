@@ -100,7 +100,7 @@ impl Coverage {
 }
 
 /// Result of comparing a backend with the reference.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parity {
     /// Largest position error over the diagonal, or that of poses if the backend computes no vertices; NaN if any error
     /// was NaN.
@@ -135,9 +135,7 @@ pub fn verify(
     coverage: &Coverage,
     tolerance: Tolerance,
 ) -> Result<Parity> {
-    let poses = [PoseData::Local, PoseData::Model, PoseData::Palette].map(|what| backend.has_poses(what));
-    let has = [poses[0], poses[1], poses[2], backend.has_vertices()];
-    let mut comparison = Comparison::new(backend, crowd, tolerance, has);
+    let mut comparison = Comparison::new(backend, crowd, tolerance, true);
     let mut timer = StageTimer::default();
     // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be found,
     // and what stays must still be there.
@@ -175,10 +173,8 @@ pub fn audit(
     tolerance: Tolerance,
 ) -> Result<Option<String>> {
     let has_vertices = backend.has_vertices();
-    let poses = [PoseData::Local, PoseData::Model, PoseData::Palette].map(|what| backend.has_poses(what));
-    let [local, model, palette] = poses.map(|has| has && !has_vertices);
     let mut failure_at = |tick: u32| {
-        let mut comparison = Comparison::new(backend, crowd, tolerance, [local, model, palette, has_vertices]);
+        let mut comparison = Comparison::new(backend, crowd, tolerance, !has_vertices);
         comparison.add_frame(backend, crowd, arena, coverage, tick)?;
         Ok(comparison.parity.failure)
     };
@@ -191,6 +187,9 @@ pub fn audit(
     }
     Ok(Some(failure))
 }
+
+/// Poses that backends may keep, in the order of their computation.
+const POSES: [PoseData; 3] = [PoseData::Local, PoseData::Model, PoseData::Palette];
 
 /// A comparison of some frames with the reference.
 struct Comparison {
@@ -206,11 +205,12 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn new(backend: &dyn Prepared, crowd: &Crowd, tolerance: Tolerance, has: [bool; 4]) -> Self {
+    fn new(backend: &dyn Prepared, crowd: &Crowd, tolerance: Tolerance, poses: bool) -> Self {
+        let [local, model, palette] = POSES.map(|what| poses && backend.has_poses(what));
+        let has = [local, model, palette, backend.has_vertices()];
         let approximation = backend.approximation();
-        let (max_rel, max_normal, vertices, visible, failure) = (0.0, 0.0, 0, None, None);
         let all = tolerance.beside(approximation);
-        let parity = Parity { max_rel, max_normal, tolerance: all, approximation, vertices, visible, failure };
+        let parity = Parity { tolerance: all, approximation, ..Parity::default() };
         let interpolated = backend.rotation_blend().map(|blend| crowd.clone().with_rotation_blend(blend));
         Self { parity, tolerance, has, interpolated, read: Default::default() }
     }
@@ -247,7 +247,7 @@ impl Comparison {
                 }
             };
             read.iter_mut().for_each(Vec::clear);
-            for (at, what) in [PoseData::Local, PoseData::Model, PoseData::Palette].into_iter().enumerate() {
+            for (at, what) in POSES.into_iter().enumerate() {
                 if has[at] {
                     backend.read_poses(crowd, what, range.clone(), &mut read[at])?;
                 }

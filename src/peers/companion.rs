@@ -60,12 +60,12 @@ pub fn check(crowd: &Crowd) -> Result<&Group> {
     Ok(group)
 }
 
-/// Writes the files of a crowd into a folder.
+/// Writes the files of a crowd that passed [`check`], and of its group, into a folder.
 ///
 /// # Errors
-/// As [`check`], and [`BackendError::Failed`] if a file cannot be written.
-pub fn write(crowd: &Crowd, folder: &Path) -> Result<CrowdFiles> {
-    let group = check(crowd)?;
+/// [`BackendError::Unavailable`] if the model cannot be exported, and [`BackendError::Failed`] if a file cannot be
+/// written.
+pub fn write(crowd: &Crowd, group: &Group, folder: &Path) -> Result<CrowdFiles> {
     let failed = |error: io::Error| BackendError::Failed(format!("{}: {error}", folder.display()));
     let files = CrowdFiles {
         glb: folder.join("model.glb"),

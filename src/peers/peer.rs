@@ -55,15 +55,17 @@ struct Peer {
 /// Rows for the harness: the peer with one thread, and with all if it can use several. They live as long as the program.
 pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
     let manifest: &'static Manifest = Box::leak(Box::new(manifest));
-    let one = move |_: &Context| Box::new(Peer { manifest, threads: 1 }) as Box<dyn Backend>;
-    let all =
-        move |context: &Context| Box::new(Peer { manifest, threads: context.threads.count() }) as Box<dyn Backend>;
-    let entry = |name: &'static str, create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)| {
+    let entry = |name: &'static str, pooled: bool| {
+        let create = move |context: &Context| {
+            let threads = if pooled { context.threads.count() } else { 1 };
+            Box::new(Peer { manifest, threads }) as Box<dyn Backend>
+        };
+        let create = Box::leak(Box::new(create));
         &*Box::leak(Box::new(BackendEntry::of_others(name, &manifest.summary, &manifest.owner, create)))
     };
-    let mut entries = vec![entry(&manifest.name, Box::leak(Box::new(one)))];
+    let mut entries = vec![entry(&manifest.name, false)];
     if manifest.threads {
-        entries.push(entry(format!("{}:threads", manifest.name).leak(), Box::leak(Box::new(all))));
+        entries.push(entry(format!("{}:threads", manifest.name).leak(), true));
     }
     entries
 }
@@ -102,7 +104,7 @@ impl Backend for Peer {
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let files = companion::write(crowd, folder.path())?;
+        let files = companion::write(crowd, group, folder.path())?;
         let loaded: Loaded = process.ask(&Request::Load {
             glb: files.glb,
             model: files.model,
@@ -151,21 +153,21 @@ impl Running {
         Ok(self.written.insert(folder))
     }
 
-    /// Appends the items of some instances from an output of the last frame, which has `words` numbers per instance.
-    fn read(
-        &mut self,
-        crowd: &Crowd,
-        output: Output,
-        words: usize,
-        range: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
+    /// Appends the items of some instances from an output of the last frame.
+    fn read(&mut self, crowd: &Crowd, output: Output, range: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let name: &str = output.into();
         let folder = match &self.written {
             Some(folder) => folder,
             None => self.write(None)?,
         };
         let path = folder.path().join(name);
+        let group = &crowd.groups()[crowd.group_of(range.start)];
+        let words = match output {
+            Output::Local => group.model.skeleton().len() * 10,
+            Output::Model => group.model.skeleton().len() * 12,
+            Output::Palette => group.model.palette_joints().len() * 12,
+            Output::Vertices => group.instance_words(),
+        };
         let size = (words * size_of::<f32>()) as u64;
         let expected = size * crowd.instance_count() as u64;
         let failed = |error: io::Error| BackendError::Failed(format!("wrote no {name}: {error}"));
@@ -250,18 +252,11 @@ impl Prepared for Running {
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let model = &crowd.groups()[crowd.group_of(instances.start)].model;
-        let words = match what {
-            PoseData::Local => model.skeleton().len() * 10,
-            PoseData::Model => model.skeleton().len() * 12,
-            PoseData::Palette => model.palette_joints().len() * 12,
-        };
-        self.read(crowd, output_of(what), words, instances, out)
+        self.read(crowd, output_of(what), instances, out)
     }
 
     fn read_vertices(&mut self, crowd: &Crowd, _: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let words = crowd.groups()[crowd.group_of(instances.start)].instance_words();
-        self.read(crowd, Output::Vertices, words, instances, out)
+        self.read(crowd, Output::Vertices, instances, out)
     }
 }
 

@@ -87,7 +87,11 @@ struct Measured {
     paired: Option<Ratio>,
 }
 
-type MeasurementsByKey<'a> = BTreeMap<MeasurementKey, Vec<&'a Measurement>>;
+/// The runs of a row in the base, and in the new results.
+type Sides<'a> = [Vec<&'a Measurement>; 2];
+
+/// Names of the sides.
+const SIDES: [&str; 2] = ["the base", "the new results"];
 
 /// Compares the measurements that both sets have.
 pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
@@ -96,19 +100,21 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     // A machine with another thread count is compared nevertheless, with a warning; a sweep over threads is matched by
     // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
-    let (base_rows, new_rows) = (rows(base, by_threads), rows(new, by_threads));
-    let keys: BTreeSet<&MeasurementKey> = base_rows.keys().chain(new_rows.keys()).collect();
-    let pairs: Vec<(&MeasurementKey, Result<Measured, String>)> =
-        keys.into_iter().map(|key| (key, measured(base_rows.get(key), new_rows.get(key)))).collect();
-    let failed = pairs.iter().filter(|(key, _)| failed(base_rows.get(key), new_rows.get(key)));
-    let failed = failed.map(|(key, _)| name(key)).collect();
-    let compared = pairs.iter().filter(|(_, row)| row.is_ok()).count();
-    let noise = between_runs(pairs.iter().filter_map(|(_, row)| row.as_ref().ok().map(|row| row.ratio)));
+    let mut all: BTreeMap<MeasurementKey, Sides> = BTreeMap::new();
+    for (side, set) in [base, new].into_iter().enumerate() {
+        for measurement in &set.measurements {
+            all.entry(matched(measurement, by_threads)).or_default()[side].push(measurement);
+        }
+    }
+    let failed = all.iter().filter(|(_, sides)| failed(sides)).map(|(key, _)| name(key)).collect();
+    let pairs: Vec<_> = all.iter().map(|(key, sides)| (key, sides, measured(sides))).collect();
+    let compared = pairs.iter().filter(|(.., row)| row.is_ok()).count();
+    let noise = between_runs(pairs.iter().filter_map(|(.., row)| row.as_ref().ok().map(|row| row.ratio)));
     let mut drift: f64 = 0.0;
     let mut in_turns = compared > 0;
     let mut rows: Vec<StageComparison> = pairs
         .into_iter()
-        .map(|(key, row_of)| match row_of {
+        .map(|(key, sides, row_of)| match row_of {
             Ok(measured) => {
                 if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
                     drift = drift.max(measured.base.drift).max(measured.new.drift);
@@ -118,8 +124,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
             }
             Err(why) => StageComparison {
                 name: name(key),
-                base: newest_median(base_rows.get(key)),
-                new: newest_median(new_rows.get(key)),
+                base: newest_median(&sides[0]),
+                new: newest_median(&sides[1]),
                 ratio: None,
                 verdict: Verdict::NotComparable(why),
             },
@@ -127,8 +133,7 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         .collect();
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
     let mut warnings = machines(base, new);
-    warnings.extend(pooled(&base_rows, "base"));
-    warnings.extend(pooled(&new_rows, "new results"));
+    warnings.extend((0..SIDES.len()).filter_map(|side| pooled(&all, side)));
     if !by_threads && base_threads != new_threads {
         warnings.push("the numbers of threads differ".into());
     }
@@ -144,14 +149,6 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
         );
     }
     Comparison { rows, failed, warnings }
-}
-
-fn rows(set: &Recorded, by_threads: bool) -> MeasurementsByKey<'_> {
-    let mut rows = MeasurementsByKey::new();
-    for measurement in &set.measurements {
-        rows.entry(matched(measurement, by_threads)).or_default().push(measurement);
-    }
-    rows
 }
 
 /// Sort key: the size of a row's change. Rows that cannot be compared come last.
@@ -187,32 +184,33 @@ fn row(key: &MeasurementKey, measured: &Measured, noise: (f64, f64), others: usi
     }
 }
 
-fn newest_median(rows: Option<&Vec<&Measurement>>) -> Option<f64> {
-    rows?.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
+fn newest_median(side: &[&Measurement]) -> Option<f64> {
+    side.iter().max_by(|a, b| a.row.utc.cmp(&b.row.utc))?.row.median_ns.map(|ns| ns as f64)
 }
 
 /// A row in both sets, or the reason why it cannot be compared.
-fn measured(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> Result<Measured, String> {
-    let base = base.ok_or("not in the base")?;
-    let new = new.ok_or("not in the new results")?;
-    let hashes: BTreeSet<&str> = base.iter().chain(new).map(|m| m.row.scene_hash.as_str()).collect();
+fn measured(sides: &Sides) -> Result<Measured, String> {
+    if let Some((_, which)) = sides.iter().zip(SIDES).find(|(side, _)| side.is_empty()) {
+        return Err(format!("not in {which}"));
+    }
+    let hashes: BTreeSet<&str> = sides.iter().flatten().map(|m| m.row.scene_hash.as_str()).collect();
     if hashes.len() > 1 {
         return Err("the scene is another one (its hash differs)".into());
     }
-    let (base, new) = (usable(base, "the base")?, usable(new, "the new results")?);
+    let (base, new) = (usable(&sides[0], SIDES[0])?, usable(&sides[1], SIDES[1])?);
     let level = |side: &[&Measurement], which: &str| {
         let runs: Vec<Vec<u64>> = side.iter().map(|m| m.samples.iter().map(|&(_, ns)| ns).collect()).collect();
         Level::of(runs.iter().map(|run| &run[..]))
             .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
     };
-    let (old, young) = (level(&base, "the base")?, level(&new, "the new results")?);
+    let (old, young) = (level(&base, SIDES[0])?, level(&new, SIDES[1])?);
     Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
 }
 
 /// Returns whether a row was measured in the base and failed in all new results.
-fn failed(base: Option<&Vec<&Measurement>>, new: Option<&Vec<&Measurement>>) -> bool {
+fn failed([base, new]: &Sides) -> bool {
     let fails = |m: &&Measurement| matches!(m.row.status, Status::ParityFailed | Status::TooLarge | Status::Error);
-    base.is_some_and(|rows| rows.iter().any(|m| m.is_ok())) && new.is_some_and(|rows| rows.iter().all(fails))
+    base.iter().any(|m| m.is_ok()) && !new.is_empty() && new.iter().all(fails)
 }
 
 /// The runs that measured a row, in their order, or the reason why it cannot be compared.
@@ -251,11 +249,11 @@ fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
 }
 
 /// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
-fn pooled(rows: &MeasurementsByKey, side: &str) -> Option<String> {
-    let of_row = |row: &Vec<&Measurement>| row.iter().map(|m| m.machine()).collect::<BTreeSet<_>>();
+fn pooled(rows: &BTreeMap<MeasurementKey, Sides>, side: usize) -> Option<String> {
+    let of_row = |sides: &Sides| sides[side].iter().map(|m| m.machine()).collect::<BTreeSet<_>>();
     let machines = rows.values().map(of_row).find(|machines| machines.len() > 1)?;
     let list = machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
-    Some(format!("runs of several machines in one row of the {side}: {list}; compare them separately"))
+    Some(format!("runs of several machines in one row of {}: {list}; compare them separately", SIDES[side]))
 }
 
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.

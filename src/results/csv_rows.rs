@@ -3,13 +3,13 @@
 use super::bounds::{MOST_PROBLEMS, most_of_field};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
-use std::fmt;
 
 /// Most characters of a field that a problem repeats.
 const QUOTED: usize = 60;
 
 /// A problem in a result file, and how it was handled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {what}")]
 pub struct Problem {
     /// File, and line if there is one.
     pub place: String,
@@ -28,12 +28,6 @@ impl Problem {
     /// A remark on a file that is as it should be.
     pub(super) fn remark(place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { is_fault: false, ..Self::fault(place, what) }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
     }
 }
 

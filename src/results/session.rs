@@ -4,8 +4,7 @@
 //! rewritten whole whenever a session begins, adds a run or ends, so that an interrupted session is recorded, too.
 
 use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
-use super::{digest, write_file};
-use crate::asset::regular_file;
+use super::{bytes_of, digest, write_file};
 use crate::frame::Clock;
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
@@ -160,12 +159,11 @@ impl Session {
 /// A file that cannot be read, or is not what [`write()`] writes.
 pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     let path = folder.join(FILE);
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    match regular_file::read(&path, MOST_ENVIRONMENT) {
-        Ok(bytes) => parse(&bytes).map_err(|problem| named(io::Error::new(io::ErrorKind::InvalidData, problem))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(named(error)),
+    if !path.try_exists()? {
+        return Ok(Vec::new());
     }
+    let wrong = |problem| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", path.display()));
+    parse(&bytes_of(&path, MOST_ENVIRONMENT)?).map_err(wrong)
 }
 
 /// The sessions in the bytes of a file; they are counted before they are read.

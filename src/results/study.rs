@@ -188,14 +188,7 @@ impl StudyEntry {
 
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
-        match quantity {
-            Quantity::Frame => self.median(Stage::Frame),
-            Quantity::Work if !poses(self.newest()) => None,
-            Quantity::Work => {
-                let before = [StageGroup::Pose, StageGroup::Upload].into_iter().filter_map(|group| self.total(group));
-                Some(self.total(StageGroup::Skin)? + before.sum::<u64>())
-            }
-        }
+        parts(self.newest(), quantity).iter().filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
@@ -215,24 +208,25 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     Clock::BY_CLOSENESS.into_iter().find_map(by)
 }
 
-fn poses(run: &[Measurement]) -> bool {
-    stages_of(run, StageGroup::Pose).next().is_some() || stage_of(run, Stage::PoseSkin).is_some()
-}
-
 fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
     Stage::ALL.iter().copied().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
 }
 
+/// The stages whose sum is a quantity; none without all that it needs.
+fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
+    let [pose, upload, skin] =
+        [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin].map(|group| stages_of(run, group).collect::<Vec<_>>());
+    let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
+    match quantity {
+        Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
+        Quantity::Work if skin.is_empty() || !poses => Vec::new(),
+        Quantity::Work => [pose, upload, skin].concat(),
+    }
+}
+
 /// A quantity frame by frame; for several stages only frames that all of them have.
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
-    let stages: Vec<&Measurement> = match quantity {
-        Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if stages_of(run, StageGroup::Skin).next().is_none() || !poses(run) => Vec::new(),
-        Quantity::Work => [StageGroup::Skin, StageGroup::Pose, StageGroup::Upload]
-            .into_iter()
-            .flat_map(|g| stages_of(run, g))
-            .collect(),
-    };
+    let stages = parts(run, quantity);
     let Some((first, others)) = stages.split_first() else { return Vec::new() };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
     for stage in others {

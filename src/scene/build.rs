@@ -4,16 +4,16 @@ use super::description::{ClipChoice, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::hash::SceneHash;
 use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
+use super::lod::{self, LevelMaker};
 use super::model_source::LoadedModels;
 use super::placing::Stand;
-use super::{Camera, Clips, Levels, ModelSource, Scene, SceneError, Settings, lod};
+use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
 use crate::asset::Place;
-use crate::compaction;
 use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
-use crate::model::{Model, ModelError, Rows, rows_to_affine};
+use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
 use crate::wording;
 use arrayvec::ArrayVec;
@@ -53,8 +53,6 @@ pub struct BuiltScene {
     pub levels: Option<Levels>,
     /// Remarks about models that could not be reduced as asked for, one line each.
     pub remarks: Vec<String>,
-    /// The model of each group of the full crowd, with raw clips, from which levels are made.
-    pub(super) raw: Vec<Arc<Model>>,
 }
 
 impl BuiltScene {
@@ -76,7 +74,7 @@ impl BuiltScene {
         if self.crowd.is_reduced() {
             return Err("poses every instance; needs a run without --phase-buckets and --update-rate".into());
         }
-        levels.choices(&self.raw, self.settings.lod.unwrap_or_default(), |model| stored(&self.settings, model))
+        levels.choices()
     }
 
     /// Size of the largest instance on the screen: pixels of its model's diagonal.
@@ -104,14 +102,6 @@ impl BuiltScene {
             height,
             mode: Default::default(),
         }
-    }
-}
-
-/// A model with its clips in the form in which a scene stores them.
-fn stored(settings: &Settings, model: Model) -> Result<Model, ModelError> {
-    match settings.clips.unwrap_or_default() {
-        Clips::Raw => Ok(model),
-        Clips::Compact => compaction::compacted(model, compaction::ERROR),
     }
 }
 
@@ -154,10 +144,10 @@ impl Scene {
         let Camera { orbit, elevation, distance, field_of_view } = self.camera;
         hash.reals([orbit, elevation, distance, field_of_view]);
         let format = settings.format();
-        hash.bytes(format.attributes.name().as_bytes());
-        hash.bytes(format.normals.name().as_bytes());
+        hash.list(format.attributes.name().as_bytes());
+        hash.list(format.normals.name().as_bytes());
         if format.encoding != Encoding::F32 {
-            hash.bytes(format.encoding.name().as_bytes());
+            hash.list(format.encoding.name().as_bytes());
         }
 
         self.check_models()?;
@@ -189,14 +179,9 @@ impl Scene {
             resolved.push(own.collect::<Result<_, SceneError>>()?);
         }
         let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
-        let models: Vec<_> = match settings.clips.unwrap_or_default() {
-            Clips::Raw => raw.clone(),
-            Clips::Compact => {
-                let models: Vec<_> =
-                    raw.par_iter().map(|model| stored(settings, Model::clone(model)).map(Arc::new)).collect();
-                models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error))?
-            }
-        };
+        let clips = settings.clips.unwrap_or_default();
+        let models: Vec<_> = raw.par_iter().map(|model| clips.stored(Arc::clone(model))).collect();
+        let models: Vec<_> = models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error))?;
         let mut loaded = Vec::with_capacity(self.groups.len());
         for (group, resolved) in self.groups.iter().zip(resolved) {
             if resolved.len() > 1 {
@@ -249,12 +234,12 @@ impl Scene {
         let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
             None => (crowd, None, Vec::new()),
             Some(lod) => {
-                hash.bytes(lod.name().as_bytes());
+                hash.list(lod.name().as_bytes());
                 // Every model has a group, in the same order.
-                let made =
-                    lod::leveled(crowd, &raw, lod, &self.camera, self.resolution, |model| stored(settings, model));
-                let made = made.map_err(|error| self.error(None, error))?;
-                (made.crowd, Some(made.levels), made.remarks)
+                let maker = LevelMaker { models: raw, lod, clips };
+                let made = lod::leveled(crowd, maker, &self.camera, self.resolution);
+                let (crowd, levels, remarks) = made.map_err(|error| self.error(None, error))?;
+                (crowd, Some(levels), remarks)
             }
         };
         let crowd = self.reusing_poses(crowd).map_err(|error| self.error(None, error))?;
@@ -270,7 +255,7 @@ impl Scene {
         let gameplay = reads.then(|| Gameplay::new(&crowd, settings.bounds, &settings.sockets));
         let gameplay = gameplay.transpose().map_err(|error| self.error(None, error))?.map(Arc::new);
         if let Some(count) = settings.active_targets {
-            hash.bytes(b"active targets");
+            hash.list(b"active targets");
             hash.number(count);
         }
         Ok(BuiltScene {
@@ -286,7 +271,6 @@ impl Scene {
             gameplay,
             levels,
             remarks,
-            raw,
         })
     }
 
@@ -311,12 +295,8 @@ impl Scene {
             let plan = plan(group, model);
             // Each model of a group has a sequence of its own.
             let earlier = members[..index].iter().filter(|(other, ..)| *other == group).count();
-            let resolved = plan.resolve(model, self.seed, group + earlier * self.groups.len());
-            let mut own = resolved.map_err(|problem| self.error(plan.place, problem))?;
-            for _ in 0..count {
-                let Expression { pinned, alone } = own.next();
-                expressions.push((pinned.to_vec(), alone));
-            }
+            let own = plan.of_instances(model, self.seed, group + earlier * self.groups.len(), count);
+            expressions.extend(own.map_err(|problem| self.error(plan.place, problem))?);
         }
         let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
         crowd.with_expressions(expressions).map_err(|error| self.error(None, error))

@@ -4,6 +4,8 @@ use super::expression::ExpressionPlan;
 use super::layer::{LayerPlan, Play};
 use super::{Camera, Interpolation, Layout, ModelSource, Settings};
 use crate::asset::Place;
+use serde::{Deserialize, Deserializer, de};
+use std::fmt;
 
 /// The choice of the clips that a group's instances play.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +13,25 @@ pub(super) enum ClipChoice {
     First,
     All,
     Named(String),
+}
+
+impl<'de> Deserialize<'de> for ClipChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = ClipChoice;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a clip's name or index")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<ClipChoice, E> {
+                Ok(if name == "*" { ClipChoice::All } else { ClipChoice::Named(name.into()) })
+            }
+            fn visit_i64<E: de::Error>(self, index: i64) -> Result<ClipChoice, E> {
+                Ok(ClipChoice::Named(index.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
 }
 
 /// Instances of one model, or of several in a random order.

@@ -1,10 +1,10 @@
 //! The error type of reading and building scenes.
 
 use crate::asset::Place;
-use std::fmt;
 
 /// Error for a scene that cannot be read or built: one line with the file, the place in it and what was expected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", prefix(.file, *.place))]
 pub struct SceneError {
     pub(super) file: String,
     pub(super) place: Option<Place>,
@@ -23,17 +23,11 @@ impl SceneError {
     }
 }
 
-impl fmt::Display for SceneError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        if !self.file.is_empty() {
-            write!(f, "{}:", self.file)?;
-            if let Some(place) = self.place {
-                write!(f, "{}:{}:", place.line, place.column)?;
-            }
-            f.write_str(" ")?;
-        }
-        f.write_str(&self.problem)
+/// The file and the place in it, as they stand before a problem.
+fn prefix(file: &str, place: Option<Place>) -> String {
+    match place {
+        _ if file.is_empty() => String::new(),
+        Some(Place { line, column }) => format!("{file}:{line}:{column}: "),
+        None => format!("{file}: "),
     }
 }
-
-impl std::error::Error for SceneError {}

@@ -4,18 +4,20 @@ use super::description::GroupDescription;
 use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
 use super::settings::Settings;
 use crate::model::{Clip, ClipKeys, Interpolation, Model, Targets};
+use bytemuck::NoUninit;
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// FNV-1a over little-endian bytes: the same on every platform, because it covers the description of the scene, not the
-/// results of trigonometry.
+/// FNV-1a over the bytes of numbers, as little-endian platforms store them: the same on each of them, because it covers the
+/// description of the scene, not the results of trigonometry.
 #[derive(Default)]
 pub(super) struct SceneHash(FnvHasher);
 
 impl SceneHash {
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
-        self.0.write(bytes);
+    /// A list of numbers, and its length.
+    pub(super) fn list<T: NoUninit>(&mut self, values: &[T]) {
+        self.number(values.len() as u64);
+        self.0.write(bytemuck::cast_slice(values));
     }
 
     pub(super) fn number(&mut self, number: impl Into<u64>) {
@@ -27,19 +29,9 @@ impl SceneHash {
         values.iter().for_each(|value| self.number(value.to_bits()));
     }
 
-    fn floats<const N: usize>(&mut self, values: &[[f32; N]]) {
-        self.number(values.len() as u64);
-        values.as_flattened().iter().for_each(|v| self.0.write(&v.to_bits().to_le_bytes()));
-    }
-
-    fn shorts(&mut self, values: &[u16]) {
-        self.number(values.len() as u64);
-        values.iter().for_each(|v| self.0.write(&v.to_le_bytes()));
-    }
-
     pub(super) fn group(&mut self, group: &GroupDescription, model: &Model, found: &ResolvedClips) {
         self.number(group.count);
-        self.bytes(group.layout.name().as_bytes());
+        self.list(group.layout.name().as_bytes());
         self.reals([group.spacing.unwrap_or(0.0), group.scale.unwrap_or(0.0)]);
         let play = &group.play;
         self.reals([group.speed, group.speed_spread, play.phase_spread]);
@@ -54,14 +46,14 @@ impl SceneHash {
         if !group.expression.is_empty() {
             self.number(group.expression.active.map_or(u64::MAX, u64::from));
             for (name, weight) in &group.expression.weights {
-                self.bytes(name.as_bytes());
+                self.list(name.as_bytes());
                 self.reals([*weight]);
             }
         }
         for (layer, found) in group.layers.iter().zip(&found.layers) {
             self.layer(layer, found.clip);
         }
-        found.masks.iter().for_each(|mask| self.floats(mask.as_chunks::<1>().0));
+        found.masks.iter().for_each(|mask| self.list(mask));
     }
 
     fn layer(&mut self, layer: &LayerPlan, clip: u32) {
@@ -79,27 +71,26 @@ impl SceneHash {
 
     fn model(&mut self, model: &Model) {
         let (skeleton, mesh) = (model.skeleton(), model.mesh());
-        self.shorts(skeleton.parents());
+        self.list(skeleton.parents());
         for rest in skeleton.rest() {
-            self.floats(&[rest.rotation.to_array()]);
-            self.floats(&[rest.translation.to_array(), rest.scale.to_array()]);
+            self.list(&[rest.rotation.to_array()]);
+            self.list(&[rest.translation.to_array(), rest.scale.to_array()]);
         }
         for (joint, rows) in skeleton.matrices() {
             self.number(*joint);
-            self.floats(&[*rows]);
+            self.list(&[*rows]);
         }
-        self.shorts(model.palette_joints());
-        self.floats(model.inverse_binds());
-        self.floats(mesh.positions());
-        self.floats(mesh.normals());
-        self.shorts(mesh.joints());
-        self.floats(mesh.weights().as_chunks::<1>().0);
+        self.list(model.palette_joints());
+        self.list(model.inverse_binds());
+        self.list(mesh.positions());
+        self.list(mesh.normals());
+        self.list(mesh.joints());
+        self.list(mesh.weights());
         for run in mesh.runs() {
             self.number(run.influences);
             self.number(run.vertex_count);
         }
-        self.number(mesh.indices().len() as u64);
-        mesh.indices().iter().for_each(|index| self.0.write(&index.to_le_bytes()));
+        self.list(mesh.indices());
         if !mesh.targets().is_empty() {
             self.targets(mesh.targets());
         }
@@ -107,13 +98,13 @@ impl SceneHash {
     }
 
     fn targets(&mut self, targets: &Targets) {
-        targets.list().iter().for_each(|target| self.floats(&[[target.weight]]));
+        targets.list().iter().for_each(|target| self.list(&[[target.weight]]));
         for (target, vertex, _) in targets.entries() {
             self.number(((target as u64) << 32) | vertex as u64);
         }
-        self.floats(targets.positions());
-        self.floats(targets.normals());
-        self.floats(targets.tangents());
+        self.list(targets.positions());
+        self.list(targets.normals());
+        self.list(targets.tangents());
     }
 
     fn clip(&mut self, clip: &Clip) {
@@ -125,8 +116,8 @@ impl SceneHash {
             self.number(
                 track.interpolation.values_per_key() as u64 + 8 * u64::from(track.interpolation == Interpolation::Step),
             );
-            self.floats(track.times.as_chunks::<1>().0);
-            self.floats(track.values.as_chunks::<1>().0);
+            self.list(&track.times);
+            self.list(&track.values);
         }
         match clip.keys() {
             ClipKeys::Raw(raw) => {
@@ -134,25 +125,24 @@ impl SceneHash {
                     self.number(track.joint);
                     self.number(track.channel as u8);
                     self.number(track.interpolation as u8);
-                    self.floats(raw.times_of(track).as_chunks::<1>().0);
+                    self.list(raw.times_of(track));
                 }
-                self.floats(raw.values().as_chunks::<1>().0);
+                self.list(raw.values());
             }
             ClipKeys::Compact(compact) => {
                 // Raw values add nothing, so that older results keep their hashes.
-                self.floats::<1>(&[]);
-                self.floats(&[[compact.start, compact.interval]]);
-                self.number(compact.numbers.len() as u64);
-                self.0.write(&compact.numbers);
+                self.list::<f32>(&[]);
+                self.list(&[[compact.start, compact.interval]]);
+                self.list(&compact.numbers);
                 for track in &compact.tracks {
                     self.number(track.joint);
                     self.number(track.dropped);
                     let decoder = track.decoder();
-                    self.floats(&[decoder.low, decoder.step]);
+                    self.list(&[decoder.low, decoder.step]);
                 }
                 for still in &compact.still {
                     self.number(still.joint);
-                    self.floats(&[still.value]);
+                    self.list(&[still.value]);
                 }
             }
         }
@@ -164,7 +154,7 @@ impl SceneHash {
         settings.update_rate.iter().flatten().for_each(|metres| self.reals([*metres]));
         for (name, share) in [("turnover", settings.turnover), ("frozen", settings.frozen)] {
             if let Some(share) = share.filter(|share| *share > 0.0) {
-                self.bytes(name.as_bytes());
+                self.list(name.as_bytes());
                 self.reals([share]);
             }
         }

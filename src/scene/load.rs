@@ -7,31 +7,19 @@ use crate::asset::regular_file;
 use crate::wording;
 use std::path::Path;
 
+/// Pairs of a scene's name and the text of its file.
+macro_rules! scenes {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../scenes/", $name, ".toml")))),*]
+    };
+}
+
 /// Scenes in the binary: name and text.
-pub const BUILT_IN: [(&str, &str); 22] = [
-    ("walkers", include_str!("../../scenes/walkers.toml")),
-    ("smoke", include_str!("../../scenes/smoke.toml")),
-    ("kernel", include_str!("../../scenes/kernel.toml")),
-    ("crowd-10k", include_str!("../../scenes/crowd-10k.toml")),
-    ("crowd-10k-dense", include_str!("../../scenes/crowd-10k-dense.toml")),
-    ("zoo", include_str!("../../scenes/zoo.toml")),
-    ("historic", include_str!("../../scenes/historic.toml")),
-    ("street", include_str!("../../scenes/street.toml")),
-    ("amid", include_str!("../../scenes/amid.toml")),
-    ("city", include_str!("../../scenes/city.toml")),
-    ("layers-1", include_str!("../../scenes/layers-1.toml")),
-    ("layers-2", include_str!("../../scenes/layers-2.toml")),
-    ("layers-4", include_str!("../../scenes/layers-4.toml")),
-    ("faces", include_str!("../../scenes/faces.toml")),
-    ("one-face", include_str!("../../scenes/one-face.toml")),
-    ("chain-64", include_str!("../../scenes/chain-64.toml")),
-    ("star-64", include_str!("../../scenes/star-64.toml")),
-    ("many-foxes", include_str!("../../scenes/many-foxes.toml")),
-    ("mannequins-100", include_str!("../../scenes/mannequins-100.toml")),
-    ("mannequins-1000", include_str!("../../scenes/mannequins-1000.toml")),
-    ("instanced-30", include_str!("../../scenes/instanced-30.toml")),
-    ("instanced-baked", include_str!("../../scenes/instanced-baked.toml")),
-];
+pub const BUILT_IN: [(&str, &str); 22] = scenes! {
+    "walkers" "smoke" "kernel" "crowd-10k" "crowd-10k-dense" "zoo" "historic" "street" "amid" "city" "layers-1"
+    "layers-2" "layers-4" "faces" "one-face" "chain-64" "star-64" "many-foxes" "mannequins-100" "mannequins-1000"
+    "instanced-30" "instanced-baked"
+};
 /// The scene of models that are used as one, with a model in their place.
 const OF_MODELS: &str = "[[group]]\nmodel = \"walker\"\ncount = 100\nclip = \"*\"";
 /// Most bytes of a scene file.

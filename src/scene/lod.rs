@@ -5,15 +5,14 @@
 //! every backend runs, verifies and times it like any other crowd.
 
 use super::camera::Camera;
+use super::settings::{Clips, Lod};
 use crate::asset::{adapt, joint_level};
 use crate::bake;
-use crate::crowd::{Crowd, CrowdError};
+use crate::crowd::{Crowd, CrowdError, MAX_LAYERS};
 use crate::model::{Model, ModelError};
-use crate::wording;
 use arrayvec::ArrayVec;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-use std::str::FromStr;
+use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
 /// Number of levels; level 0 is the full character.
@@ -30,70 +29,6 @@ const LIMBS: [f64; LEVELS - 1] = [0.02, 0.06, 0.1];
 /// Most influences of a vertex at levels 1, 2 and 3.
 const INFLUENCES: [usize; LEVELS - 1] = [4, 2, 1];
 
-/// The kinds of detail that are dropped with distance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct Lod {
-    /// Meshes lose triangles.
-    pub mesh: bool,
-    /// Skeletons lose small limbs, such as fingers.
-    pub joints: bool,
-    /// Vertices lose influences.
-    pub influences: bool,
-    /// Vertices are baked at the last level, by backends that can.
-    pub vertices: bool,
-}
-
-impl Lod {
-    /// Names of the kinds.
-    pub const KINDS: [&'static str; 4] = ["mesh", "joints", "influences", "vertices"];
-
-    /// The names of its kinds, separated by `+`; empty if there is none.
-    pub fn name(self) -> String {
-        let kinds = [self.mesh, self.joints, self.influences, self.vertices].into_iter().zip(Self::KINDS);
-        kinds.filter(|(on, _)| *on).map(|(_, name)| name).collect::<Vec<_>>().join("+")
-    }
-
-    /// Returns whether no kind is dropped.
-    pub fn is_none(self) -> bool {
-        self == Self::default()
-    }
-}
-
-/// Parses kinds separated by commas, or `none`.
-impl FromStr for Lod {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut lod = Self::default();
-        for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
-            match name {
-                "mesh" => lod.mesh = true,
-                "joints" => lod.joints = true,
-                "influences" => lod.influences = true,
-                "vertices" => lod.vertices = true,
-                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
-            }
-        }
-        Ok(lod)
-    }
-}
-
-impl TryFrom<Vec<String>> for Lod {
-    type Error = String;
-
-    fn try_from(kinds: Vec<String>) -> Result<Self, String> {
-        kinds.join(",").parse()
-    }
-}
-
-impl From<Lod> for Vec<String> {
-    fn from(lod: Lod) -> Self {
-        let name = if lod.is_none() { "none".into() } else { lod.name() };
-        name.split('+').map(String::from).collect()
-    }
-}
-
 /// The levels of a crowd's instances.
 #[derive(Debug)]
 pub struct Levels {
@@ -109,37 +44,31 @@ pub struct Levels {
     pub(crate) error: OnceLock<[f64; 2]>,
     /// For each group of [`Levels::full`] its models at all levels, as far as the scene's crowd has them.
     made: Vec<[Option<LevelModel>; LEVELS]>,
+    maker: LevelMaker,
     choices: OnceLock<Result<Crowd, String>>,
 }
 
 impl Levels {
-    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. `models` and
-    /// `finish` are those from which the levels were made, and the levels that the scene's crowd does not show are made
-    /// when this is asked for the first time.
+    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. Those that the
+    /// scene's crowd does not show are made when this is asked for the first time.
     ///
     /// # Errors
     /// A model that cannot be reduced, or that cannot be put in a crowd.
-    pub(super) fn choices(
-        &self,
-        models: &[Arc<Model>],
-        lod: Lod,
-        finish: impl Fn(Model) -> Result<Model, ModelError> + Sync,
-    ) -> Result<&Crowd, String> {
-        let make = || -> Result<Crowd, CrowdOrModel> {
+    pub(super) fn choices(&self) -> Result<&Crowd, String> {
+        let make = || -> Result<Crowd, Box<dyn Error>> {
             let all: Vec<(usize, usize)> =
                 (0..self.made.len()).flat_map(|g| (0..LEVELS).map(move |l| (g, l))).collect();
             let made: Vec<Result<LevelModel, ModelError>> = all
                 .par_iter()
                 .map(|&(group, level)| match &self.made[group][level] {
                     Some(made) => Ok(made.clone()),
-                    None => level_model(&self.full, models, group, level, lod, &finish),
+                    None => self.maker.model(&self.full, group, level),
                 })
                 .collect();
             let mut crowd = Crowd::with_format(self.full.format());
             for ((group, level), made) in all.into_iter().zip(made) {
                 let instances: Vec<u32> = self.full.groups()[group].instances.clone().collect();
-                push(&mut crowd, &self.full, group, &instances, &made?)?;
-                bake_last_group(&mut crowd, level, lod);
+                self.maker.push(&mut crowd, &self.full, (group, level), &instances, &made?)?;
             }
             Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
         };
@@ -167,26 +96,17 @@ struct LevelModel {
     whole: bool,
 }
 
-/// A crowd with levels, and remarks about models that were kept whole.
-pub(super) struct Leveled {
-    pub crowd: Crowd,
-    pub levels: Levels,
-    pub remarks: Vec<String>,
-}
-
-/// Chooses the level of each instance by its size on the screen. `models` has the model of each of the crowd's groups
-/// with raw clips, `finish` brings clips to the form in which they are stored.
+/// Chooses the level of each instance by its size on the screen. Returns the crowd with levels, and remarks about models
+/// that were kept whole.
 ///
 /// # Errors
 /// A model that cannot be reduced, or that cannot be put in a crowd.
 pub(super) fn leveled(
     full: Crowd,
-    models: &[Arc<Model>],
-    lod: Lod,
+    maker: LevelMaker,
     camera: &Camera,
     resolution: [u32; 2],
-    finish: impl Fn(Model) -> Result<Model, ModelError> + Sync,
-) -> Result<Leveled, CrowdOrModel> {
+) -> Result<(Crowd, Levels, Vec<String>), Box<dyn Error>> {
     let eye = camera.seen_from(&full, resolution);
     let mut placed: Vec<(usize, usize, Vec<u32>)> = Vec::new();
     let mut sizes = vec![0.0; full.instance_count()];
@@ -201,7 +121,7 @@ pub(super) fn leveled(
         placed.extend(used.map(|(level, instances)| (index, level, instances)));
     }
     let made: Vec<Result<LevelModel, ModelError>> =
-        placed.par_iter().map(|&(group, level, _)| level_model(&full, models, group, level, lod, &finish)).collect();
+        placed.par_iter().map(|&(group, level, _)| maker.model(&full, group, level)).collect();
 
     let mut crowd = Crowd::with_format(full.format());
     let (mut original, mut counts) = (Vec::with_capacity(sizes.len()), [0; LEVELS]);
@@ -213,8 +133,7 @@ pub(super) fn leveled(
         if made.whole {
             whole.push((full.groups()[*group].model.name().to_owned(), *level));
         }
-        push(&mut crowd, &full, *group, instances, &made)?;
-        if !bake_last_group(&mut crowd, *level, lod) {
+        if !maker.push(&mut crowd, &full, (*group, *level), instances, &made)? {
             posed.push(full.groups()[*group].model.name());
         }
         counts[*level] += instances.len();
@@ -228,53 +147,72 @@ pub(super) fn leveled(
     let remarks = remarks(&whole, &posed);
     let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
     let (error, choices) = (OnceLock::new(), OnceLock::new());
-    let levels = Levels { full, original, pixels, counts, error, made: kept, choices };
-    Ok(Leveled { crowd, levels, remarks })
+    let levels = Levels { full, original, pixels, counts, error, made: kept, maker, choices };
+    Ok((crowd, levels, remarks))
 }
 
-/// Appends some instances of a group of the full crowd, at a level.
-fn push(
-    crowd: &mut Crowd,
-    full: &Crowd,
-    group: usize,
-    instances: &[u32],
-    LevelModel { model, joints, .. }: &LevelModel,
-) -> Result<(), CrowdError> {
-    let group = &full.groups()[group];
-    let masks: Vec<Vec<f32>> = group
-        .masks()
-        .chunks(group.model.skeleton().len())
-        .map(|mask| match joints {
+/// What levels are made from.
+#[derive(Debug)]
+pub(super) struct LevelMaker {
+    /// The model of each of the full crowd's groups, with raw clips.
+    pub models: Vec<Arc<Model>>,
+    pub lod: Lod,
+    pub clips: Clips,
+}
+
+impl LevelMaker {
+    /// Appends some instances of a group of the full crowd, at a level. Lets backends bake the vertices of the last level
+    /// if that is asked for; returns `false` if the instances play what cannot be baked.
+    fn push(
+        &self,
+        crowd: &mut Crowd,
+        full: &Crowd,
+        (group, level): (usize, usize),
+        instances: &[u32],
+        LevelModel { model, joints, .. }: &LevelModel,
+    ) -> Result<bool, CrowdError> {
+        let group = &full.groups()[group];
+        let masks = group.masks().chunks(group.model.skeleton().len()).map(|mask| match joints {
             Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
             None => mask.to_vec(),
-        })
-        .collect();
-    let own = instances.iter().map(|&instance| {
-        let layers: ArrayVec<_, { crate::crowd::MAX_LAYERS }> =
-            full.layers().of(instance as usize).iter().copied().collect();
-        (full.placements()[instance as usize], layers)
-    });
-    crowd.push_masked_group(Arc::clone(model), &masks, own)
-}
-
-/// Lets backends bake the vertices of the group that was appended last, at a level, if it is the last one and asked for.
-/// Returns `false` if it is and its instances play what cannot be baked.
-fn bake_last_group(crowd: &mut Crowd, level: usize, lod: Lod) -> bool {
-    let asked = level == LEVELS - 1 && lod.vertices;
-    let bakes = asked && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group));
-    if bakes {
-        crowd.bake_last_group();
+        });
+        let own = instances.iter().map(|&instance| {
+            let layers: ArrayVec<_, MAX_LAYERS> = full.layers().of(instance as usize).iter().copied().collect();
+            (full.placements()[instance as usize], layers)
+        });
+        crowd.push_masked_group(Arc::clone(model), &masks.collect::<Vec<_>>(), own)?;
+        let asked = level == LEVELS - 1 && self.lod.vertices;
+        let bakes = asked && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group));
+        if bakes {
+            crowd.bake_last_group();
+        }
+        Ok(bakes || !asked)
     }
-    bakes || !asked
-}
 
-/// A crowd or a model that cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CrowdOrModel {
-    #[error(transparent)]
-    Crowd(#[from] CrowdError),
-    #[error(transparent)]
-    Model(#[from] ModelError),
+    /// The model of a group of the full crowd at a level.
+    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
+        let Some(reduction) = level.checked_sub(1) else {
+            return Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false });
+        };
+        let model = &self.models[group];
+        let mut reduced = Model::clone(model);
+        let (mut joints, mut whole) = (None, false);
+        if self.lod.mesh {
+            match simplified(model, TRIANGLES[reduction])? {
+                Some(simpler) => reduced = simpler,
+                None => whole = true,
+            }
+        }
+        if self.lod.joints
+            && let Some(fewer) = joint_level::without_small_limbs(&reduced, LIMBS[reduction])?
+        {
+            (reduced, joints) = (fewer.model, Some(fewer.kept));
+        }
+        if self.lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[reduction] {
+            reduced = adapt::with_influences(reduced, INFLUENCES[reduction])?;
+        }
+        Ok(LevelModel { model: self.clips.stored(Arc::new(reduced))?, joints, whole })
+    }
 }
 
 /// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
@@ -299,47 +237,6 @@ fn level(size: f64) -> usize {
     SIZES.iter().filter(|least| size < **least).count()
 }
 
-/// The model of a group of the full crowd at a level; `models` as for [`leveled`].
-fn level_model(
-    full: &Crowd,
-    models: &[Arc<Model>],
-    group: usize,
-    level: usize,
-    lod: Lod,
-    finish: impl Fn(Model) -> Result<Model, ModelError>,
-) -> Result<LevelModel, ModelError> {
-    match level {
-        0 => Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false }),
-        _ => at(&models[group], level - 1, lod, finish),
-    }
-}
-
-/// A model at a level after the first.
-fn at(
-    model: &Model,
-    level: usize,
-    lod: Lod,
-    finish: impl Fn(Model) -> Result<Model, ModelError>,
-) -> Result<LevelModel, ModelError> {
-    let mut reduced = model.clone();
-    let (mut joints, mut whole) = (None, false);
-    if lod.mesh {
-        match simplified(model, TRIANGLES[level])? {
-            Some(simpler) => reduced = simpler,
-            None => whole = true,
-        }
-    }
-    if lod.joints
-        && let Some(fewer) = joint_level::without_small_limbs(&reduced, LIMBS[level])?
-    {
-        (reduced, joints) = (fewer.model, Some(fewer.kept));
-    }
-    if lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[level] {
-        reduced = adapt::with_influences(reduced, INFLUENCES[level])?;
-    }
-    Ok(LevelModel { model: Arc::new(finish(reduced)?), joints, whole })
-}
-
 #[cfg(feature = "resample")]
 fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError> {
     crate::asset::mesh_level::simplified(model, fraction)
@@ -357,18 +254,6 @@ mod tests {
     #[test]
     fn smaller_instances_have_less_detail() {
         assert_eq!([f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0].map(level), [0, 0, 1, 1, 2, 2, 3, 3]);
-    }
-
-    #[test]
-    fn kinds_are_read_and_named() {
-        let lod: Lod = "influences,mesh".parse().unwrap();
-        assert_eq!((lod.name().as_str(), lod.joints), ("mesh+influences", false));
-        assert!("none".parse::<Lod>().unwrap().is_none());
-        let error = "mesh,joint".parse::<Lod>().unwrap_err();
-        assert_eq!(
-            error,
-            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints, influences or vertices"
-        );
     }
 
     /// A model whose triangles share no vertex.
@@ -395,10 +280,11 @@ mod tests {
         crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])]).unwrap();
         let camera = Camera { orbit: 0.0, elevation: 0.0, distance: 1.0, field_of_view: 40.0 };
         let lod = Lod { mesh: true, ..Lod::default() };
-        let made = leveled(crowd, &[model], lod, &camera, [8, 8], Ok).unwrap();
-        assert_eq!(made.levels.counts, [0, 0, 0, 1]);
-        assert_eq!(made.crowd.vertex_count(), 60);
-        assert_eq!(made.remarks.len(), 1);
-        assert!(made.remarks[0].starts_with("walker keeps the whole mesh at level 3: "), "{:?}", made.remarks);
+        let maker = LevelMaker { models: vec![model], lod, clips: Clips::Raw };
+        let (crowd, levels, remarks) = leveled(crowd, maker, &camera, [8, 8]).unwrap();
+        assert_eq!(levels.counts, [0, 0, 0, 1]);
+        assert_eq!(crowd.vertex_count(), 60);
+        assert_eq!(remarks.len(), 1);
+        assert!(remarks[0].starts_with("walker keeps the whole mesh at level 3: "), "{:?}", remarks);
     }
 }

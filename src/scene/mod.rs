@@ -1,7 +1,7 @@
 //! Scenes: files that describe groups of instances and the camera, and their conversion to crowds.
 //!
-//! A scene is TOML: `seed`, `resolution`, any of the [`Settings`], `[camera]` and one `[[group]]` per set of instances. The
-//! keys, their units and their defaults are documented where they are parsed, in `scene/file/toml_keys.rs`.
+//! A scene is TOML: `seed`, `resolution`, any of the [`Settings`], `[camera]` and one `[[group]]` per set of instances. docs/scenes.md
+//! documents the keys, their units and their defaults.
 
 mod build;
 mod camera;
@@ -24,10 +24,10 @@ pub use description::Scene;
 pub use error::SceneError;
 pub use find_clip::find_clip;
 pub use load::{BUILT_IN, is_scene_file, text_of};
-pub use lod::{LEVELS, Levels, Lod, SIZES};
+pub use lod::{LEVELS, Levels, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
-pub use settings::{Clips, Interpolation, Output, Settings, words};
+pub use settings::{Clips, Interpolation, Lod, Output, Settings, words};
 
 #[cfg(test)]
 mod scene_tests;

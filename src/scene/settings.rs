@@ -1,14 +1,15 @@
 //! Settings: what a person can choose about a crowd and its run, described once. The keys of scene files, the arguments
 //! of commands, the options in results and the window's command line follow from the fields of [`Settings`].
 
-use super::lod::Lod;
+use crate::compaction;
 use crate::frame::Retention;
-use crate::model::MAX_INFLUENCES;
+use crate::model::{MAX_INFLUENCES, Model, ModelError};
 use crate::vertex::{Attributes, Encoding, Normals, VertexFormat};
-#[cfg(feature = "cli")]
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::ops::Not;
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// Storage of clips during playback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,16 @@ pub enum Clips {
     Raw,
     /// Frames of numbers with few bits, from [`crate::compaction`].
     Compact,
+}
+
+impl Clips {
+    /// A model with its clips in this form.
+    pub(super) fn stored(self, model: Arc<Model>) -> Result<Arc<Model>, ModelError> {
+        match self {
+            Self::Raw => Ok(model),
+            Self::Compact => compaction::compacted(Arc::unwrap_or_clone(model), compaction::ERROR).map(Arc::new),
+        }
+    }
 }
 
 /// Storage of skinned vertices.
@@ -46,6 +57,70 @@ pub enum Interpolation {
     Authored,
     /// Curves.
     Smooth,
+}
+
+/// The kinds of detail that are dropped with distance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Lod {
+    /// Meshes lose triangles.
+    pub mesh: bool,
+    /// Skeletons lose small limbs, such as fingers.
+    pub joints: bool,
+    /// Vertices lose influences.
+    pub influences: bool,
+    /// Vertices are baked at the last level, by backends that can.
+    pub vertices: bool,
+}
+
+impl Lod {
+    /// Names of the kinds.
+    pub const KINDS: [&'static str; 4] = ["mesh", "joints", "influences", "vertices"];
+
+    /// The names of its kinds, separated by `+`; empty if there is none.
+    pub fn name(self) -> String {
+        let kinds = [self.mesh, self.joints, self.influences, self.vertices].into_iter().zip(Self::KINDS);
+        kinds.filter(|(on, _)| *on).map(|(_, name)| name).collect::<Vec<_>>().join("+")
+    }
+
+    /// Returns whether no kind is dropped.
+    pub fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// Parses kinds separated by commas, or `none`.
+impl FromStr for Lod {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut lod = Self::default();
+        for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
+            match name {
+                "mesh" => lod.mesh = true,
+                "joints" => lod.joints = true,
+                "influences" => lod.influences = true,
+                "vertices" => lod.vertices = true,
+                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
+            }
+        }
+        Ok(lod)
+    }
+}
+
+impl TryFrom<Vec<String>> for Lod {
+    type Error = String;
+
+    fn try_from(kinds: Vec<String>) -> Result<Self, String> {
+        kinds.join(",").parse()
+    }
+}
+
+impl From<Lod> for Vec<String> {
+    fn from(lod: Lod) -> Self {
+        let name = if lod.is_none() { "none".into() } else { lod.name() };
+        name.split('+').map(String::from).collect()
+    }
 }
 
 /// Choices about a crowd and its run. What is not chosen is as the scene has it.
@@ -251,7 +326,7 @@ pub fn words(value: &toml::Value) -> Vec<String> {
 
 /// Parses a whole number.
 #[cfg(feature = "cli")]
-fn whole<T: std::str::FromStr>(text: &str) -> Result<T, &'static str> {
+fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
@@ -278,4 +353,21 @@ fn attributes(name: &str) -> Result<Attributes, String> {
 #[cfg(feature = "cli")]
 fn normals(name: &str) -> Result<Normals, String> {
     wording::named("treatment of normals", name, &Normals::ALL, Normals::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_read_and_named() {
+        let lod: Lod = "influences,mesh".parse().unwrap();
+        assert_eq!((lod.name().as_str(), lod.joints), ("mesh+influences", false));
+        assert!("none".parse::<Lod>().unwrap().is_none());
+        let error = "mesh,joint".parse::<Lod>().unwrap_err();
+        assert_eq!(
+            error,
+            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh, joints, influences or vertices"
+        );
+    }
 }

@@ -22,42 +22,6 @@ pub(super) fn primitives(
     buffer: &mut BufferBuilder,
 ) -> Vec<Value> {
     let mesh = model.mesh();
-    let attributes = attributes(model, primitive, vertices, skinned, buffer);
-    let mut own = json!({"attributes": attributes});
-    if primitive.dumped_vertices > 0 && primitive.dumped_vertices < primitive.vertex_count {
-        own["extras"] = json!({"skinbench": {"vertices": primitive.dumped_vertices}});
-    }
-    let mut parts = Vec::new();
-    for subset in primitive.subsets.iter().filter(|s| !s.indices.is_empty()) {
-        let indices = &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize];
-        let indices: Vec<u32> = indices.iter().map(|&i| mesh.sources()[i as usize].vertex).collect();
-        let mut part = own.clone();
-        part["indices"] = json!(buffer.indices(&indices, vertices.len()));
-        part["material"] = json!(subset.material);
-        if !parts.is_empty() {
-            part["extras"]["skinbench"]["continues"] = json!(true);
-        }
-        parts.push(part);
-    }
-    if parts.is_empty() {
-        // Points, so that the vertices are in the file.
-        own["mode"] = json!(0);
-        if let Some(subset) = primitive.subsets.first() {
-            own["material"] = json!(subset.material);
-        }
-        parts.push(own);
-    }
-    parts
-}
-
-fn attributes(
-    model: &Model,
-    primitive: &Primitive,
-    vertices: &[usize],
-    skinned: bool,
-    buffer: &mut BufferBuilder,
-) -> Map<String, Value> {
-    let mesh = model.mesh();
     let mut attributes = Map::new();
     let mut set = |name: &str, accessor: usize| attributes.insert(name.into(), json!(accessor));
     let positions: Vec<_> = vertices.iter().map(|&v| mesh.positions()[v]).collect();
@@ -88,7 +52,31 @@ fn attributes(
             set(&format!("WEIGHTS_{}", first / 4), buffer.floats(&weights, Use::Vertices));
         }
     }
-    attributes
+    let mut own = json!({"attributes": attributes});
+    if primitive.dumped_vertices > 0 && primitive.dumped_vertices < primitive.vertex_count {
+        own["extras"] = json!({"skinbench": {"vertices": primitive.dumped_vertices}});
+    }
+    let mut parts = Vec::new();
+    for subset in primitive.subsets.iter().filter(|s| !s.indices.is_empty()) {
+        let indices = &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize];
+        let indices: Vec<u32> = indices.iter().map(|&i| mesh.sources()[i as usize].vertex).collect();
+        let mut part = own.clone();
+        part["indices"] = json!(buffer.indices(&indices, vertices.len()));
+        part["material"] = json!(subset.material);
+        if !parts.is_empty() {
+            part["extras"]["skinbench"]["continues"] = json!(true);
+        }
+        parts.push(part);
+    }
+    if parts.is_empty() {
+        // Points, so that the vertices are in the file.
+        own["mode"] = json!(0);
+        if let Some(subset) = primitive.subsets.first() {
+            own["material"] = json!(subset.material);
+        }
+        parts.push(own);
+    }
+    parts
 }
 
 /// Each joint once, largest weight first, with weights that sum to one as closely as f32 allows.

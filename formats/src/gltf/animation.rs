@@ -1,7 +1,7 @@
 //! Conversion of animations to clips.
 
 use super::accessor::Reader;
-use super::document::{Animation, Document};
+use super::document::Document;
 use super::targets::NodeTargets;
 use crate::fault::{Fault, OffUnit, ensure, item};
 use skinbench_kernels::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys};
@@ -15,92 +15,78 @@ pub(super) fn clips(
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Clip>, Fault> {
     let mut off_unit = OffUnit::default();
-    let clips = reader
-        .document
-        .animations
-        .iter()
-        .enumerate()
-        .map(|(index, animation)| clip(reader, index, animation, joint_of, targets, &mut off_unit))
-        .collect();
-    repairs.extend(off_unit.describe("rotation keys"));
-    clips
-}
-
-fn clip(
-    reader: &Reader,
-    index: usize,
-    animation: &Animation,
-    joint_of: &[Option<u16>],
-    targets: &NodeTargets,
-    off_unit: &mut OffUnit,
-) -> Result<Clip, Fault> {
-    let (mut keys, mut weights) = (Vec::new(), Vec::new());
-    let mut duration = 0.0f32;
-    for (at, channel) in animation.channels.iter().enumerate() {
-        // Without a node, an extension defines the target, which is no joint.
-        let Some(node) = channel.target.node else { continue };
-        let place = |field: &str| format!("animations[{index}].channels[{at}].{field}");
-        let sampler = item(&animation.samplers, channel.sampler, "", || place("sampler"))?;
-        let sampler_place = |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
-        let times = reader.floats::<1>(sampler.input, &sampler_place("input"))?.into_flattened();
-        duration = times.iter().fold(duration, |a, &b| a.max(b));
-        let path = match channel.target.path.as_str() {
-            "translation" => Some(Channel::Translation),
-            "rotation" => Some(Channel::Rotation),
-            "scale" => Some(Channel::Scale),
-            "weights" => None,
-            path => {
-                let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
-                return Err(Fault::new(place("target.path"), problem));
-            }
-        };
-        let (joint, targets) = match path {
-            None => (None, targets.of(node as usize)),
-            Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
-        };
-        if joint.is_none() && targets.is_none() {
-            continue;
-        }
-        ensure(joint.is_none() || !has_matrix(reader.document, node), || {
-            let expected = "expected translation, rotation and scale where a clip moves it";
-            Fault::new(place("target.node"), format!("nodes[{node}] has a matrix; {expected}"))
-        })?;
-        let interpolation = match sampler.interpolation.as_deref() {
-            None | Some("LINEAR") => Interpolation::Linear,
-            Some("STEP") => Interpolation::Step,
-            Some("CUBICSPLINE") => Interpolation::CubicSpline,
-            Some(other) => {
-                let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
-                return Err(Fault::new(sampler_place("interpolation"), problem));
-            }
-        };
-        let user = sampler_place("output");
-        let (values, width) = match path {
-            None => (reader.floats::<1>(sampler.output, &user)?.into_flattened(), 1),
-            Some(Channel::Rotation) => (reader.floats::<4>(sampler.output, &user)?.into_flattened(), 4),
-            Some(_) => (reader.floats::<3>(sampler.output, &user)?.into_flattened(), 3),
-        };
-        let per_key = interpolation.values_per_key() * targets.as_ref().map_or(1, ExactSizeIterator::len);
-        let elements = values.len() / width;
-        ensure(elements == per_key * times.len(), || {
-            let problem = format!("{elements} elements for {} keys; expected {per_key} per key", times.len());
-            let all = targets.as_ref().map(|targets| format!(", for {} morph targets", targets.len()));
-            Fault::new(user, problem + &all.unwrap_or_default())
-        })?;
-        if let Some(targets) = targets {
-            weights.push(WeightKeys { targets, interpolation, times, values });
-        } else if let (Some(joint), Some(channel)) = (joint, path) {
-            if channel == Channel::Rotation && per_key == 1 {
-                for key in values.as_chunks().0 {
-                    off_unit.count(key);
+    let mut clips = Vec::with_capacity(reader.document.animations.len());
+    for (index, animation) in reader.document.animations.iter().enumerate() {
+        let (mut keys, mut weights) = (Vec::new(), Vec::new());
+        let mut duration = 0.0f32;
+        for (at, channel) in animation.channels.iter().enumerate() {
+            // Without a node, an extension defines the target, which is no joint.
+            let Some(node) = channel.target.node else { continue };
+            let place = |field: &str| format!("animations[{index}].channels[{at}].{field}");
+            let sampler = item(&animation.samplers, channel.sampler, "", || place("sampler"))?;
+            let sampler_place = |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
+            let times = reader.floats::<1>(sampler.input, &sampler_place("input"))?.into_flattened();
+            duration = times.iter().fold(duration, |a, &b| a.max(b));
+            let path = match channel.target.path.as_str() {
+                "translation" => Some(Channel::Translation),
+                "rotation" => Some(Channel::Rotation),
+                "scale" => Some(Channel::Scale),
+                "weights" => None,
+                path => {
+                    let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
+                    return Err(Fault::new(place("target.path"), problem));
                 }
+            };
+            let (joint, targets) = match path {
+                None => (None, targets.of(node as usize)),
+                Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
+            };
+            if joint.is_none() && targets.is_none() {
+                continue;
             }
-            keys.push(Keys { joint, channel, interpolation, times, values });
+            ensure(joint.is_none() || !has_matrix(reader.document, node), || {
+                let expected = "expected translation, rotation and scale where a clip moves it";
+                Fault::new(place("target.node"), format!("nodes[{node}] has a matrix; {expected}"))
+            })?;
+            let interpolation = match sampler.interpolation.as_deref() {
+                None | Some("LINEAR") => Interpolation::Linear,
+                Some("STEP") => Interpolation::Step,
+                Some("CUBICSPLINE") => Interpolation::CubicSpline,
+                Some(other) => {
+                    let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
+                    return Err(Fault::new(sampler_place("interpolation"), problem));
+                }
+            };
+            let user = sampler_place("output");
+            let (values, width) = match path {
+                None => (reader.floats::<1>(sampler.output, &user)?.into_flattened(), 1),
+                Some(Channel::Rotation) => (reader.floats::<4>(sampler.output, &user)?.into_flattened(), 4),
+                Some(_) => (reader.floats::<3>(sampler.output, &user)?.into_flattened(), 3),
+            };
+            let per_key = interpolation.values_per_key() * targets.as_ref().map_or(1, ExactSizeIterator::len);
+            let elements = values.len() / width;
+            ensure(elements == per_key * times.len(), || {
+                let problem = format!("{elements} elements for {} keys; expected {per_key} per key", times.len());
+                let all = targets.as_ref().map(|targets| format!(", for {} morph targets", targets.len()));
+                Fault::new(user, problem + &all.unwrap_or_default())
+            })?;
+            if let Some(targets) = targets {
+                weights.push(WeightKeys { targets, interpolation, times, values });
+            } else if let (Some(joint), Some(channel)) = (joint, path) {
+                if channel == Channel::Rotation && per_key == 1 {
+                    for key in values.as_chunks().0 {
+                        off_unit.count(key);
+                    }
+                }
+                keys.push(Keys { joint, channel, interpolation, times, values });
+            }
         }
+        let clip = Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys);
+        let clip = clip.and_then(|clip| clip.with_weights(weights));
+        clips.push(clip.map_err(|error| error.within(format!("animations[{index}]")))?);
     }
-    Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys)
-        .and_then(|clip| clip.with_weights(weights))
-        .map_err(|error| error.within(format!("animations[{index}]")))
+    repairs.extend(off_unit.describe("rotation keys"));
+    Ok(clips)
 }
 
 fn has_matrix(document: &Document, node: u32) -> bool {

@@ -21,7 +21,7 @@ use crate::{ImportError, matrices};
 use accessor::Reader;
 use document::{AxesExtras, Document};
 use mesh::Binding;
-use nodes::{Hierarchy, MovedNode, NodeRig};
+use nodes::{MovedNode, NodeRig};
 use skinbench_kernels::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows, SkinData,
 };
@@ -48,10 +48,9 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let container = container::split(bytes)?;
     let budget = Budget::new(bytes.len());
     let document = Document::parse(container.json, container.binary, &budget)?;
-    let hierarchy = Hierarchy::new(&document.nodes)?;
     let moved = nodes::moved_nodes(&document)?;
     let mut repairs = Vec::new();
-    let rig = NodeRig::new(&document, &hierarchy, &moved, &mut repairs)?;
+    let rig = NodeRig::new(&document, &moved, &mut repairs)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
     let mut skins = Skins::new(&reader, &rig, &moved)?;

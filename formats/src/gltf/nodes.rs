@@ -8,44 +8,36 @@ use skinbench_kernels::model::{
     IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows,
 };
 
-/// Parents of nodes, checked to form trees.
-pub(super) struct Hierarchy {
-    parents: Vec<Option<usize>>,
-    /// All nodes, each after its parent.
-    order: Vec<usize>,
-}
-
-impl Hierarchy {
-    /// Refuses children out of range, nodes with two parents, and cycles.
-    pub(super) fn new(nodes: &[Node]) -> Result<Self, Fault> {
-        let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
-        for (index, node) in nodes.iter().enumerate() {
-            for (at, &child) in node.children.iter().enumerate() {
-                let place = || format!("nodes[{index}].children[{at}]");
-                item(nodes, child, "node", place)?;
-                if let Some(other) = parents[child as usize].replace(index) {
-                    let problem = format!("nodes[{child}] is a child of nodes[{other}] already; expected one parent");
-                    return Err(Fault::new(place(), problem));
-                }
+/// The parent of each node, and all nodes with each after its parent. Refuses children out of range, nodes with two
+/// parents, and cycles.
+fn hierarchy(nodes: &[Node]) -> Result<(Vec<Option<usize>>, Vec<usize>), Fault> {
+    let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
+    for (index, node) in nodes.iter().enumerate() {
+        for (at, &child) in node.children.iter().enumerate() {
+            let place = || format!("nodes[{index}].children[{at}]");
+            item(nodes, child, "node", place)?;
+            if let Some(other) = parents[child as usize].replace(index) {
+                let problem = format!("nodes[{child}] is a child of nodes[{other}] already; expected one parent");
+                return Err(Fault::new(place(), problem));
             }
         }
-        let mut order: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
-        let mut next = 0;
-        while let Some(&index) = order.get(next) {
-            order.extend(nodes[index].children.iter().map(|&child| child as usize));
-            next += 1;
-        }
-        if order.len() < nodes.len() {
-            // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
-            let mut reached = vec![false; nodes.len()];
-            order.iter().for_each(|&n| reached[n] = true);
-            let unreached = reached.iter().position(|r| !r).unwrap_or_default();
-            let index = (0..nodes.len()).fold(unreached, |index, _| parents[index].unwrap_or(index));
-            let problem = "its chain of parents is a cycle; expected one that ends at a root";
-            return Err(Fault::new(format!("nodes[{index}]"), problem));
-        }
-        Ok(Self { parents, order })
     }
+    let mut order: Vec<usize> = (0..nodes.len()).filter(|&n| parents[n].is_none()).collect();
+    let mut next = 0;
+    while let Some(&index) = order.get(next) {
+        order.extend(nodes[index].children.iter().map(|&child| child as usize));
+        next += 1;
+    }
+    if order.len() < nodes.len() {
+        // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
+        let mut reached = vec![false; nodes.len()];
+        order.iter().for_each(|&n| reached[n] = true);
+        let unreached = reached.iter().position(|r| !r).unwrap_or_default();
+        let index = (0..nodes.len()).fold(unreached, |index, _| parents[index].unwrap_or(index));
+        let problem = "its chain of parents is a cycle; expected one that ends at a root";
+        return Err(Fault::new(format!("nodes[{index}]"), problem));
+    }
+    Ok((parents, order))
 }
 
 /// A node's use of a mesh with a skin, with morph targets, or with both.
@@ -122,24 +114,20 @@ struct Role {
 impl NodeRig {
     /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
     /// moves them, and the nodes that move rigid meshes below them.
-    pub(super) fn new(
-        document: &Document,
-        hierarchy: &Hierarchy,
-        moved: &[MovedNode],
-        repairs: &mut Vec<Repair>,
-    ) -> Result<Self, Fault> {
+    pub(super) fn new(document: &Document, moved: &[MovedNode], repairs: &mut Vec<Repair>) -> Result<Self, Fault> {
         let nodes = &document.nodes;
+        let (parents, order) = hierarchy(nodes)?;
         let mut roles = vec![Role::default(); nodes.len()];
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
-        for &n in &hierarchy.order {
-            let parent = hierarchy.parents[n].map(|p| roles[p].under_joint);
+        for &n in &order {
+            let parent = parents[n].map(|p| roles[p].under_joint);
             roles[n].under_joint = roles[n].joint || parent.unwrap_or(false);
             roles[n].carries = roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
         }
         let mut locals = vec![None; nodes.len()];
         let mut off_unit = OffUnit::default();
-        for &n in hierarchy.order.iter().rev() {
+        for &n in order.iter().rev() {
             let role = &mut roles[n];
             role.needed |= role.joint || (role.animated && role.under_joint && role.carries);
             let Role { needed, carries, joint, animated, .. } = *role;
@@ -149,7 +137,7 @@ impl NodeRig {
             let local = local(&nodes[n], n, &mut off_unit)?;
             role.kept = needed && (joint || animated || !is_identity(&local));
             locals[n] = Some(local);
-            if let Some(parent) = hierarchy.parents[n] {
+            if let Some(parent) = parents[n] {
                 roles[parent].needed |= needed;
                 roles[parent].carries |= carries && roles[parent].under_joint;
             }
@@ -166,8 +154,8 @@ impl NodeRig {
                 joints.push(Joint { name: node.name.clone(), parent: None, rest });
             }
         }
-        for &n in &hierarchy.order {
-            let above = hierarchy.parents[n].and_then(|p| anchors[p]);
+        for &n in &order {
+            let above = parents[n].and_then(|p| anchors[p]);
             if roles[n].kept {
                 joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
                 anchors[n] = Some((n, DAffine3::IDENTITY));

@@ -10,37 +10,35 @@ mod xml;
 
 use crate::budget::Budget;
 use crate::fault::in_file;
+use crate::read_file::{contains, read_text, stem};
 use crate::textures::LeftOut;
 use crate::{ImportError, beside};
 use skinbench_kernels::model::{Material, ModelParts, Repair, SkinData};
-use std::fs;
 use std::path::{Path, PathBuf};
-use xml::Xml;
+use xml::{Element, Xml};
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    crate::read_file::contains(head, "<mesh>") || crate::read_file::contains(head, "<mesh ")
+    contains(head, "<mesh>") || contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
 pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
-    let mut xml = Xml::open(file)?;
-    let mesh = mesh::read(&mut xml).map_err(in_file(file))?;
-    let skeleton_file = linked(file, &mesh.skeleton)?;
-    let skeleton = skeleton::read(&mut Xml::open(&skeleton_file)?).map_err(in_file(&skeleton_file))?;
-
-    let size = |file: &Path| fs::metadata(file).map_or(0, |m| m.len());
-    let budget = Budget::new(usize::try_from(size(file)).unwrap_or(usize::MAX));
-    budget.grant(size(&skeleton_file));
-    let entry_of = |bone| skeleton.index_of.get(&bone).copied();
-    let geometries = mesh.geometries.into_iter();
-    let primitives = geometries.map(|geometry| geometry.into_primitive(&xml, &budget, entry_of));
-    let primitives = primitives.collect::<Result<_, _>>().map_err(in_file(file))?;
+    let text = read_text(file)?;
+    let budget = Budget::new(text.len());
+    let mesh = Xml::parse(&text, "mesh", &budget).map_err(in_file(file))?;
+    let skeleton_file = linked(file, mesh.root())?;
+    let text = read_text(&skeleton_file)?;
+    budget.grant(text.len() as u64);
+    let skeleton = Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root()));
+    let skeleton = skeleton.map_err(in_file(&skeleton_file))?;
+    let read = mesh::read(mesh.root(), &skeleton.index_of, &budget);
+    let (primitives, materials) = read.map_err(in_file(file))?;
 
     let skin = SkinData::at_rest(&skeleton.joints, skeleton.joint_of);
     let skin = skin.map_err(in_file(&skeleton_file))?;
-    let stem = crate::read_file::stem(file);
+    let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
-    let (materials, repairs) = textured(mesh.materials, skeleton.repairs, file, name);
+    let (materials, repairs) = textured(materials, skeleton.repairs, file, name);
     let parts = ModelParts::new(name, skeleton.joints, skin, primitives);
     Ok(ModelParts { clips: skeleton.clips, materials, repairs, ..parts })
 }
@@ -66,8 +64,10 @@ fn textured(
 }
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.
-fn linked(file: &Path, link: &str) -> Result<PathBuf, ImportError> {
-    let name = if link.ends_with(".xml") { link.to_owned() } else { format!("{link}.xml") };
+fn linked(file: &Path, mesh: Element) -> Result<PathBuf, ImportError> {
+    let link = mesh.named("skeletonlink").next().ok_or_else(|| mesh.fault("no <skeletonlink>; expected one"));
+    let link = link.and_then(|link| link.required("name")).map_err(in_file(file))?;
+    let name = if link.ends_with(".xml") { link.into_owned() } else { format!("{link}.xml") };
     beside::resolve(file.parent().unwrap_or(Path::new("")), &name)
         .map_err(|problem| ImportError::new(file, "skeletonlink", problem))
 }

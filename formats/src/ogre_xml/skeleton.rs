@@ -1,6 +1,6 @@
 //! Importer of `.skeleton.xml`: bones, and animations relative to the bind pose.
 
-use super::xml::{Element, Xml};
+use super::xml::Element;
 use crate::fault::{Fault, ensure};
 use glam::{DQuat, DVec3, Vec3};
 use skinbench_kernels::model::{Channel, Clip, Joint, Keys, Repair, RotationBlend, Skeleton, Transform};
@@ -17,170 +17,124 @@ pub(super) struct SkeletonFile {
     pub(super) repairs: Vec<Repair>,
 }
 
-/// Bind transform of a bone.
-#[derive(Clone, Copy)]
-struct Bind {
-    translation: DVec3,
-    rotation: DQuat,
-    scale: DVec3,
+/// The transform of a bone, as far as the file gives it.
+#[derive(Clone, Copy, PartialEq)]
+struct Pose {
+    translation: Option<DVec3>,
+    rotation: Option<DQuat>,
+    scale: Option<DVec3>,
+}
+
+impl Pose {
+    /// Reads the children with the names of translation, rotation and scale.
+    fn read(element: Element, names: [&'static str; 3]) -> Result<Self, Fault> {
+        let [translation, rotation, scale] = names.map(|name| element.named(name).last());
+        Ok(Self {
+            translation: translation.map(vector).transpose()?,
+            rotation: rotation.map(self::rotation).transpose()?,
+            scale: scale.map(self::scale).transpose()?,
+        })
+    }
+
+    fn translation(&self) -> DVec3 {
+        self.translation.unwrap_or(DVec3::ZERO)
+    }
+
+    fn rotation(&self) -> DQuat {
+        self.rotation.unwrap_or(DQuat::IDENTITY)
+    }
+
+    fn scale(&self) -> DVec3 {
+        self.scale.unwrap_or(DVec3::ONE)
+    }
 }
 
 #[derive(Default)]
 struct Bones {
     joints: Vec<Joint>,
-    binds: Vec<Bind>,
+    binds: Vec<Pose>,
     by_name: HashMap<String, usize>,
     by_id: HashMap<u32, u16>,
 }
 
 impl Bones {
-    fn named(&self, xml: &Xml, element: &Element, attribute: &str) -> Result<usize, Fault> {
-        let name = xml.required(element, attribute)?;
-        let known = self.by_name.get(&name).copied();
-        known.ok_or_else(|| xml.fault(element, format!("{attribute}={name:?}; expected the name of a bone")))
+    fn named(&self, element: Element, attribute: &str) -> Result<usize, Fault> {
+        let name = element.required(attribute)?;
+        let known = self.by_name.get(&*name).copied();
+        known.ok_or_else(|| element.fault(format!("{attribute}={name:?}; expected the name of a bone")))
     }
 }
 
 /// Reads the whole file.
-pub(super) fn read(xml: &mut Xml) -> Result<SkeletonFile, Fault> {
-    let root = xml.root("skeleton")?;
+pub(super) fn read(root: Element) -> Result<SkeletonFile, Fault> {
     let mut bones = Bones::default();
-    let mut animations = Vec::new();
+    root.inside("bones").try_for_each(|element| bone(element, &mut bones))?;
+    for element in root.inside("bonehierarchy") {
+        let [child, parent] = [bones.named(element, "bone")?, bones.named(element, "parent")?];
+        let other = bones.joints[child].parent.replace(parent);
+        ensure(other.is_none(), || element.fault("a second parent for the bone; expected one"))?;
+    }
+    let joints = std::mem::take(&mut bones.joints);
+    let (joints, joint_of) = Skeleton::new(joints).map_err(|error| root.fault(error.to_string()))?;
     let mut meetings = Meetings::default();
-    while let Some(list) = xml.child(&root)? {
-        match list.name() {
-            "bones" => {
-                while let Some(child) = xml.child(&list)? {
-                    bone(xml, &child, &mut bones)?;
-                }
-            }
-            "bonehierarchy" => hierarchy(xml, &list, &mut bones)?,
-            "animations" => {
-                while let Some(child) = xml.child(&list)? {
-                    animations.push(animation(xml, child, &bones, &mut meetings)?);
-                }
-            }
-            _ => {}
-        }
-    }
-    xml.end()?;
-    let (joints, joint_of) = Skeleton::new(bones.joints).map_err(|error| xml.fault(&root, error.to_string()))?;
-    let mut clips = Vec::with_capacity(animations.len());
-    for AnimationElement { element, name, length, mut keys } in animations {
-        for track in &mut keys {
-            if let Some(&joint) = joint_of.get(usize::from(track.joint)) {
-                track.joint = joint;
-            }
-        }
-        let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
-        clips.push(clip.map_err(|error| xml.fault(&element, error.to_string()))?);
-    }
+    let clips = root.inside("animations").map(|element| clip(element, &bones, &joint_of, &mut meetings));
+    let clips = clips.collect::<Result<_, _>>()?;
     Ok(SkeletonFile { joints, clips, joint_of, index_of: bones.by_id, repairs: meetings.describe() })
 }
 
-fn bone(xml: &mut Xml, element: &Element, bones: &mut Bones) -> Result<(), Fault> {
-    let id = xml.integer(element, "id")?;
-    let name = xml.required(element, "name")?;
-    let mut bind = Bind { translation: DVec3::ZERO, rotation: DQuat::IDENTITY, scale: DVec3::ONE };
-    while let Some(child) = xml.child(element)? {
-        match child.name() {
-            "position" => bind.translation = vector(xml, &child)?,
-            "rotation" => bind.rotation = rotation(xml, &child)?,
-            "scale" => bind.scale = scale(xml, &child)?,
-            _ => {}
-        }
-    }
+fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
+    let id = element.integer("id")?;
+    let name = element.required("name")?;
+    let bind = Pose::read(element, ["position", "rotation", "scale"])?;
     // The store refuses more joints than u16 can count.
     ensure(bones.by_id.insert(id, bones.joints.len() as u16).is_none(), || {
-        xml.fault(element, format!("a second bone with id {id}; expected ids to be unique"))
+        element.fault(format!("a second bone with id {id}; expected ids to be unique"))
     })?;
-    ensure(bones.by_name.insert(name.clone(), bones.joints.len()).is_none(), || {
-        xml.fault(element, format!("a second bone named {name:?}; expected names to be unique"))
+    ensure(bones.by_name.insert(name.clone().into(), bones.joints.len()).is_none(), || {
+        element.fault(format!("a second bone named {name:?}; expected names to be unique"))
     })?;
     let rest = Transform {
-        rotation: bind.rotation.as_quat(),
-        translation: bind.translation.as_vec3(),
-        scale: bind.scale.as_vec3(),
+        rotation: bind.rotation().as_quat(),
+        translation: bind.translation().as_vec3(),
+        scale: bind.scale().as_vec3(),
     };
     bones.joints.push(Joint::new(name, None, rest));
     bones.binds.push(bind);
     Ok(())
 }
 
-fn hierarchy(xml: &mut Xml, list: &Element, bones: &mut Bones) -> Result<(), Fault> {
-    while let Some(element) = xml.child(list)? {
-        let child = bones.named(xml, &element, "bone")?;
-        let parent = bones.named(xml, &element, "parent")?;
-        let other = bones.joints[child].parent.replace(parent);
-        ensure(other.is_none(), || xml.fault(&element, "a second parent for the bone; expected one"))?;
-    }
-    Ok(())
-}
-
-struct AnimationElement {
-    element: Element,
-    name: String,
-    length: f32,
-    /// Keys; joints are indices of bones in the file's order.
-    keys: Vec<Keys>,
-}
-
-fn animation(
-    xml: &mut Xml,
-    element: Element,
-    bones: &Bones,
-    meetings: &mut Meetings,
-) -> Result<AnimationElement, Fault> {
-    let name = xml.required(&element, "name")?;
-    let length = xml.number(&element, "length")?;
-    ensure(length >= 0.0, || xml.fault(&element, format!("length={length}; expected 0 or more")))?;
+fn clip(element: Element, bones: &Bones, joint_of: &[u16], meetings: &mut Meetings) -> Result<Clip, Fault> {
+    let name = element.required("name")?;
+    let length = element.number("length")?;
+    ensure(length >= 0.0, || element.fault(format!("length={length}; expected 0 or more")))?;
     let mut keys = Vec::new();
-    while let Some(tracks_element) = xml.child(&element)? {
-        if tracks_element.name() != "tracks" {
-            continue;
-        }
-        while let Some(track) = xml.child(&tracks_element)? {
-            let bone = bones.named(xml, &track, "bone")?;
-            let mut poses = Vec::new();
-            while let Some(child) = xml.child(&track)? {
-                if child.name() == "keyframes" {
-                    keyframes(xml, &child, &mut poses)?;
-                }
-            }
-            keys.extend(tracks(bone as u16, &bones.binds[bone], meetings.resolve(poses, length)));
-        }
+    for track in element.inside("tracks") {
+        let bone = bones.named(track, "bone")?;
+        let keyframes = meetings.resolve(keyframes(track)?, length);
+        keys.extend(tracks(joint_of[bone], &bones.binds[bone], &keyframes));
     }
-    Ok(AnimationElement { element, name, length, keys })
+    let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
+    clip.map_err(|error| element.fault(error.to_string()))
 }
 
 /// A key as in the file, relative to the bind pose.
 #[derive(Clone, Copy, PartialEq)]
 struct Keyframe {
     time: f32,
-    translation: Option<DVec3>,
-    rotation: Option<DQuat>,
-    scale: Option<DVec3>,
+    pose: Pose,
 }
 
-fn keyframes(xml: &mut Xml, list: &Element, keyframes: &mut Vec<Keyframe>) -> Result<(), Fault> {
-    while let Some(element) = xml.child(list)? {
-        let time = xml.number(&element, "time")?;
+fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
+    let mut keyframes: Vec<Keyframe> = Vec::new();
+    for element in track.inside("keyframes") {
+        let time = element.number("time")?;
         let least = keyframes.last().map_or(0.0, |k| k.time);
         ensure(time >= least, || {
-            xml.fault(&element, format!("time={time}; expected {least} or more, as times must not fall"))
+            element.fault(format!("time={time}; expected {least} or more, as times must not fall"))
         })?;
-        let mut keyframe = Keyframe { time, translation: None, rotation: None, scale: None };
-        while let Some(child) = xml.child(&element)? {
-            match child.name() {
-                "translate" => keyframe.translation = Some(vector(xml, &child)?),
-                "rotate" => keyframe.rotation = Some(rotation(xml, &child)?),
-                "scale" => keyframe.scale = Some(scale(xml, &child)?),
-                _ => {}
-            }
-        }
-        keyframes.push(keyframe);
+        keyframes.push(Keyframe { time, pose: Pose::read(element, ["translate", "rotate", "scale"])? });
     }
-    Ok(())
+    Ok(keyframes)
 }
 
 /// Keyframes of one track at the same time, with counts of their treatment.
@@ -243,49 +197,47 @@ impl Meetings {
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.
-fn tracks(bone: u16, bind: &Bind, keyframes: Vec<Keyframe>) -> Vec<Keys> {
-    let times = || keyframes.iter().map(|k| k.time).collect();
-    let track = |channel, values: Vec<f32>| Keys::linear(bone, channel, times(), values);
+fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Vec<Keys> {
     let mut tracks = Vec::new();
-    if keyframes.iter().any(|k| k.translation.is_some()) {
-        let value = |k: &Keyframe| (bind.translation + k.translation.unwrap_or(DVec3::ZERO)).as_vec3().to_array();
-        tracks.push(track(Channel::Translation, keyframes.iter().flat_map(value).collect()));
+    let mut add = |channel, values: Vec<f32>| {
+        let times = keyframes.iter().map(|k| k.time).collect();
+        tracks.push(Keys::linear(joint, channel, times, values));
+    };
+    let poses = || keyframes.iter().map(|k| k.pose);
+    if poses().any(|pose| pose.translation.is_some()) {
+        let value = |pose: Pose| (bind.translation() + pose.translation()).as_vec3().to_array();
+        add(Channel::Translation, poses().flat_map(value).collect());
     }
-    if keyframes.iter().any(|k| k.rotation.is_some()) {
-        let value = |k: &Keyframe| (bind.rotation * k.rotation.unwrap_or(DQuat::IDENTITY)).as_quat().to_array();
-        tracks.push(track(Channel::Rotation, keyframes.iter().flat_map(value).collect()));
+    if poses().any(|pose| pose.rotation.is_some()) {
+        let value = |pose: Pose| (bind.rotation() * pose.rotation()).as_quat().to_array();
+        add(Channel::Rotation, poses().flat_map(value).collect());
     }
-    if keyframes.iter().any(|k| k.scale.is_some()) {
-        let value = |k: &Keyframe| (bind.scale * k.scale.unwrap_or(DVec3::ONE)).as_vec3().to_array();
-        tracks.push(track(Channel::Scale, keyframes.iter().flat_map(value).collect()));
+    if poses().any(|pose| pose.scale.is_some()) {
+        let value = |pose: Pose| (bind.scale() * pose.scale()).as_vec3().to_array();
+        add(Channel::Scale, poses().flat_map(value).collect());
     }
     tracks
 }
 
-fn vector(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
-    Ok(Vec3::from_array(xml.numbers(element, ["x", "y", "z"])?).as_dvec3())
+fn vector(element: Element) -> Result<DVec3, Fault> {
+    Ok(Vec3::from_array(element.vector()?).as_dvec3())
 }
 
 /// Reads a scale per axis, or one factor for all.
-fn scale(xml: &Xml, element: &Element) -> Result<DVec3, Fault> {
-    match xml.text(element, "factor")? {
-        Some(_) => Ok(DVec3::splat(xml.number(element, "factor")?.into())),
-        None => vector(xml, element),
+fn scale(element: Element) -> Result<DVec3, Fault> {
+    match element.text("factor")? {
+        Some(_) => Ok(DVec3::splat(element.number("factor")?.into())),
+        None => vector(element),
     }
 }
 
 /// Reads an angle in radians and the axis inside the element.
-fn rotation(xml: &mut Xml, element: &Element) -> Result<DQuat, Fault> {
-    let angle = f64::from(xml.number(element, "angle")?);
-    let mut axis = DVec3::ZERO;
-    while let Some(child) = xml.child(element)? {
-        if child.name() == "axis" {
-            axis = vector(xml, &child)?;
-        }
-    }
+fn rotation(element: Element) -> Result<DQuat, Fault> {
+    let angle = f64::from(element.number("angle")?);
+    let axis = element.named("axis").last().map_or(Ok(DVec3::ZERO), vector)?;
     match axis.try_normalize() {
         Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
         None if angle == 0.0 => Ok(DQuat::IDENTITY),
-        None => Err(xml.fault(element, "an axis of zero length; expected one to rotate about")),
+        None => Err(element.fault("an axis of zero length; expected one to rotate about")),
     }
 }

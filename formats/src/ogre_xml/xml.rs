@@ -1,159 +1,145 @@
-//! Streaming XML reader: elements, their attributes, and their places in the file.
+//! Elements of an XML document, their attributes, and their places in the text.
 
+use crate::budget::Budget;
 use crate::fault::Fault;
 use crate::place::Place;
-use crate::read_file::MOST_BYTES;
-use crate::{ImportError, regular_file};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+
+/// A document: its elements in the order of their start tags.
+pub(super) struct Xml<'a> {
+    text: &'a str,
+    tags: Vec<Tag<'a>>,
+}
 
 /// A start tag.
-pub(super) struct Element {
-    tag: BytesStart<'static>,
-    /// Byte offset in the file.
+struct Tag<'a> {
+    content: BytesStart<'a>,
+    /// Byte offset in the text.
     at: u64,
-    /// Number of elements that hold it.
-    depth: u32,
+    /// Index after that of the last element inside.
+    end: usize,
 }
 
-impl Element {
-    pub(super) fn name(&self) -> &str {
-        self.tag.name().0
-    }
+/// An element of a document.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'a> {
+    xml: &'a Xml<'a>,
+    index: usize,
 }
 
-/// Reads elements in order.
-pub(super) struct Xml {
-    file: PathBuf,
-    reader: Reader<BufReader<File>>,
-    buffer: Vec<u8>,
-    /// Number of elements that are open.
-    depth: u32,
-}
-
-impl Xml {
-    pub(super) fn open(file: &Path) -> Result<Self, ImportError> {
-        let mut reader = Reader::from_reader(BufReader::new(crate::read_file::open(file)?));
+impl<'a> Xml<'a> {
+    /// Reads a document whose root element has this name.
+    pub(super) fn parse(text: &'a str, root: &str, budget: &Budget) -> Result<Self, Fault> {
+        let most = text.matches('<').count();
+        budget.charge((most * size_of::<Tag>()) as u64, || format!("XML of {most} tags"))?;
+        let mut xml = Self { text, tags: Vec::with_capacity(most) };
+        let mut open: Vec<usize> = Vec::new();
+        let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
-        Ok(Self { file: file.into(), reader, buffer: Vec::new(), depth: 0 })
-    }
-
-    /// The document's root element, which must have this name.
-    pub(super) fn root(&mut self, name: &str) -> Result<Element, Fault> {
-        match self.next()? {
-            Some(root) if root.name() == name => Ok(root),
-            Some(root) => Err(self.fault(&root, format!("<{}>; expected <{name}>", root.name()))),
-            None => Err(self.fault_at(0, format!("no element; expected <{name}>"))),
-        }
-    }
-
-    /// The next child of an element, after whatever is left of the child before; `None` at the element's end.
-    pub(super) fn child(&mut self, of: &Element) -> Result<Option<Element>, Fault> {
-        while self.depth > of.depth {
-            if let Some(found) = self.next()?
-                && found.depth == of.depth + 1
-            {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Expects the end of the document.
-    pub(super) fn end(&mut self) -> Result<(), Fault> {
         loop {
-            let at = self.reader.buffer_position();
-            self.buffer.clear();
-            match self.reader.read_event_into(&mut self.buffer) {
-                Ok(Event::Eof) => return Ok(()),
-                Ok(Event::Start(_) | Event::DocType(_)) => {
-                    return Err(self.fault_at(at, "content after the root element; expected the end of the file"));
+            let at = reader.buffer_position();
+            let problem = match reader.read_event() {
+                Ok(Event::Start(_) | Event::DocType(_)) if open.is_empty() && !xml.tags.is_empty() => {
+                    "content after the root element; expected the end of the file".into()
                 }
-                Ok(_) => {}
-                Err(error) => return Err(self.syntax(&error)),
-            }
-        }
-    }
-
-    /// The next start tag, or `None` for an end tag.
-    fn next(&mut self) -> Result<Option<Element>, Fault> {
-        loop {
-            let at = self.reader.buffer_position();
-            self.buffer.clear();
-            match self.reader.read_event_into(&mut self.buffer) {
-                Ok(Event::Start(tag)) => {
-                    self.depth += 1;
-                    return Ok(Some(Element { tag: tag.into_owned(), at, depth: self.depth - 1 }));
+                Ok(Event::Start(tag)) if xml.tags.is_empty() && tag.name().0 != root => {
+                    format!("<{}>; expected <{root}>", tag.name().0)
+                }
+                Ok(Event::Start(content)) => {
+                    open.push(xml.tags.len());
+                    xml.tags.push(Tag { content, at, end: 0 });
+                    continue;
                 }
                 Ok(Event::End(_)) => {
-                    self.depth = self.depth.saturating_sub(1);
-                    return Ok(None);
+                    if let Some(index) = open.pop() {
+                        xml.tags[index].end = xml.tags.len();
+                    }
+                    continue;
                 }
-                Ok(Event::Eof) => return Err(self.fault_at(at, "the file ends inside an element; expected its end")),
                 // Entities could grow without bound, and no exporter declares any.
-                Ok(Event::DocType(_)) => {
-                    return Err(self.fault_at(at, "a document type declaration; expected none"));
+                Ok(Event::DocType(_)) => "a document type declaration; expected none".into(),
+                Ok(Event::Eof) if !open.is_empty() || xml.tags.is_empty() => {
+                    "the file ends inside an element; expected its end".into()
                 }
-                Ok(_) => {}
-                Err(error) => return Err(self.syntax(&error)),
-            }
+                Ok(Event::Eof) => return Ok(xml),
+                Ok(_) => continue,
+                Err(error) => return Err(xml.fault(reader.error_position(), error.to_string())),
+            };
+            return Err(xml.fault(at, problem));
         }
     }
 
-    fn syntax(&self, error: &quick_xml::Error) -> Fault {
-        self.fault_at(self.reader.error_position(), error.to_string())
+    pub(super) fn root(&self) -> Element<'_> {
+        Element { xml: self, index: 0 }
+    }
+
+    fn fault(&self, at: u64, problem: impl Into<String>) -> Fault {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        Fault::new(Place::of(self.text.as_bytes(), at).to_string(), problem)
+    }
+}
+
+impl<'a> Element<'a> {
+    fn tag(self) -> &'a Tag<'a> {
+        &self.xml.tags[self.index]
+    }
+
+    pub(super) fn name(self) -> &'a str {
+        self.tag().content.name().0
+    }
+
+    /// The elements directly inside.
+    pub(super) fn children(self) -> impl Iterator<Item = Self> {
+        let (xml, end) = (self.xml, self.tag().end);
+        let child = move |index| (index < end).then_some(Self { xml, index });
+        std::iter::successors(child(self.index + 1), move |before| child(before.tag().end))
+    }
+
+    /// The elements directly inside which have this name.
+    pub(super) fn named(self, name: &'static str) -> impl Iterator<Item = Self> {
+        self.children().filter(move |child| child.name() == name)
+    }
+
+    /// The elements inside those which have this name.
+    pub(super) fn inside(self, name: &'static str) -> impl Iterator<Item = Self> {
+        self.named(name).flat_map(Self::children)
     }
 
     /// An attribute's text.
-    pub(super) fn text(&self, element: &Element, name: &str) -> Result<Option<String>, Fault> {
-        let value = element.tag.try_get_attribute(name).map_err(quick_xml::Error::from);
-        let value = value.and_then(|a| a.map(|a| Ok(a.normalized_value(XmlVersion::Explicit1_0)?.into())).transpose());
-        value.map_err(|error: quick_xml::Error| self.fault(element, format!("attribute {name}: {error}")))
+    pub(super) fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
+        let value = self.tag().content.try_get_attribute(name).map_err(quick_xml::Error::from);
+        let value = value.and_then(|a| a.map(|a| a.normalized_value(XmlVersion::Explicit1_0)).transpose());
+        value.map_err(|error: quick_xml::Error| self.fault(format!("attribute {name}: {error}")))
     }
 
     /// The text of a required attribute.
-    pub(super) fn required(&self, element: &Element, name: &str) -> Result<String, Fault> {
-        self.text(element, name)?
-            .ok_or_else(|| self.fault(element, format!("<{}> without {name}; expected one", element.name())))
+    pub(super) fn required(self, name: &str) -> Result<Cow<'a, str>, Fault> {
+        self.text(name)?.ok_or_else(|| self.fault(format!("<{}> without {name}; expected one", self.name())))
     }
 
     /// A required attribute that is a finite number.
-    pub(super) fn number(&self, element: &Element, name: &str) -> Result<f32, Fault> {
-        let text = self.required(element, name)?;
+    pub(super) fn number(self, name: &str) -> Result<f32, Fault> {
+        let text = self.required(name)?;
         let value = text.trim().parse::<f32>().ok().filter(|v| v.is_finite());
-        value.ok_or_else(|| self.fault(element, format!("{name}={text:?}; expected a finite number")))
+        value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a finite number")))
     }
 
-    /// Finite numbers, one attribute each.
-    pub(super) fn numbers<const N: usize>(&self, element: &Element, names: [&str; N]) -> Result<[f32; N], Fault> {
-        let mut values = [0.0; N];
-        for (value, name) in values.iter_mut().zip(names) {
-            *value = self.number(element, name)?;
-        }
-        Ok(values)
+    /// The required attributes x, y and z, finite numbers.
+    pub(super) fn vector(self) -> Result<[f32; 3], Fault> {
+        Ok([self.number("x")?, self.number("y")?, self.number("z")?])
     }
 
     /// A required attribute that is a whole number of 0 or more.
-    pub(super) fn integer(&self, element: &Element, name: &str) -> Result<u32, Fault> {
-        let text = self.required(element, name)?;
+    pub(super) fn integer(self, name: &str) -> Result<u32, Fault> {
+        let text = self.required(name)?;
         let value = text.trim().parse().ok();
-        value.ok_or_else(|| self.fault(element, format!("{name}={text:?}; expected a whole number")))
+        value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a whole number")))
     }
 
-    /// A problem with an element.
-    pub(super) fn fault(&self, element: &Element, problem: impl Into<String>) -> Fault {
-        self.fault_at(element.at, problem)
-    }
-
-    fn fault_at(&self, at: u64, problem: impl Into<String>) -> Fault {
-        // The stream is past that place; lines are counted only for an error.
-        let place = match regular_file::read(&self.file, MOST_BYTES) {
-            Ok(bytes) => Place::of(&bytes, usize::try_from(at).unwrap_or(usize::MAX)).to_string(),
-            Err(_) => format!("byte {at}"),
-        };
-        Fault::new(place, problem)
+    /// A problem with the element.
+    pub(super) fn fault(self, problem: impl Into<String>) -> Fault {
+        self.xml.fault(self.tag().at, problem)
     }
 }

@@ -11,104 +11,95 @@ const FRAMES_PER_SECOND: f32 = 25.0;
 /// Memory for a clip beyond its keys, because "{}," is a clip.
 const BYTES_PER_CLIP: u64 = 768;
 
-/// Converts every animation to a clip; `joint_of` maps bones to joints.
-pub(super) fn clips(
-    geometry: &Geometry,
-    path: &str,
-    joint_of: &[u16],
-    off_unit: &mut OffUnit,
-    budget: &Budget,
-) -> Result<Vec<Clip>, Fault> {
-    let count = geometry.animations.len() as u64;
-    budget.charge(count.saturating_mul(BYTES_PER_CLIP), || format!("{path}animations"))?;
-    let mut clips = Vec::new();
-    let mut read = |place: String, animation: &Animation| {
-        clips.push(clip(animation, &place, joint_of, off_unit)?);
-        Ok::<_, Fault>(())
-    };
-    if let Some(animation) = &geometry.animation {
-        read(format!("{path}animation"), animation)?;
-    }
-    for (index, animation) in geometry.animations.iter().enumerate() {
-        read(format!("{path}animations[{index}]"), animation)?;
-    }
-    if !geometry.keyframes.is_empty() {
-        clips.push(frames(&geometry.keyframes, geometry.fps, "", path, joint_of, off_unit)?);
-    }
-    Ok(clips)
+/// Converts animations to clips.
+pub(super) struct ClipReader<'a> {
+    /// The joint of each bone.
+    pub joint_of: &'a [u16],
+    pub off_unit: OffUnit,
 }
 
-fn clip(animation: &Animation, place: &str, joint_of: &[u16], off_unit: &mut OffUnit) -> Result<Clip, Fault> {
-    if !animation.keyframes.is_empty() {
-        let place = format!("{place}.");
-        return frames(&animation.keyframes, animation.fps, &animation.name, &place, joint_of, off_unit);
-    }
-    let (tracks, bones) = (animation.hierarchy.len(), joint_of.len());
-    ensure(tracks <= bones, || {
-        Fault::new(format!("{place}.hierarchy"), format!("{tracks} tracks; expected one per bone, at most {bones}"))
-    })?;
-    let rate = rate(animation.fps, &format!("{place}.fps"))?;
-    let length = animation.length.filter(|l| *l > 0.0);
-    let last = animation.hierarchy.iter().flat_map(|t| &t.keys).map(|k| k.time).fold(0.0, f32::max);
-    // Some exporters count a key's time in frames, but the length always in seconds.
-    let unit = match length {
-        Some(length) if last > length + 1.5 / rate => f64::from(rate).recip(),
-        _ => 1.0,
-    };
-    let mut keys = Vec::new();
-    for (index, (track, &joint)) in animation.hierarchy.iter().zip(joint_of).enumerate() {
-        let place = |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
-        let mut channels = Channels::new(joint);
-        let mut previous = f32::NEG_INFINITY;
-        for (at, key) in track.keys.iter().enumerate() {
-            ensure(key.time.is_finite() && key.time >= 0.0 && key.time > previous, || {
-                let problem = format!("{}; expected a time of 0 or more, after the one before", key.time);
-                Fault::new(place(at, "time"), problem)
-            })?;
-            previous = key.time;
-            let checked = key.rot.map_or(Ok(()), |rotation| off_unit.check(&rotation));
-            checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
-            channels.push((f64::from(key.time) * unit) as f32, key);
+impl ClipReader<'_> {
+    /// Converts every animation of a geometry to a clip.
+    pub fn clips(&mut self, geometry: &Geometry, path: &str, budget: &Budget) -> Result<Vec<Clip>, Fault> {
+        let count = geometry.animations.len() as u64;
+        budget.charge(count.saturating_mul(BYTES_PER_CLIP), || format!("{path}animations"))?;
+        let mut clips = Vec::new();
+        if let Some(animation) = &geometry.animation {
+            clips.push(self.clip(animation, &format!("{path}animation"))?);
         }
-        keys.extend(channels.into_keys());
+        for (index, animation) in geometry.animations.iter().enumerate() {
+            clips.push(self.clip(animation, &format!("{path}animations[{index}]"))?);
+        }
+        if !geometry.keyframes.is_empty() {
+            clips.push(self.frames(&geometry.keyframes, geometry.fps, "", path)?);
+        }
+        Ok(clips)
     }
-    let clip = Clip::new(&animation.name, length, RotationBlend::Slerp, keys);
-    clip.map_err(|error| error.within(place))
-}
 
-/// Converts the tutorial's variant; the first frame follows the last one.
-fn frames(
-    frames: &[Vec<Pose>],
-    rate_in_file: Option<f32>,
-    name: &str,
-    path: &str,
-    joint_of: &[u16],
-    off_unit: &mut OffUnit,
-) -> Result<Clip, Fault> {
-    let rate = f64::from(rate(rate_in_file, &format!("{path}fps"))?);
-    for (index, poses) in frames.iter().enumerate() {
-        let place = format!("{path}keyframes[{index}]");
-        ensure(poses.len() == joint_of.len(), || {
-            let problem = format!("{} poses; expected one for each of {} bones", poses.len(), joint_of.len());
-            Fault::new(&place, problem)
+    fn clip(&mut self, animation: &Animation, place: &str) -> Result<Clip, Fault> {
+        if !animation.keyframes.is_empty() {
+            return self.frames(&animation.keyframes, animation.fps, &animation.name, &format!("{place}."));
+        }
+        let (tracks, bones) = (animation.hierarchy.len(), self.joint_of.len());
+        ensure(tracks <= bones, || {
+            Fault::new(format!("{place}.hierarchy"), format!("{tracks} tracks; expected one per bone, at most {bones}"))
         })?;
-        for (bone, pose) in poses.iter().enumerate() {
-            let checked = off_unit.check(&pose.rot);
-            checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
+        let rate = rate(animation.fps, &format!("{place}.fps"))?;
+        let length = animation.length.filter(|l| *l > 0.0);
+        let last = animation.hierarchy.iter().flat_map(|t| &t.keys).map(|k| k.time).fold(0.0, f32::max);
+        // Some exporters count a key's time in frames, but the length always in seconds.
+        let unit = match length {
+            Some(length) if last > length + 1.5 / rate => f64::from(rate).recip(),
+            _ => 1.0,
+        };
+        let mut keys = Vec::new();
+        for (index, (track, &joint)) in animation.hierarchy.iter().zip(self.joint_of).enumerate() {
+            let place = |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
+            let mut channels = Channels::new(joint);
+            let mut previous = f32::NEG_INFINITY;
+            for (at, key) in track.keys.iter().enumerate() {
+                ensure(key.time.is_finite() && key.time >= 0.0 && key.time > previous, || {
+                    let problem = format!("{}; expected a time of 0 or more, after the one before", key.time);
+                    Fault::new(place(at, "time"), problem)
+                })?;
+                previous = key.time;
+                let checked = key.rot.map_or(Ok(()), |rotation| self.off_unit.check(&rotation));
+                checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
+                channels.push((f64::from(key.time) * unit) as f32, key);
+            }
+            keys.extend(channels.into_keys());
         }
+        let clip = Clip::new(&animation.name, length, RotationBlend::Slerp, keys);
+        clip.map_err(|error| error.within(place))
     }
-    let time = |frame: usize| (frame as f64 / rate) as f32;
-    let turn = || frames.iter().chain(frames.first()).enumerate();
-    let mut keys = Vec::new();
-    for (bone, &joint) in joint_of.iter().enumerate() {
-        let mut channels = Channels::new(joint);
-        for (index, pose) in turn().filter_map(|(index, poses)| Some((index, poses.get(bone)?))) {
-            channels.push(time(index), &Key { time: 0.0, pos: Some(pose.pos), rot: Some(pose.rot), scl: None });
+
+    /// Converts the tutorial's variant; the first frame follows the last one.
+    fn frames(&mut self, frames: &[Vec<Pose>], fps: Option<f32>, name: &str, path: &str) -> Result<Clip, Fault> {
+        let rate = f64::from(rate(fps, &format!("{path}fps"))?);
+        for (index, poses) in frames.iter().enumerate() {
+            let place = format!("{path}keyframes[{index}]");
+            ensure(poses.len() == self.joint_of.len(), || {
+                let problem = format!("{} poses; expected one for each of {} bones", poses.len(), self.joint_of.len());
+                Fault::new(&place, problem)
+            })?;
+            for (bone, pose) in poses.iter().enumerate() {
+                let checked = self.off_unit.check(&pose.rot);
+                checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
+            }
         }
-        keys.extend(channels.into_keys());
+        let time = |frame: usize| (frame as f64 / rate) as f32;
+        let turn = || frames.iter().chain(frames.first()).enumerate();
+        let mut keys = Vec::new();
+        for (bone, &joint) in self.joint_of.iter().enumerate() {
+            let mut channels = Channels::new(joint);
+            for (index, pose) in turn().filter_map(|(index, poses)| Some((index, poses.get(bone)?))) {
+                channels.push(time(index), &Key { time: 0.0, pos: Some(pose.pos), rot: Some(pose.rot), scl: None });
+            }
+            keys.extend(channels.into_keys());
+        }
+        let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
+        clip.map_err(|error| error.within(format!("{path}keyframes")))
     }
-    let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
-    clip.map_err(|error| error.within(format!("{path}keyframes")))
 }
 
 fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {

@@ -11,6 +11,7 @@ use crate::budget::Budget;
 use crate::fault::{Fault, OffUnit, ensure, in_file};
 use crate::textures::LeftOut;
 use crate::{ImportError, seams, textures};
+use animation::ClipReader;
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
 use skinbench_kernels::model::{
@@ -81,9 +82,9 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     }
     let primitive = seams::join(positions, &influences, triangles, &budget)?;
 
-    let mut off_unit = OffUnit::default();
-    let clips = animation::clips(geometry, &path, &joint_of, &mut off_unit, &budget)?;
-    repairs.extend(off_unit.describe("rotation keys"));
+    let mut reader = ClipReader { joint_of: &joint_of, off_unit: OffUnit::default() };
+    let clips = reader.clips(geometry, &path, &budget)?;
+    repairs.extend(reader.off_unit.describe("rotation keys"));
     let of_bones = |error: Fault| error.within(format!("{path}bones"));
     let skin = SkinData::at_rest(&skeleton, joint_of).map_err(of_bones)?;
     let parts = ModelParts::new(name, skeleton, skin, vec![primitive]);

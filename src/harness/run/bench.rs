@@ -1,8 +1,9 @@
 //! Frames of a backend, and the resources that the backends of a rotation share for them.
 
+use super::counters;
 use super::disturbance::Disturber;
 use super::energy::{COUNTERS, EnergyMeter, Spent};
-use super::options::Disturbance;
+use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::thread_clocks::ThreadClocks;
@@ -78,28 +79,24 @@ pub(super) struct Bench {
     /// disturbance takes energy, too.
     meters: [Option<EnergyMeter>; 2],
     /// Counts the processor's events, if they are wanted and can be counted.
-    pub counters: Option<Box<dyn CountSource>>,
+    counters: Option<Box<dyn CountSource>>,
     /// The device's work in the last frame.
     work: FrameWork,
 }
 
 impl Bench {
-    pub fn new(
-        arena: Arena,
-        device: Box<dyn DeviceSide>,
-        clocks: ThreadClocks,
-        threads: Threads,
-        disturbance: Disturbance,
-    ) -> Self {
-        let (timer, disturber, work) = (StageTimer::default(), Disturber::new(disturbance), FrameWork::default());
-        let meters = match disturbance == Disturbance::default() {
+    pub fn new(arena: Arena, device: Box<dyn DeviceSide>, threads: &Threads, options: &RunOptions) -> Self {
+        let (timer, disturber) = (StageTimer::default(), Disturber::new(options.disturbance));
+        let (clocks, work) = (ThreadClocks::new(threads), FrameWork::default());
+        let counters = options.counters.then(|| counters::open(threads).0).flatten();
+        let meters = match options.disturbance == Disturbance::default() {
             true => {
                 let adapter = device.energy_counter().and_then(EnergyMeter::of_adapter);
                 [EnergyMeter::of_processor(Path::new(COUNTERS)), adapter]
             }
             false => [None, None],
         };
-        Self { arena, device, timer, clocks, threads, disturber, meters, counters: None, work }
+        Self { arena, device, timer, clocks, threads: threads.clone(), disturber, meters, counters, work }
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
@@ -399,8 +396,8 @@ mod tests {
         let few = Settings { instances: Some(1), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let (context, seen) = (Context::default(), Rc::default());
-        let (device, clocks) = (opened_device::open(&context), ThreadClocks::new(&context.threads));
-        let mut bench = Bench::new(Arena::default(), device, clocks, context.threads, disturbance);
+        let options = RunOptions { disturbance, ..RunOptions::default() };
+        let mut bench = Bench::new(Arena::default(), opened_device::open(&context), &context.threads, &options);
         let prepared = Box::new(Watcher { watch: bench.disturber.watch(), times_itself, seen: Rc::clone(&seen) });
         let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
         let (warm_up, spent) = (WarmUp::default(), Default::default());

@@ -2,13 +2,11 @@
 
 use super::audit::Auditor;
 use super::bench::{Bench, Contender};
-use super::counters;
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Order, Pace, WarmUp, Window};
 use super::outcome::{Floor, Outcome, StageTimes, Status};
-use super::thread_clocks::ThreadClocks;
 use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
@@ -19,6 +17,7 @@ use crate::harness::{
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
 use std::time::Duration;
@@ -77,7 +76,7 @@ impl<'a> Contest<'a> {
         observer: &'a mut dyn Observer,
         depth: Depth,
     ) -> Self {
-        let demand = Demand::new(&*opened_device::open(context), scene);
+        let demand = Demand::new(context, scene);
         let by_software = demand.shared.device_is_host && demand.job.passes > 0;
         let pace = match (options.sustain, options.frames) {
             (Some(time), _) => Pace::Sustained(time),
@@ -87,7 +86,7 @@ impl<'a> Contest<'a> {
         };
         let outcomes = vec![None; options.backends.len()];
         let limits = Limits::new(context.isa);
-        let auditor = Auditor::new(options.seed);
+        let auditor = Auditor::new(options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
         Self { scene, context, options, observer, depth, demand, pace, first_depths: None, limits, auditor, outcomes }
     }
 
@@ -99,7 +98,7 @@ impl<'a> Contest<'a> {
             Pace::Frames(_) | Pace::Full | Pace::Sustained(_) => (candidates, Vec::new()),
         };
         for candidates in [first, second] {
-            let limit = self.options.memory;
+            let limit = self.options.memory();
             for rotation in rotations(candidates, |candidate| &candidate.footprint, self.demand.shared, limit) {
                 if !self.observer.interrupted() {
                     self.rotation(rotation)?;
@@ -116,7 +115,7 @@ impl<'a> Contest<'a> {
             let created = entry.create(self.context).and_then(|backend| {
                 let crowd = crowd_for(self.scene, entry)?;
                 let footprint = backend.footprint(crowd, &self.demand.job)?;
-                self.demand.shared.check(&footprint, self.options.memory)?;
+                self.demand.shared.check(&footprint, self.options.memory())?;
                 Ok(Candidate { index, entry, crowd, backend, footprint })
             });
             match created {
@@ -169,11 +168,7 @@ impl<'a> Contest<'a> {
         device.present(self.scene, self.demand.job.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|candidate| candidate.footprint).collect();
         let arena = self.demand.shared.arena(&*device, &self.scene.crowd, self.demand.job.keep, &footprints)?;
-        let clocks = ThreadClocks::new(&self.context.threads);
-        let threads = &self.context.threads;
-        let mut bench = Bench::new(arena, device, clocks, threads.clone(), self.options.disturbance);
-        bench.counters = self.options.counters.then(|| counters::open(threads).0).flatten();
-        Ok(bench)
+        Ok(Bench::new(arena, device, &self.context.threads, self.options))
     }
 
     /// Compares a backend's vertices and its picture. Returns why it may not be measured.

@@ -1,53 +1,43 @@
 //! Counters of the processor's events, by Linux's perf events, for the threads of skinbench.
 
-use crate::frame::CountSource;
-use crate::threads::Threads;
-
-/// Advice to those who may not count.
 #[cfg(all(target_os = "linux", feature = "cli"))]
-const ADVICE: &str =
-    "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
-
-/// The counters of the calling thread, of rayon's global pool and of `threads`, if there are any; and one line that says
-/// why they count less than all kinds and what to do, if they do.
-#[cfg(all(target_os = "linux", feature = "cli"))]
-pub fn open(threads: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>) {
-    let (counters, problem) = linux::PerfCounters::open(threads);
-    (Some(Box::new(counters)), problem.map(|problem| format!("not all events can be counted: {problem}; {ADVICE}")))
-}
+pub use linux::open;
 
 /// Counters, which only Linux has.
 #[cfg(not(all(target_os = "linux", feature = "cli")))]
-pub fn open(_: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>) {
+pub fn open(_: &crate::threads::Threads) -> (Option<Box<dyn crate::frame::CountSource>>, Option<String>) {
     (None, Some("events can be counted on Linux only".into()))
 }
 
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod linux {
+    use super::super::thread_clocks::on_each;
     use crate::frame::{CountSource, Counts};
     use crate::threads::Threads;
+    use nix::sys::resource::{UsageWho, getrusage};
     use perf_event::events::Hardware;
     use perf_event::{Builder, Counter};
     use std::io;
 
+    /// Advice to those who may not count.
+    const ADVICE: &str =
+        "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
+
     /// Cycles, instructions and misses of every thread; the kinds that cannot be counted are left out.
     #[derive(Debug)]
-    pub struct PerfCounters([Option<Vec<Counter>>; 3]);
+    struct PerfCounters([Option<Vec<Counter>>; 3]);
 
-    impl PerfCounters {
-        /// Opens the kinds that can be counted, and returns the reason why another one cannot.
-        pub fn open(threads: &Threads) -> (Self, Option<io::Error>) {
-            let mut problem = None;
-            let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
-            let counters = events.map(|event| match of_threads(threads, event) {
-                Ok(counters) => Some(counters),
-                Err(error) => {
-                    problem = Some(error);
-                    None
-                }
-            });
-            (Self(counters), problem)
-        }
+    /// The counters of the calling thread, of rayon's global pool and of `threads`, if there are any; and one line that
+    /// says why they count less than all kinds and what to do, if they do.
+    pub fn open(threads: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>) {
+        let mut problem = None;
+        let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
+        let counters = events.map(|event| {
+            let own = || Builder::new(event).observe_self().enabled(true).build();
+            let all: io::Result<Vec<Counter>> = on_each(threads, own).into_iter().collect();
+            all.map_err(|error| problem = Some(format!("not all events can be counted: {error}; {ADVICE}"))).ok()
+        });
+        (Some(Box::new(PerfCounters(counters))), problem)
     }
 
     impl CountSource for PerfCounters {
@@ -60,28 +50,10 @@ mod linux {
         }
     }
 
-    /// One counter for each thread.
-    fn of_threads(threads: &Threads, event: Hardware) -> io::Result<Vec<Counter>> {
-        let own = || Builder::new(event).observe_self().enabled(true).build();
-        let mut counters = vec![own()?];
-        for counter in rayon::broadcast(|_| own()) {
-            counters.push(counter?);
-        }
-        if let Threads::Pool(pool) = threads {
-            for counter in pool.broadcast(|_| own()) {
-                counters.push(counter?);
-            }
-        }
-        Ok(counters)
-    }
-
     /// Context switches of the whole process so far, for which no permission is needed.
     pub fn context_switches() -> Option<u64> {
-        // SAFETY: all bytes zero are a valid `rusage`, which is plain numbers.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: `usage` outlives the call.
-        let failed = unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
-        (failed == 0).then_some((usage.ru_nvcsw + usage.ru_nivcsw) as u64)
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+        Some((usage.voluntary_context_switches() + usage.involuntary_context_switches()) as u64)
     }
 }
 
@@ -89,6 +61,7 @@ mod linux {
 mod tests {
     use super::*;
     use crate::frame::Event;
+    use crate::threads::Threads;
 
     #[test]
     fn counters_advance_or_the_reason_is_one_line() {

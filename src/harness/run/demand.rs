@@ -4,7 +4,7 @@ use crate::backend::Context;
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Job, Result, Retention};
 use crate::frustum::Frustum;
-use crate::harness::{BackendMemory, DeviceSide, SharedMemory, opened_device};
+use crate::harness::{BackendMemory, SharedMemory, opened_device};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 
@@ -17,7 +17,8 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    pub fn new(device: &dyn DeviceSide, scene: &BuiltScene) -> Self {
+    pub fn new(context: &Context, scene: &BuiltScene) -> Self {
+        let device = opened_device::open(context);
         // A ring holds only part of the crowd at a time.
         let keep = scene.settings.retention();
         let drawn = keep != Retention::Ring && device.presenter_bytes(scene, scene.passes).is_some();
@@ -30,14 +31,14 @@ impl Demand {
             gameplay: scene.gameplay.clone(),
         };
         let presenter = device.presenter_bytes(scene, passes);
-        Self { job, shared: SharedMemory::new(device, &scene.crowd, keep, presenter) }
+        Self { job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
     }
 }
 
 /// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
 /// part of the crowd at a time.
 pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
-    Demand::new(&*opened_device::open(context), scene).job.passes
+    Demand::new(context, scene).job.passes
 }
 
 /// The crowd of a scene for a backend: that of all levels, if it chooses among them.
@@ -57,7 +58,7 @@ pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Resu
 /// [`BackendError::Unavailable`] if the machine lacks what the backend needs or the backend does not support the scene,
 /// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
 pub fn promised_memory(context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<BackendMemory> {
-    let demand = Demand::new(&*opened_device::open(context), scene);
+    let demand = Demand::new(context, scene);
     let footprint = entry.create(context)?.footprint(crowd_for(scene, entry)?, &demand.job)?;
     Ok(demand.shared.of(&footprint))
 }

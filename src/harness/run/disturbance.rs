@@ -24,26 +24,37 @@ const STRETCH: usize = 1 << 13;
 pub(super) struct Disturber {
     /// `true` if caches are emptied.
     pub cold: bool,
-    memory: Arc<Memory>,
     neighbours: Vec<JoinHandle<()>>,
-    state: Arc<State>,
+    shared: Arc<Shared>,
 }
 
-/// Orders to the neighbours, which sleep unless `stream` is set.
+/// Memory that the neighbours stream, and orders to them: they sleep unless `stream` is set.
 #[derive(Default)]
-struct State {
+struct Shared {
+    /// More than caches can hold; empty if nothing is disturbed.
+    words: Vec<AtomicU64>,
     stream: AtomicBool,
     end: AtomicBool,
 }
 
-/// Memory that caches cannot hold; empty if nothing is disturbed.
-struct Memory(Vec<AtomicU64>);
-
-impl Memory {
+impl Shared {
     /// Reads and writes every line of a part.
     fn sweep(&self, part: std::ops::Range<usize>) {
-        for word in self.0[part].iter().step_by(LINE) {
+        for word in self.words[part].iter().step_by(LINE) {
             word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Reads and writes all memory round after round while it shall, from a word on.
+    fn stream(&self, mut at: usize) {
+        while !self.end.load(Ordering::Relaxed) {
+            if !self.stream.load(Ordering::Relaxed) {
+                std::thread::park();
+                continue;
+            }
+            let end = (at + STRETCH).min(self.words.len());
+            self.sweep(at..end);
+            at = if end == self.words.len() { 0 } else { end };
         }
     }
 }
@@ -53,15 +64,14 @@ impl Disturber {
         let Disturbance { cold, neighbours } = disturbance;
         let bytes =
             if disturbance == Disturbance::default() { 0 } else { (2 * last_level(Path::new(CACHES))).min(MOST) };
-        let memory = Arc::new(Memory((0..bytes / 8).map(|_| AtomicU64::new(0)).collect()));
-        let state = Arc::new(State::default());
+        let words = (0..bytes / 8).map(|_| AtomicU64::new(0)).collect();
+        let shared = Arc::new(Shared { words, ..Shared::default() });
         let neighbour = |index: usize| {
-            let (memory, state) = (Arc::clone(&memory), Arc::clone(&state));
-            let first = memory.0.len() / neighbours as usize * index;
-            std::thread::spawn(move || stream(&memory, &state, first))
+            let shared = Arc::clone(&shared);
+            let first = shared.words.len() / neighbours as usize * index;
+            std::thread::spawn(move || shared.stream(first))
         };
-        let neighbours = (0..neighbours as usize).map(neighbour).collect();
-        Self { cold, memory, neighbours, state }
+        Self { cold, neighbours: (0..neighbours as usize).map(neighbour).collect(), shared }
     }
 
     /// Displaces what the caches of all threads hold, if that is asked for.
@@ -69,20 +79,20 @@ impl Disturber {
         if !self.cold {
             return;
         }
-        let words = self.memory.0.len();
+        let words = self.shared.words.len();
         threads.install(|| {
             rayon::broadcast(|thread| {
                 let share = words / thread.num_threads();
-                self.memory.sweep(thread.index() * share..(thread.index() + 1) * share);
+                self.shared.sweep(thread.index() * share..(thread.index() + 1) * share);
             });
         });
         // Takes so long that the threads above sleep again.
-        self.memory.sweep(0..words);
+        self.shared.sweep(0..words);
     }
 
     /// Wakes the neighbours, or sends them to sleep.
     pub fn set(&self, on: bool) {
-        self.state.stream.store(on, Ordering::Relaxed);
+        self.shared.stream.store(on, Ordering::Relaxed);
         self.neighbours.iter().for_each(|neighbour| neighbour.thread().unpark());
     }
 }
@@ -91,33 +101,22 @@ impl Disturber {
 impl Disturber {
     /// Reads the number of lines that were written so far, and whether there are neighbours that stream.
     pub fn watch(&self) -> impl Fn() -> (u64, bool) + use<> {
-        let (memory, state, any) = (Arc::clone(&self.memory), Arc::clone(&self.state), !self.neighbours.is_empty());
-        let written = move || memory.0.iter().map(|word| word.load(Ordering::Relaxed)).sum();
-        move || (written(), any && state.stream.load(Ordering::Relaxed))
+        let (shared, any) = (Arc::clone(&self.shared), !self.neighbours.is_empty());
+        move || {
+            let written = shared.words.iter().map(|word| word.load(Ordering::Relaxed)).sum();
+            (written, any && shared.stream.load(Ordering::Relaxed))
+        }
     }
 }
 
 impl Drop for Disturber {
     fn drop(&mut self) {
-        self.state.end.store(true, Ordering::Relaxed);
+        self.shared.end.store(true, Ordering::Relaxed);
         self.set(false);
         for neighbour in self.neighbours.drain(..) {
             // It only fails if it panicked, which its own message tells.
             let _ = neighbour.join();
         }
-    }
-}
-
-/// Reads and writes all memory round after round while it shall, from a word on.
-fn stream(memory: &Memory, state: &State, mut at: usize) {
-    while !state.end.load(Ordering::Relaxed) {
-        if !state.stream.load(Ordering::Relaxed) {
-            std::thread::park();
-            continue;
-        }
-        let end = (at + STRETCH).min(memory.0.len());
-        memory.sweep(at..end);
-        at = if end == memory.0.len() { 0 } else { end };
     }
 }
 
@@ -137,15 +136,15 @@ mod tests {
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
         let disturber = Disturber::new(Disturbance { cold: true, neighbours: 0 });
-        let lines = (disturber.memory.0.len() / LINE) as u64;
-        assert!(disturber.memory.0.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
+        let lines = (disturber.shared.words.len() / LINE) as u64;
+        assert!(disturber.shared.words.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
         let threads = Threads::new(2).unwrap();
         disturber.before_frame(&threads);
         let (written, _) = disturber.watch()();
         assert!((2 * lines - 2..=2 * lines).contains(&written), "{written} of {lines}");
         let warm = Disturber::new(Disturbance::default());
         warm.before_frame(&threads);
-        assert_eq!(warm.memory.0.len(), 0);
+        assert_eq!(warm.shared.words.len(), 0);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::harness::parity::Tolerance;
 use crate::registry::BackendEntry;
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 /// Disturbances of measured frames. By default there are none, and caches hold what the last frame left. With cold ones,
@@ -28,7 +27,7 @@ fn caches() -> impl clap::builder::TypedValueParser<Value = bool> {
 }
 
 /// Options of a run. By default there are no backends, and memory is not limited.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct RunOptions {
     /// The backends, in the order of the results.
     pub backends: Vec<&'static BackendEntry>,
@@ -42,29 +41,20 @@ pub struct RunOptions {
     pub brief_on_software: bool,
     /// Largest differences from the reference; by default those of [`Tolerance::of`] the scene's vertex format.
     pub tolerance: Option<Tolerance>,
-    /// Bytes of main memory that may be used.
-    pub memory: u64,
+    /// Bytes of main memory that may be used; by default all.
+    pub memory: Option<u64>,
     /// `true` to count the processor's events in frames of their own, as far as the system permits.
     pub counters: bool,
     /// Disturbances of measured frames.
     pub disturbance: Disturbance,
     /// Seed that chooses the measured frames and instances that are compared with the reference; by default another one
     /// in every run, so that no backend can know them.
-    pub seed: u64,
+    pub seed: Option<u64>,
 }
 
-impl Default for RunOptions {
-    fn default() -> Self {
-        Self {
-            backends: Vec::new(),
-            frames: None,
-            sustain: None,
-            brief_on_software: false,
-            tolerance: None,
-            memory: u64::MAX,
-            counters: false,
-            disturbance: Disturbance::default(),
-            seed: RandomState::new().hash_one(0),
-        }
+impl RunOptions {
+    /// Bytes of main memory that may be used.
+    pub fn memory(&self) -> u64 {
+        self.memory.unwrap_or(u64::MAX)
     }
 }

@@ -43,7 +43,7 @@ impl TryFrom<String> for Status {
 }
 
 /// A stage's times by one clock, frame by frame.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StageTimes {
     /// The stage.
     pub stage: Stage,
@@ -77,10 +77,6 @@ impl Floor {
 
 impl StageTimes {
     /// Times without a sample.
-    fn new(stage: Stage, clock: Clock) -> Self {
-        Self { stage, clock, samples: Vec::new(), dropped: 0, floor: None, counts: CountSum::default() }
-    }
-
     /// Bandwidth reached in the median, in percent of the limit.
     pub fn percent_of_limit(&self) -> Option<f64> {
         Some(100.0 * self.floor?.ns() / self.summary()?.median as f64)
@@ -93,7 +89,7 @@ impl StageTimes {
 }
 
 /// Results of a backend.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Whose code it is, as [`crate::registry::BackendEntry::owner`].
     pub owner: &'static str,
@@ -135,20 +131,7 @@ pub struct Resources {
 impl Outcome {
     /// An outcome without times of a backend with this name in the registry.
     pub fn new(name: &'static str, passes: u32, status: Status) -> Self {
-        Self {
-            owner: OWN,
-            name,
-            passes,
-            disturbance: Disturbance::default(),
-            status,
-            problem: None,
-            parity: None,
-            device: String::new(),
-            stages: Vec::new(),
-            first_ns: None,
-            resources: None,
-            gameplay_delay: None,
-        }
+        Self { owner: OWN, name, passes, status, ..Self::default() }
     }
 
     /// Number of instances that it did not leave out, if it leaves out any.
@@ -184,7 +167,7 @@ pub(super) fn times_of(stages: &mut Vec<StageTimes>, stage: Stage, clock: Clock)
     let known = stages.iter().position(|times| (times.stage, times.clock) == (stage, clock));
     let index = known.unwrap_or(stages.len());
     if known.is_none() {
-        stages.push(StageTimes::new(stage, clock));
+        stages.push(StageTimes { stage, clock, ..StageTimes::default() });
     }
     &mut stages[index]
 }

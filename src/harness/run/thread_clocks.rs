@@ -9,12 +9,7 @@ pub(super) struct ThreadClocks(Vec<ThreadClock>);
 impl ThreadClocks {
     /// The clocks of the calling thread, of rayon's global pool and of `threads`.
     pub fn new(threads: &Threads) -> Self {
-        let mut clocks = vec![own()];
-        clocks.extend(rayon::broadcast(|_| own()));
-        if let Threads::Pool(pool) = threads {
-            clocks.extend(pool.broadcast(|_| own()));
-        }
-        Self(clocks.into_iter().flatten().collect())
+        Self(on_each(threads, own).into_iter().flatten().collect())
     }
 
     /// CPU time of all threads so far, in nanoseconds; `None` if the system has no such clocks. Reads the clocks
@@ -22,6 +17,16 @@ impl ThreadClocks {
     pub fn now(&self) -> Option<u64> {
         if self.0.is_empty() { None } else { Some(self.0.iter().map(|&clock| read(clock)).sum()) }
     }
+}
+
+/// Runs `own` on the calling thread, and on those of rayon's global pool and of `threads`.
+pub(super) fn on_each<T: Send>(threads: &Threads, own: impl Fn() -> T + Sync) -> Vec<T> {
+    let mut all = vec![own()];
+    all.extend(rayon::broadcast(|_| own()));
+    if let Threads::Pool(pool) = threads {
+        all.extend(pool.broadcast(|_| own()));
+    }
+    all
 }
 
 #[cfg(target_os = "linux")]

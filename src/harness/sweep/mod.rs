@@ -172,7 +172,7 @@ impl Sweep<'_> {
         instances: u64,
     ) -> Result<Option<u64>, BackendError> {
         let settings = point.with_instances(Some(instances)).settings;
-        let scene = self.scene.clone().with(settings).build(self.options.memory);
+        let scene = self.scene.clone().with(settings).build(self.options.memory());
         let Ok(scene) = scene else { return Ok(None) };
         match run::promised_memory(context, &scene, entry) {
             Ok(memory) => Ok(Some(memory.resident())),
@@ -180,16 +180,6 @@ impl Sweep<'_> {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Result of measuring one crowd in a search.
-enum Trial {
-    /// The time of a frame.
-    Measured(Duration),
-    /// The crowd does not fit in memory.
-    TooLarge,
-    /// Reason why the backend does not run.
-    Failed(String),
 }
 
 struct Drive<'a> {
@@ -253,9 +243,9 @@ impl Drive<'_> {
                     }
                     // The crowd that was found is run and verified.
                     None => match self.trial(most, point, entry, done)? {
-                        Trial::Measured(_) => {}
-                        Trial::TooLarge => found.problem = Some(format!("{most} instances cannot be run here")),
-                        Trial::Failed(problem) => found.problem = Some(problem),
+                        Ok(Some(_)) => {}
+                        Ok(None) => found.problem = Some(format!("{most} instances cannot be run here")),
+                        Err(problem) => found.problem = Some(problem),
                     },
                 }
                 if self.log.interrupted() {
@@ -279,16 +269,15 @@ impl Drive<'_> {
         while let Some(instances) = search.next() {
             let trial = match self.trial(instances, point, entry, done) {
                 // A crowd that does not fit in memory bounds the search from above.
-                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Trial::TooLarge,
+                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Ok(None),
                 trial => trial?,
             };
             if self.log.interrupted() {
                 return Ok(());
             }
             match trial {
-                Trial::Measured(frame) => search.record(instances, Some(frame)),
-                Trial::TooLarge => search.record(instances, None),
-                Trial::Failed(problem) => {
+                Ok(frame) => search.record(instances, frame),
+                Err(problem) => {
                     found.problem = Some(problem);
                     return Ok(());
                 }
@@ -298,19 +287,20 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Measures a backend on one crowd.
+    /// The time of a backend's frame on one crowd, `None` if the crowd does not fit in memory, or the reason why the
+    /// backend does not run.
     fn trial(
         &mut self,
         instances: u64,
         point: &SweepPoint,
         entry: &'static BackendEntry,
         done: f64,
-    ) -> Result<Trial, SweepError> {
-        let frames = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
-        Ok(match frames.get(entry.name) {
-            Some((Status::Ok, Some(frame))) => Trial::Measured(*frame),
-            Some((Status::TooLarge, _)) | None => Trial::TooLarge,
-            Some((status, _)) => Trial::Failed(format!("{} at {instances} instances", status.name())),
+    ) -> Result<Result<Option<Duration>, String>, SweepError> {
+        let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
+        Ok(match results.get(entry.name) {
+            Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),
+            Some(KnownResult { status: Status::TooLarge, .. }) | None => Ok(None),
+            Some(KnownResult { status, .. }) => Err(format!("{} at {instances} instances", status.name())),
         })
     }
 
@@ -321,21 +311,21 @@ impl Drive<'_> {
         racing: &[&'static BackendEntry],
         rest: &[SweepPoint],
         done: f64,
-    ) -> Result<HashMap<&'static str, (Status, Option<Duration>)>, SweepError> {
+    ) -> Result<HashMap<&'static str, KnownResult>, SweepError> {
         let mut known = HashMap::new();
         if racing.is_empty() {
             return Ok(known);
         }
-        let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory)?;
+        let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
         let passes = run::passes(self.context, &scene);
         let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
         let here = size(scene.crowd.instance_count() as u64, passes);
         let mut missing = Vec::new();
         for &entry in racing {
             match self.log.known(&scene, passes, entry) {
-                Some(KnownResult { status, frame }) => {
+                Some(result) => {
                     self.ending.kept += 1;
-                    known.insert(entry.name, (status, frame));
+                    known.insert(entry.name, result);
                 }
                 None => missing.push(entry),
             }
@@ -347,28 +337,23 @@ impl Drive<'_> {
         });
         let later = self.estimate.time(rest_work);
         let now = self.estimate.time(missing.iter().map(|b| (b.name, here)));
-        let mut interrupted = false;
         if !missing.is_empty() {
             let start = Instant::now();
             let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
             let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
             let mut watch = Watch { log: &mut *self.log, scene: &scene, done, part, now, later, start };
             let outcomes = run::run(&scene, self.context, &options, &mut watch)?;
-            interrupted = self.log.interrupted();
-            if !interrupted {
-                self.estimate.correct(now, start.elapsed());
+            if self.log.interrupted() {
+                return Ok(known);
             }
+            self.estimate.correct(now, start.elapsed());
             for outcome in outcomes {
-                if let Some(entry) = racing.iter().find(|e| e.name == outcome.name) {
-                    known.insert(entry.name, (outcome.status, outcome.median(Stage::Frame).map(Duration::from_nanos)));
-                }
+                let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
+                known.insert(outcome.name, KnownResult { status: outcome.status, frame });
             }
-        }
-        if interrupted {
-            return Ok(known);
         }
         for &entry in racing {
-            let Some(&(status, frame)) = known.get(entry.name) else { continue };
+            let Some(&KnownResult { status, frame }) = known.get(entry.name) else { continue };
             self.ending.statuses.push(status);
             let Some(frame) = frame else { continue };
             self.estimate.learn(entry.name, here, frame);

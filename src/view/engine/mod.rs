@@ -312,7 +312,7 @@ impl Engine {
         let options = RunOptions {
             backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
             brief_on_software: true,
-            memory: (self.memory)(),
+            memory: Some((self.memory)()),
             ..RunOptions::default()
         };
         let hosts = Host::measure_all(context.isa, &context.threads);

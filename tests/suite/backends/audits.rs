@@ -82,7 +82,7 @@ impl Prepared for PreparedCheater {
 fn measured(backends: Vec<&'static BackendEntry>, frames: u32, seed: u64) -> Vec<Outcome> {
     let crowd = Settings { instances: Some(40), passes: Some(0), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 30).unwrap();
-    let options = RunOptions { backends, frames: Some(frames), seed, ..RunOptions::default() };
+    let options = RunOptions { backends, frames: Some(frames), seed: Some(seed), ..RunOptions::default() };
     run::run(&scene, &Context::default(), &options, &mut ()).unwrap()
 }
 

@@ -1,0 +1,178 @@
+//! The keys of a scene file's tables: their places, and checked values.
+
+use super::super::error::SceneError;
+use crate::asset::Place;
+use crate::wording;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+/// Keys of a scene beside its settings.
+pub(super) const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
+
+/// The text of a scene file: turns byte positions into errors with line and column.
+#[derive(Clone, Copy)]
+pub(super) struct SceneText<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+impl SceneText<'_> {
+    pub fn place(&self, byte: usize) -> Place {
+        Place::of(self.text.as_bytes(), byte)
+    }
+
+    pub fn error(&self, byte: usize, problem: String) -> SceneError {
+        SceneError::at(self.file, self.place(byte), problem)
+    }
+
+    pub fn unreadable(&self, error: &toml::de::Error) -> SceneError {
+        self.error(error.span().map_or(0, |span| span.start), problem(error.message()))
+    }
+}
+
+/// A table of a scene file.
+#[derive(Clone, Copy)]
+pub(super) struct Keys<'a> {
+    pub source: SceneText<'a>,
+    pub table: &'a DeTable<'a>,
+    /// Byte at which it begins.
+    pub at: usize,
+}
+
+impl<'a> Keys<'a> {
+    /// Refuses keys that are not among `known`, which spaces separate.
+    pub fn check(&self, known: &str) -> Result<(), SceneError> {
+        let known: Vec<&str> = known.split_whitespace().collect();
+        match self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
+            Some(key) => Err(self.source.error(key.span().start, wording::unknown("key", key.get_ref(), &known))),
+            None => Ok(()),
+        }
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.table.contains_key(name)
+    }
+
+    /// Place of a key's value, or of the table if it lacks the key.
+    pub fn place(&self, name: &str) -> Place {
+        self.source.place(self.byte(name))
+    }
+
+    /// A problem with a key's value.
+    pub fn error(&self, name: &str, problem: impl Into<String>) -> SceneError {
+        self.source.error(self.byte(name), problem.into())
+    }
+
+    fn byte(&self, name: &str) -> usize {
+        self.table.get(name).map_or(self.at, |value| value.span().start)
+    }
+
+    /// A key's value, if the key is there.
+    pub fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, SceneError> {
+        let value = self.table.get(name).cloned().map(|value| T::deserialize(ValueDeserializer::from(value)));
+        value.transpose().map_err(|error| self.source.unreadable(&error))
+    }
+
+    /// A key's value, or that of a key which is not there.
+    pub fn or_default<T: Deserialize<'a> + Default>(&self, name: &str) -> Result<T, SceneError> {
+        self.get(name).map(Option::unwrap_or_default)
+    }
+
+    /// The value of a key that must be there.
+    pub fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, SceneError> {
+        self.get(name)?.ok_or_else(|| self.error(name, format!("missing field `{name}`")))
+    }
+
+    /// A key's number, or its default.
+    pub fn number<T: Deserialize<'a> + Copy + fmt::Display>(
+        &self,
+        name: &str,
+        default: T,
+        accepts: impl Fn(T) -> bool,
+        expected: &str,
+    ) -> Result<T, SceneError> {
+        self.optional(name, accepts, expected).map(|value| value.unwrap_or(default))
+    }
+
+    /// A key's number, if the key is there; refuses it unless `accepts` holds for it.
+    pub fn optional<T: Deserialize<'a> + Copy + fmt::Display>(
+        &self,
+        name: &str,
+        accepts: impl Fn(T) -> bool,
+        expected: &str,
+    ) -> Result<Option<T>, SceneError> {
+        match self.get(name)? {
+            Some(number) if !accepts(number) => {
+                Err(self.error(name, format!("{name} = {number}; expected {expected}")))
+            }
+            number => Ok(number),
+        }
+    }
+
+    /// The table `weights`, by name; `prefix` stands before names in errors.
+    pub fn weights(
+        &self,
+        prefix: &str,
+        accepts: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Vec<(String, f64)>, SceneError> {
+        let weights: BTreeMap<String, Spanned<f64>> = self.or_default("weights")?;
+        let checked = |(name, weight): (String, Spanned<f64>)| match *weight.get_ref() {
+            value if accepts(value) => Ok((name, value)),
+            value => {
+                let problem = format!("{prefix}{name} = {value}; expected {expected}");
+                Err(self.source.error(weight.span().start, problem))
+            }
+        };
+        weights.into_iter().map(checked).collect()
+    }
+
+    /// The table of a key, if the key is there.
+    pub fn table(&self, name: &str) -> Result<Option<Self>, SceneError> {
+        self.table.get(name).map(|value| self.inner(value)).transpose()
+    }
+
+    /// The tables of a key.
+    pub fn tables(&self, name: &str) -> Result<Vec<Self>, SceneError> {
+        match self.table.get(name).map(Spanned::get_ref) {
+            None => Ok(Vec::new()),
+            Some(DeValue::Array(tables)) => tables.iter().map(|value| self.inner(value)).collect(),
+            Some(other) => Err(self.error(name, format!("invalid type: {}, expected tables", other.type_str()))),
+        }
+    }
+
+    fn inner(&self, value: &'a Spanned<DeValue<'a>>) -> Result<Self, SceneError> {
+        let at = value.span().start;
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(Self { table, at, ..*self }),
+            other => Err(self.source.error(at, format!("invalid type: {}, expected a table", other.type_str()))),
+        }
+    }
+}
+
+pub(super) fn positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// Returns whether a number is a part of a whole.
+pub(super) fn part(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+/// The parser's message in one line, with the closest name if it says that one is unknown.
+fn problem(message: &str) -> String {
+    let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    for (said, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
+        let Some((name, expected)) = line.strip_prefix(said).and_then(|rest| rest.split_once('`')) else { continue };
+        let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        // Those of the top level are read apart.
+        if known.contains(&"passes") {
+            known.extend(SCENE_KEYS);
+        }
+        return wording::unknown(kind, name, &known);
+    }
+    line
+}
