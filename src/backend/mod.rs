@@ -2,8 +2,7 @@
 
 mod abilities;
 pub mod cpu;
-pub mod cpu_scalar;
-pub mod cpu_simd;
+pub mod cpu_kernels;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "gpu")]

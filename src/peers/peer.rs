@@ -16,7 +16,7 @@ use crate::frame::{
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
-use crate::registry::BackendEntry;
+use crate::registry::{BackendEntry, Constructor};
 use crate::wording::one_line;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -59,7 +59,10 @@ pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
     let all =
         move |context: &Context| Box::new(Peer { manifest, threads: context.threads.count() }) as Box<dyn Backend>;
     let entry = |name: &'static str, create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)| {
-        &*Box::leak(Box::new(BackendEntry::of_others(name, &manifest.summary, &manifest.owner, create)))
+        &*Box::leak(Box::new(BackendEntry {
+            owner: &manifest.owner,
+            ..Constructor::Host(create).named(name, &manifest.summary)
+        }))
     };
     let mut entries = vec![entry(&manifest.name, Box::leak(Box::new(one)))];
     if manifest.threads {
