@@ -181,17 +181,8 @@ pub struct StageTimer {
 }
 
 impl StageTimer {
-    /// Times `work` by wall clock.
+    /// Times `work` by wall clock. All parts of a stage in a frame add up to one span.
     pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let before = self.read_counts();
-        let (result, ns) = timed(work);
-        self.add_counts(stage, before);
-        self.spans.push(StageTime { stage, clock: Clock::Wall, ns });
-        result
-    }
-
-    /// As [`StageTimer::wall`], for one of several parts of a stage; all parts in a frame add up to one span.
-    pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
         let before = self.read_counts();
         let (result, ns) = timed(work);
         self.add_counts(stage, before);
@@ -352,8 +343,8 @@ mod tests {
         let mut timer = StageTimer::default();
         timer.spans.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
         for _ in 0..3 {
-            timer.wall_part(Stage::Sample, spin);
-            assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
+            timer.wall(Stage::Sample, spin);
+            assert_eq!(timer.wall(Stage::Palette, || 7), 7);
         }
         let stages: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
         let wall = Clock::Wall;
@@ -403,8 +394,8 @@ mod tests {
         assert_eq!(timer.counts_of(Stage::Skin), None, "nothing counts");
         timer.count_with(Some(Box::new(Readings(0))));
         timer.wall(Stage::Skin, || ());
-        timer.wall_part(Stage::Upload, || ());
-        timer.wall_part(Stage::Upload, || ());
+        timer.wall(Stage::Upload, || ());
+        timer.wall(Stage::Upload, || ());
         timer.shared_out([Stage::Sample, Stage::Palette].into_iter(), |times| {
             times.add(Stage::Sample, 10);
             times.add(Stage::Palette, 30);

@@ -196,7 +196,7 @@ fn uploaded(
     let crowd = &frames.scene.crowd;
     // Palettes are created and written chunk by chunk, or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.iter().map(|part| part.chunks.clone()).collect(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.clone(),
         _ => session.gpu.chunks(crowd)?.into_iter().map(|chunk| vec![chunk]).collect(),
     };
     let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();

@@ -1,6 +1,6 @@
 //! A frame's commands: recording and submission.
 
-use crate::frame::{FrameWork, Result, Stage};
+use crate::frame::{Result, Stage};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
 use crate::gpu::device::timestamps::{CAPACITY, StageQueries};
@@ -67,7 +67,7 @@ impl Gpu {
 
     /// Records a copy from host to device through recycled staging memory.
     pub fn upload(&self, commands: &mut Commands, target: &Buffer, data: &[u8]) {
-        self.counts.add_work(FrameWork { uploaded: data.len() as u64, ..FrameWork::default() });
+        self.work.borrow_mut().uploaded += data.len() as u64;
         let upload = |encoder: &mut wgpu::CommandEncoder| {
             let Some(open) = self.wgpu() else { return };
             let mut belt = open.belt.borrow_mut();

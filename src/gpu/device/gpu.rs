@@ -1,10 +1,10 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
-use crate::frame::{BackendError, Bytes, DeviceObject, FrameWork, Result};
-use crate::gpu::device::counts::Counts;
-use crate::gpu::device::stage_clock::Timing;
-use crate::gpu::device::timestamps::Timestamps;
-use crate::gpu::device::{Adapter, AdapterSummary, Command, Failures, Tape, energy, needs};
+use crate::frame::{BackendError, Bytes, DeviceClock, DeviceObject, FrameWork, Result, StageTime};
+use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
+use crate::gpu::device::{Adapter, AdapterSummary, Command, Failures, Tape, needs};
+use arrayvec::ArrayVec;
+use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -33,7 +33,10 @@ pub struct DeviceBandwidth {
 pub struct Gpu {
     pub(in crate::gpu) adapter: Adapter,
     pub(in crate::gpu) medium: Medium,
-    pub(in crate::gpu) counts: Counts,
+    /// Bytes of all buffers and textures created so far.
+    pub(in crate::gpu) created: Cell<Bytes>,
+    /// Work of the frame that is being recorded.
+    pub(in crate::gpu) work: RefCell<FrameWork>,
     pub(in crate::gpu) timing: Timing,
     pub(in crate::gpu) failures: Failures,
     /// Longest wait for the device.
@@ -43,6 +46,23 @@ pub struct Gpu {
     /// The shaders read so far, by their WGSL and whether it is trusted.
     pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), DeviceObject<wgpu::ShaderModule>>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
+}
+
+/// State of the timing of stages.
+#[derive(Default)]
+pub(in crate::gpu) struct Timing {
+    pub off: Cell<bool>,
+    /// Clock of the stages.
+    pub clock: Cell<DeviceClock>,
+    /// The frame's stages that were timed by fences.
+    pub fences: RefCell<ArrayVec<StageTime, { CAPACITY as usize }>>,
+}
+
+impl Timing {
+    /// Returns whether stages are timed by timestamps.
+    pub fn takes_timestamps(&self) -> bool {
+        !self.off.get() && self.clock.get() == DeviceClock::Timestamps
+    }
 }
 
 /// Place where objects and commands go.
@@ -102,7 +122,8 @@ impl Gpu {
             patience: Cell::new(if adapter.summary.software { SOFTWARE_PATIENCE } else { PATIENCE }),
             adapter,
             medium,
-            counts: Counts::default(),
+            created: Cell::default(),
+            work: RefCell::default(),
             timing: Timing::default(),
             failures,
             user: Cell::default(),
@@ -116,9 +137,15 @@ impl Gpu {
         &self.adapter.summary
     }
 
-    /// Reads the microjoules that the adapter has taken so far, where they are counted.
+    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where no
+    /// library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
     pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        energy::counter(self.summary().pci_address.clone())
+        let (nvml, address) = (Nvml::init().ok()?, self.summary().pci_address.clone());
+        let read = move || {
+            let millijoules = nvml.device_by_pci_bus_id(address.as_str()).ok()?.total_energy_consumption().ok()?;
+            millijoules.checked_mul(1000)
+        };
+        read().map(|_| Box::new(read) as _)
     }
 
     /// Limits of the device.
@@ -149,7 +176,7 @@ impl Gpu {
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Command> {
         match &self.medium {
-            Medium::Tape(tape) => tape.borrow_mut().take(),
+            Medium::Tape(tape) => std::mem::take(&mut tape.borrow_mut().commands),
             Medium::Device(_) | Medium::Nowhere => Vec::new(),
         }
     }
@@ -165,14 +192,14 @@ impl Gpu {
 
     /// The result of `create`, and the bytes of the buffers and textures that it created.
     pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
-        let before = self.counts.created.get();
+        let before = self.created.get();
         let created = create();
-        (created, self.counts.created.get() - before)
+        (created, self.created.get() - before)
     }
 
     /// Work recorded since the last call.
     pub fn take_work(&self) -> FrameWork {
-        self.counts.work.take()
+        self.work.take()
     }
 
     /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
@@ -189,32 +216,6 @@ impl Gpu {
         needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
         let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
         needs(most >= storage_buffers, &message)
-    }
-
-    /// Checks that shaders may convert 16-bit floats.
-    ///
-    /// # Errors
-    /// The adapter cannot convert them.
-    pub(in crate::gpu) fn has_half_floats(&self) -> Result<()> {
-        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
-        needs(has, "the adapter converts no 16-bit floats in shaders")
-    }
-
-    /// Checks that the threads of a subgroup may exchange values.
-    ///
-    /// # Errors
-    /// The adapter has no such operations.
-    pub(in crate::gpu) fn has_subgroups(&self) -> Result<()> {
-        needs(self.adapter.features.contains(wgpu::Features::SUBGROUP), "the adapter has no subgroup operations")
-    }
-
-    /// Checks that kernels may compute the workgroup and instance counts of others.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`] if the adapter lacks this feature, like old GL drivers and Apple's first GPUs.
-    pub fn has_indirect(&self) -> Result<()> {
-        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
-        needs(has, "the adapter has no indirect dispatches and draws")
     }
 
     /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.

@@ -45,9 +45,9 @@ impl Capture {
                 most * WIDTH
             )));
         }
-        let wgsl = |kind| (source.wgsl)(kind, CAPTURE, &[]);
+        let wgsl = |kind| (source.wgsl)(kind, CAPTURE);
         let first = source.kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
-        let own = GroupLayout::new(gpu, "capture", &first, 1, wgpu::ShaderStages::VERTEX, None);
+        let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.buffer(Purpose::Staging, "capture", size_of::<layout::Capture>() as u64, usage);
         let target = |label| {

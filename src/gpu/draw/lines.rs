@@ -47,14 +47,14 @@ impl Presenter {
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    pub fn draw_overlay(&self, beneath: Beneath, overlay: Overlay) -> Result<()> {
+    pub fn draw_overlay(&self, beneath: Beneath, overlay: &Overlay) -> Result<()> {
         let pipelines =
             self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples));
         let gpu = self.gpu();
         let buffer = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Targets, label, contents, usage);
-        let vertices = |label, ends| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
-        let (ends, corners) = (vertices("lines", overlay.lines), vertices("corners", overlay.corners));
-        let indices = buffer("triangles", bytemuck::cast_slice(overlay.indices), wgpu::BufferUsages::INDEX);
+        let vertices = |label, ends: &[LineEnd]| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
+        let (ends, corners) = (vertices("lines", &overlay.lines), vertices("corners", &overlay.corners));
+        let indices = buffer("triangles", bytemuck::cast_slice(&overlay.indices), wgpu::BufferUsages::INDEX);
         let mut commands = gpu.commands("overlay");
         let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
         let depth = self.depth_target((beneath != Beneath::Picture).then_some(1.0));

@@ -38,14 +38,14 @@ pub enum Beneath {
 }
 
 /// Lines and triangles in world space, each end with its colour.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Overlay<'a> {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overlay {
     /// Pairs of ends.
-    pub lines: &'a [LineEnd],
+    pub lines: Vec<LineEnd>,
     /// Corners that `indices` name.
-    pub corners: &'a [LineEnd],
+    pub corners: Vec<LineEnd>,
     /// Three for each triangle.
-    pub indices: &'a [u32],
+    pub indices: Vec<u32>,
 }
 
 /// Pipelines of lines and of triangles, and the bindings of both.
@@ -59,7 +59,7 @@ impl OverlayPipelines {
     /// `view` holds the view as shaders read it.
     pub(in crate::gpu) fn new(gpu: &Gpu, view: &Buffer, samples: u32) -> Self {
         let wgsl = shader("lines.wgsl", &[]);
-        let layout = GroupLayout::new(gpu, "lines", &wgsl, 0, wgpu::ShaderStages::VERTEX, None);
+        let layout = GroupLayout::new(gpu, "lines", &[&wgsl], 0, wgpu::ShaderStages::VERTEX);
         let bindings = layout.bind(gpu, "lines", [("view", view.into())]);
         let module = module(gpu, "lines", wgsl, false);
         let pipeline_layout = pipeline_layout(gpu, "lines", &[&layout]);

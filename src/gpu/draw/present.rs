@@ -4,12 +4,9 @@
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
-use crate::gpu::draw::draws::{Draws, MOTION, Scenery};
-use crate::gpu::draw::group_draw::{GroupDraw, plain, textured};
+use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery, plain, textured};
 use crate::gpu::draw::overlay::OverlayPipelines;
-use crate::gpu::draw::source::{
-    ArenaForm, Drawable, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
-};
+use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::{GroupLayout, layout};
@@ -58,10 +55,7 @@ impl Target {
 /// Returns whether two drawables are the same vertices, those of the arena in the same form.
 fn same(one: &Drawable, other: &Drawable) -> bool {
     let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
-    let is_plain = |form: &ArenaForm| form.output.is_none() && form.visible.is_none();
     match (one, other) {
-        (Drawable::Host, Drawable::Host) => true,
-        (Drawable::Host, Drawable::Arena(form)) | (Drawable::Arena(form), Drawable::Host) => is_plain(form),
         (Drawable::Arena(a), Drawable::Arena(b)) => a.output == b.output && visible(a) == visible(b),
         (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
         (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
@@ -140,18 +134,17 @@ impl Presenter {
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
         let root = draw_root(false, picture.is_some());
-        let wgsl = preskinned_shader(OutputForm::Floats, false, root, &[]);
+        let wgsl = preskinned_shader(OutputForm::Floats, false, root);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let groups = models.iter().zip(paints).map(|(model, paint)| GroupDraw::new(&gpu, view.mode, model, paint));
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
             mode: view.mode,
             picture,
             samples,
-            layout: GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None),
+            layout: GroupLayout::new(&gpu, "draw", &[&wgsl], 1, wgpu::ShaderStages::VERTEX_FRAGMENT),
             view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
-            groups: groups.collect(),
+            groups: GroupDraw::all(&gpu, view.mode, &models, paints),
             models,
             gpu,
         };
@@ -167,7 +160,7 @@ impl Presenter {
             view,
             passes,
             chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows),
+            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -184,12 +177,12 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or
-    /// at the beginning of a frame. The last pass draws colours, those before it only depth.
+    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side) and
+    /// all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,
-        drawable: &Drawable,
+        drawable: Option<&Drawable>,
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
@@ -198,10 +191,12 @@ impl Presenter {
         if let Some(updates) = &mut self.updates {
             updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
         }
-        if let Drawable::Host = drawable {
+        if drawable.is_none() {
             timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
         }
-        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Host | Drawable::Arena(_)));
+        let uploaded = Drawable::Arena(ArenaForm::default());
+        let drawable = drawable.unwrap_or(&uploaded);
+        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Arena(_)));
         let is_wanted =
             |(known, first, _): &(Drawable, Option<Buffer>, _)| same(known, drawable) && first.as_ref() == buffer;
         let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
@@ -236,20 +231,16 @@ impl Presenter {
 
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
-        let in_arena = |form: ArenaForm| {
-            let part = |(index, buffer): (usize, &Buffer)| StoredPart {
-                chunks: vec![self.chunks[index].chunk.clone()],
-                buffer: buffer.clone(),
-                previous: arena.previous.get(index).cloned(),
-            };
-            let parts = arena.device.iter().enumerate().map(part).collect();
-            Rc::new(StoredVertices { parts, kinds: self.kinds.clone(), merged: false, form })
+        let in_arena = |form: &ArenaForm| {
+            let parts = self.chunks.iter().map(|chunk| vec![chunk.chunk.clone()]).collect();
+            let (buffers, previous) = (arena.device.clone(), arena.previous.clone());
+            let (kinds, form) = (self.kinds.clone(), form.clone());
+            Rc::new(StoredVertices { parts, buffers, previous, kinds, merged: false, form })
         };
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
             Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Arena(form) => in_arena(form.clone()),
-            Drawable::Host => in_arena(ArenaForm::default()),
+            Drawable::Arena(form) => in_arena(form),
         };
         let families = stored.form.visible.as_ref().and_then(|visible| visible.families.as_ref());
         let models = families.unwrap_or(&self.scenery.models);

@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{self, GameplayData};
-use crate::gpu::pose::{PaletteSource, half_palette};
+use crate::gpu::pose::{PaletteSource, Poser, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
@@ -17,15 +17,11 @@ use std::rc::Rc;
 pub struct PosedPalettes {
     /// `None` where buffers are only counted.
     host: Option<HostPoses>,
-    /// Bytes of the host's lists.
-    host_bytes: Bytes,
     threads: Threads,
     form: PaletteForm,
     shares: Vec<ChunkShare>,
-    /// For each buffer the range of shares whose palettes it holds, and the buffer.
-    held: Vec<Range<usize>>,
-    buffers: Vec<Palettes>,
-    approximation: Option<Approximation>,
+    /// Each buffer, and the range of rows that it holds, or of converted numbers if rows are converted.
+    buffers: Vec<(Palettes, Range<usize>)>,
 }
 
 /// The host's lists.
@@ -58,14 +54,14 @@ impl PosedPalettes {
     }
 
     /// Creates a buffer for each part of a crowd: the neighbouring chunks that share it.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> Self {
+    pub fn source(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> PaletteSource {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
         let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
         let (mut row, mut float) = (0, 0);
-        let (mut shares, mut held) = (Vec::new(), Vec::new());
-        let palettes = parts.iter().map(|chunks| {
-            let first = shares.len();
+        let mut shares = Vec::new();
+        let buffers = parts.iter().map(|chunks| {
+            let (first_row, first_float) = (row, float);
             for chunk in chunks {
                 let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
                 let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
@@ -73,10 +69,10 @@ impl PosedPalettes {
                 (row, float) = (rows.end, converted.end);
                 shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
             }
-            held.push(first..shares.len());
-            Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form))
+            let held = if float > first_float { first_float..float } else { first_row..row };
+            (Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form)), held)
         });
-        let buffers = palettes.collect();
+        let buffers: Vec<_> = buffers.collect();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let host = (!gpu.plans()).then(|| HostPoses {
             pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
@@ -85,11 +81,20 @@ impl PosedPalettes {
             gameplay: HostGameplay::new(crowd, job),
         });
         let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
-        let host_bytes = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
+        let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
             + Bytes::of(Purpose::Palettes, palettes as u64)
             + HostGameplay::bytes(crowd, job);
         let approximation = half.then(|| half_palette::approximation(crowd));
-        Self { host, host_bytes, threads, form, shares, held, buffers, approximation }
+        let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
+        PaletteSource {
+            chunks: buffers.iter().map(|(palettes, _)| palettes.clone()).collect(),
+            label: approximation.as_ref().map(stated),
+            host_memory,
+            poses: None,
+            approximation,
+            exact_unless_baked: false,
+            poser: Box::new(Self { host, threads, form, shares, buffers }),
+        }
     }
 }
 
@@ -99,26 +104,9 @@ fn buffer_bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> u64 {
     chunks.iter().map(bytes).sum()
 }
 
-impl PaletteSource for PosedPalettes {
-    fn chunks(&self) -> &[Palettes] {
-        &self.buffers
-    }
-
-    fn host_memory(&self) -> Bytes {
-        self.host_bytes
-    }
-
-    fn label(&self) -> Option<String> {
-        let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
-        self.approximation.as_ref().map(stated)
-    }
-
-    fn approximation(&self) -> Option<Approximation> {
-        self.approximation
-    }
-
+impl Poser for PosedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { host, threads, form, shares, held, buffers, .. } = self;
+        let Self { host, threads, form, shares, buffers } = self;
         let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
         timer.update(pose, frame.crowd, frame.tick, false);
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
@@ -126,8 +114,8 @@ impl PaletteSource for PosedPalettes {
             let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
             gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
         }
-        if shares.iter().any(|share| share.floats > 0) {
-            timer.wall_part(Stage::Palette, || {
+        if !converted.is_empty() {
+            timer.wall(Stage::Palette, || {
                 for share in shares.iter().filter(|share| share.floats > 0) {
                     let rows = &rows[share.rows.clone()];
                     let out = &mut converted[share.converted.clone()];
@@ -140,16 +128,12 @@ impl PaletteSource for PosedPalettes {
         }
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
-                for (buffer, held) in buffers.iter().zip(held.iter()) {
-                    // Neighbouring chunks have neighbouring numbers.
-                    let [Some(first), Some(last)] = [shares[held.clone()].first(), shares[held.clone()].last()] else {
-                        continue;
+                for (palettes, held) in &*buffers {
+                    let data = match converted.is_empty() {
+                        true => bytemuck::cast_slice(&rows[held.clone()]),
+                        false => bytemuck::cast_slice(&converted[held.clone()]),
                     };
-                    let data = match first.floats {
-                        0 => bytemuck::cast_slice(&rows[first.rows.start..last.rows.end]),
-                        _ => bytemuck::cast_slice(&converted[first.converted.start..last.converted.end]),
-                    };
-                    buffer.upload(gpu, commands, data);
+                    palettes.upload(gpu, commands, data);
                 }
             });
         });

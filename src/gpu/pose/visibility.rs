@@ -86,8 +86,7 @@ struct CulledFamily {
 
 /// The kernels and their results.
 pub struct Visibility {
-    frustum: Frustum,
-    eye: Eye,
+    view: layout::Camera,
     camera: Buffer,
     levels: usize,
     kernels: [(Kernel, ComputePipeline); KERNELS.len()],
@@ -118,20 +117,11 @@ impl Visibility {
         let placements = gpu.storage(Purpose::Scratch, "placements", &placements);
         let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size, wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&camera(frustum, eye)), usage);
+        let view = camera(frustum, eye);
+        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
         let visible = Rc::new(Visible { placements: room, chunks: Vec::new(), families });
-        Self {
-            frustum: *frustum,
-            eye: *eye,
-            camera,
-            levels,
-            kernels,
-            placements,
-            visible,
-            instances: 0,
-            families: Vec::new(),
-        }
+        Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() }
     }
 
     /// Adds the chunks of a family, or a single one: their batches and the players of their instances as if all were in
@@ -222,7 +212,7 @@ impl Visibility {
 
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        (self.frustum, self.eye) = (*frustum, *eye);
+        self.view = camera(frustum, eye);
     }
 
     /// Sets the rule by which the device computes a chunk's dispatch.
@@ -234,7 +224,7 @@ impl Visibility {
 
     /// Records the upload of the camera, and the pass.
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
-        gpu.upload(commands, &self.camera, bytemuck::bytes_of(&camera(&self.frustum, &self.eye)));
+        gpu.upload(commands, &self.camera, bytemuck::bytes_of(&self.view));
         gpu.compute_pass(commands, Stage::Cull, |pass| {
             for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {

@@ -4,8 +4,9 @@
 use crate::frame::DeviceObject;
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::WgpuDevice;
-use crate::gpu::device::{BindGroup, PipelineLayout, Resource, descriptors};
+use crate::gpu::device::{BindGroup, Object, PipelineLayout, Resource, descriptors};
 use crate::gpu::shader::reflection::{Binding, Interface};
+use serde_json::json;
 
 /// The layout of one of a shader's groups.
 pub struct GroupLayout {
@@ -14,28 +15,9 @@ pub struct GroupLayout {
 }
 
 impl GroupLayout {
-    /// The layout of a group of a complete shader, all of whose bindings `stages` see. `dynamic` names the binding
-    /// whose offset is given when it is bound, if there is one. A syntax error is reported by `Gpu::check`.
-    pub fn new(
-        gpu: &Gpu,
-        label: &str,
-        wgsl: &str,
-        group: u32,
-        stages: wgpu::ShaderStages,
-        dynamic: Option<&str>,
-    ) -> Self {
-        Self::of_all(gpu, label, &[wgsl], group, stages, dynamic)
-    }
-
-    /// As [`GroupLayout::new`], for several shaders, whose common numbers have one kind each.
-    pub fn of_all(
-        gpu: &Gpu,
-        label: &str,
-        shaders: &[impl AsRef<str>],
-        group: u32,
-        stages: wgpu::ShaderStages,
-        dynamic: Option<&str>,
-    ) -> Self {
+    /// The layout of a group of complete shaders, all of whose bindings `stages` see. Numbers that shaders have in common
+    /// have one kind each. A syntax error is reported by `Gpu::check`.
+    pub fn new(gpu: &Gpu, label: &str, shaders: &[impl AsRef<str>], group: u32, stages: wgpu::ShaderStages) -> Self {
         let mut bindings: Vec<Binding> = Vec::new();
         // Where nothing is bound, parsing would only take time.
         for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
@@ -47,11 +29,6 @@ impl GroupLayout {
         bindings.retain(|binding| binding.group == group);
         bindings.sort_by_key(|binding| binding.number);
         bindings.dedup_by_key(|binding| binding.number);
-        for binding in &mut bindings {
-            if let wgpu::BindingType::Buffer { has_dynamic_offset, .. } = &mut binding.ty {
-                *has_dynamic_offset = dynamic == Some(&*binding.name);
-            }
-        }
         let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
             binding: binding.number,
             visibility: stages,
@@ -114,5 +91,6 @@ pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> Pipel
             immediate_size: 0,
         })
     };
-    gpu.create(real, || descriptors::pipeline_layout(groups.iter().map(|group| &group.layout)))
+    let ids = groups.iter().map(|group| group.layout.id);
+    gpu.create(real, || Object::new(json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()})))
 }

@@ -2,13 +2,11 @@
 
 use crate::gpu::Gpu;
 use crate::gpu::device::{
-    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule, descriptors,
+    BindGroup, Buffer, ComputePass, ComputePipeline, Object, PipelineLayout, Resource, ShaderModule, descriptors,
 };
 use crate::gpu::shader::{GroupLayout, layout, pipeline_layout};
+use serde_json::json;
 use std::rc::Rc;
-
-/// The variable of kernels whose offset is given when it is bound.
-const DYNAMIC: &str = "character";
 
 /// Names and values of shader overrides.
 pub type Constants = Vec<(&'static str, f64)>;
@@ -25,7 +23,11 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModu
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
-    let module = gpu.create(|open| create(&open.device, label, &key.0, trusted), || descriptors::module(label, &key.0));
+    let recorded = json!({"kind": "module", "label": label});
+    let module = gpu.create(
+        |open| create(&open.device, label, &key.0, trusted),
+        || Object { text: Some(key.0.clone()), ..Object::new(recorded) },
+    );
     modules.insert(key, module.clone());
     module
 }
@@ -52,7 +54,7 @@ pub struct Kernel {
 impl Kernel {
     /// Reads a complete shader. One that is not `trusted`, or edited, runs with bounds checks.
     pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, edit: Option<&Edit>, trusted: bool) -> Self {
-        let group = |number| GroupLayout::new(gpu, label, &wgsl, number, wgpu::ShaderStages::COMPUTE, Some(DYNAMIC));
+        let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
         let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
         let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
@@ -78,7 +80,16 @@ impl Kernel {
                     cache: open.pipeline_cache.as_ref(),
                 })
             },
-            || descriptors::compute_pipeline(self.label, &self.layout, &self.module, constants),
+            || {
+                Object::new(json!({
+                    "kind": "compute",
+                    "label": self.label,
+                    "layout": self.layout.id,
+                    "module": self.module.id,
+                    "entryPoint": "main",
+                    "constants": descriptors::constants(constants),
+                }))
+            },
         )
     }
 
@@ -108,7 +119,7 @@ impl Gpu {
         groups: u32,
     ) {
         let (x, y) = self.folded(groups);
-        self.counts.add_dispatch();
+        self.work.borrow_mut().dispatches += 1;
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, group, &[]);
         pass.dispatch_workgroups(x, y, 1);
@@ -123,7 +134,7 @@ impl Gpu {
         counted: Option<(&Buffer, usize)>,
         [instances, slots]: [u32; 2],
     ) {
-        self.counts.add_dispatch();
+        self.work.borrow_mut().dispatches += 1;
         if let Some((workgroups, index)) = counted {
             return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }

@@ -2,7 +2,8 @@
 //! spans of chunks that share bindings.
 
 use crate::crowd::{Crowd, Group};
-use crate::frame::{BackendError, Result};
+use crate::frame::Result;
+use crate::gpu::device::fits;
 use crate::gpu::pose::slots::pose_bytes;
 use crate::gpu::shader::layout::{self, INLINE};
 use std::ops::Range;
@@ -53,7 +54,7 @@ fn mesh_bytes(group: &Group) -> u64 {
 /// each other: all levels of some of its instances, then all levels of the next.
 ///
 /// # Errors
-/// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+/// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     let largest = |group: &Group| {
@@ -61,10 +62,8 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     };
     for (family, groups) in crowd.groups().chunks(crowd.levels()).enumerate() {
         let largest = groups.iter().map(largest).max().unwrap_or(1);
+        one_fits(&groups[0], largest, limit)?;
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
-        if at_once == 0 {
-            return Err(too_large(&groups[0], largest, limit));
-        }
         for first in (0..groups[0].len() as u32).step_by(at_once as usize) {
             for (level, group) in groups.iter().enumerate() {
                 let start = group.instances.start + first;
@@ -80,16 +79,13 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
 /// bytes, and their palettes and meshes likewise. A span has at most one chunk of each group.
 ///
 /// # Errors
-/// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+/// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
 pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     let (mut spans, mut span) = (Vec::new(), Vec::new());
     let [mut vertices, mut palettes, mut meshes] = [0; 3];
     for (index, group) in crowd.groups().iter().enumerate() {
         let (vertex_bytes, palette_bytes) = (vertex_bytes(group), palette_bytes(group));
-        let largest = vertex_bytes.max(palette_bytes);
-        if largest > limit {
-            return Err(too_large(group, largest, limit));
-        }
+        one_fits(group, vertex_bytes.max(palette_bytes), limit)?;
         let mut rest = group.instances.clone();
         while !rest.is_empty() {
             let fit = ((limit - vertices) / vertex_bytes).min((limit - palettes) / palette_bytes);
@@ -113,11 +109,8 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     Ok(spans)
 }
 
-fn too_large(group: &Group, bytes: u64, limit: u64) -> BackendError {
-    BackendError::TooLarge(format!(
-        "one instance of {:?} needs {bytes} bytes in one binding; the adapter allows {limit}",
-        group.model.name()
-    ))
+fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
+    fits(format_args!("one instance of {:?} needs", group.model.name()), bytes, "in one binding", limit)
 }
 
 #[cfg(test)]
