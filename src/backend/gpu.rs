@@ -174,7 +174,7 @@ struct PreparedGpu {
 impl Prepared for PreparedGpu {
     fn device(&self) -> String {
         let labels = self.posed.palettes.label.iter().cloned().chain(self.skinner.label());
-        labels.fold(self.posed.gpu.summary().name.clone(), |device, label| format!("{device}, {label}"))
+        labels.fold(self.posed.gpu.adapter.summary.name.clone(), |device, label| format!("{device}, {label}"))
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {

@@ -6,14 +6,13 @@ pub mod pose;
 pub mod shader;
 pub mod skin;
 
-pub use device::adapter::AdapterSummary;
+pub use device::adapter::{Adapter, AdapterSummary};
 pub use device::commands::{Commands, Flight};
 pub use device::gpu::{DeviceBandwidth, Gpu};
 pub use device::timestamps::StageQueries;
 pub use draw::capture::Capture;
 pub use draw::ground::ground;
-pub use draw::lines::skeleton_lines;
-pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque};
+pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
 pub use draw::source::{Drawable, VertexSource};
 pub use draw::surfaces::Surfaces;
 pub use pose::palette_source::{PaletteSource, PoseBytes};

@@ -78,11 +78,14 @@ fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
 
 /// Abilities and limits of a device.
 #[derive(Clone)]
-pub(in crate::gpu) struct Adapter {
+pub struct Adapter {
+    /// Name and driver.
     pub summary: AdapterSummary,
+    /// Limits of the device.
     pub limits: wgpu::Limits,
     /// Features that the device has and that we use.
     pub features: wgpu::Features,
+    /// Features of every device but old ones.
     pub downlevel: wgpu::DownlevelFlags,
     /// `true` if vertices of vertex shaders can be drawn to float textures.
     pub captures: bool,
@@ -100,7 +103,7 @@ impl Adapter {
     /// # Errors
     /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
     /// [`BackendError::Device`] if it does not open.
-    pub fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
+    pub(in crate::gpu) fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
         let mut adapters = adapters();
         if adapters.is_empty() {
             return Err(BackendError::Unavailable("no adapter".into()));
@@ -142,7 +145,7 @@ impl Adapter {
     }
 
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
-    pub fn webgpu() -> Self {
+    pub(in crate::gpu) fn webgpu() -> Self {
         let name = "WebGPU".to_owned();
         let (driver, pci_address) = (String::new(), String::new());
         let summary = AdapterSummary { index: 0, api: name.clone(), name, driver, software: false, pci_address };

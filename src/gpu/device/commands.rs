@@ -148,7 +148,7 @@ impl Commands {
 
     /// Makes a software adapter take the timestamps recorded so far before it continues.
     pub(in crate::gpu) fn flush(&mut self) {
-        if self.gpu.summary().software {
+        if self.gpu.adapter.summary.software {
             self.cut(None);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::frame::{BackendError, Bytes, DeviceClock, DeviceObject, FrameWork, Result, StageTime};
 use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
-use crate::gpu::device::{Adapter, AdapterSummary, Command, Failures, Tape, needs};
+use crate::gpu::device::{Adapter, Command, Failures, Tape, needs};
 use arrayvec::ArrayVec;
 use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
@@ -31,7 +31,8 @@ pub struct DeviceBandwidth {
 
 /// An open device.
 pub struct Gpu {
-    pub(in crate::gpu) adapter: Adapter,
+    /// What it is and can do. Limits can be lowered to simulate another adapter.
+    pub adapter: Adapter,
     pub(in crate::gpu) medium: Medium,
     /// Bytes of all buffers and textures created so far.
     pub(in crate::gpu) created: Cell<Bytes>,
@@ -39,10 +40,10 @@ pub struct Gpu {
     pub(in crate::gpu) work: RefCell<FrameWork>,
     pub(in crate::gpu) timing: Timing,
     pub(in crate::gpu) failures: Failures,
-    /// Longest wait for the device.
-    patience: Cell<Duration>,
+    /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, if nobody sets another.
+    pub patience: Cell<Duration>,
     /// Name of the backend that the device works for, for messages.
-    user: Cell<&'static str>,
+    pub user: Cell<&'static str>,
     /// The shaders read so far, by their WGSL and whether it is trusted.
     pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), DeviceObject<wgpu::ShaderModule>>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
@@ -132,25 +133,15 @@ impl Gpu {
         })
     }
 
-    /// Description of the adapter.
-    pub fn summary(&self) -> &AdapterSummary {
-        &self.adapter.summary
-    }
-
     /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where no
     /// library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
     pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        let (nvml, address) = (Nvml::init().ok()?, self.summary().pci_address.clone());
+        let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
         let read = move || {
             let millijoules = nvml.device_by_pci_bus_id(address.as_str()).ok()?.total_energy_consumption().ok()?;
             millijoules.checked_mul(1000)
         };
         read().map(|_| Box::new(read) as _)
-    }
-
-    /// Limits of the device.
-    pub fn limits(&self) -> &wgpu::Limits {
-        &self.adapter.limits
     }
 
     /// The wgpu device and its queue; `None` if nothing is executed.
@@ -212,7 +203,7 @@ impl Gpu {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
             _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
         };
-        let most = self.limits().max_storage_buffers_per_shader_stage;
+        let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
         needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
         let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
         needs(most >= storage_buffers, &message)
@@ -232,25 +223,9 @@ impl Gpu {
         self.adapter.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
 
-    /// Limits the size of bindings, to simulate another adapter.
-    pub fn limit_bindings(&self, bytes: u64) {
-        self.adapter.binding_limit.set(bytes);
-    }
-
-    /// Limits the workgroups of a dispatch in one dimension, to simulate another adapter.
-    pub fn limit_workgroups(&self, workgroups: u32) {
-        self.adapter.workgroup_limit.set(workgroups);
-    }
-
-    /// Issues draws one by one, to simulate an adapter that takes no others. Returns whether this one takes several at
-    /// once.
-    pub fn draw_singly(&self) -> bool {
-        self.adapter.multi_draws.replace(false)
-    }
-
     /// Largest size of a storage binding.
     pub(in crate::gpu) fn binding_bytes(&self) -> u64 {
-        let limits = self.limits();
+        let limits = &self.adapter.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.adapter.binding_limit.get())
     }
 
@@ -271,16 +246,6 @@ impl Gpu {
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
         self.failures.lost()
-    }
-
-    /// Names the backend that the device works for from now on, for messages.
-    pub fn work_for(&self, backend: &'static str) {
-        self.user.set(backend);
-    }
-
-    /// Limits how long to wait for the device, in place of a minute for hardware and an hour for a software adapter.
-    pub fn set_patience(&self, patience: Duration) {
-        self.patience.set(patience);
     }
 
     /// Lets the device report what it has finished, without waiting.
@@ -308,7 +273,7 @@ impl Gpu {
             self.failures.lose(format!(
                 "{}{} did not finish {what} within {} s; the run gives up on it",
                 user.unwrap_or_default(),
-                self.summary().name,
+                self.adapter.summary.name,
                 self.patience.get().as_secs_f64()
             ));
             // Dropped queues wait for the device: one reference stays forever, so that the process can end.

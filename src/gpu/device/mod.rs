@@ -13,7 +13,7 @@ pub mod tape;
 pub(in crate::gpu) mod timestamps;
 pub(in crate::gpu) mod timing;
 
-pub(in crate::gpu) use adapter::{Adapter, AdapterSummary, CAPTURE_FORMAT, TIMING, fits, needs};
+pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
 pub(in crate::gpu) use failures::{Failures, one_line};
 pub(in crate::gpu) use objects::{

@@ -34,7 +34,7 @@ impl Gpu {
         let fault = match choice {
             ClockChoice::Auto => self.timestamps_fault()?,
             ClockChoice::Timestamps if self.timestamps().is_none() => {
-                let name = &self.summary().name;
+                let name = &self.adapter.summary.name;
                 return Err(BackendError::Unavailable(format!(
                     "{name} has no timestamp queries; expected the clock fenced or auto"
                 )));
@@ -131,7 +131,7 @@ impl Gpu {
     /// Runs `record` in a compute pass timed as `stage`.
     pub fn compute_pass(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut ComputePass)) {
         let fenced = self.timing.clock.get() != DeviceClock::Timestamps;
-        if fenced || (self.summary().software && self.times_in_encoder()) {
+        if fenced || (self.adapter.summary.software && self.times_in_encoder()) {
             return self.timed(commands, stage, |commands| commands.compute_pass(stage.name(), None, record));
         }
         commands.compute_pass(stage.name(), self.span(stage), record);

@@ -37,7 +37,7 @@ impl Capture {
     /// # Errors
     /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
-        let (height, most) = (height(crowd), gpu.limits().max_texture_dimension_2d);
+        let (height, most) = (height(crowd), gpu.adapter.limits.max_texture_dimension_2d);
         if height > most {
             return Err(BackendError::TooLarge(format!(
                 "{} vertices of one instance; a texture holds at most {}",
@@ -77,7 +77,7 @@ impl Capture {
         gpu.check()?;
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Ok(Self {
-            group: own.bind(gpu, "capture", [("capture", (&uniform).into())]),
+            group: own.bind(gpu, "capture", &[("capture", (&uniform).into())]),
             source: Rc::clone(source),
             pipelines,
             uniform,

@@ -33,7 +33,7 @@ pub(in crate::gpu) enum Paint {
 impl Paint {
     /// Group 1 of a draw, with a view and placements.
     pub fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &Buffer, placements: &Buffer) -> BindGroup {
-        let mut resources = vec![("view", view.into()), ("placements", placements.into())];
+        let mut resources: Vec<(&str, Resource)> = vec![("view", view.into()), ("placements", placements.into())];
         match self {
             Self::Plain(colors) => resources.push(("colors", colors.into())),
             Self::Surface(surface, sampler) => resources.extend([
@@ -42,7 +42,7 @@ impl Paint {
                 ("repeating", Resource::Sampler(sampler)),
             ]),
         }
-        layout.bind(gpu, "draw", resources)
+        layout.bind(gpu, "draw", &resources)
     }
 }
 

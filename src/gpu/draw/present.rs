@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery, plain, textured};
-use crate::gpu::draw::overlay::OverlayPipelines;
+use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
@@ -65,12 +65,12 @@ fn same(one: &Drawable, other: &Drawable) -> bool {
 
 /// Offscreen targets, and the draws of a crowd.
 pub struct Presenter {
-    pub(in crate::gpu) scenery: Scenery,
+    scenery: Scenery,
     view: View,
     passes: u32,
     chunks: Vec<ArenaChunk>,
     kinds: Vec<Kind>,
-    pub(in crate::gpu) overlay: OnceCell<OverlayPipelines>,
+    overlay: OnceCell<OverlayPipelines>,
     color: Target,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
     multisampled: Option<Target>,
@@ -117,7 +117,7 @@ impl Presenter {
         let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
         let paints = picture.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
         let picture = picture.map(|(_, tinted)| tinted);
-        let largest = gpu.limits().max_texture_dimension_2d;
+        let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(
                 "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
@@ -218,7 +218,7 @@ impl Presenter {
             let colors = [self.color_target(Some(BACKGROUND)), motion];
             let count = if last { 1 + usize::from(draws.motion) } else { 0 };
             let targets =
-                Targets { label: "draw", colors: &colors[..count], depth: Some(self.depth_target(Some(1.0))) };
+                Targets { label: "draw", colors: &colors[..count], depth: Some((&self.depth.view, Some(1.0))) };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
             let wireframe = last && self.view.mode != Mode::Skin;
             commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last, wireframe));
@@ -255,6 +255,39 @@ impl Presenter {
         let uniforms: Vec<_> = self.chunks.iter().map(|chunk| &chunk.uniform).collect();
         let source = VertexSource::stored(self.gpu(), &stored, &uniforms, (models, &firsts));
         Draws::new(&self.scenery, &source, stored.merged, &firsts)
+    }
+
+    /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn draw_overlay(&self, beneath: Beneath, overlay: &Overlay) -> Result<()> {
+        let pipelines =
+            self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples));
+        let gpu = self.gpu();
+        let buffer = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Targets, label, contents, usage);
+        let vertices = |label, ends: &[LineEnd]| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
+        let (ends, corners) = (vertices("lines", &overlay.lines), vertices("corners", &overlay.corners));
+        let indices = buffer("triangles", bytemuck::cast_slice(&overlay.indices), wgpu::BufferUsages::INDEX);
+        let mut commands = gpu.commands("overlay");
+        let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
+        let depth = (&self.depth.view, (beneath != Beneath::Picture).then_some(1.0));
+        let targets = Targets { label: "overlay", colors: &[color], depth: Some(depth) };
+        commands.render_pass(&targets, (None, None), |pass| {
+            pass.set_bind_group(0, &pipelines.bindings, &[]);
+            if !overlay.indices.is_empty() {
+                pass.set_pipeline(&pipelines.triangles);
+                pass.set_vertex_buffer(&corners);
+                pass.set_index_buffer(&indices);
+                pass.draw_indexed(0..overlay.indices.len() as u32, 0..1);
+            }
+            if !overlay.lines.is_empty() {
+                pass.set_pipeline(&pipelines.lines);
+                pass.set_vertex_buffer(&ends);
+                pass.draw(0..overlay.lines.len() as u32, 0..1);
+            }
+        });
+        commands.finish()
     }
 
     /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
@@ -296,21 +329,16 @@ impl Presenter {
         Ok(padded.chunks_exact((row / 4) as usize).flat_map(|r| &r[..self.view.width as usize]).copied().collect())
     }
 
-    pub(in crate::gpu) fn gpu(&self) -> &Rc<Gpu> {
+    fn gpu(&self) -> &Rc<Gpu> {
         &self.scenery.gpu
     }
 
     /// The target of colours: cleared, or as it is.
-    pub(in crate::gpu) fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
+    fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
         match &self.multisampled {
             Some(samples) => ColorTarget { view: &samples.view, resolve: Some(&self.color.view), clear },
             None => ColorTarget { view: &self.color.view, resolve: None, clear },
         }
-    }
-
-    /// The target of depths: cleared, or as it is.
-    pub(in crate::gpu) fn depth_target(&self, clear: Option<f32>) -> (&TextureView, Option<f32>) {
-        (&self.depth.view, clear)
     }
 
     fn upload(&self, commands: &mut Commands, arena: &Arena) {

@@ -144,14 +144,14 @@ impl VertexSource {
         let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = stored.merged.then(|| tables(gpu, stored, models, firsts));
         let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
-            let numbers = match (&tables, &stored.form.visible) {
+            let mut resources: Vec<(&str, Resource)> = match (&tables, &stored.form.visible) {
                 (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
                 (None, None) => vec![("chunk", uniforms[index].into())],
             };
             let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
-            let vertices = vertices.into_iter().filter_map(|(name, buffer)| Some((name, Resource::from(buffer?))));
-            (layout.bind(gpu, "arena", numbers.into_iter().chain(vertices)), chunks.clone())
+            resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
+            (layout.bind(gpu, "arena", &resources), chunks.clone())
         };
         let parts = stored.parts.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();

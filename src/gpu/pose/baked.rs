@@ -223,10 +223,15 @@ impl BakedGroups {
         let group = self.groups[chunk.group].as_ref()?;
         let bytes = chunk.instances.len() as u64 * u64::from(group.width) * layout::SHOWN_BYTES;
         let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
-        let buffers =
-            [("now", now), ("layers", layers), ("players", players), ("clips", &group.clips), ("shown", &shown)];
-        let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let bound = self.kernel.bind(gpu, 0, buffers.into_iter().chain([("batch", batch)]));
+        let resources = [
+            ("batch", batch),
+            ("now", now.into()),
+            ("layers", layers.into()),
+            ("players", players.into()),
+            ("clips", (&group.clips).into()),
+            ("shown", (&shown).into()),
+        ];
+        let bound = self.kernel.bind(gpu, 0, &resources);
         Some((group.pipeline.clone(), bound, Palettes::baked(&group.frames, &shown)))
     }
 }

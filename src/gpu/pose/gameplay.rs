@@ -4,7 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, one_line};
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
 use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
@@ -161,17 +161,17 @@ impl DeviceGameplay {
                 let output = gpu.buffer(Purpose::Scratch, name, bytes, usage);
                 let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
                 let part = &parts[chunk.group];
-                let buffers = [
-                    ("chunk", Some(&uniform)),
-                    ("entry_boxes", Some(part)),
-                    ("joint_sockets", Some(part)),
-                    ("found", Some(&output)),
-                    ("shown", palettes.shown.as_ref()),
+                let mut resources: Vec<(&str, Resource)> = vec![
+                    ("chunk", (&uniform).into()),
+                    ("entry_boxes", part.into()),
+                    ("joint_sockets", part.into()),
+                    ("found", (&output).into()),
+                    ("palettes", palettes.binding()),
                 ];
-                let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
+                resources.extend(palettes.shown.as_ref().map(|shown| ("shown", shown.into())));
                 ChunkRead {
                     pipeline: pipelines[chunk.group].clone(),
-                    group: kernel.bind(gpu, 0, buffers.chain([("palettes", palettes.binding())])),
+                    group: kernel.bind(gpu, 0, &resources),
                     workgroups: read.workgroups(gameplay, chunk.instances.len() as u32),
                     output,
                     bytes,

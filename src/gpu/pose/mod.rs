@@ -8,12 +8,10 @@ pub(in crate::gpu) mod palette_source;
 pub(in crate::gpu) mod palettes;
 pub(in crate::gpu) mod posed_palettes;
 pub(in crate::gpu) mod posing;
-pub(in crate::gpu) mod slots;
 pub mod updates;
 pub mod visibility;
 
 pub(in crate::gpu) use baked::BakedGroups;
 pub(in crate::gpu) use palette_source::{PaletteSource, PoseBytes, Poser};
-pub(in crate::gpu) use slots::{LOCAL_BYTES, slots};
 pub(in crate::gpu) use updates::{Record, Updates};
 pub(in crate::gpu) use visibility::{Visibility, VisibleChunk};

@@ -118,7 +118,7 @@ impl PaletteForm {
             }
             _ => {}
         }
-        let limits = gpu.limits();
+        let limits = &gpu.adapter.limits;
         for chunk in chunks {
             let group = &crowd.groups()[chunk.group];
             let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);

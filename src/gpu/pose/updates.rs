@@ -72,7 +72,7 @@ impl Updates {
             let most = 1 + words / record.words() * (1 + record.words());
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let changes = gpu.buffer(purpose, "changes", (most * size_of::<u32>()) as u64, usage);
-            let group = kernel.bind(gpu, 0, [("changes", (&changes).into()), ("records", records.into())]);
+            let group = kernel.bind(gpu, 0, &[("changes", (&changes).into()), ("records", records.into())]);
             let staged = if gpu.plans() { Vec::new() } else { Vec::with_capacity(most) };
             UpdatedBuffer { instances, changes, staged, group }
         };

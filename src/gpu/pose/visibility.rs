@@ -159,7 +159,7 @@ impl Visibility {
             instances,
             groups: workgroups,
             dispatches: DISPATCHES as u32,
-            most: gpu.limits().max_compute_workgroups_per_dimension,
+            most: gpu.adapter.limits.max_compute_workgroups_per_dimension,
             padding_a: 0,
             padding_b: 0,
             padding_c: 0,
@@ -171,12 +171,8 @@ impl Visibility {
         let filled = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Scratch, label, contents, usage);
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
         let numbers = filled("numbers in view", bytemuck::cast_slice(&numbers), uniform | storing | source);
-        let spheres = gpu.storage(Purpose::Scratch, "spheres", &spheres);
-        let boxes = gpu.storage(Purpose::Scratch, "boxes", &boxes);
-        let everyone = gpu.storage(Purpose::Clips, "players", players);
-        let totals = room("totals", family.len() * workgroups as usize, size_of::<[u32; 2]>(), storing);
+        let totals = family.len() * workgroups as usize;
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
@@ -185,11 +181,11 @@ impl Visibility {
         let Self { camera, placements, visible: drawn, kernels, .. } = self;
         let buffers = [
             ("camera", &*camera),
-            ("cull", &cull),
-            ("totals", &totals),
-            ("spheres", &spheres),
-            ("boxes", &boxes),
-            ("everyone", &everyone),
+            ("cull", &filled("cull", bytemuck::bytes_of(&cull), uniform)),
+            ("totals", &room("totals", totals, size_of::<[u32; 2]>(), storing)),
+            ("spheres", &gpu.storage(Purpose::Scratch, "spheres", &spheres)),
+            ("boxes", &gpu.storage(Purpose::Scratch, "boxes", &boxes)),
+            ("everyone", &gpu.storage(Purpose::Clips, "players", players)),
             ("numbers", &numbers),
             ("dispatches", &dispatches),
             ("workgroups", &workgroups),
@@ -199,7 +195,7 @@ impl Visibility {
             ("visible_placements", &drawn.placements),
         ];
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let groups = kernels.each_ref().map(|(kernel, _)| kernel.bind(gpu, 0, buffers));
+        let groups = kernels.each_ref().map(|(kernel, _)| kernel.bind(gpu, 0, &buffers));
         let chunk = |level| VisibleChunk { numbers: numbers.clone(), workgroups: workgroups.clone(), level };
         // Nothing else holds it before all chunks are there.
         if let Some(visible) = Rc::get_mut(&mut self.visible) {

@@ -1,10 +1,9 @@
 //! Division of a crowd into chunks, each of which fits one binding and takes one dispatch or instanced draw, and into
 //! spans of chunks that share bindings.
 
-use crate::crowd::{Crowd, Group};
+use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::Result;
 use crate::gpu::device::fits;
-use crate::gpu::pose::slots::pose_bytes;
 use crate::gpu::shader::layout::{self, INLINE};
 use std::ops::Range;
 
@@ -36,6 +35,25 @@ fn vertex_bytes(group: &Group) -> u64 {
 /// Bytes of an instance's palette in the largest form in a storage buffer: 4x4 matrices.
 fn palette_bytes(group: &Group) -> u64 {
     (group.model.palette_joints().len() * size_of::<[f32; 16]>()) as u64
+}
+
+/// Bytes of a joint's local pose on the device: rotation, translation and scale with four numbers each.
+pub(in crate::gpu) const LOCAL_BYTES: u64 = 48;
+
+/// Number of slots (sampled poses) of an instance: one per layer, and two more for each layer up to the one that fades
+/// inertially. An instance that is not posed at every tick has twice these and one more, which comes first and holds
+/// the pose that it shows.
+pub(in crate::gpu) fn slots(crowd: &Crowd, instance: u32) -> u32 {
+    let layers = crowd.layers().of(instance as usize);
+    let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
+    let once = (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32;
+    if crowd.update_rate(instance) == UpdateRate::PLAIN { once } else { 1 + 2 * once }
+}
+
+/// Bytes of the local poses of the instance of a group with the most slots.
+fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
+    let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
+    u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
 }
 
 /// Bytes of an instance's morph weights in the largest form: a list of all targets.

@@ -259,7 +259,7 @@ impl Characters {
     /// One uniform per instance of the largest possible chunk.
     fn new(gpu: &Gpu, crowd: &Crowd, kernel: &Kernel) -> Self {
         let size = size_of::<[u32; 4]>();
-        let stride = size.next_multiple_of(gpu.limits().min_uniform_buffer_offset_alignment as usize);
+        let stride = size.next_multiple_of(gpu.adapter.limits.min_uniform_buffer_offset_alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
         let contents = || {
             let mut contents = vec![0u8; instances * stride];
@@ -270,7 +270,7 @@ impl Characters {
         };
         let usage = wgpu::BufferUsages::UNIFORM;
         let buffer = gpu.buffer_of(Purpose::Scratch, "characters", instances * stride, usage, contents);
-        let group = kernel.bind(gpu, 1, [("character", Resource::Buffer(&buffer, 0, Some(size as u64)))]);
+        let group = kernel.bind(gpu, 1, &[("character", Resource::Buffer(&buffer, 0, Some(size as u64)))]);
         Self { group, stride: stride as u32 }
     }
 }
@@ -279,7 +279,7 @@ impl Characters {
 fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
     let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
     let all = chunk.instances.len() as u64;
-    let most = TRIAL_BYTES[usize::from(!gpu.summary().software)] * all / chunk.output_bytes(crowd);
+    let most = TRIAL_BYTES[usize::from(!gpu.adapter.summary.software)] * all / chunk.output_bytes(crowd);
     let count = most.clamp(1, all) as u32;
     let count = if count < TRIAL_INSTANCES { count } else { count - count % TRIAL_INSTANCES };
     Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
@@ -297,7 +297,7 @@ pub fn trial(
     inputs: Inputs,
     mut candidates: Vec<ComputeSkin>,
 ) -> Result<ComputeSkin> {
-    let hardware = usize::from(!gpu.summary().software);
+    let hardware = usize::from(!gpu.adapter.summary.software);
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };

@@ -91,7 +91,7 @@ impl MorphForm {
     fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let most = match self {
             Self::Texture => {
-                u64::from(gpu.limits().max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
+                u64::from(gpu.adapter.limits.max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
             }
             _ => gpu.binding_bytes(),
         };

@@ -132,18 +132,18 @@ pub fn bind_groups(
             let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
             let uniform = own.as_ref().map(Resource::from);
             let uniform = uniform.or(visibility.map(|visibility| visibility.visible.chunks[index].chunk()));
-            let buffers = [
-                ("vertices", Some(&mesh.vertices)),
-                ("influences", Some(&mesh.influences)),
-                ("tangents", Some(&mesh.tangents)),
-                ("output", output),
+            let mut resources: Vec<(&str, Resource)> = vec![
+                ("vertices", (&mesh.vertices).into()),
+                ("influences", (&mesh.influences).into()),
+                ("tangents", (&mesh.tangents).into()),
+                ("palettes", palettes.binding()),
                 // Posed chunks read none, but share a layout with baked ones.
-                ("shown", palettes.shown.as_ref().or(Some(&mesh.tangents))),
+                ("shown", palettes.shown.as_ref().unwrap_or(&mesh.tangents).into()),
             ];
-            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
-            let morph = morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index));
-            let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
-            layout.bind(gpu, "skinning", uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph))
+            resources.extend(uniform.map(|uniform| ("chunk", uniform)));
+            resources.extend(output.map(|output| ("output", output.into())));
+            resources.extend(morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index)));
+            layout.bind(gpu, "skinning", &resources)
         });
     groups.collect()
 }

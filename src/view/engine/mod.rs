@@ -17,6 +17,7 @@ use crate::report::run_text;
 use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
+use indexmap::IndexSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -353,16 +354,10 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
 
 /// Repairs and omissions of importers in the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for model in crowd.groups().iter().map(|group| &group.model) {
-        for repair in model.repairs() {
-            let note = format!("{}: {}", model.name(), repair.message);
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
+    let models = crowd.groups().iter().map(|group| &group.model);
+    let repairs = models.flat_map(|model| model.repairs().iter().map(move |repair| (model, repair)));
+    let notes = repairs.map(|(model, repair)| format!("{}: {}", model.name(), repair.message));
+    notes.collect::<IndexSet<_>>().into_iter().collect()
 }
 
 fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {

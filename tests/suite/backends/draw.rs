@@ -70,7 +70,7 @@ fn depth_images_of_all_backends_agree() {
 fn merged_draws_show_what_single_ones_do() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
-    let several = gpu.draw_singly();
+    let several = gpu.adapter.multi_draws.replace(false);
     assert!(several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no draw takes several models");
     for encoding in [Encoding::F32, Encoding::Packed] {
         let format = VertexFormat { encoding, ..VertexFormat::default() };

@@ -10,7 +10,7 @@ use skinbench::gpu::pose::device_pose::KERNELS;
 use skinbench::gpu::pose::gameplay::Read;
 use skinbench::gpu::pose::updates;
 use skinbench::gpu::pose::visibility;
-use skinbench::gpu::shader::binding::GroupLayout;
+use skinbench::gpu::shader::kernel::GroupLayout;
 use skinbench::gpu::shader::reflection::{Binding, Interface};
 use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::skin::morph::MorphForm;
@@ -135,9 +135,9 @@ fn bindings_follow_the_shader() {
     let Some(gpu) = context().gpu else { return };
     let layout = GroupLayout::new(&gpu, "fill", &[&wgsl], 0, wgpu::ShaderStages::COMPUTE);
     let buffer = gpu.storage(Purpose::Scratch, "filled", &[0u8; 16]);
-    layout.bind(&gpu, "fill", [("output", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[("output", (&buffer).into())]);
     gpu.check().unwrap();
-    layout.bind(&gpu, "fill", [("input", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[("input", (&buffer).into())]);
     let error = gpu.check().unwrap_err().to_string();
     assert!(error.ends_with("fill: nothing is bound to \"output\""), "{error}");
 }

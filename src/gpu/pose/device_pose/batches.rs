@@ -5,8 +5,9 @@ use super::kernels::{Kernels, PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource, fits};
-use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk, slots};
+use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
 use crate::gpu::shader::layout::{self, NONE};
+use crate::gpu::skin::chunks::slots;
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
@@ -252,11 +253,9 @@ impl PoseBatch {
         }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
-        let cursors = room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES);
+        let cursors = u64::from(numbers.slots) * layout::CURSOR_BYTES;
         // An instance has an inertial fade for each pose that is computed.
         let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
-        let momenta = room("momenta", fades * layout::MOMENTUM_BYTES);
-        let pairs = room("pose pairs", pairs * layout::POSE_PAIR_BYTES);
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local
         // poses of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -266,19 +265,20 @@ impl PoseBatch {
             ("now", now),
             ("layers", &family.layers),
             ("players", &family.players),
-            ("cursors", &cursors),
-            ("momenta", &momenta),
+            ("cursors", &room("cursors", cursors)),
+            ("momenta", &room("momenta", fades * layout::MOMENTUM_BYTES)),
             ("locals", &locals),
             ("model", &family.model),
             ("palettes", &family.palettes.buffer),
-            ("pose_pairs", &pairs),
+            ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
         ];
         let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
         let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
         let buffers: Vec<(&str, Resource)> = buffers.collect();
         let bound = |batch: Option<Resource>| {
-            let batch = batch.map(|batch| ("batch", batch));
-            kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>())
+            let mut resources = buffers.clone();
+            resources.extend(batch.map(|batch| ("batch", batch)));
+            kernels.bind(gpu, &resources)
         };
         let moving = skips.then(|| {
             let moving = Chunk { instances: moving.start..moving.end.max(moving.start), ..*chunk };

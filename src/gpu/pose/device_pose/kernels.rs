@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 const AT_ONCE: [u32; 2] = [8, 1];
 
 fn at_once(gpu: &Gpu) -> u32 {
-    AT_ONCE[usize::from(!gpu.summary().software)]
+    AT_ONCE[usize::from(!gpu.adapter.summary.software)]
 }
 
 /// A kernel that poses. Its name is that of its file in shaders/.
@@ -139,7 +139,7 @@ impl Kernels {
     }
 
     /// Binds a chunk's buffers to the variables of their names in every kernel.
-    pub fn bind<'a>(&self, gpu: &Gpu, resources: &[(&'a str, Resource<'a>)]) -> Vec<BindGroup> {
-        self.0.iter().map(|(kernel, _)| kernel.bind(gpu, 0, resources.iter().copied())).collect()
+    pub fn bind(&self, gpu: &Gpu, resources: &[(&str, Resource)]) -> Vec<BindGroup> {
+        self.0.iter().map(|(kernel, _)| kernel.bind(gpu, 0, resources)).collect()
     }
 }
