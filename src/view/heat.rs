@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::gpu::{LineEnd, Overlay, opaque};
 use crate::model::rows_to_affine;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Errors at the ends of the scale, as fractions of the model's diagonal. Smaller errors are black, larger ones have
@@ -61,9 +61,7 @@ pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, V
             let placement = rows_to_affine(crowd.placement_at(*instance, tick));
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
-                let at = |first: usize| {
-                    DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into())
-                };
+                let at = |first: usize| Vec3::from_slice(&numbers[first..]).as_dvec3();
                 let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
                 // A little shading shows the shape where errors are uniform; black stays black.
                 let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };

@@ -94,13 +94,9 @@ impl Gpu {
 
     /// Writes bytes of a buffer before the commands that are submitted next.
     pub(in crate::gpu) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
-        match &self.medium {
-            Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            Medium::Tape(tape) => {
-                let write = Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() };
-                tape.borrow_mut().commands.push(write);
-            }
-            Medium::Nowhere => {}
+        match self.wgpu() {
+            Some(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
+            None => self.record(Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() }),
         }
     }
 

@@ -164,6 +164,13 @@ impl Gpu {
         }
     }
 
+    /// Puts a command on the tape, if there is one.
+    pub(in crate::gpu) fn record(&self, command: Command) {
+        if let Medium::Tape(tape) = &self.medium {
+            tape.borrow_mut().commands.push(command);
+        }
+    }
+
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Command> {
         match &self.medium {

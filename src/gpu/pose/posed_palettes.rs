@@ -11,7 +11,6 @@ use crate::simd::Isa;
 use crate::threads::Threads;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::rc::Rc;
 
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
@@ -19,8 +18,9 @@ pub struct PosedPalettes {
     host: Option<HostPoses>,
     threads: Threads,
     form: PaletteForm,
-    shares: Vec<ChunkShare>,
-    /// Each buffer, and the range of rows that it holds, or of converted numbers if rows are converted.
+    /// For each group and entry the point that half precision maps exactly; nothing for other forms.
+    centres: Vec<Vec<[f32; 3]>>,
+    /// Each buffer, and the range of bytes that it holds of the rows, or of the converted numbers if rows are converted.
     buffers: Vec<(Palettes, Range<usize>)>,
 }
 
@@ -30,18 +30,6 @@ struct HostPoses {
     rows: Vec<Rows>,
     converted: Vec<f32>,
     gameplay: Option<HostGameplay>,
-}
-
-/// A chunk's share of the crowd's rows and of the converted numbers.
-struct ChunkShare {
-    rows: Range<usize>,
-    converted: Range<usize>,
-    /// Rows per instance.
-    entries: usize,
-    /// Converted numbers per instance; 0 if rows are uploaded as they are.
-    floats: usize,
-    /// For each entry the point that half precision maps exactly.
-    centres: Rc<[[f32; 3]]>,
 }
 
 impl PosedPalettes {
@@ -57,30 +45,26 @@ impl PosedPalettes {
     pub fn source(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> PaletteSource {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
-        let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
-        let (mut row, mut float) = (0, 0);
-        let mut shares = Vec::new();
+        let centres = crowd.groups().iter().map(centres).collect();
+        let mut end = 0;
         let buffers = parts.iter().map(|chunks| {
-            let (first_row, first_float) = (row, float);
-            for chunk in chunks {
-                let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
-                let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
-                let (rows, converted) = (row..row + count * entries, float..float + count * floats);
-                (row, float) = (rows.end, converted.end);
-                shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
-            }
-            let held = if float > first_float { first_float..float } else { first_row..row };
-            (Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form)), held)
+            let of_chunk =
+                |chunk: &Chunk| form.instance_bytes(&crowd.groups()[chunk.group]) * chunk.instances.len() as u64;
+            let (begin, bytes) = (end, chunks.iter().map(of_chunk).sum::<u64>());
+            end += bytes as usize;
+            (Palettes::uploaded(gpu, form, bytes), begin..end)
         });
         let buffers: Vec<_> = buffers.collect();
+        let rows = crowd.palette_entries() as usize;
+        let floats = crowd.groups().iter().map(|group| group.len() * form.converted(group)).sum::<usize>();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let host = (!gpu.plans()).then(|| HostPoses {
             pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
-            rows: vec![[0.0; 12]; row],
-            converted: vec![0.0; float],
+            rows: vec![[0.0; 12]; rows],
+            converted: vec![0.0; floats],
             gameplay: HostGameplay::new(crowd, job),
         });
-        let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
+        let palettes = rows * size_of::<Rows>() + floats * size_of::<f32>();
         let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
             + Bytes::of(Purpose::Palettes, palettes as u64)
             + HostGameplay::bytes(crowd, job);
@@ -93,20 +77,14 @@ impl PosedPalettes {
             poses: None,
             approximation,
             exact_unless_baked: false,
-            poser: Box::new(Self { host, threads, form, shares, buffers }),
+            poser: Box::new(Self { host, threads, form, centres, buffers }),
         }
     }
 }
 
-/// Bytes of the palettes of chunks that share a buffer.
-fn buffer_bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> u64 {
-    let bytes = |chunk: &Chunk| chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
-    chunks.iter().map(bytes).sum()
-}
-
 impl Poser for PosedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { host, threads, form, shares, buffers } = self;
+        let Self { host, threads, form, centres, buffers } = self;
         let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
         timer.update(pose, frame.crowd, frame.tick, false);
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
@@ -116,24 +94,26 @@ impl Poser for PosedPalettes {
         }
         if !converted.is_empty() {
             timer.wall(Stage::Palette, || {
-                for share in shares.iter().filter(|share| share.floats > 0) {
-                    let rows = &rows[share.rows.clone()];
-                    let out = &mut converted[share.converted.clone()];
-                    let centres = &*share.centres;
-                    rows.par_chunks(share.entries)
-                        .zip(out.par_chunks_mut(share.floats))
+                let (mut row, mut float) = (0, 0);
+                for (group, centres) in frame.crowd.groups().iter().zip(&*centres) {
+                    let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
+                    let rows = &rows[row..][..group.len() * entries];
+                    let out = &mut converted[float..][..group.len() * floats];
+                    (row, float) = (row + rows.len(), float + out.len());
+                    rows.par_chunks(entries)
+                        .zip(out.par_chunks_mut(floats))
                         .for_each(|(rows, out)| form.convert(rows, centres, out));
                 }
             });
         }
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
+                let all: &[u8] = match converted.is_empty() {
+                    true => bytemuck::cast_slice(rows),
+                    false => bytemuck::cast_slice(converted),
+                };
                 for (palettes, held) in &*buffers {
-                    let data = match converted.is_empty() {
-                        true => bytemuck::cast_slice(&rows[held.clone()]),
-                        false => bytemuck::cast_slice(&converted[held.clone()]),
-                    };
-                    palettes.upload(gpu, commands, data);
+                    palettes.upload(gpu, commands, &all[held.clone()]);
                 }
             });
         });

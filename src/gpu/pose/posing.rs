@@ -55,7 +55,9 @@ impl Posing {
         if self == Self::Host {
             return Ok(PosedPalettes::source(gpu, crowd, parts, form, job));
         }
-        device_pose::check(gpu, form)?;
+        gpu.has(wgpu::ShaderStages::COMPUTE, device_pose::STORAGE_BUFFERS)?;
+        let rows = matches!(form, PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup);
+        needs(rows, "poses on the device are rows of 3x4 matrices")?;
         if self.culls() {
             gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
             // Old GL drivers and Apple's first GPUs lack it.

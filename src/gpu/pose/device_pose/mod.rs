@@ -15,7 +15,7 @@ use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Upd
 use crate::gpu::shader::{Edit, layout};
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
-use crate::gpu::{Chunk, Commands, Gpu, PaletteForm};
+use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
@@ -61,7 +61,9 @@ impl DevicePose {
         (view, baked): (Option<(&Frustum, &Eye)>, Option<BakedGroups>),
         edit: Option<&Edit>,
     ) -> Result<PaletteSource> {
-        let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
+        let blends = blends(crowd);
+        // Neighbouring chunks that share buffers: those of a family, if instances in view are chosen among its levels.
+        let levels = if view.is_some() { crowd.levels() } else { 1 };
         let entries = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
         let statics = crowd.groups().iter().enumerate();
         let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, entries(index)));
@@ -282,27 +284,10 @@ fn pose_bytes(batches: &[PoseBatch]) -> PoseBytes {
     }
 }
 
-/// Number of neighbouring chunks that share buffers: the levels of a family, if instances in view are chosen among them.
-fn levels(crowd: &Crowd, culled: bool) -> usize {
-    if culled { crowd.levels() } else { 1 }
-}
-
 /// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.
 fn blends(crowd: &Crowd) -> bool {
     let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
     crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain)
-}
-
-/// Checks that the device can pose for a shader that reads palettes in this form.
-///
-/// # Errors
-/// [`BackendError::Unavailable`] if it lacks a feature that the kernels need.
-pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
-    gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-    match form {
-        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => Ok(()),
-        _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
-    }
 }
 
 /// Matrix rows from a rotation and a translation.
