@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
     };
-    println!("{instances} walkers on {}", gpu.summary().name);
+    println!("{instances} walkers on {}", gpu.adapter.summary.name);
 
     let settings = Settings { instances: Some(instances), ..Settings::default() };
     let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;

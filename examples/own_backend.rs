@@ -1,43 +1,39 @@
 //! Adds a backend from outside the crate: the harness verifies it and measures it next to a built-in one.
 //!
-//! A CPU backend is a [`Skinner`]: it receives blocks of up to 16 instances with their palettes, and writes vertices. The
-//! one here skins with a plain loop over the influences of each vertex. `cargo run --release --example own_backend`.
+//! A CPU backend has a [`CpuKernel`]: it receives blocks of up to 16 instances with their palettes, and writes vertices.
+//! The one here skins with a plain loop over the influences of each vertex. `cargo run --release --example own_backend`.
 
 use glam::Vec3;
 use skinbench::backend::Context;
-use skinbench::backend::cpu::{BlockJob, Cpu, PaletteLayout, Skinner};
-use skinbench::crowd::Crowd;
-use skinbench::frame::{BackendError, Result, Stage};
+use skinbench::backend::cpu::{BlockJob, Cpu, CpuKernel, PaletteLayout};
+use skinbench::backend::cpu_kernels::COLUMNS;
+use skinbench::frame::{BackendError, Bytes, Stage};
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::model::{Mesh, Rows};
-use skinbench::registry::{self, BackendEntry};
+use skinbench::registry::{self, BackendEntry, Constructor};
 use skinbench::scene::{Scene, Settings};
-use skinbench::simd::Isa;
 use skinbench::vertex::VertexFormat;
 
 /// The row of the backend, as in the registry of the crate.
-static PLAIN_LOOP: BackendEntry =
-    BackendEntry::new("plain-loop", "one vertex at a time, one influence at a time", Cpu::<PlainLoop>::one_thread);
+static PLAIN_LOOP: BackendEntry = Constructor::Host(&|context| Cpu::one_thread(&[&KERNEL], context))
+    .named("plain-loop", "one vertex at a time, one influence at a time");
 
-struct PlainLoop;
+const KERNEL: CpuKernel = CpuKernel {
+    name: "plain-loop",
+    // Palettes of 3x4 matrices, `[instance][entry]`.
+    layout: PaletteLayout::Rows,
+    build: |crowd, _| match crowd.format() == VertexFormat::default() {
+        true => Ok((Box::new(skin), Bytes::default())),
+        false => Err(BackendError::Unavailable("skins f32 positions and unit normals only".into())),
+    },
+    ..COLUMNS
+};
 
-impl Skinner for PlainLoop {
-    /// Palettes of 3x4 matrices, `[instance][entry]`.
-    const LAYOUT: PaletteLayout = PaletteLayout::Rows;
-
-    fn new(crowd: &Crowd, _: Isa) -> Result<Self> {
-        match crowd.format() == VertexFormat::default() {
-            true => Ok(Self),
-            false => Err(BackendError::Unavailable("skins f32 positions and unit normals only".into())),
-        }
-    }
-
-    fn skin(&self, job: &BlockJob, out: &mut [f32]) {
-        let mesh = job.group.model.mesh();
-        let palettes = job.rows.chunks_exact(job.rows.len() / job.block.instances.len());
-        for (palette, vertices) in palettes.zip(out.chunks_exact_mut(job.group.instance_words())) {
-            skin_instance(mesh, palette, vertices);
-        }
+fn skin(job: &BlockJob, out: &mut [f32]) {
+    let mesh = job.group.model.mesh();
+    let palettes = job.rows.chunks_exact(job.rows.len() / job.block.instances.len());
+    for (palette, vertices) in palettes.zip(out.chunks_exact_mut(job.group.instance_words())) {
+        skin_instance(mesh, palette, vertices);
     }
 }
 

@@ -17,15 +17,13 @@ use skinbench::gpu::skin::skin_kernels::NAIVE;
 use skinbench::gpu::{Gpu, MeshForm, OwnMesh, Posing};
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::model::Mesh;
-use skinbench::registry::{self, BackendEntry};
+use skinbench::registry::{self, BackendEntry, Constructor};
 use skinbench::scene::{Scene, Settings};
 
 /// The row of the backend, as in the registry of the crate.
-static LINKED_LISTS: BackendEntry = BackendEntry::on_device(
-    "linked-lists",
-    "influences as linked lists, in batches of 1,024 vertices (Unity Kinemation's layout)",
-    Strategy { posing: Posing::Host, skin: Skinning::Compute(&[&KERNEL]) },
-);
+static LINKED_LISTS: BackendEntry =
+    Constructor::Device(Strategy { posing: Posing::Host, skin: Skinning::Compute(&[&KERNEL]) })
+        .named("linked-lists", "influences as linked lists, in batches of 1,024 vertices (Unity Kinemation's layout)");
 
 /// Vertices of a batch: the distance to the next influence takes 10 bits.
 const BATCH: usize = 1024;

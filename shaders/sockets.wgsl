@@ -11,9 +11,7 @@ struct Socket {
     bind_y: vec4f,
     bind_z: vec4f,
     entry: u32,
-    padding_a: u32,
-    padding_b: u32,
-    padding_c: u32,
+    padding: array<u32, 3>,
 }
 
 @group(0) @binding(8) var<storage, read> joint_sockets: array<Socket>;

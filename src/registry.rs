@@ -1,10 +1,7 @@
 //! The list of all backends.
 
 use crate::backend::cpu::Cpu;
-use crate::backend::cpu_scalar::ScalarSkinner;
-use crate::backend::cpu_simd::{
-    self, ClusterSkinner, ColumnsSkinner, DualQuaternionSkinner, InterleavedSkinner, LanesSkinner,
-};
+use crate::backend::cpu_kernels;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Edits, Skinning, Strategy};
 use crate::backend::{Abilities, Backend, Context};
@@ -31,9 +28,10 @@ pub struct BackendEntry {
     pub name: &'static str,
     /// One line for `skinbench list`.
     pub summary: &'static str,
-    /// The project that its code belongs to; `skinbench` for those in [`REGISTRY`].
+    /// The project that its code belongs to.
     pub owner: &'static str,
-    constructor: Constructor,
+    /// The way of making it.
+    pub constructor: Constructor,
 }
 
 impl std::fmt::Debug for BackendEntry {
@@ -43,36 +41,22 @@ impl std::fmt::Debug for BackendEntry {
 }
 
 /// A way of making a backend.
-enum Constructor {
-    Host(fn(&Context) -> Box<dyn Backend>),
-    /// Made by code of others.
-    Other(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
+pub enum Constructor {
+    /// By a function.
+    Host(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
+    /// On the device, by a kernel of this crate or another.
     #[cfg(feature = "gpu")]
     Device(Strategy),
 }
 
+impl Constructor {
+    /// Describes a backend, which the harness runs and verifies whether it is in [`REGISTRY`] or not.
+    pub const fn named(self, name: &'static str, summary: &'static str) -> BackendEntry {
+        BackendEntry { name, summary, owner: OWN, constructor: self }
+    }
+}
+
 impl BackendEntry {
-    /// Describes a backend outside of [`REGISTRY`], which the harness runs and verifies like those in it.
-    pub const fn new(name: &'static str, summary: &'static str, create: fn(&Context) -> Box<dyn Backend>) -> Self {
-        Constructor::Host(create).named(name, summary)
-    }
-
-    /// Describes a backend outside of [`REGISTRY`] that runs code of others, of `owner`.
-    pub const fn of_others(
-        name: &'static str,
-        summary: &'static str,
-        owner: &'static str,
-        create: &'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync),
-    ) -> Self {
-        Self { owner, ..Constructor::Other(create).named(name, summary) }
-    }
-
-    /// Describes a backend on the device outside of [`REGISTRY`], which may skin by a kernel of its own.
-    #[cfg(feature = "gpu")]
-    pub const fn on_device(name: &'static str, summary: &'static str, strategy: Strategy) -> Self {
-        Constructor::Device(strategy).named(name, summary)
-    }
-
     /// Creates the backend.
     ///
     /// # Errors
@@ -81,7 +65,6 @@ impl BackendEntry {
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
-            Constructor::Other(create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
         }
@@ -95,7 +78,7 @@ impl BackendEntry {
     pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
-            _ => self.create(context),
+            Constructor::Host(_) => self.create(context),
         }
     }
 
@@ -103,7 +86,6 @@ impl BackendEntry {
     pub fn abilities(&self) -> Abilities {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).abilities(),
-            Constructor::Other(create) => create(&Context::default()).abilities(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.abilities(),
         }
@@ -122,28 +104,30 @@ pub fn find(name: &str) -> Option<&'static BackendEntry> {
 
 /// All backends.
 pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
+    use Constructor::Host;
     let rows = vec![
-        host(Cpu::<ScalarSkinner>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::SCALAR], context))
             .named("cpu-scalar", "scalar pose and skin, one thread: the readable one"),
-        host(cpu_simd::one_thread).named(
+        Host(&|context| Cpu::one_thread(cpu_kernels::CANDIDATES, context)).named(
             "cpu-simd",
             "SIMD, one thread: the fastest of lanes, cluster and columns, found by a trial in the first frame",
         ),
-        host(Cpu::<ColumnsSkinner>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::COLUMNS], context))
             .named("cpu-simd:columns", "one vertex at a time, matrix columns in 128-bit registers: the classic"),
-        host(Cpu::<LanesSkinner<false>>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::LANES], context))
             .named("cpu-simd:lanes", "16 instances in lanes, one contiguous output per instance"),
-        host(Cpu::<InterleavedSkinner>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::INTERLEAVED], context))
             .named("cpu-simd:lanes-interleaved", "16 instances in lanes, and in the output: [vertex][word][instance]"),
-        host(Cpu::<ClusterSkinner>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::CLUSTER], context))
             .named("cpu-simd:cluster", "a lone character: vertices in lanes, sorted so that neighbours share joints"),
-        host(Cpu::<LanesSkinner<true>>::one_thread)
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::FUSED], context))
             .named("cpu-simd:fused", "as lanes, each block posed and skinned while it is in the cache"),
-        host(Cpu::<DualQuaternionSkinner>::one_thread).named(
+        Host(&|context| Cpu::one_thread(&[&cpu_kernels::DUAL_QUATERNION], context)).named(
             "cpu-simd:dual-quaternion",
             "16 instances in lanes, joints blended as dual quaternions: keeps volume",
         ),
-        host(cpu_simd::all_threads).named("cpu-rayon", "as cpu-simd, all threads, with a trial of its own"),
+        Host(&|context| Cpu::all_threads(cpu_kernels::CANDIDATES, context))
+            .named("cpu-rayon", "as cpu-simd, all threads, with a trial of its own"),
     ];
     #[cfg(feature = "gpu")]
     let rows = rows.into_iter().chain([
@@ -224,16 +208,6 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
     ]);
     rows.into_iter().collect()
 });
-
-impl Constructor {
-    const fn named(self, name: &'static str, summary: &'static str) -> BackendEntry {
-        BackendEntry { name, summary, owner: OWN, constructor: self }
-    }
-}
-
-fn host(create: fn(&Context) -> Box<dyn Backend>) -> Constructor {
-    Constructor::Host(create)
-}
 
 #[cfg(feature = "gpu")]
 fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {

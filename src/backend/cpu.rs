@@ -1,8 +1,9 @@
-//! Shared part of all CPU backends: computes poses, then palettes in the layout that the kernel reads, and times the
-//! stages. A backend adds a [`Skinner`].
+//! CPU backends: they compute poses, then palettes in the layout that a kernel reads, and time the stages. A backend has
+//! a [`CpuKernel`], or several, of which a trial finds the fastest on this machine, for this crowd and with these threads:
+//! in the first frame they write the same output by turns.
 
 use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes};
-use crate::blocks::{Block, Blocks};
+use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
     Arena, ArenaUser, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
@@ -16,13 +17,17 @@ use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
 use crate::threads::{Threads, of_thread};
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
 const VERTEX_NS: f64 = 1.25;
+/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ by
+/// chance more than kernels do, unless there are many.
+const ROUNDS: [u32; 2] = [3, 64];
+/// Time after which no further round begins.
+const TRIAL: Duration = Duration::from_millis(150);
 
 /// Layout of palettes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,63 +125,69 @@ impl<'a> BlockMorph<'a> {
     }
 }
 
+/// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the arena.
+pub type Skin = Box<dyn Fn(&BlockJob, &mut [f32]) + Sync>;
+
 /// A way to skin blocks of instances.
-pub trait Skinner: Sized + Sync {
-    /// Palettes that the kernel reads.
-    const LAYOUT: PaletteLayout;
+pub struct CpuKernel {
+    /// Name in the outcome of a trial.
+    pub name: &'static str,
+    /// Palettes that it reads.
+    pub layout: PaletteLayout,
     /// Number of instances that are posed side by side.
-    const WIDTH: Width = Width::Block;
+    pub width: Width,
     /// Instruction set, if not the one that the run uses.
-    const ISA: Option<Isa> = None;
-    /// What the kernel cannot do.
-    const LACKS: &'static [Lack] = &[];
+    pub isa: Option<Isa>,
+    /// What it cannot do.
+    pub lacks: &'static [Lack],
     /// Rule by which vertices follow several joints.
-    const BLENDING: Blending = Blending::Linear;
-    /// Place of the vertices: [`Skinned::Host`], unless the arena holds something other than
+    pub blending: Blending,
+    /// `true` if it writes `[block][vertex][word][instance of the block]`, which nothing draws, instead of
     /// `[instance][vertex][word]`.
-    const SKINNED: Skinned = Skinned::Host;
+    pub interleaved: bool,
+    /// Builds everything that does not change from frame to frame, and says how many bytes that takes. Fails with
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the crowd or this instruction set lacks
+    /// what the kernel needs.
+    pub build: fn(&Crowd, Isa) -> Result<(Skin, Bytes)>,
+}
 
-    /// Builds everything that does not change from frame to frame.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if this instruction set lacks what the
-    /// kernel needs.
-    fn new(crowd: &Crowd, isa: Isa) -> Result<Self>;
-
-    /// Bytes that [`Skinner::new`] will allocate.
-    fn bytes(_: &Crowd, _: Isa) -> Bytes {
-        Bytes::default()
+impl CpuKernel {
+    /// Numbers of instances that are morphed side by side.
+    fn scratch_widths(&self) -> &'static [Width] {
+        match self.layout {
+            PaletteLayout::Rows => &[Width::One],
+            PaletteLayout::Lanes | PaletteLayout::Fused => &[Width::Block],
+            PaletteLayout::Mixed => &[Width::One, Width::Block],
+        }
     }
 
-    /// Skins a block into its share of the arena.
-    fn skin(&self, job: &BlockJob, out: &mut [f32]);
-
-    /// Appends the words of neighbouring instances of one group.
-    fn read(crowd: &Crowd, _: &Blocks, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) {
-        out.extend(arena.host_vertices(crowd, instances));
+    /// Lengths of the palettes in rows and in lanes.
+    fn palettes(&self, crowd: &Crowd) -> (usize, usize) {
+        match self.layout {
+            PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
+            PaletteLayout::Lanes | PaletteLayout::Mixed => (0, CrowdPose::block_entries(crowd) as usize),
+            PaletteLayout::Fused => (0, 0),
+        }
     }
 }
 
-/// A CPU backend with the kernel `S`.
-pub struct Cpu<S> {
+/// A CPU backend.
+pub struct Cpu {
+    /// All can do the same.
+    kernels: &'static [&'static CpuKernel],
     isa: Isa,
     threads: Threads,
-    skinner: PhantomData<S>,
 }
 
-impl<S: Skinner + 'static> Cpu<S> {
-    /// Creates the backend on the calling thread alone.
-    pub fn one_thread(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(context.isa, Threads::One)
+impl Cpu {
+    /// Creates a backend with the fastest of some kernels on the calling thread alone.
+    pub fn one_thread(kernels: &'static [&'static CpuKernel], context: &Context) -> Box<dyn Backend> {
+        Box::new(Self { kernels, isa: context.isa, threads: Threads::One })
     }
 
-    /// Creates the backend on all threads of the context.
-    pub fn all_threads(context: &Context) -> Box<dyn Backend> {
-        Self::boxed(context.isa, context.threads.clone())
-    }
-
-    fn boxed(isa: Isa, threads: Threads) -> Box<dyn Backend> {
-        Box::new(Self { isa: S::ISA.unwrap_or(isa), threads, skinner: PhantomData })
+    /// Creates a backend with the fastest of some kernels on all threads of the context.
+    pub fn all_threads(kernels: &'static [&'static CpuKernel], context: &Context) -> Box<dyn Backend> {
+        Box::new(Self { kernels, isa: context.isa, threads: context.threads.clone() })
     }
 
     /// The threads that a crowd is worth.
@@ -184,124 +195,147 @@ impl<S: Skinner + 'static> Cpu<S> {
         let skin = Duration::from_nanos((VERTEX_NS * crowd.vertex_count() as f64) as u64);
         self.threads.worth_waking(CrowdPose::estimate(crowd) + skin)
     }
-}
 
-/// Numbers of instances that are morphed side by side for a kernel.
-fn scratch_widths(layout: PaletteLayout) -> &'static [Width] {
-    match layout {
-        PaletteLayout::Rows => &[Width::One],
-        PaletteLayout::Lanes | PaletteLayout::Fused => &[Width::Block],
-        PaletteLayout::Mixed => &[Width::One, Width::Block],
-    }
-}
-
-/// Lengths of the palettes in rows and in lanes.
-fn palettes(crowd: &Crowd, layout: PaletteLayout) -> (usize, usize) {
-    match layout {
-        PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
-        PaletteLayout::Lanes | PaletteLayout::Mixed => (0, CrowdPose::block_entries(crowd) as usize),
-        PaletteLayout::Fused => (0, 0),
-    }
-}
-
-impl<S: Skinner + 'static> Backend for Cpu<S> {
-    fn abilities(&self) -> Abilities {
-        let later_passes = match S::SKINNED {
-            Skinned::HostInBlocks => LaterPasses::NotDrawn,
-            _ => LaterPasses::Free,
+    /// Builds a kernel, and counts the bytes of a backend that has only this one.
+    fn built(&self, kernel: &CpuKernel, crowd: &Crowd, job: &Job) -> Result<(Skin, Footprint)> {
+        let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
+        let (rows, lanes) = kernel.palettes(crowd);
+        let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
+        let threads = self.threads(crowd).count();
+        let pose = CrowdPose::bytes(crowd, kernel.width, threads);
+        let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
+        let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
+        let footprint = Footprint {
+            host: Bytes::from(pose)
+                + Bytes::of(Purpose::Palettes, palettes)
+                + own
+                + HostGameplay::bytes(crowd, job)
+                + scratch,
+            in_place: clips_in_place(crowd) + meshes_in_place(crowd),
+            host_output: true,
+            ..Footprint::default()
         };
-        Abilities { joints: Joints::Host, later_passes, lacks: S::LACKS.to_vec() }
+        Ok((skin, footprint))
+    }
+}
+
+/// Footprint of a kernel whose trial takes the memory of all.
+fn beside_others(kernel: Footprint, all: Bytes) -> Footprint {
+    Footprint { host: kernel.host + (all - kernel.host).all_for(Purpose::Staging), ..kernel }
+}
+
+impl Backend for Cpu {
+    fn abilities(&self) -> Abilities {
+        let later_passes = if self.kernels[0].interleaved { LaterPasses::NotDrawn } else { LaterPasses::Free };
+        Abilities { joints: Joints::Host, later_passes, lacks: self.kernels[0].lacks.to_vec() }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.abilities().check(crowd, job)?;
-        let (rows, lanes) = palettes(crowd, S::LAYOUT);
-        let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
-        let threads = self.threads(crowd).count();
-        let pose = CrowdPose::bytes(crowd, S::WIDTH, threads);
-        let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, scratch_widths(S::LAYOUT)) } else { 0 };
-        let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
-        let skinner = S::bytes(crowd, self.isa) + HostGameplay::bytes(crowd, job) + scratch;
-        Ok(Footprint {
-            host: Bytes::from(pose) + Bytes::of(Purpose::Palettes, palettes) + skinner,
-            device: Bytes::default(),
-            in_place: clips_in_place(crowd) + meshes_in_place(crowd),
-            host_output: true,
-            device_output: false,
-        })
+        let built = self.kernels.iter().map(|kernel| Ok(self.built(kernel, crowd, job)?.1));
+        let all = built.collect::<Result<Vec<_>>>()?;
+        let largest = all.iter().max_by_key(|footprint| footprint.host.total()).copied().unwrap_or_default();
+        Ok(beside_others(largest, all.iter().map(|footprint| footprint.host).sum()))
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        let (rows, lanes) = palettes(crowd, S::LAYOUT);
+        self.abilities().check(crowd, job)?;
         let threads = self.threads(crowd);
         let scratches = if crowd.has_targets() { threads.count() } else { 0 };
-        let scratch = (0..scratches).map(|_| Mutex::new(MorphScratch::new(crowd, scratch_widths(S::LAYOUT)))).collect();
-        Ok(Box::new(PreparedCpu {
-            footprint: self.footprint(crowd, job)?,
-            isa: self.isa,
-            pose: CrowdPose::new(crowd, S::WIDTH, self.isa, &threads),
-            threads,
-            rows: Aligned::zeroed(rows),
-            lanes: Aligned::zeroed(lanes),
-            skinner: S::new(crowd, self.isa)?,
-            gameplay: HostGameplay::new(crowd, job),
-            scratch,
-            user: ArenaUser::default(),
-        }))
+        let prepared = |&kernel: &&'static CpuKernel| {
+            let (skin, footprint) = self.built(kernel, crowd, job)?;
+            let isa = kernel.isa.unwrap_or(self.isa);
+            let (rows, lanes) = kernel.palettes(crowd);
+            let scratch = || Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths()));
+            Ok(PreparedKernel {
+                kernel,
+                skin,
+                footprint,
+                isa,
+                pose: CrowdPose::new(crowd, kernel.width, isa, &threads),
+                rows: Aligned::zeroed(rows),
+                lanes: Aligned::zeroed(lanes),
+                gameplay: HostGameplay::new(crowd, job),
+                scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
+                user: ArenaUser::default(),
+            })
+        };
+        let kernels = self.kernels.iter().map(prepared).collect::<Result<Vec<_>>>()?;
+        let all = kernels.iter().map(|kernel| kernel.footprint.host).sum();
+        Ok(Box::new(PreparedCpu { threads, kernels, all, trial: None }))
     }
 }
 
-struct PreparedCpu<S> {
+/// A backend with its buffers.
+struct PreparedCpu {
+    threads: Threads,
+    /// All kernels before the first frame, then the fastest alone.
+    kernels: Vec<PreparedKernel>,
+    /// Bytes of all kernels.
+    all: Bytes,
+    /// The outcome of the trial of several kernels.
+    trial: Option<String>,
+}
+
+impl PreparedCpu {
+    /// Finds the fastest kernel, and frees the memory of the others. Whole frames count: a kernel that skins faster may
+    /// read palettes that take longer to make.
+    fn choose(&mut self, frame: &mut FrameInput) {
+        let (start, [fewest, most]) = (Instant::now(), ROUNDS);
+        let mut least = vec![Duration::MAX; self.kernels.len()];
+        for round in 0..most {
+            if round >= fewest && start.elapsed() > TRIAL {
+                break;
+            }
+            for (kernel, least) in self.kernels.iter_mut().zip(&mut least) {
+                // As in a run, a measured frame follows one of the same kernel, which leaves its data in the caches.
+                kernel.frame(&self.threads, frame, &mut StageTimer::default());
+                let start = Instant::now();
+                kernel.frame(&self.threads, frame, &mut StageTimer::default());
+                *least = start.elapsed().min(*least);
+            }
+        }
+        // A kernel that fails to write a vertex must not pass with that of another.
+        frame.arena.poison_host();
+        let fastest = (0..least.len()).min_by_key(|&kernel| least[kernel]).unwrap_or_default();
+        let time = |(own, time): (&PreparedKernel, Duration)| {
+            format!("{} {:.3} ms", own.kernel.name, 1e3 * time.as_secs_f64())
+        };
+        let times = self.kernels.iter().zip(least).map(time).collect::<Vec<_>>().join(", ");
+        self.kernels.swap(0, fastest);
+        self.kernels.truncate(1);
+        self.trial = Some(format!("skins by {}, the fastest in a trial of {times}", self.kernels[0].kernel.name));
+    }
+}
+
+/// A kernel with its buffers.
+struct PreparedKernel {
+    kernel: &'static CpuKernel,
+    skin: Skin,
     footprint: Footprint,
     isa: Isa,
-    threads: Threads,
     pose: CrowdPose,
     rows: Aligned<Rows>,
     lanes: Aligned<Affine<BLOCK>>,
-    skinner: S,
     gameplay: Option<HostGameplay>,
     /// One item per thread; none if no model has targets.
     scratch: Vec<Mutex<MorphScratch>>,
     user: ArenaUser,
 }
 
-impl<S: Skinner> Prepared for PreparedCpu<S> {
-    fn device(&self) -> String {
-        let count = self.threads.count();
-        format!("{}, {count} {}", self.isa, if count == 1 { "thread" } else { "threads" })
-    }
-
-    fn footprint(&self, _: &Crowd) -> Footprint {
-        self.footprint
-    }
-
-    fn blending(&self) -> Blending {
-        S::BLENDING
-    }
-
-    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        if crowd.has_frozen() {
-            return Vec::new();
-        }
-        match S::LAYOUT {
-            PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
-            PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
-                stage_bytes::host(crowd, self.threads.count())
-            }
-        }
-    }
-
-    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { isa, threads, pose, rows, lanes, skinner, scratch, gameplay, user, .. } = self;
-        let (isa, crowd, tick) = (*isa, frame.crowd, frame.tick);
+impl PreparedKernel {
+    /// Poses and skins a frame.
+    fn frame(&mut self, threads: &Threads, frame: &mut FrameInput, timer: &mut StageTimer) {
+        let Self { kernel, isa, pose, rows, lanes, skin, scratch, gameplay, user, .. } = self;
+        let (layout, isa, crowd, tick) = (kernel.layout, *isa, frame.crowd, frame.tick);
         let kept = frame.arena.hand_to(user);
         let out = &mut frame.arena.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
             let store = Store::for_bytes(size_of_val(out) as u64);
-            let (skinner, scratch) = (&*skinner, &scratch[..]);
-            timer.update(pose, crowd, tick, S::LAYOUT == PaletteLayout::Fused && !kept);
-            match S::LAYOUT {
+            let (skin, scratch) = (&*skin, &scratch[..]);
+            timer.update(pose, crowd, tick, layout == PaletteLayout::Fused && !kept);
+            match layout {
                 PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
                 PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
                 PaletteLayout::Mixed => timer.pose(pose, crowd, tick, threads, PaletteOut::Mixed(lanes)),
@@ -309,7 +343,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                     let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                         let group = &crowd.groups()[block.group];
                         let morph = BlockMorph::of(group, crowd, tick, scratch, None);
-                        skinner.skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
+                        skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
                     };
                     let out = PaletteOut::Each { out, skin: &skin };
                     timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
@@ -317,7 +351,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                 }
             }
             if let Some(gameplay) = gameplay {
-                let palettes = match S::LAYOUT {
+                let palettes = match layout {
                     PaletteLayout::Rows => Palettes::Rows(rows),
                     PaletteLayout::Mixed => Palettes::Mixed(lanes),
                     _ => Palettes::Lanes(lanes),
@@ -335,7 +369,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                             return;
                         }
                         let entries = group.model.palette_joints().len();
-                        let (rows, lanes) = match S::LAYOUT {
+                        let (rows, lanes) = match layout {
                             PaletteLayout::Rows => {
                                 (&rows[block.first_row..][..block.instances.len() * entries], &[][..])
                             }
@@ -346,7 +380,7 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                         };
                         let morph = BlockMorph::of(group, crowd, tick, scratch, times);
                         let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
-                        skinner.skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
+                        skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
                         if let Some((times, start)) = unmorphed {
                             times.spent(Stage::Skin, start);
                         }
@@ -358,44 +392,89 @@ impl<S: Skinner> Prepared for PreparedCpu<S> {
                 true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| skin_all(Some(times))),
             }
         });
+    }
+}
+
+impl Prepared for PreparedCpu {
+    fn device(&self) -> String {
+        let count = self.threads.count();
+        let trial = self.trial.as_ref().map_or(String::new(), |outcome| format!(", {outcome}"));
+        format!("{}, {count} {}{trial}", self.kernels[0].isa, if count == 1 { "thread" } else { "threads" })
+    }
+
+    fn footprint(&self, _: &Crowd) -> Footprint {
+        beside_others(self.kernels[0].footprint, self.all)
+    }
+
+    fn blending(&self) -> Blending {
+        self.kernels[0].kernel.blending
+    }
+
+    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
+        if crowd.has_frozen() {
+            return Vec::new();
+        }
+        match self.kernels[0].kernel.layout {
+            PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
+            PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
+                stage_bytes::host(crowd, self.threads.count())
+            }
+        }
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
+        if self.kernels.len() > 1 {
+            self.choose(frame);
+        }
+        self.kernels[0].frame(&self.threads, frame, timer);
         Ok(Ticket::default())
     }
 
     fn skinned(&self) -> Skinned {
-        S::SKINNED
+        if self.kernels[0].kernel.interleaved { Skinned::HostInBlocks } else { Skinned::Host }
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
-        Ok(self.gameplay.as_ref().map(|gameplay| gameplay.data.clone()))
+        Ok(self.kernels[0].gameplay.as_ref().map(|gameplay| gameplay.data.clone()))
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
-        self.gameplay.as_ref().map(|_| 0)
+        self.kernels[0].gameplay.as_ref().map(|_| 0)
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        match (what, S::LAYOUT) {
-            (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(&self.rows, instances).as_flattened()),
+        let PreparedKernel { kernel, pose, rows, lanes, .. } = &self.kernels[0];
+        match (what, kernel.layout) {
+            (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(rows, instances).as_flattened()),
             (PoseData::Palette, PaletteLayout::Lanes | PaletteLayout::Mixed) => {
-                let mixed = S::LAYOUT == PaletteLayout::Mixed;
-                self.pose.read_lanes(crowd, &self.lanes, mixed, instances, out);
+                pose.read_lanes(crowd, lanes, kernel.layout == PaletteLayout::Mixed, instances, out);
             }
-            _ => self.pose.read(crowd, what, instances, out),
+            _ => pose.read(crowd, what, instances, out),
         }
         Ok(())
     }
 
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        S::read(crowd, self.pose.blocks(), arena, instances, out);
+        let PreparedKernel { kernel, pose, .. } = &self.kernels[0];
+        if !kernel.interleaved {
+            out.extend(arena.host_vertices(crowd, instances));
+            return Ok(());
+        }
+        for instance in instances {
+            let Block { instances: block, .. } = pose.blocks().of(instance);
+            let words = arena.host_vertices(crowd, block.clone());
+            out.extend(words.iter().skip((instance - block.start) as usize).step_by(block.len()));
+        }
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::cpu_simd::LanesSkinner;
+    use super::super::cpu_kernels::{CANDIDATES, LANES};
     use super::*;
     use crate::asset::extremes;
+    use crate::asset::walker::walker;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
     use crate::pose::Local;
@@ -409,12 +488,47 @@ mod tests {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
-            let backend = Cpu::<LanesSkinner<false>>::one_thread(&Context::default());
+            let backend = Cpu::one_thread(&[&LANES], &Context::default());
             backend.footprint(&crowd, &Job::default()).unwrap().host.total()
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
         let palettes = (2 << 20) - 64 * size_of::<Affine<BLOCK>>();
         let beside = (host(20) - host(1)) as usize - poses - palettes;
         assert!(beside < 32 << 10, "{beside} bytes beside poses and palettes");
+    }
+
+    /// Name and milliseconds of a kernel in the outcome of a trial.
+    fn timed(kernel: &str) -> (&str, f64) {
+        let (name, time) = kernel.split_once(' ').unwrap();
+        (name, time.strip_suffix(" ms").unwrap().parse().unwrap())
+    }
+
+    #[test]
+    fn the_kernel_with_the_shortest_frame_is_kept_alone() {
+        let mut crowd = Crowd::new();
+        let instances = (0..40).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
+        crowd.push_group(Arc::new(walker(500).unwrap()), instances).unwrap();
+        let mut arena = Arena::default();
+        arena.allocate_host(&crowd);
+        for backend in
+            [Cpu::one_thread(CANDIDATES, &Context::default()), Cpu::all_threads(CANDIDATES, &Context::default())]
+        {
+            let mut prepared = backend.prepare(&crowd, &Job::default()).unwrap();
+            assert!(!prepared.device().contains("skins by"), "{}", prepared.device());
+            arena.poison_host();
+            let mut frame = FrameInput { crowd: &crowd, tick: 7, arena: &mut arena };
+            prepared.submit(&mut frame, &mut StageTimer::default()).unwrap().finish().unwrap();
+            assert!(arena.host.iter().all(|number| number.is_finite()));
+
+            let device = prepared.device();
+            let (name, times) =
+                device.split_once("skins by ").unwrap().1.split_once(", the fastest in a trial of ").unwrap();
+            let times: Vec<_> = times.split(", ").map(timed).collect();
+            assert_eq!(times.len(), CANDIDATES.len(), "{device}");
+            let least = times.iter().map(|(_, time)| *time).fold(f64::MAX, f64::min);
+            assert!(times.contains(&(name, least)) && least > 0.0, "{device}");
+            let host = prepared.footprint(&crowd).host;
+            assert!(host.get(Purpose::Staging) > host.total() / 4, "{host:?}");
+        }
     }
 }

@@ -9,7 +9,8 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
-    Approximation, Arena, ArenaUser, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic, clips_in_place,
+    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic,
+    clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -17,7 +18,7 @@ use crate::gpu::pose::gameplay::DeviceGameplay;
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::{MorphForm, Morphs};
-use crate::gpu::{Gpu, MeshForm, PaletteForm, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, Posing};
 use crate::pose::PoseData;
 use crate::reference::Blending;
 use std::ops::Range;
@@ -43,27 +44,9 @@ pub enum Skinning {
 }
 
 impl Strategy {
-    /// The rule by which vertices follow several joints.
-    fn blending(self) -> Blending {
-        match self.skin.palette() {
-            PaletteForm::DualQuaternions => Blending::DualQuaternion,
-            _ => Blending::Linear,
-        }
-    }
-
     /// Returns whether skinned vertices are in buffers of the backend instead of the arena.
     fn keeps_vertices(self) -> bool {
         self.posing == Posing::Levels || self.skin.is_merged()
-    }
-
-    /// Returns whether vertices that the arena holds of frozen instances need not be computed again.
-    fn keeps_frozen(self, frame: &FrameInput) -> bool {
-        !self.posing.culls() && !self.keeps_vertices() && frame.crowd.turnover().is_none()
-    }
-
-    /// Bytes that frames read from the models' stores.
-    fn in_place(self, crowd: &Crowd) -> Bytes {
-        if self.posing == Posing::Host { clips_in_place(crowd) } else { Bytes::default() }
     }
 }
 
@@ -107,9 +90,10 @@ struct GpuBackend {
 /// Creates the backend of a strategy.
 ///
 /// # Errors
-/// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there is no adapter.
+/// [`BackendError::Unavailable`] if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
-    Ok(Box::new(GpuBackend { gpu: context.gpu()?, strategy, edits }))
+    let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))?;
+    Ok(Box::new(GpuBackend { gpu, strategy, edits }))
 }
 
 impl GpuBackend {
@@ -130,8 +114,8 @@ impl GpuBackend {
         let on_device = self.strategy.abilities().joints != Joints::Host;
         let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
             let Posed { gpu, chunks, palettes, .. } = &posed;
-            let approximation = palettes.approximation().map_or(0.0, |stated| stated.position);
-            let read = (palettes.chunks(), skin.palette());
+            let approximation = palettes.approximation.map_or(0.0, |stated| stated.position);
+            let read = (&palettes.chunks[..], skin.palette());
             DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation, edit)
         });
         let edit = self.edits.skin.as_ref();
@@ -189,47 +173,52 @@ struct PreparedGpu {
 
 impl Prepared for PreparedGpu {
     fn device(&self) -> String {
-        let labels = self.posed.palettes.label().into_iter().chain(self.skinner.label());
-        labels.fold(self.posed.gpu.summary().name.clone(), |device, label| format!("{device}, {label}"))
+        let labels = self.posed.palettes.label.iter().cloned().chain(self.skinner.label());
+        labels.fold(self.posed.gpu.adapter.summary.name.clone(), |device, label| format!("{device}, {label}"))
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
+        let posed_on_host = self.strategy.posing == Posing::Host;
         let (host, device) = self.gameplay.as_ref().map(|gameplay| gameplay.memory).unwrap_or_default();
         Footprint {
-            host: self.posed.palettes.host_memory()
+            host: self.posed.palettes.host_memory
                 + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory)
                 + host,
             device: self.posed.memory + self.skinner.memory() + device,
-            in_place: self.strategy.in_place(crowd),
+            in_place: if posed_on_host { clips_in_place(crowd) } else { Bytes::default() },
             host_output: false,
             device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && !self.strategy.keeps_vertices(),
         }
     }
 
     fn blending(&self) -> Blending {
-        self.strategy.blending()
+        match self.strategy.skin.palette() {
+            PaletteForm::DualQuaternions => Blending::DualQuaternion,
+            _ => Blending::Linear,
+        }
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
         match &mut self.gameplay {
             Some(gameplay) => Ok(Some(gameplay.read(&self.posed.gpu)?.clone())),
-            None => Ok(self.posed.palettes.gameplay().cloned()),
+            None => Ok(self.posed.palettes.poser.gameplay().cloned()),
         }
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
         match &self.gameplay {
             Some(gameplay) => gameplay.delay,
-            None => self.posed.palettes.gameplay().map(|_| 0),
+            None => self.posed.palettes.poser.gameplay().map(|_| 0),
         }
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.posed.palettes.approximation().or(self.morph_approximation)
+        self.posed.palettes.approximation.or(self.morph_approximation)
     }
 
     fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        self.posed.palettes.approximation_of(group).or(self.morph_approximation)
+        let PaletteSource { approximation, exact_unless_baked, .. } = &self.posed.palettes;
+        approximation.filter(|_| group.baked || !exact_unless_baked).or(self.morph_approximation)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -238,20 +227,22 @@ impl Prepared for PreparedGpu {
             return Vec::new();
         }
         let Strategy { posing, skin } = self.strategy;
-        let mut traffic = posed(crowd, posing, skin.palette(), self.posed.palettes.poses());
+        let mut traffic = posed(crowd, posing, skin.palette(), self.posed.palettes.poses);
         traffic.extend(self.skinner.kernel().map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)));
         traffic
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
         let Self { strategy, posed, skinner, gameplay, user, .. } = self;
-        let kept = frame.arena.hand_to(user) && strategy.keeps_frozen(frame);
+        // Vertices that the arena holds of frozen instances need not be computed again.
+        let keeps_frozen = !strategy.posing.culls() && !strategy.keeps_vertices() && frame.crowd.turnover().is_none();
+        let kept = frame.arena.hand_to(user) && keeps_frozen;
         skinner.bind(posed, frame);
         if let Some(gameplay) = gameplay {
             gameplay.arrive(&posed.gpu, timer)?;
         }
         let mut commands = posed.gpu.frame("frame");
-        posed.palettes.submit(&posed.gpu, frame, timer, &mut commands);
+        posed.palettes.poser.submit(&posed.gpu, frame, timer, &mut commands);
         if let Some(gameplay) = gameplay {
             gameplay.record(&posed.gpu, &mut commands);
         }
@@ -263,7 +254,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.posed.palettes.look(frustum, eye);
+        self.posed.palettes.poser.look(frustum, eye);
     }
 
     fn skinned(&self) -> Skinned {
@@ -271,11 +262,11 @@ impl Prepared for PreparedGpu {
     }
 
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
-        self.posed.palettes.visible()
+        self.posed.palettes.poser.visible()
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        self.posed.palettes.read_poses(crowd, what, instances, out)
+        self.posed.palettes.poser.read_poses(crowd, what, instances, out)
     }
 
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {

@@ -5,7 +5,6 @@ use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, FrameInput, Purpose, Result, Retention, Stage};
 use crate::gpu::device::commands::ComputePass;
-use crate::gpu::device::objects::Buffer;
 use crate::gpu::draw::source::{ArenaForm, StoredVertices};
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
@@ -29,8 +28,8 @@ pub(super) struct ComputeSkinner {
 
 /// Skinned vertices in buffers of the backend.
 struct OwnVertices {
-    /// One set, or two that swap if the last frame is kept, each with its buffers.
-    sets: Vec<(Rc<StoredVertices>, Vec<Buffer>)>,
+    /// One set, or two that swap if the last frame is kept.
+    sets: Vec<Rc<StoredVertices>>,
     /// Index of the set that holds the last frame.
     current: usize,
     bytes: Bytes,
@@ -66,7 +65,7 @@ impl ComputeSkinner {
         let own = own.map(|keep| {
             let form = arena_form(posed, None);
             let (sets, bytes) = gpu.counted(|| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
-            let buffers: Vec<_> = sets.iter().map(|(_, buffers)| &buffers[..]).collect();
+            let buffers: Vec<_> = sets.iter().map(|set| &set.buffers[..]).collect();
             skin.bind(gpu, crowd, parts, posed.inputs(), &buffers);
             OwnVertices { sets, current: 0, bytes }
         });
@@ -93,7 +92,7 @@ impl GpuSkinner for ComputeSkinner {
         let outputs = match &mut self.own {
             Some(own) => {
                 own.current = (own.current + 1) % own.sets.len();
-                &own.sets[own.current].1
+                &own.sets[own.current].buffers
             }
             None => device,
         };
@@ -124,7 +123,7 @@ impl GpuSkinner for ComputeSkinner {
 
     fn skinned(&self, posed: &Posed) -> Skinned {
         Skinned::Device(match &self.own {
-            Some(own) => Drawable::Stored(Rc::clone(&own.sets[own.current].0)),
+            Some(own) => Drawable::Stored(Rc::clone(&own.sets[own.current])),
             None => Drawable::Arena(arena_form(posed, self.skin.kernel.output)),
         })
     }
@@ -138,7 +137,7 @@ impl GpuSkinner for ComputeSkinner {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let Posed { gpu, parts, palettes, .. } = posed;
-        let held = self.own.as_ref().map_or(&arena.device, |own| &own.sets[own.current].1);
+        let held = self.own.as_ref().map_or(&arena.device, |own| &own.sets[own.current].buffers);
         let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
         for (index, part) in parts.iter().enumerate() {
             let (slot, mut end) = (index % held.len(), 0);
@@ -158,8 +157,8 @@ impl GpuSkinner for ComputeSkinner {
                     commands.finish()?;
                     self.held_parts[slot] = index;
                 }
-                let places = palettes.places(index, chunk.instances.start, wanted)?;
-                let finer = palettes.finer_instances(index)?;
+                let places = palettes.poser.places(index, chunk.instances.start, wanted)?;
+                let finer = palettes.poser.finer_instances(index)?;
                 let levels = parts[index - finer.len()..].iter().flatten().zip(&finer);
                 let before = levels.map(|(chunk, count)| count * words_of(chunk)).sum::<usize>();
                 let first = begin + before + places.start as usize * words;
@@ -177,5 +176,5 @@ impl GpuSkinner for ComputeSkinner {
 
 /// Form of vertices in the arena.
 fn arena_form(posed: &Posed, output: Option<OutputForm>) -> ArenaForm {
-    ArenaForm { output, visible: posed.palettes.visibility().map(|visibility| Rc::clone(&visibility.visible)) }
+    ArenaForm { output, visible: posed.palettes.poser.visibility().map(|visibility| Rc::clone(&visibility.visible)) }
 }

@@ -16,7 +16,7 @@ pub(super) struct Posed {
     pub chunks: Vec<Chunk>,
     /// The chunks that are skinned together: each by itself, or the spans of a merged kernel.
     pub parts: Vec<Vec<Chunk>>,
-    pub palettes: Box<dyn PaletteSource>,
+    pub palettes: PaletteSource,
     /// Morph targets, if any model of the crowd has some.
     pub morphs: Option<Morphs>,
     /// Bytes of the palettes, of what computes them, and of morph targets, on the device.
@@ -26,7 +26,7 @@ pub(super) struct Posed {
 impl Posed {
     /// The inputs of skinning.
     pub fn inputs(&self) -> Inputs<'_> {
-        let (palettes, visibility) = (self.palettes.chunks(), self.palettes.visibility());
+        let (palettes, visibility) = (&self.palettes.chunks[..], self.palettes.poser.visibility());
         Inputs { palettes, morphs: self.morphs.as_ref(), first: 0, visibility }
     }
 }

@@ -7,9 +7,7 @@ use crate::frame::{Arena, Bytes, FrameInput, Result};
 use crate::gpu::draw::present;
 use crate::gpu::draw::source::VertexSource;
 use crate::gpu::pose::baked;
-use crate::gpu::shader::binding::GroupLayout;
-use crate::gpu::shader::kernel::Edit;
-use crate::gpu::shader::wgsl::Role;
+use crate::gpu::shader::kernel::{Edit, GroupLayout};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::skinning::{self, Kind};
 use crate::gpu::{Capture, Chunk, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
@@ -50,27 +48,24 @@ impl VertexSkinner {
         let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
-        let shown = palettes.chunks().iter().any(|palettes| palettes.shown.is_some());
+        let shown = palettes.chunks.iter().any(|palettes| palettes.shown.is_some());
         let storage = skinning::storage_buffers(palette) + u32::from(shown && palette == PaletteForm::Rows);
         gpu.has(wgpu::ShaderStages::VERTEX, storage + present::STORAGE_BUFFERS + morph)?;
-        let mut kinds = Kind::morphing(crowd, mesh, palette, morph_form(palette));
+        let mut kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
         // Those of a crowd in which others are posed.
-        let baked = chunks.iter().zip(palettes.chunks()).filter(|(_, palettes)| palettes.shown.is_some());
+        let baked = chunks.iter().zip(&palettes.chunks).filter(|(_, palettes)| palettes.shown.is_some());
         for (Chunk { group, .. }, _) in baked.filter(|_| palette == PaletteForm::Rows) {
             let layers = baked::width(crowd, &crowd.groups()[*group]);
             kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
         }
-        let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
-            skinning::vertex_shader(kind.mesh, palette, kind.morph, root, roles)
-        };
+        let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, palette, kind.morph, root);
         // The shaders of all kinds have the same bindings, but for those of baked vertices.
         let [posed_kind, baked_kind] =
             [false, true].map(|baked| kinds.iter().find(|kind| (kind.mesh == MeshForm::Nothing) == baked));
-        let all = [posed_kind, baked_kind].into_iter().flatten().map(|&kind| wgsl(kind, "capture.wgsl", &[]));
+        let all = [posed_kind, baked_kind].into_iter().flatten().map(|&kind| wgsl(kind, "capture.wgsl"));
         let all: Vec<String> = all.collect();
-        let dynamic = palette.stride().map(|_| "palettes");
-        let layout = GroupLayout::of_all(gpu, "gpu-vertex", &all, 0, wgpu::ShaderStages::VERTEX, dynamic);
-        let visibility = palettes.visibility();
+        let layout = GroupLayout::new(gpu, "gpu-vertex", &all, 0, wgpu::ShaderStages::VERTEX);
+        let visibility = palettes.poser.visibility();
         let (groups, memory) = gpu.counted(|| {
             let meshes: Vec<_> =
                 crowd.groups().iter().zip(&kinds).map(|(g, kind)| MeshBuffers::new(gpu, g, kind.mesh)).collect();
@@ -80,8 +75,8 @@ impl VertexSkinner {
         let edit = edit.cloned();
         let source = VertexSource {
             trusted: edit.is_none(),
-            wgsl: Box::new(move |kind, root, roles| {
-                let wgsl = wgsl(kind, root, roles);
+            wgsl: Box::new(move |kind, root| {
+                let wgsl = wgsl(kind, root);
                 if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
             }),
             kinds,
@@ -130,7 +125,7 @@ impl GpuSkinner for VertexSkinner {
         for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);
             if !part.is_empty() {
-                let places = palettes.places(index, chunk.instances.start, part)?;
+                let places = palettes.poser.places(index, chunk.instances.start, part)?;
                 capture.read(gpu, crowd, chunk, group, places, out)?;
             }
         }

@@ -2,8 +2,7 @@
 
 mod abilities;
 pub mod cpu;
-pub mod cpu_scalar;
-pub mod cpu_simd;
+pub mod cpu_kernels;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(feature = "gpu")]
@@ -204,9 +203,9 @@ impl Ticket {
         timer: &mut StageTimer,
     ) -> Result<Self> {
         let drawable = match skinned {
-            Skinned::Host => &Drawable::Host,
+            Skinned::Host => None,
             Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
-            Skinned::Device(drawable) => drawable,
+            Skinned::Device(drawable) => Some(drawable),
         };
         Ok(Self::recorded(presenter.draw(self.commands, drawable, frame, timer)))
     }
@@ -259,15 +258,4 @@ pub struct Context {
     /// The adapter in use, if any.
     #[cfg(feature = "gpu")]
     pub gpu: Option<Rc<Gpu>>,
-}
-
-#[cfg(feature = "gpu")]
-impl Context {
-    /// The adapter.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`] if there is no adapter.
-    fn gpu(&self) -> Result<Rc<Gpu>> {
-        self.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))
-    }
 }

@@ -259,7 +259,7 @@ pub fn choose_clock(context: &Context, choice: ClockChoice) -> anyhow::Result<()
     let Some(gpu) = &context.gpu else { return Ok(()) };
     let fault = gpu.choose_clock(choice).with_context(|| format!("--clock {}", choice.name()))?;
     if let Some(fault) = fault {
-        eprintln!("note: {fault}: stages on {} are timed by the clock `fenced`", gpu.summary().name);
+        eprintln!("note: {fault}: stages on {} are timed by the clock `fenced`", gpu.adapter.summary.name);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use skinbench::crowd::TICKS_PER_SECOND;
 use skinbench::frame::{self, FrameInput, Job, StageTimer, View};
 use skinbench::gpu::draw::present::Presenter;
-use skinbench::gpu::{Beneath, Ground, Overlay, Surfaces};
+use skinbench::gpu::{Beneath, Overlay, Surfaces, ground};
 use skinbench::harness::single;
 use skinbench::scene::Settings;
 use std::path::PathBuf;
@@ -111,14 +111,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let ticket = backend.submit(&mut frame, &mut timer)?;
     ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer)?.finish()?;
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
-    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
+    let ground = ground(&scene.crowd, framed.target, framed.radius);
     if arguments.mode == ModeChoice::Skeleton {
-        presenter.draw_overlay(Beneath::Nothing, Overlay::default())?;
-        presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
+        presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?;
+        presenter.draw_overlay(Beneath::Picture, &ground)?;
         let lines = single::skeletons(&mut *backend, &scene.crowd, tick)?;
-        presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
+        presenter.draw_overlay(Beneath::Far, &Overlay { lines, ..Overlay::default() })?;
     } else {
-        presenter.draw_overlay(Beneath::Picture, ground.overlay())?;
+        presenter.draw_overlay(Beneath::Picture, &ground)?;
     }
     let pixels = presenter.read_color()?;
     write_png(&arguments.output, [view.width, view.height], &pixels)?;

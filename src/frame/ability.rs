@@ -4,44 +4,62 @@ use super::even_scale::uneven;
 use super::{Job, Retention};
 use crate::crowd::{Crowd, Fade, Group, Layer, LayerKind, UNMASKED};
 use crate::vertex::Encoding;
-use std::fmt;
+use strum::Display;
 
-/// Something that a crowd or a job may ask for. A backend can do whatever it does not [lack](Lack).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Something that a crowd or a job may ask for. A backend can do whatever it does not [lack](Lack). It is shown by its
+/// name in lists of what backends lack.
+#[derive(Debug, Clone, Copy, Display, PartialEq, Eq)]
 pub enum Ability {
     /// Vertices as packed words.
+    #[strum(to_string = "packed output")]
     PackedOutput,
     /// A ring of buffers that the chunks of a crowd share.
+    #[strum(to_string = "ring output")]
     RingOutput,
     /// The vertices of the previous frame beside those of this one.
+    #[strum(to_string = "motion vectors")]
     Motion,
     /// Joints that scale their axes differently, or mirror.
+    #[strum(to_string = "uneven scale")]
     UnevenScale,
     /// Joints that scale by more than this factor.
+    #[strum(to_string = "scale beyond {0}")]
     ScaleBeyond(u32),
     /// Models with more palette entries than this.
+    #[strum(to_string = "palettes beyond {0} entries")]
     EntriesBeyond(usize),
     /// Models with morph targets.
+    #[strum(to_string = "morph targets")]
     MorphTargets,
     /// Tangents that morph targets move.
+    #[strum(to_string = "morphed tangents")]
     MorphedTangents,
     /// Poses that are not updated at every tick.
+    #[strum(to_string = "update rates")]
     UpdateRates,
     /// Instances that others replace.
+    #[strum(to_string = "turnover")]
     Turnover,
     /// Instances with more layers than this.
+    #[strum(to_string = "layers beyond {0}")]
     LayersBeyond(usize),
     /// Layers that move a part of the skeleton.
+    #[strum(to_string = "masks")]
     Masks,
     /// Layers that are added to others.
+    #[strum(to_string = "additive layers")]
     AdditiveLayers,
     /// Fades that go on from the motion before them.
+    #[strum(to_string = "inertial fades")]
     InertialFades,
     /// Crowds whose instances have one level of detail.
+    #[strum(to_string = "crowds without --lod")]
     OneLevel,
     /// Bounds of instances.
+    #[strum(to_string = "bounds")]
     Bounds,
     /// Bounds or sockets of instances.
+    #[strum(to_string = "bounds and sockets")]
     Gameplay,
 }
 
@@ -116,30 +134,4 @@ impl Ability {
 /// Returns whether the vertices of a group have tangents that morph targets move.
 fn morphs_tangents(group: &Group) -> bool {
     group.format.floats() > 6 && !group.model.mesh().targets().tangents().is_empty()
-}
-
-impl fmt::Display for Ability {
-    /// The name in lists of what backends lack.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Self::PackedOutput => "packed output",
-            Self::RingOutput => "ring output",
-            Self::Motion => "motion vectors",
-            Self::UnevenScale => "uneven scale",
-            Self::ScaleBeyond(most) => return write!(f, "scale beyond {most}"),
-            Self::EntriesBeyond(most) => return write!(f, "palettes beyond {most} entries"),
-            Self::MorphTargets => "morph targets",
-            Self::MorphedTangents => "morphed tangents",
-            Self::UpdateRates => "update rates",
-            Self::Turnover => "turnover",
-            Self::LayersBeyond(most) => return write!(f, "layers beyond {most}"),
-            Self::Masks => "masks",
-            Self::AdditiveLayers => "additive layers",
-            Self::InertialFades => "inertial fades",
-            Self::OneLevel => "crowds without --lod",
-            Self::Bounds => "bounds",
-            Self::Gameplay => "bounds and sockets",
-        };
-        f.write_str(name)
-    }
 }

@@ -3,18 +3,10 @@
 use super::device_object::DeviceBuffer;
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::rc::Rc;
 
-/// A backend as the arena knows it: none is equal to another.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ArenaUser(u64);
-
-impl Default for ArenaUser {
-    fn default() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
+/// A backend as the arena knows it: only clones of one are the same.
+pub type ArenaUser = Rc<()>;
 
 /// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
@@ -25,8 +17,8 @@ pub struct Arena {
     pub device: Vec<DeviceBuffer>,
     /// As `device`, with the vertices of the previous frame; empty unless these are kept.
     pub previous: Vec<DeviceBuffer>,
-    /// Number of the user whose vertices it holds; 0 for none.
-    user: u64,
+    /// The user whose vertices it holds.
+    user: Option<ArenaUser>,
 }
 
 impl Arena {
@@ -39,13 +31,13 @@ impl Arena {
 
     /// Hands the arena to a backend for a frame. Returns whether it still holds what that backend left in the last one.
     pub fn hand_to(&mut self, user: &ArenaUser) -> bool {
-        let swaps = !self.previous.is_empty();
-        std::mem::replace(&mut self.user, user.0) == user.0 && !swaps
+        let before = self.user.replace(Rc::clone(user));
+        before.is_some_and(|before| Rc::ptr_eq(&before, user)) && self.previous.is_empty()
     }
 
     /// Forgets whose vertices it holds, because others were written over them.
     pub fn lose(&mut self) {
-        self.user = 0;
+        self.user = None;
     }
 
     /// Bytes that [`Arena::allocate_host`] will allocate.

@@ -1,5 +1,7 @@
-//! Options of a run for every backend.
+//! What is asked of backends: options of a run, the input of a frame, and the view of a picture.
 
+use super::arena::Arena;
+use crate::crowd::Crowd;
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::Gameplay;
 use std::sync::Arc;
@@ -37,4 +39,41 @@ impl Retention {
     pub fn frames(self) -> usize {
         if self == Self::TwoFrames { 2 } else { 1 }
     }
+}
+
+/// One frame's input.
+pub struct FrameInput<'a> {
+    /// The crowd given to `prepare`.
+    pub crowd: &'a Crowd,
+    /// Simulation time in ticks.
+    pub tick: u32,
+    /// Destination of skinned vertices.
+    pub arena: &'a mut Arena,
+}
+
+/// Drawing mode of meshes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Lit triangles.
+    #[default]
+    Skin,
+    /// Edges of the visible triangles.
+    Wireframe,
+    /// Lit triangles with their edges on top.
+    SkinAndWireframe,
+}
+
+/// Camera, resolution and drawing mode of a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct View {
+    /// World to clip space, depth 0 to 1 (1 far).
+    pub view_projection: glam::Mat4,
+    /// Direction towards the light, world space.
+    pub light: glam::Vec3,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Drawing mode of meshes.
+    pub mode: Mode,
 }

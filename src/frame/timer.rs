@@ -6,8 +6,9 @@ use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
 use crate::threads::Threads;
 use crate::wording;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use strum::{IntoStaticStr, VariantArray};
 
 /// A part of a frame, in its order. Its serialised form is its name.
@@ -159,6 +160,65 @@ impl TryFrom<String> for Clock {
     }
 }
 
+/// Clock of the stages that run on a device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DeviceClock {
+    /// Timestamp queries around the stages of a frame.
+    #[default]
+    Timestamps,
+    /// One submission per stage, waited for, in frames of their own.
+    Fenced {
+        /// Time of an empty submission, which is subtracted from that of each stage.
+        empty: Duration,
+    },
+}
+
+impl DeviceClock {
+    /// The label of its measurements.
+    pub fn label(self) -> Clock {
+        match self {
+            Self::Timestamps => Clock::Gpu,
+            Self::Fenced { .. } => Clock::Fenced,
+        }
+    }
+
+    /// Time of an empty submission, which is subtracted from that of each stage.
+    pub fn empty_submission(self) -> Option<Duration> {
+        match self {
+            Self::Timestamps => None,
+            Self::Fenced { empty } => Some(empty),
+        }
+    }
+}
+
+/// Choice of a device's clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum ClockChoice {
+    /// Timestamps, without a check.
+    Timestamps,
+    /// Fences.
+    Fenced,
+    /// Timestamps if the device has them and they pass a check, otherwise fences.
+    #[default]
+    Auto,
+}
+
+impl ClockChoice {
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl FromStr for ClockChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        wording::named("clock", text, Self::VARIANTS, Self::name)
+    }
+}
+
 /// One stage of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageTime {
@@ -181,17 +241,8 @@ pub struct StageTimer {
 }
 
 impl StageTimer {
-    /// Times `work` by wall clock.
+    /// Times `work` by wall clock. All parts of a stage in a frame add up to one span.
     pub fn wall<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let before = self.read_counts();
-        let (result, ns) = timed(work);
-        self.add_counts(stage, before);
-        self.spans.push(StageTime { stage, clock: Clock::Wall, ns });
-        result
-    }
-
-    /// As [`StageTimer::wall`], for one of several parts of a stage; all parts in a frame add up to one span.
-    pub fn wall_part<R>(&mut self, stage: Stage, work: impl FnOnce() -> R) -> R {
         let before = self.read_counts();
         let (result, ns) = timed(work);
         self.add_counts(stage, before);
@@ -352,8 +403,8 @@ mod tests {
         let mut timer = StageTimer::default();
         timer.spans.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
         for _ in 0..3 {
-            timer.wall_part(Stage::Sample, spin);
-            assert_eq!(timer.wall_part(Stage::Palette, || 7), 7);
+            timer.wall(Stage::Sample, spin);
+            assert_eq!(timer.wall(Stage::Palette, || 7), 7);
         }
         let stages: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
         let wall = Clock::Wall;
@@ -403,8 +454,8 @@ mod tests {
         assert_eq!(timer.counts_of(Stage::Skin), None, "nothing counts");
         timer.count_with(Some(Box::new(Readings(0))));
         timer.wall(Stage::Skin, || ());
-        timer.wall_part(Stage::Upload, || ());
-        timer.wall_part(Stage::Upload, || ());
+        timer.wall(Stage::Upload, || ());
+        timer.wall(Stage::Upload, || ());
         timer.shared_out([Stage::Sample, Stage::Palette].into_iter(), |times| {
             times.add(Stage::Sample, 10);
             times.add(Stage::Palette, 30);

@@ -25,7 +25,7 @@ impl AdapterSide {
 
 impl DeviceSide for AdapterSide {
     fn is_software(&self) -> bool {
-        self.gpu.summary().software
+        self.gpu.adapter.summary.software
     }
 
     fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
@@ -99,7 +99,7 @@ impl DeviceSide for AdapterSide {
     }
 
     fn work_for(&self, backend: &'static str) {
-        self.gpu.work_for(backend);
+        self.gpu.user.set(backend);
     }
 
     fn collect(&self, timer: &mut StageTimer) -> Result<()> {

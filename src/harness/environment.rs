@@ -32,7 +32,7 @@ impl Adapter {
     #[cfg(feature = "gpu")]
     pub fn of(context: &Context) -> Option<Self> {
         let gpu = context.gpu.as_ref()?;
-        let AdapterSummary { name, driver, software, .. } = gpu.summary().clone();
+        let AdapterSummary { name, driver, software, .. } = gpu.adapter.summary.clone();
         Some(Self { name, driver, software, clock: gpu.clock() })
     }
 

@@ -377,8 +377,8 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
             let Some(gpu) = &context.gpu else { return Ok(()) };
             arena.lose();
             match drawable {
-                Drawable::Host | Drawable::Arena(_) => gpu.poison(&arena.device)?,
-                Drawable::Stored(vertices) => gpu.poison(&vertices.buffers())?,
+                Drawable::Arena(_) => gpu.poison(&arena.device)?,
+                Drawable::Stored(vertices) => gpu.poison(&[&vertices.buffers[..], &vertices.previous].concat())?,
                 // Reading vertices back clears the capture target to NaN.
                 Drawable::Shader(_) => {}
             }

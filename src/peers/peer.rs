@@ -16,7 +16,7 @@ use crate::frame::{
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
-use crate::registry::BackendEntry;
+use crate::registry::{BackendEntry, Constructor};
 use crate::wording::one_line;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -60,8 +60,8 @@ pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
             let threads = if pooled { context.threads.count() } else { 1 };
             Box::new(Peer { manifest, threads }) as Box<dyn Backend>
         };
-        let create = Box::leak(Box::new(create));
-        &*Box::leak(Box::new(BackendEntry::of_others(name, &manifest.summary, &manifest.owner, create)))
+        let row = Constructor::Host(Box::leak(Box::new(create))).named(name, &manifest.summary);
+        &*Box::leak(Box::new(BackendEntry { owner: &manifest.owner, ..row }))
     };
     let mut entries = vec![entry(&manifest.name, false)];
     if manifest.threads {

@@ -1,5 +1,6 @@
 //! File dialogs of the system.
 
+use crate::threads::lock;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -25,9 +26,9 @@ fn told(choose: impl FnOnce() -> Option<PathBuf>) -> Result<Option<PathBuf>, Str
     if log::set_logger(&LISTENER).is_ok() {
         log::set_max_level(log::LevelFilter::Error);
     }
-    heard().take();
+    lock(&LISTENER.0).take();
     let chosen = choose();
-    match heard().take().filter(|_| chosen.is_none()) {
+    match lock(&LISTENER.0).take().filter(|_| chosen.is_none()) {
         None => Ok(chosen),
         Some(reason) => Err(format!(
             "the system has no file dialog ({reason}); the packages xdg-desktop-portal and zenity have one, and files \
@@ -37,10 +38,6 @@ fn told(choose: impl FnOnce() -> Option<PathBuf>) -> Result<Option<PathBuf>, Str
 }
 
 static LISTENER: Listener = Listener(Mutex::new(None));
-
-fn heard() -> std::sync::MutexGuard<'static, Option<String>> {
-    LISTENER.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// Keeps the last error that a dialog logged.
 struct Listener(Mutex<Option<String>>);
@@ -52,7 +49,7 @@ impl log::Log for Listener {
 
     fn log(&self, record: &log::Record) {
         if self.enabled(record.metadata()) {
-            *heard() = Some(record.args().to_string());
+            *lock(&self.0) = Some(record.args().to_string());
         }
     }
 

@@ -1,9 +1,9 @@
 //! Errors as colours: the distance of each vertex from its reference, on a logarithmic scale.
 
 use crate::crowd::Crowd;
-use crate::gpu::{LineEnd, opaque};
+use crate::gpu::{LineEnd, Overlay, opaque};
 use crate::model::rows_to_affine;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use rayon::prelude::*;
 
 /// Errors at the ends of the scale, as fractions of the model's diagonal. Smaller errors are black, larger ones have
@@ -31,10 +31,8 @@ pub struct Worst {
 /// Vertices of some instances, coloured by their errors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heat {
-    /// Vertices in world space, in the colours of their errors.
-    pub corners: Vec<LineEnd>,
-    /// Triangles.
-    pub indices: Vec<u32>,
+    /// Triangles of the vertices in world space, in the colours of their errors.
+    pub overlay: Overlay,
     /// The largest error; `None` if no vertex was compared.
     pub worst: Option<Worst>,
     /// Instances that are painted.
@@ -63,9 +61,7 @@ pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, V
             let placement = rows_to_affine(crowd.placement_at(*instance, tick));
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
-                let at = |first: usize| {
-                    DVec3::new(numbers[first].into(), numbers[first + 1].into(), numbers[first + 2].into())
-                };
+                let at = |first: usize| Vec3::from_slice(&numbers[first..]).as_dvec3();
                 let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
                 // A little shading shows the shape where errors are uniform; black stays black.
                 let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };
@@ -80,10 +76,10 @@ pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, V
         .collect();
     let mut heat = Heat { painted: painted.len(), ..Heat::default() };
     for ((instance, ..), (corners, worst)) in painted.iter().zip(parts) {
-        let first = heat.corners.len() as u32;
+        let first = heat.overlay.corners.len() as u32;
         let mesh = crowd.groups()[crowd.group_of(*instance)].model.mesh();
-        heat.indices.extend(mesh.indices().iter().map(|index| first + index));
-        heat.corners.extend(corners);
+        heat.overlay.indices.extend(mesh.indices().iter().map(|index| first + index));
+        heat.overlay.corners.extend(corners);
         let larger = |other: Worst| !other.error.is_nan() && (worst.error.is_nan() || worst.error > other.error);
         if heat.worst.is_none_or(larger) {
             heat.worst = Some(worst);

@@ -190,7 +190,7 @@ fn distances(crowd: &Crowd, instance: u32, ours: &[f32], theirs: &[f32]) -> Vec<
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
     let place = |words: &[f32]| {
         let numbers = group.format.decode(group.model.mesh().cube(), words);
-        glam::DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
+        glam::Vec3::from_slice(&numbers).as_dvec3()
     };
     let size = group.format.words();
     ours.chunks_exact(size)

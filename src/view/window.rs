@@ -7,6 +7,7 @@ use super::state::State;
 use super::worker::{Answer, Worker};
 use eframe::egui;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -76,20 +77,17 @@ struct Window {
     opened: Instant,
     last: Instant,
     pictures: u32,
-    /// Files chosen in dialogs.
-    chosen: (Sender<Chosen>, Receiver<Chosen>),
-    /// Requested screenshots.
-    screenshots: (Sender<Screenshot>, Receiver<Screenshot>),
+    /// What dialogs and screenshots bring.
+    brought: (Sender<Brought>, Receiver<Brought>),
     asked: bool,
     outcome: Sender<Result<(), String>>,
 }
 
-type Screenshot = std::sync::Arc<egui::ColorImage>;
-
-enum Chosen {
+enum Brought {
     Open(PathBuf),
     Save(PathBuf),
     Failed(String),
+    Screenshot(Arc<egui::ColorImage>),
 }
 
 impl Window {
@@ -103,8 +101,7 @@ impl Window {
             opened: now,
             last: now,
             pictures: 0,
-            chosen: mpsc::channel(),
-            screenshots: mpsc::channel(),
+            brought: mpsc::channel(),
             asked: false,
             outcome,
         }
@@ -187,14 +184,14 @@ impl Window {
 
     /// Opens a dialog on a separate thread, because some systems block for as long as it is open.
     fn dialog(&mut self, ctx: &egui::Context, save: bool) {
-        let (sender, ctx) = (self.chosen.0.clone(), ctx.clone());
+        let (sender, ctx) = (self.brought.0.clone(), ctx.clone());
         let name = format!("{}.toml", self.state.document.name);
         let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
             let chosen = match save {
-                true => dialog::save(&name).map(|file| file.map(Chosen::Save)),
-                false => dialog::open().map(|file| file.map(Chosen::Open)),
+                true => dialog::save(&name).map(|file| file.map(Brought::Save)),
+                false => dialog::open().map(|file| file.map(Brought::Open)),
             };
-            let chosen = chosen.unwrap_or_else(|problem| Some(Chosen::Failed(problem)));
+            let chosen = chosen.unwrap_or_else(|problem| Some(Brought::Failed(problem)));
             // If the window was closed meanwhile, the choice is dropped.
             if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
                 ctx.request_repaint();
@@ -205,16 +202,16 @@ impl Window {
         }
     }
 
-    fn take_files(&mut self, ctx: &egui::Context) {
+    fn take_brought(&mut self, ctx: &egui::Context) {
         let dropped = ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()));
         if let Some(path) = dropped {
             self.state.switch_to(&path.display().to_string());
         }
-        while let Ok(chosen) = self.chosen.1.try_recv() {
-            match chosen {
-                Chosen::Open(path) => self.state.switch_to(&path.display().to_string()),
-                Chosen::Failed(problem) => self.state.problem = Some(problem),
-                Chosen::Save(path) => {
+        while let Ok(brought) = self.brought.1.try_recv() {
+            match brought {
+                Brought::Open(path) => self.state.switch_to(&path.display().to_string()),
+                Brought::Failed(problem) => self.state.problem = Some(problem),
+                Brought::Save(path) => {
                     let text = self.state.scene_file().map_err(|error| error.to_string());
                     let write = |text: String| {
                         std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
@@ -224,27 +221,25 @@ impl Window {
                         Err(problem) => self.state.problem = Some(problem),
                     }
                 }
+                Brought::Screenshot(image) => {
+                    if let Some(path) = &self.options.screenshot {
+                        let size = image.size.map(|pixels| pixels as u32);
+                        self.close(ctx, (self.options.write_picture)(path, size, image.as_raw()));
+                    }
+                }
             }
         }
     }
 
-    /// Takes the requested screenshot, and closes the window when its time is over.
+    /// Asks for the screenshot, and closes the window when its time is over.
     fn finish(&mut self, ctx: &egui::Context) {
-        if let Ok(image) = self.screenshots.1.try_recv() {
-            if let Some(path) = &self.options.screenshot {
-                let size = image.size.map(|pixels| pixels as u32);
-                let written = (self.options.write_picture)(path, size, image.as_raw());
-                self.close(ctx, written);
-            }
-            return;
-        }
         let over = self.options.exit_after.is_some_and(|limit| self.opened.elapsed() >= limit);
         let enough = self.pictures >= BEFORE_SCREENSHOT || (over && self.pictures > 0);
         if self.options.screenshot.is_some() && enough && !self.asked {
             self.asked = true;
-            let (sender, again) = (self.screenshots.0.clone(), ctx.clone());
+            let (sender, again) = (self.brought.0.clone(), ctx.clone());
             let callback = egui::ScreenshotCallback::new(move |image| {
-                if sender.send(image).is_ok() {
+                if sender.send(Brought::Screenshot(image)).is_ok() {
                     again.request_repaint();
                 }
             });
@@ -271,7 +266,7 @@ impl eframe::App for Window {
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
         self.exchange(&ctx);
-        self.take_files(&ctx);
+        self.take_brought(&ctx);
         for action in panels::show(ui, &mut self.state, &mut self.live) {
             self.act(&ctx, action);
         }

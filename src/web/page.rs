@@ -1,7 +1,7 @@
 //! The page: recordings, reference and scripts in one file that needs nothing else.
 
 use super::recording::{Frames, Recorded, record, record_picture, reference_name};
-use super::reference::{all, coverage};
+use super::reference::{coverage, vertices};
 use crate::frame::{BackendError, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
 use crate::harness::environment::{Build, EMULATED, Environment};
@@ -19,6 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use maud::{Markup, PreEscaped, html};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -100,10 +101,15 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
     let picture = find(PICTURE).map(|entry| record_picture(entry, largest, &mut library));
     // A page without a moving picture still measures.
     let picture = picture.and_then(Result::ok);
+    let framed = largest.camera.framed(&largest.crowd, largest.resolution);
     let recording = json!({
         "columns": {"summary": heading::<SummaryRow>()?, "samples": heading::<SampleRow>()?},
         "sample": SampleRow::default(),
-        "session": session(choice.build),
+        "session": Session {
+            program: Program::new(env!("CARGO_PKG_VERSION"), choice.build, "browser"),
+            browser: Some(Browser::default()),
+            ..Session::default()
+        },
         "part": Part::default(),
         "manifest": Manifest { format: FORMAT, note: None, files: BTreeMap::new() },
         "marks": MARKS,
@@ -112,7 +118,12 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
         "stages": stages(),
         "passes": choice.passes,
         "resolution": largest.resolution,
-        "camera": camera(largest),
+        "camera": {
+            "target": framed.target.to_array(),
+            "eye": framed.eye.to_array(),
+            "radius": framed.radius,
+            "fieldOfView": largest.camera.field_of_view,
+        },
         "crowds": points,
         "picture": picture,
     });
@@ -192,12 +203,6 @@ fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
     measured.measurements(outcome).into_iter().map(|measurement| json!(measurement.row)).next().unwrap_or_default()
 }
 
-/// A session of the page, which it completes.
-fn session(build: &Build) -> Session {
-    let program = Program::new(env!("CARGO_PKG_VERSION"), build, "browser");
-    Session { program, browser: Some(Browser::default()), ..Session::default() }
-}
-
 /// Names of stages by what the page shows of them.
 fn stages() -> Value {
     let of = |group| Stage::ALL.iter().filter(|stage| stage.group() == group).collect::<Vec<_>>();
@@ -220,7 +225,7 @@ fn words() -> Value {
 /// Indices in the library of the reference's vertices, `[tick][group][sampled instance]`. Only linear blending is
 /// checked at every tick: other rules need vertices of their own.
 fn reference(
-    sampled_crowd: &crate::crowd::Crowd,
+    crowd: &crate::crowd::Crowd,
     chosen: &[Vec<u32>],
     ticks: &[u32],
     blending: Blending,
@@ -229,24 +234,13 @@ fn reference(
     let ticks = if blending == Blending::Linear { ticks } else { &ticks[..1] };
     let of_tick = |&tick: &u32| {
         let of_group = |instances: &Vec<u32>| {
-            let wanted: Vec<_> = instances.iter().map(|&instance| (instance, tick)).collect();
-            let blobs = all(sampled_crowd, &wanted, blending).map_err(PageError::Reference)?;
+            let blobs = instances.par_iter().map(|&instance| vertices(crowd, instance, tick, blending));
+            let blobs = blobs.collect::<Result<Vec<_>, _>>().map_err(PageError::Reference)?;
             Ok(blobs.iter().map(|blob| library.blob(blob)).collect())
         };
         chosen.iter().map(of_group).collect::<Result<_, PageError>>()
     };
     ticks.iter().map(of_tick).collect()
-}
-
-/// The camera's place, so that a reader can walk around the crowd.
-fn camera(scene: &BuiltScene) -> Value {
-    let framed = scene.camera.framed(&scene.crowd, scene.resolution);
-    json!({
-        "target": framed.target.to_array(),
-        "eye": framed.eye.to_array(),
-        "radius": framed.radius,
-        "fieldOfView": scene.camera.field_of_view,
-    })
 }
 
 /// The recording and the library's bytes, compressed: a 32-bit length, JSON with the place of each blob, the blobs.

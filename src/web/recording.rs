@@ -13,7 +13,6 @@ use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Most vertices that are read back at once.
@@ -179,24 +178,19 @@ fn uploaded(
 ) -> Result<(Vec<Value>, bool)> {
     let tape = session.gpu.tape();
     let label = |buffer: usize| tape.as_ref().map_or("", |tape| tape.objects[buffer].label());
-    let mut palettes: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
-    let mut list = Vec::new();
+    let (mut palettes, mut list) = (Vec::new(), Vec::new());
     for write in writes {
         match write {
-            Command::Write { buffer, offset, bytes } if label(*buffer) == PALETTES => {
-                let all = palettes.entry(*buffer).or_default();
-                all.resize(all.len().max(*offset as usize + bytes.len()), 0);
-                all[*offset as usize..][..bytes.len()].copy_from_slice(bytes);
-            }
+            Command::Write { buffer, bytes, .. } if label(*buffer) == PALETTES => palettes.push((buffer, bytes)),
             other => list.push(other.json(library)),
         }
     }
     drop(tape);
     let by_host = !palettes.is_empty();
     let crowd = &frames.scene.crowd;
-    // Palettes are created and written chunk by chunk, or span by span.
+    // Palettes are created, and written at once, chunk by chunk or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.iter().map(|part| part.chunks.clone()).collect(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.clone(),
         _ => session.gpu.chunks(crowd)?.into_iter().map(|chunk| vec![chunk]).collect(),
     };
     let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();

@@ -4,13 +4,10 @@
 //! 16-bit octahedral coordinates each. That is finer than a tenth of what backends are allowed to be off by.
 
 use crate::crowd::Crowd;
-use crate::reference::Blending;
-
 use crate::harness::parity::{SAMPLED, Tolerance};
-use crate::reference::blended_vertices;
+use crate::reference::{Blending, blended_vertices};
 use crate::vertex::{VertexFormat, octahedral, pack};
 use glam::DVec3;
-use rayon::prelude::*;
 
 /// Fraction of a tolerance by which a stored number may be off.
 const PRECISION: f64 = 0.1;
@@ -70,14 +67,6 @@ pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blendi
             Err(format!("{:?} is too far from its origin for a page: {held}", group.model.name()))
         }
     }
-}
-
-/// As [`vertices`], for many instances and ticks.
-///
-/// # Errors
-/// As [`vertices`].
-pub(super) fn all(crowd: &Crowd, wanted: &[(u32, u32)], blending: Blending) -> Result<Vec<Vec<u8>>, String> {
-    wanted.par_iter().map(|&(instance, tick)| vertices(crowd, instance, tick, blending)).collect()
 }
 
 /// Octahedral coordinates of a direction in one word. Floats hold a unit vector a hundred times finer than 16 bits do.

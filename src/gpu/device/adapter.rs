@@ -2,6 +2,7 @@
 
 use crate::frame::{BackendError, Result};
 use std::cell::Cell;
+use std::fmt::Display;
 
 /// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
@@ -35,23 +36,11 @@ pub struct AdapterSummary {
 impl AdapterSummary {
     /// All adapters of this machine, with the default one first.
     pub fn all() -> Vec<Self> {
-        adapters().iter().enumerate().map(|(index, adapter)| Self::of(index, adapter)).collect()
-    }
-
-    fn of(index: usize, adapter: &wgpu::Adapter) -> Self {
-        let info = adapter.get_info();
-        Self {
-            index,
-            name: info.name,
-            api: format!("{:?}", info.backend),
-            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
-            software: info.device_type == wgpu::DeviceType::Cpu,
-            pci_address: info.device_pci_bus_id,
-        }
+        adapters().into_iter().map(|(summary, _)| summary).collect()
     }
 }
 
-fn adapters() -> Vec<wgpu::Adapter> {
+fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
     let of = |backends| {
         let mut descriptor =
             wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
@@ -72,16 +61,31 @@ fn adapters() -> Vec<wgpu::Adapter> {
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
     });
-    adapters
+    let summary = |(index, adapter): (usize, wgpu::Adapter)| {
+        let info = adapter.get_info();
+        let summary = AdapterSummary {
+            index,
+            name: info.name,
+            api: format!("{:?}", info.backend),
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+            pci_address: info.device_pci_bus_id,
+        };
+        (summary, adapter)
+    };
+    adapters.into_iter().enumerate().map(summary).collect()
 }
 
 /// Abilities and limits of a device.
 #[derive(Clone)]
-pub(in crate::gpu) struct Adapter {
+pub struct Adapter {
+    /// Name and driver.
     pub summary: AdapterSummary,
+    /// Limits of the device.
     pub limits: wgpu::Limits,
     /// Features that the device has and that we use.
     pub features: wgpu::Features,
+    /// Features of every device but old ones.
     pub downlevel: wgpu::DownlevelFlags,
     /// `true` if vertices of vertex shaders can be drawn to float textures.
     pub captures: bool,
@@ -99,10 +103,8 @@ impl Adapter {
     /// # Errors
     /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
     /// [`BackendError::Device`] if it does not open.
-    pub fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
-        let adapters = adapters();
-        let summaries: Vec<_> =
-            (0..).zip(&adapters).map(|(index, adapter)| AdapterSummary::of(index, adapter)).collect();
+    pub(in crate::gpu) fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
+        let mut adapters = adapters();
         if adapters.is_empty() {
             return Err(BackendError::Unavailable("no adapter".into()));
         }
@@ -110,18 +112,21 @@ impl Adapter {
             None => Some(0),
             Some(wanted) => match wanted.parse::<usize>() {
                 Ok(index) => (index < adapters.len()).then_some(index),
-                Err(_) => summaries.iter().position(|s| s.name.to_lowercase().contains(&wanted.to_lowercase())),
+                Err(_) => {
+                    let wanted = wanted.to_lowercase();
+                    adapters.iter().position(|(known, _)| known.name.to_lowercase().contains(&wanted))
+                }
             },
         };
         let Some(index) = chosen else {
-            let known: Vec<_> = summaries.iter().map(|s| format!("{} {}", s.index, s.name)).collect();
+            let known: Vec<_> = adapters.iter().map(|(known, _)| format!("{} {}", known.index, known.name)).collect();
             return Err(BackendError::Unavailable(format!(
                 "no adapter {:?}; there are: {}",
                 wanted.unwrap_or_default(),
                 known.join(", ")
             )));
         };
-        let adapter = &adapters[index];
+        let (summary, adapter) = adapters.swap_remove(index);
         let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
         let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -134,18 +139,13 @@ impl Adapter {
         let captured = adapter.get_texture_format_features(CAPTURE_FORMAT).allowed_usages;
         let own = Self {
             captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
-            ..Self::new(
-                AdapterSummary::of(index, adapter),
-                device.limits(),
-                features,
-                adapter.get_downlevel_capabilities().flags,
-            )
+            ..Self::new(summary, device.limits(), features, adapter.get_downlevel_capabilities().flags)
         };
         Ok((own, device, queue))
     }
 
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
-    pub fn webgpu() -> Self {
+    pub(in crate::gpu) fn webgpu() -> Self {
         let name = "WebGPU".to_owned();
         let (driver, pci_address) = (String::new(), String::new());
         let summary = AdapterSummary { index: 0, api: name.clone(), name, driver, software: false, pci_address };
@@ -169,6 +169,14 @@ impl Adapter {
             features,
             downlevel,
         }
+    }
+}
+
+/// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
+pub(in crate::gpu) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
+    match bytes > most {
+        true => Err(BackendError::TooLarge(format!("{what} {bytes} bytes {at}; the adapter allows {most}"))),
+        false => Ok(()),
     }
 }
 

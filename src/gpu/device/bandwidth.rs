@@ -31,9 +31,9 @@ impl Gpu {
     }
 
     fn measure_bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
-        let limits = self.limits();
+        let limits = &self.adapter.limits;
         let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let bytes = BYTES[usize::from(!self.summary().software)].min(most) / 4096 * 4096;
+        let bytes = BYTES[usize::from(!self.adapter.summary.software)].min(most) / 4096 * 4096;
         let [from, to] = ["copied from", "copied to"].map(|label| self.scratch(Purpose::Staging, label, bytes));
         self.check()?;
         let fill = FillPass::new(self, &from);
@@ -74,7 +74,7 @@ pub(in crate::gpu) struct FillPass {
 impl FillPass {
     pub(in crate::gpu) fn new(gpu: &Gpu, target: &Buffer) -> Self {
         let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), None, false);
-        Self { pipeline: kernel.pipeline(gpu, &[]), group: kernel.bind(gpu, 0, [("output", target.into())]) }
+        Self { pipeline: kernel.pipeline(gpu, &[]), group: kernel.bind(gpu, 0, &[("output", target.into())]) }
     }
 
     pub(in crate::gpu) fn record(&self, gpu: &Gpu, pass: &mut ComputePass, bytes: u64) {

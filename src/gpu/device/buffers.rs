@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Purpose, Result, Retention};
 use crate::gpu::Gpu;
-use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
+use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::{Buffer, Command, one_line};
 use crate::gpu::skin::chunks::{Chunk, chunks};
 use std::rc::Rc;
@@ -99,13 +99,9 @@ impl Gpu {
             let mut commands = self.commands("read back");
             commands.copy((buffer, offset), (&staging, 0), bytes.len() as u64);
             commands.finish()?;
-            match &self.medium {
-                Medium::Device(_) => self.read_wgpu(staging.object.get(), bytes)?,
-                Medium::Tape(tape) => {
-                    let read = Command::Read { buffer: staging.object.id, bytes: bytes.len() as u64 };
-                    tape.borrow_mut().commands.push(read);
-                }
-                Medium::Nowhere => {}
+            match self.wgpu() {
+                Some(_) => self.read_wgpu(staging.object.get(), bytes)?,
+                None => self.record(Command::Read { buffer: staging.object.id, bytes: bytes.len() as u64 }),
             }
             offset += bytes.len() as u64;
         }

@@ -1,8 +1,8 @@
 //! A frame's commands: recording and submission.
 
-use crate::frame::{FrameWork, Result, Stage};
+use crate::frame::{Result, Stage};
 use crate::gpu::Gpu;
-use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
+use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::timestamps::{CAPACITY, StageQueries};
 use crate::gpu::device::{BindGroup, Buffer, Command, ComputePipeline, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
@@ -13,15 +13,10 @@ use std::rc::Rc;
 /// A frame's commands before submission.
 pub struct Commands {
     gpu: Rc<Gpu>,
-    encoder: Encoder,
+    /// Commands of the current submission; `None` where they go to a tape or nowhere.
+    encoder: Option<wgpu::CommandEncoder>,
     /// Commands recorded before, one buffer per submission.
     cut: ArrayVec<Piece, { CAPACITY as usize }>,
-}
-
-/// Commands of the current submission.
-enum Encoder {
-    Device(wgpu::CommandEncoder),
-    Tape(Vec<Command>),
 }
 
 /// Commands of one submission.
@@ -55,19 +50,14 @@ impl Flight {
 impl Gpu {
     /// Starts recording.
     pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
-        let encoder = match self.wgpu() {
-            Some(open) => {
-                let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
-                Encoder::Device(open.device.create_command_encoder(&descriptor))
-            }
-            None => Encoder::Tape(Vec::new()),
-        };
+        let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
+        let encoder = self.wgpu().map(|open| open.device.create_command_encoder(&descriptor));
         Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new() }
     }
 
     /// Records a copy from host to device through recycled staging memory.
     pub fn upload(&self, commands: &mut Commands, target: &Buffer, data: &[u8]) {
-        self.counts.add_work(FrameWork { uploaded: data.len() as u64, ..FrameWork::default() });
+        self.work.borrow_mut().uploaded += data.len() as u64;
         let upload = |encoder: &mut wgpu::CommandEncoder| {
             let Some(open) = self.wgpu() else { return };
             let mut belt = open.belt.borrow_mut();
@@ -90,8 +80,8 @@ impl Commands {
             self.mark(index);
             self.flush();
         }
-        let submission = match (self.encoder, &gpu.medium) {
-            (Encoder::Device(mut encoder), Medium::Device(open)) => {
+        let submission = match (self.encoder, gpu.wgpu()) {
+            (Some(mut encoder), Some(open)) => {
                 if let Some(timestamps) = &open.timestamps {
                     timestamps.borrow().resolve(&mut encoder);
                 }
@@ -101,10 +91,6 @@ impl Commands {
                 let submission = submission.map(|()| Some(open.queue.submit([encoder.finish()])));
                 belt.recall();
                 submission
-            }
-            (Encoder::Tape(commands), Medium::Tape(tape)) => {
-                tape.borrow_mut().commands.extend(commands);
-                Ok(None)
             }
             _ => Ok(None),
         };
@@ -121,8 +107,8 @@ impl Commands {
 
     fn record(&mut self, real: impl FnOnce(&mut wgpu::CommandEncoder), recorded: impl FnOnce() -> Command) {
         match &mut self.encoder {
-            Encoder::Device(encoder) => real(encoder),
-            Encoder::Tape(commands) => commands.push(recorded()),
+            Some(encoder) => real(encoder),
+            None => self.gpu.record(recorded()),
         }
     }
 
@@ -134,21 +120,21 @@ impl Commands {
     /// Ends the current submission, which is timed as a stage if one is named; later commands go to another submission
     /// of the same frame.
     pub(in crate::gpu) fn cut(&mut self, stage: Option<Stage>) {
-        let (Encoder::Device(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else { return };
+        let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else { return };
         let next = open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
         self.cut.push(Piece { buffer: std::mem::replace(encoder, next).finish(), stage });
     }
 
     /// Takes a timestamp, if the adapter has any.
     pub(in crate::gpu) fn mark(&mut self, index: u32) {
-        if let (Encoder::Device(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
+        if let (Some(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
             encoder.write_timestamp(&timestamps.borrow().set, index);
         }
     }
 
     /// Makes a software adapter take the timestamps recorded so far before it continues.
     pub(in crate::gpu) fn flush(&mut self) {
-        if self.gpu.summary().software {
+        if self.gpu.adapter.summary.software {
             self.cut(None);
         }
     }
@@ -189,7 +175,7 @@ impl Commands {
     /// Runs `record` in a compute pass, between the queries of `span` if there are any.
     pub fn compute_pass(&mut self, label: &str, span: Option<StageQueries>, record: impl FnOnce(&mut ComputePass)) {
         match &mut self.encoder {
-            Encoder::Device(encoder) => {
+            Some(encoder) => {
                 let timestamps = self.gpu.timestamps().map(|t| t.borrow());
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(label),
@@ -201,10 +187,10 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            Encoder::Tape(commands) => {
+            None => {
                 let mut pass = Pass::Tape(Vec::new());
                 record(&mut pass);
-                commands.push(Command::Device(json!(["compute", {"label": label}, pass.recorded()])));
+                self.gpu.record(Command::Device(json!(["compute", {"label": label}, pass.recorded()])));
             }
         }
     }
@@ -217,7 +203,7 @@ impl Commands {
         record: impl FnOnce(&mut RenderPass),
     ) {
         match &mut self.encoder {
-            Encoder::Device(encoder) => {
+            Some(encoder) => {
                 let timestamps = self.gpu.timestamps().map(|t| t.borrow());
                 let marked = begin.is_some() || end.is_some();
                 let colors: ArrayVec<_, 2> = targets.colors.iter().map(|color| Some(color.attachment())).collect();
@@ -240,10 +226,10 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            Encoder::Tape(commands) => {
+            None => {
                 let mut pass = Pass::Tape(Vec::new());
                 record(&mut pass);
-                commands.push(Command::Device(json!(["render", targets.recorded(), pass.recorded()])));
+                self.gpu.record(Command::Device(json!(["render", targets.recorded(), pass.recorded()])));
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Creation of buffers, textures and pipelines, wherever the device keeps them.
 
-use crate::frame::{DeviceObject, Purpose};
+use crate::frame::{Bytes, DeviceObject, Purpose};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::{Medium, WgpuDevice};
 use crate::gpu::device::{
-    Buffer, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors, tape,
+    Buffer, Command, Object, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors,
 };
 use bytemuck::Pod;
+use serde_json::json;
 use wgpu::util::DeviceExt;
 
 /// Size of a buffer of at least `size` bytes: a multiple of the alignment of copies and bindings.
@@ -15,11 +16,16 @@ fn aligned(size: u64) -> u64 {
 }
 
 impl Gpu {
+    /// Counts a new buffer or texture.
+    fn count(&self, purpose: Purpose, bytes: u64) {
+        self.created.set(self.created.get() + Bytes::of(purpose, bytes));
+    }
+
     /// Creates an object: one of wgpu's, or what stands for it on a tape.
     pub(in crate::gpu) fn create<T>(
         &self,
         real: impl FnOnce(&WgpuDevice) -> T,
-        recorded: impl FnOnce() -> tape::Object,
+        recorded: impl FnOnce() -> Object,
     ) -> DeviceObject<T> {
         match &self.medium {
             Medium::Device(open) => DeviceObject::real(real(open)),
@@ -31,7 +37,7 @@ impl Gpu {
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
     pub fn buffer(&self, purpose: Purpose, label: &str, size: u64, usage: wgpu::BufferUsages) -> Buffer {
         let size = aligned(size);
-        self.counts.add(purpose, size);
+        self.count(purpose, size);
         let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
         let object = self
             .create(|open| open.device.create_buffer(&descriptor), || descriptors::buffer(label, size, usage, None));
@@ -48,7 +54,7 @@ impl Gpu {
     pub fn buffer_with(&self, purpose: Purpose, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> Buffer {
         let contents = if contents.is_empty() { &[0; 64] } else { contents };
         let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-        self.counts.add(purpose, size);
+        self.count(purpose, size);
         let descriptor = wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage };
         let object = self.create(
             |open| open.device.create_buffer_init(&descriptor),
@@ -70,7 +76,7 @@ impl Gpu {
         let bytes = count * size_of::<T>();
         if self.plans() && bytes > 0 {
             let size = (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-            self.counts.add(purpose, size);
+            self.count(purpose, size);
             return Buffer { object: DeviceObject::numbered(0), size };
         }
         self.buffer_with(purpose, label, bytemuck::cast_slice(&contents()), usage)
@@ -88,13 +94,9 @@ impl Gpu {
 
     /// Writes bytes of a buffer before the commands that are submitted next.
     pub(in crate::gpu) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
-        match &self.medium {
-            Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            Medium::Tape(tape) => {
-                let write = tape::Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() };
-                tape.borrow_mut().commands.push(write);
-            }
-            Medium::Nowhere => {}
+        match self.wgpu() {
+            Some(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
+            None => self.record(Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() }),
         }
     }
 
@@ -123,7 +125,7 @@ impl Gpu {
         let texels = levels.map(|size| {
             u64::from(size.width) * u64::from(size.height) * u64::from(descriptor.size.depth_or_array_layers)
         });
-        self.counts.add(purpose, texel * texels.sum::<u64>());
+        self.count(purpose, texel * texels.sum::<u64>());
         let object = self.create(|open| open.device.create_texture(&descriptor), || descriptors::texture(&descriptor));
         Texture { object, size }
     }
@@ -171,7 +173,7 @@ impl Gpu {
         let dimension = array.then_some(wgpu::TextureViewDimension::D2Array);
         let descriptor = wgpu::TextureViewDescriptor { dimension, ..Default::default() };
         let real = |_: &WgpuDevice| texture.object.get().create_view(&descriptor);
-        self.create(real, || descriptors::view(&texture.object))
+        self.create(real, || Object::new(json!({"kind": "view", "texture": texture.object.id})))
     }
 
     /// A sampler that repeats and filters.
@@ -185,7 +187,8 @@ impl Gpu {
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
             ..Default::default()
         };
-        self.create(|open| open.device.create_sampler(&descriptor), || descriptors::sampler(label))
+        let recorded = || Object::new(json!({"kind": "sampler", "label": label}));
+        self.create(|open| open.device.create_sampler(&descriptor), recorded)
     }
 
     /// Creates a pipeline that draws.

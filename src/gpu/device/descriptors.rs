@@ -4,6 +4,7 @@ use crate::frame::DeviceObject;
 use crate::gpu::device::{Object, RenderPipelineParts, Resource};
 use crate::gpu::shader::reflection::Binding;
 use serde_json::{Value, json};
+use std::fmt::Debug;
 
 pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, contents: Option<&[u8]>) -> Object {
     let descriptor = json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
@@ -21,17 +22,9 @@ pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Object {
         "kind": "texture",
         "label": descriptor.label,
         "size": [descriptor.size.width, descriptor.size.height],
-        "format": format_name(descriptor.format),
+        "format": name(descriptor.format),
         "usage": descriptor.usage.bits(),
     }))
-}
-
-pub(in crate::gpu) fn view(texture: &DeviceObject<wgpu::Texture>) -> Object {
-    Object::new(json!({"kind": "view", "texture": texture.id}))
-}
-
-pub(in crate::gpu) fn sampler(label: &str) -> Object {
-    Object::new(json!({"kind": "sampler", "label": label}))
 }
 
 pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderStages) -> Object {
@@ -70,37 +63,10 @@ pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound:
     Object::new(json!({"kind": "group", "layout": layout.id, "entries": entries}))
 }
 
-pub(in crate::gpu) fn pipeline_layout<'a>(
-    layouts: impl Iterator<Item = &'a DeviceObject<wgpu::BindGroupLayout>>,
-) -> Object {
-    let groups: Vec<_> = layouts.map(|layout| layout.id).collect();
-    Object::new(json!({"kind": "pipelineLayout", "groups": groups}))
-}
-
-pub(in crate::gpu) fn module(label: &str, wgsl: &str) -> Object {
-    Object { text: Some(wgsl.to_owned()), ..Object::new(json!({"kind": "module", "label": label})) }
-}
-
-pub(in crate::gpu) fn compute_pipeline(
-    label: &str,
-    layout: &DeviceObject<wgpu::PipelineLayout>,
-    module: &DeviceObject<wgpu::ShaderModule>,
-    values: &[(&str, f64)],
-) -> Object {
-    Object::new(json!({
-        "kind": "compute",
-        "label": label,
-        "layout": layout.id,
-        "module": module.id,
-        "entryPoint": "main",
-        "constants": constants(values),
-    }))
-}
-
 pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
     let depth = parts.depth_state().map(|depth| {
         json!({
-            "format": format_name(depth.format),
+            "format": name(depth.format),
             "depthWriteEnabled": depth.depth_write_enabled,
             "depthCompare": "less",
             "depthBias": depth.bias.constant,
@@ -110,7 +76,8 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
     });
     let shader =
         |entry: &str| json!({"module": parts.module.id, "entryPoint": entry, "constants": constants(parts.constants)});
-    let target = |target: &wgpu::ColorTargetState| json!({"format": format_name(target.format), "writeMask": target.write_mask.bits()});
+    let target =
+        |target: &wgpu::ColorTargetState| json!({"format": name(target.format), "writeMask": target.write_mask.bits()});
     let fragment = parts.fragment.map(|(entry, targets)| {
         let mut fragment = shader(entry);
         fragment["targets"] = targets.iter().flatten().map(target).collect();
@@ -121,27 +88,17 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
         "label": parts.label,
         "layout": parts.layout.id,
         "vertex": shader(parts.vertex),
-        "topology": topology_name(parts.topology),
+        "topology": name(parts.topology),
         "depthStencil": depth,
         "fragment": fragment,
     }))
 }
 
-fn constants(values: &[(&str, f64)]) -> Value {
+pub(in crate::gpu) fn constants(values: &[(&str, f64)]) -> Value {
     values.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// `Rgba8UnormSrgb` is `rgba8unorm-srgb`.
-fn format_name(format: wgpu::TextureFormat) -> String {
-    format!("{format:?}").replace("Srgb", "-srgb").to_lowercase()
-}
-
-fn topology_name(topology: wgpu::PrimitiveTopology) -> &'static str {
-    match topology {
-        wgpu::PrimitiveTopology::PointList => "point-list",
-        wgpu::PrimitiveTopology::LineList => "line-list",
-        wgpu::PrimitiveTopology::LineStrip => "line-strip",
-        wgpu::PrimitiveTopology::TriangleList => "triangle-list",
-        wgpu::PrimitiveTopology::TriangleStrip => "triangle-strip",
-    }
+/// WebGPU's name of a value: `Rgba8UnormSrgb` is `rgba8unorm-srgb`, and `LineList` is `line-list`.
+fn name(value: impl Debug) -> String {
+    format!("{value:?}").replace("Srgb", "-srgb").replace("List", "-list").replace("Strip", "-strip").to_lowercase()
 }

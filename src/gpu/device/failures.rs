@@ -1,7 +1,8 @@
 //! Failures of a device.
 
 use crate::frame::{BackendError, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::threads::lock;
+use std::sync::{Arc, Mutex};
 
 /// Failures of a device. A clone shares them.
 #[derive(Clone, Default)]
@@ -29,23 +30,19 @@ impl Failures {
         failures
     }
 
-    fn lock(&self) -> MutexGuard<'_, Failure> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reports an error at the next check, unless an earlier one waits there.
     pub fn refuse(&self, message: String) {
-        self.lock().refused.get_or_insert(message);
+        lock(&self.0).refused.get_or_insert(message);
     }
 
     /// Marks the device as lost, unless it already is.
     pub fn lose(&self, message: String) {
-        self.lock().lost.get_or_insert(message);
+        lock(&self.0).lost.get_or_insert(message);
     }
 
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
-        self.lock().lost.clone()
+        lock(&self.0).lost.clone()
     }
 
     /// Checks for the first error since the last call. A lost device stays lost.
@@ -53,7 +50,7 @@ impl Failures {
     /// # Errors
     /// [`BackendError::Device`] with that error.
     pub fn check(&self) -> Result<()> {
-        let refused = self.lock().refused.take();
+        let refused = lock(&self.0).refused.take();
         match self.lost().or(refused) {
             Some(message) => Err(BackendError::Device(message)),
             None => Ok(()),

@@ -1,10 +1,10 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
-use crate::frame::{BackendError, Bytes, DeviceObject, FrameWork, Result};
-use crate::gpu::device::counts::Counts;
-use crate::gpu::device::stage_clock::Timing;
-use crate::gpu::device::timestamps::Timestamps;
-use crate::gpu::device::{Adapter, AdapterSummary, Command, Failures, Tape, energy, needs};
+use crate::frame::{BackendError, Bytes, DeviceClock, DeviceObject, FrameWork, Result, StageTime};
+use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
+use crate::gpu::device::{Adapter, Command, Failures, Tape, needs};
+use arrayvec::ArrayVec;
+use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -31,18 +31,39 @@ pub struct DeviceBandwidth {
 
 /// An open device.
 pub struct Gpu {
-    pub(in crate::gpu) adapter: Adapter,
+    /// What it is and can do. Limits can be lowered to simulate another adapter.
+    pub adapter: Adapter,
     pub(in crate::gpu) medium: Medium,
-    pub(in crate::gpu) counts: Counts,
+    /// Bytes of all buffers and textures created so far.
+    pub(in crate::gpu) created: Cell<Bytes>,
+    /// Work of the frame that is being recorded.
+    pub(in crate::gpu) work: RefCell<FrameWork>,
     pub(in crate::gpu) timing: Timing,
     pub(in crate::gpu) failures: Failures,
-    /// Longest wait for the device.
-    patience: Cell<Duration>,
+    /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, if nobody sets another.
+    pub patience: Cell<Duration>,
     /// Name of the backend that the device works for, for messages.
-    user: Cell<&'static str>,
+    pub user: Cell<&'static str>,
     /// The shaders read so far, by their WGSL and whether it is trusted.
     pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), DeviceObject<wgpu::ShaderModule>>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
+}
+
+/// State of the timing of stages.
+#[derive(Default)]
+pub(in crate::gpu) struct Timing {
+    pub off: Cell<bool>,
+    /// Clock of the stages.
+    pub clock: Cell<DeviceClock>,
+    /// The frame's stages that were timed by fences.
+    pub fences: RefCell<ArrayVec<StageTime, { CAPACITY as usize }>>,
+}
+
+impl Timing {
+    /// Returns whether stages are timed by timestamps.
+    pub fn takes_timestamps(&self) -> bool {
+        !self.off.get() && self.clock.get() == DeviceClock::Timestamps
+    }
 }
 
 /// Place where objects and commands go.
@@ -102,7 +123,8 @@ impl Gpu {
             patience: Cell::new(if adapter.summary.software { SOFTWARE_PATIENCE } else { PATIENCE }),
             adapter,
             medium,
-            counts: Counts::default(),
+            created: Cell::default(),
+            work: RefCell::default(),
             timing: Timing::default(),
             failures,
             user: Cell::default(),
@@ -111,19 +133,15 @@ impl Gpu {
         })
     }
 
-    /// Description of the adapter.
-    pub fn summary(&self) -> &AdapterSummary {
-        &self.adapter.summary
-    }
-
-    /// Reads the microjoules that the adapter has taken so far, where they are counted.
+    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where no
+    /// library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
     pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        energy::counter(self.summary().pci_address.clone())
-    }
-
-    /// Limits of the device.
-    pub fn limits(&self) -> &wgpu::Limits {
-        &self.adapter.limits
+        let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
+        let read = move || {
+            let millijoules = nvml.device_by_pci_bus_id(address.as_str()).ok()?.total_energy_consumption().ok()?;
+            millijoules.checked_mul(1000)
+        };
+        read().map(|_| Box::new(read) as _)
     }
 
     /// The wgpu device and its queue; `None` if nothing is executed.
@@ -146,10 +164,17 @@ impl Gpu {
         }
     }
 
+    /// Puts a command on the tape, if there is one.
+    pub(in crate::gpu) fn record(&self, command: Command) {
+        if let Medium::Tape(tape) = &self.medium {
+            tape.borrow_mut().commands.push(command);
+        }
+    }
+
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Command> {
         match &self.medium {
-            Medium::Tape(tape) => tape.borrow_mut().take(),
+            Medium::Tape(tape) => std::mem::take(&mut tape.borrow_mut().commands),
             Medium::Device(_) | Medium::Nowhere => Vec::new(),
         }
     }
@@ -165,14 +190,14 @@ impl Gpu {
 
     /// The result of `create`, and the bytes of the buffers and textures that it created.
     pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
-        let before = self.counts.created.get();
+        let before = self.created.get();
         let created = create();
-        (created, self.counts.created.get() - before)
+        (created, self.created.get() - before)
     }
 
     /// Work recorded since the last call.
     pub fn take_work(&self) -> FrameWork {
-        self.counts.work.take()
+        self.work.take()
     }
 
     /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
@@ -185,36 +210,10 @@ impl Gpu {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
             _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
         };
-        let most = self.limits().max_storage_buffers_per_shader_stage;
+        let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
         needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
         let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
         needs(most >= storage_buffers, &message)
-    }
-
-    /// Checks that shaders may convert 16-bit floats.
-    ///
-    /// # Errors
-    /// The adapter cannot convert them.
-    pub(in crate::gpu) fn has_half_floats(&self) -> Result<()> {
-        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
-        needs(has, "the adapter converts no 16-bit floats in shaders")
-    }
-
-    /// Checks that the threads of a subgroup may exchange values.
-    ///
-    /// # Errors
-    /// The adapter has no such operations.
-    pub(in crate::gpu) fn has_subgroups(&self) -> Result<()> {
-        needs(self.adapter.features.contains(wgpu::Features::SUBGROUP), "the adapter has no subgroup operations")
-    }
-
-    /// Checks that kernels may compute the workgroup and instance counts of others.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`] if the adapter lacks this feature, like old GL drivers and Apple's first GPUs.
-    pub fn has_indirect(&self) -> Result<()> {
-        let has = self.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
-        needs(has, "the adapter has no indirect dispatches and draws")
     }
 
     /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
@@ -231,25 +230,9 @@ impl Gpu {
         self.adapter.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
 
-    /// Limits the size of bindings, to simulate another adapter.
-    pub fn limit_bindings(&self, bytes: u64) {
-        self.adapter.binding_limit.set(bytes);
-    }
-
-    /// Limits the workgroups of a dispatch in one dimension, to simulate another adapter.
-    pub fn limit_workgroups(&self, workgroups: u32) {
-        self.adapter.workgroup_limit.set(workgroups);
-    }
-
-    /// Issues draws one by one, to simulate an adapter that takes no others. Returns whether this one takes several at
-    /// once.
-    pub fn draw_singly(&self) -> bool {
-        self.adapter.multi_draws.replace(false)
-    }
-
     /// Largest size of a storage binding.
     pub(in crate::gpu) fn binding_bytes(&self) -> u64 {
-        let limits = self.limits();
+        let limits = &self.adapter.limits;
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.adapter.binding_limit.get())
     }
 
@@ -270,16 +253,6 @@ impl Gpu {
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
         self.failures.lost()
-    }
-
-    /// Names the backend that the device works for from now on, for messages.
-    pub fn work_for(&self, backend: &'static str) {
-        self.user.set(backend);
-    }
-
-    /// Limits how long to wait for the device, in place of a minute for hardware and an hour for a software adapter.
-    pub fn set_patience(&self, patience: Duration) {
-        self.patience.set(patience);
     }
 
     /// Lets the device report what it has finished, without waiting.
@@ -307,7 +280,7 @@ impl Gpu {
             self.failures.lose(format!(
                 "{}{} did not finish {what} within {} s; the run gives up on it",
                 user.unwrap_or_default(),
-                self.summary().name,
+                self.adapter.summary.name,
                 self.patience.get().as_secs_f64()
             ));
             // Dropped queues wait for the device: one reference stays forever, so that the process can end.

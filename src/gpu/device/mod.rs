@@ -3,27 +3,21 @@
 pub(in crate::gpu) mod adapter;
 pub(in crate::gpu) mod bandwidth;
 pub(in crate::gpu) mod buffers;
-pub(in crate::gpu) mod clock;
 pub mod commands;
-pub(in crate::gpu) mod counts;
 pub(in crate::gpu) mod create;
 pub(in crate::gpu) mod descriptors;
-pub(in crate::gpu) mod energy;
 pub(in crate::gpu) mod failures;
 pub(in crate::gpu) mod gpu;
 pub mod objects;
-pub(in crate::gpu) mod render_pipeline;
-pub(in crate::gpu) mod stage_clock;
 pub mod tape;
 pub(in crate::gpu) mod timestamps;
 pub(in crate::gpu) mod timing;
 
-pub(in crate::gpu) use adapter::{Adapter, AdapterSummary, CAPTURE_FORMAT, TIMING, needs};
+pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
 pub(in crate::gpu) use failures::{Failures, one_line};
 pub(in crate::gpu) use objects::{
-    BindGroup, Buffer, ComputePipeline, PipelineLayout, RenderPipeline, Resource, Sampler, ShaderModule, Texture,
-    TextureView,
+    BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, PipelineLayout, RenderPipeline, RenderPipelineParts, Resource,
+    Sampler, ShaderModule, Texture, TextureView,
 };
-pub(in crate::gpu) use render_pipeline::{COLOR, DEPTH, RenderPipelineParts};
 pub(in crate::gpu) use tape::{Command, Object, Tape};

@@ -3,37 +3,27 @@
 //! A tape holds objects in the order of their creation, each as a descriptor in WebGPU's own words, and lists of
 //! commands that refer to objects by index. Shader texts and bytes are kept once, in a [`Library`] that tapes share.
 
+use indexmap::IndexSet;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 /// Texts of shaders and contents of buffers and textures, each stored once.
 #[derive(Debug, Default)]
 pub struct Library {
     /// All texts.
-    pub texts: Vec<String>,
+    pub texts: IndexSet<String>,
     /// All bytes.
-    pub blobs: Vec<Vec<u8>>,
-    known: HashMap<Vec<u8>, usize>,
+    pub blobs: IndexSet<Vec<u8>>,
 }
 
 impl Library {
     /// Index of a text, which is added if it is new.
     pub fn text(&mut self, text: &str) -> usize {
-        let known = self.texts.iter().position(|known| known == text);
-        known.unwrap_or_else(|| {
-            self.texts.push(text.into());
-            self.texts.len() - 1
-        })
+        self.texts.insert_full(text.into()).0
     }
 
     /// Index of some bytes, which are added if they are new.
     pub fn blob(&mut self, bytes: &[u8]) -> usize {
-        if let Some(&known) = self.known.get(bytes) {
-            return known;
-        }
-        self.known.insert(bytes.into(), self.blobs.len());
-        self.blobs.push(bytes.into());
-        self.blobs.len() - 1
+        self.blobs.insert_full(bytes.into()).0
     }
 }
 
@@ -111,7 +101,7 @@ impl Object {
 pub struct Tape {
     /// All objects, in the order of their creation.
     pub objects: Vec<Object>,
-    /// Commands since the last call of [`Tape::take`].
+    /// Commands since the last call of [`Gpu::take_commands`](crate::gpu::Gpu::take_commands).
     pub commands: Vec<Command>,
 }
 
@@ -120,11 +110,6 @@ impl Tape {
     pub fn push(&mut self, object: Object) -> usize {
         self.objects.push(object);
         self.objects.len() - 1
-    }
-
-    /// Takes the commands recorded so far.
-    pub fn take(&mut self) -> Vec<Command> {
-        std::mem::take(&mut self.commands)
     }
 }
 

@@ -37,7 +37,7 @@ impl Capture {
     /// # Errors
     /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
-        let (height, most) = (height(crowd), gpu.limits().max_texture_dimension_2d);
+        let (height, most) = (height(crowd), gpu.adapter.limits.max_texture_dimension_2d);
         if height > most {
             return Err(BackendError::TooLarge(format!(
                 "{} vertices of one instance; a texture holds at most {}",
@@ -45,9 +45,9 @@ impl Capture {
                 most * WIDTH
             )));
         }
-        let wgsl = |kind| (source.wgsl)(kind, CAPTURE, &[]);
+        let wgsl = |kind| (source.wgsl)(kind, CAPTURE);
         let first = source.kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
-        let own = GroupLayout::new(gpu, "capture", &first, 1, wgpu::ShaderStages::VERTEX, None);
+        let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.buffer(Purpose::Staging, "capture", size_of::<layout::Capture>() as u64, usage);
         let target = |label| {
@@ -77,7 +77,7 @@ impl Capture {
         gpu.check()?;
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         Ok(Self {
-            group: own.bind(gpu, "capture", [("capture", (&uniform).into())]),
+            group: own.bind(gpu, "capture", &[("capture", (&uniform).into())]),
             source: Rc::clone(source),
             pipelines,
             uniform,

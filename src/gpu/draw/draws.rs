@@ -1,10 +1,12 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
 use crate::frame::{Mode, Purpose};
-use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPass, RenderPipeline, RenderPipelineParts};
-use crate::gpu::draw::group_draw::{GroupDraw, IndexList, Paint, colors, edges, plain, textured};
+use crate::gpu::device::{
+    BindGroup, Buffer, COLOR, RenderPass, RenderPipeline, RenderPipelineParts, Resource, Sampler,
+};
+use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::source::{VertexSource, draw_root, for_each_binding};
-use crate::gpu::draw::surfaces::Surfaces;
+use crate::gpu::draw::surfaces::{GroupSurface, Surfaces};
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{GroupLayout, made_once, module, pipeline_layout};
 use crate::gpu::skin::skinning::Kind;
@@ -19,6 +21,99 @@ pub(in crate::gpu) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16
 /// Bytes of a draw's arguments, and offset of the instance count in them.
 const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
+
+/// Everything that group 1 of a draw binds besides the view and the placements.
+pub(in crate::gpu) enum Paint {
+    /// Colours of vertices, for timed frames.
+    Plain(Buffer),
+    /// Textured surfaces, for pictures.
+    Surface(GroupSurface, Sampler),
+}
+
+impl Paint {
+    /// Group 1 of a draw, with a view and placements.
+    pub fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &Buffer, placements: &Buffer) -> BindGroup {
+        let mut resources: Vec<(&str, Resource)> = vec![("view", view.into()), ("placements", placements.into())];
+        match self {
+            Self::Plain(colors) => resources.push(("colors", colors.into())),
+            Self::Surface(surface, sampler) => resources.extend([
+                ("surfaces", (&surface.vertices).into()),
+                ("layers", Resource::View(&surface.layers)),
+                ("repeating", Resource::Sampler(sampler)),
+            ]),
+        }
+        layout.bind(gpu, "draw", &resources)
+    }
+}
+
+/// Indices on the device, and how many there are.
+#[derive(Clone)]
+pub(in crate::gpu) struct IndexList {
+    pub indices: Buffer,
+    pub count: u32,
+}
+
+impl IndexList {
+    pub fn new(gpu: &Gpu, label: &str, indices: &[u32]) -> Self {
+        let contents = bytemuck::cast_slice(indices);
+        let buffer = gpu.buffer_with(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
+        Self { indices: buffer, count: indices.len() as u32 }
+    }
+}
+
+/// A group's paint, triangles and edges.
+pub(in crate::gpu) struct GroupDraw {
+    pub paint: Paint,
+    pub triangles: IndexList,
+    pub edges: IndexList,
+}
+
+impl GroupDraw {
+    /// Uploads the triangles of models, and their edges if the mode draws any.
+    pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paints: Vec<Paint>) -> Vec<Self> {
+        let of_model = |(model, paint): (&Arc<Model>, Paint)| {
+            let triangles = IndexList::new(gpu, "indices", model.mesh().indices());
+            Self { paint, triangles, edges: IndexList::new(gpu, "edges", &edges(mode, model)) }
+        };
+        models.iter().zip(paints).map(of_model).collect()
+    }
+}
+
+/// The colours of models, for timed frames.
+pub(in crate::gpu) fn plain(gpu: &Gpu, models: &[Arc<Model>]) -> Vec<Paint> {
+    models.iter().map(|model| Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors(model)))).collect()
+}
+
+/// Surfaces, for pictures.
+pub(in crate::gpu) fn textured(surfaces: &Surfaces) -> Vec<Paint> {
+    let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
+    surfaces.groups.iter().map(paint).collect()
+}
+
+/// Every edge of a model's triangles once, as a line list; none if the mode draws none.
+pub(in crate::gpu) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
+    if mode == Mode::Skin {
+        return Vec::new();
+    }
+    let triangles = model.mesh().indices().as_chunks::<3>().0;
+    let corners = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges.into_flattened()
+}
+
+/// Each vertex's material colour, linear RGBA with 8 bits each.
+pub(in crate::gpu) fn colors(model: &Model) -> Vec<u32> {
+    let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
+    for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
+        let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
+        for &vertex in &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize] {
+            colors[vertex as usize] = color;
+        }
+    }
+    colors
+}
 
 /// Everything that is the same for all draws of a presenter.
 pub(in crate::gpu) struct Scenery {
@@ -91,7 +186,7 @@ impl Calls {
         pass.set_bind_group(1, &draw.paint, &[]);
         pass.set_index_buffer(&self.indices);
         if let Some((arguments, offset)) = &self.arguments {
-            gpu.counts.add_draw();
+            gpu.work.borrow_mut().draws += 1;
             pass.set_bind_group(0, &draw.vertices, &[]);
             return match self.calls.len() {
                 1 => pass.draw_indexed_indirect(arguments, *offset),
@@ -102,13 +197,13 @@ impl Calls {
         if draw.stride.is_none() {
             pass.set_bind_group(0, &draw.vertices, &[]);
             for call in self.calls.iter().filter(|call| call.index_count > 0) {
-                gpu.counts.add_draw();
+                gpu.work.borrow_mut().draws += 1;
                 pass.draw_indexed(call.first_index..call.first_index + call.index_count, instances(call));
             }
             return;
         }
         for_each_binding(pass, &draw.vertices, draw.stride, instances(first), |pass, instance| {
-            gpu.counts.add_draw();
+            gpu.work.borrow_mut().draws += 1;
             pass.draw_indexed(0..first.index_count, instance);
         });
     }
@@ -202,7 +297,7 @@ impl Scenery {
             Some(_) => textured(&Surfaces::of_models(&self.gpu, models.iter())),
             None => plain(&self.gpu, models),
         };
-        models.iter().zip(paints).map(|(model, paint)| GroupDraw::new(&self.gpu, self.mode, model, paint)).collect()
+        GroupDraw::all(&self.gpu, self.mode, models, paints)
     }
 
     /// For each part of a merged source the draws of its chunks, from one index list of all models.
@@ -239,7 +334,7 @@ impl Scenery {
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let (gpu, picture) = (&self.gpu, self.picture.is_some());
         let motion = source.motion && !picture;
-        let module = module(gpu, "draw", (source.wgsl)(kind, draw_root(motion, picture), &[]), source.trusted);
+        let module = module(gpu, "draw", (source.wgsl)(kind, draw_root(motion, picture)), source.trusted);
         let (vertex, shaded) = if motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();

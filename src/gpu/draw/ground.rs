@@ -27,109 +27,91 @@ const SHADOW_SEGMENTS: u32 = 20;
 /// Height of the lines above the ground, in radii of the crowd.
 const LIFT: f32 = 1e-3;
 
-/// A ground around a crowd.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ground {
-    /// Corners of the disc.
-    pub corners: Vec<LineEnd>,
-    /// Its triangles.
-    pub indices: Vec<u32>,
-    /// Lines of the grid, one metre apart, or ten, a hundred and so on for large crowds.
-    pub lines: Vec<LineEnd>,
+/// A disc around a crowd with this middle and radius, and lines one metre apart, or ten, a hundred and so on for large
+/// crowds.
+fn plain(middle: Vec3, radius: f32) -> Overlay {
+    let reach = REACH * radius;
+    let at = |point: Vec3, near: Vec3| at(middle, reach, point, near);
+    let mut ground = Overlay::default();
+    for ring in 0..=RINGS {
+        let distance = reach * ring as f32 / RINGS as f32;
+        for segment in 0..SEGMENTS {
+            let (sin, cos) = (segment as f32 / SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
+            ground.corners.push(at(Vec3::new(middle.x + distance * cos, 0.0, middle.z + distance * sin), GROUND));
+        }
+    }
+    for ring in 0..RINGS {
+        for segment in 0..SEGMENTS {
+            let [a, b] = [segment, (segment + 1) % SEGMENTS].map(|corner| ring * SEGMENTS + corner);
+            ground.indices.extend([a, b, a + SEGMENTS, b, b + SEGMENTS, a + SEGMENTS]);
+        }
+    }
+    let mut step = 1.0;
+    while 2.0 * reach / step > MOST_LINES {
+        step *= if 4.0 * reach / step > 10.0 * MOST_LINES { 10.0 } else { 2.0 };
+    }
+    let first = |from: f32| (from / step).ceil() * step;
+    let count = (2.0 * reach / step) as u32;
+    for line in 0..=count {
+        for across in [false, true] {
+            let offset = if across { first(middle.x - reach) } else { first(middle.z - reach) } + line as f32 * step;
+            let from_middle = offset - if across { middle.x } else { middle.z };
+            let half = (reach * reach - from_middle * from_middle).max(0.0).sqrt();
+            // Short segments, because colours are interpolated along each.
+            let pieces = 16;
+            let point = |piece: u32| {
+                let along = half * (2.0 * piece as f32 / pieces as f32 - 1.0);
+                let height = LIFT * radius;
+                match across {
+                    true => Vec3::new(offset, height, middle.z + along),
+                    false => Vec3::new(middle.x + along, height, offset),
+                }
+            };
+            for piece in 0..pieces {
+                ground.lines.extend([at(point(piece), GRID), at(point(piece + 1), GRID)]);
+            }
+        }
+    }
+    ground
 }
 
-impl Ground {
-    /// Creates a ground under a crowd with this middle and radius.
-    pub fn new(middle: Vec3, radius: f32) -> Self {
-        let reach = REACH * radius;
-        let at = |point: Vec3, near: Vec3| at(middle, reach, point, near);
-        let mut ground = Self::default();
-        for ring in 0..=RINGS {
-            let distance = reach * ring as f32 / RINGS as f32;
-            for segment in 0..SEGMENTS {
-                let (sin, cos) = (segment as f32 / SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
-                ground.corners.push(at(Vec3::new(middle.x + distance * cos, 0.0, middle.z + distance * sin), GROUND));
-            }
+/// A ground under a crowd, with a soft shadow under each instance. `middle` and `radius` are the crowd's.
+pub fn ground(crowd: &Crowd, middle: Vec3, radius: f32) -> Overlay {
+    let mut ground = plain(middle, radius);
+    let light = |point: Vec3, shadow: f32| at(middle, REACH * radius, point, GROUND * shadow);
+    for group in crowd.groups() {
+        let bounds = group.model.bounds();
+        let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min));
+        for instance in group.instances.clone() {
+            let placement = rows_to_affine(&crowd.placements()[instance as usize]).as_affine3a();
+            let centre = placement.transform_point3(centre);
+            let mut axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placement.transform_vector3(axis * half));
+            // The axis that stands most upright has no part in the shape on the ground.
+            axes.sort_by(|a, b| steepness(*a).total_cmp(&steepness(*b)));
+            add_shadow(&mut ground, centre, [axes[0], axes[1]], 0.5 * LIFT * radius, light);
         }
-        for ring in 0..RINGS {
-            for segment in 0..SEGMENTS {
-                let [a, b] = [segment, (segment + 1) % SEGMENTS].map(|corner| ring * SEGMENTS + corner);
-                ground.indices.extend([a, b, a + SEGMENTS, b, b + SEGMENTS, a + SEGMENTS]);
-            }
-        }
-        let mut step = 1.0;
-        while 2.0 * reach / step > MOST_LINES {
-            step *= if 4.0 * reach / step > 10.0 * MOST_LINES { 10.0 } else { 2.0 };
-        }
-        let first = |from: f32| (from / step).ceil() * step;
-        let count = (2.0 * reach / step) as u32;
-        for line in 0..=count {
-            for across in [false, true] {
-                let offset =
-                    if across { first(middle.x - reach) } else { first(middle.z - reach) } + line as f32 * step;
-                let from_middle = offset - if across { middle.x } else { middle.z };
-                let half = (reach * reach - from_middle * from_middle).max(0.0).sqrt();
-                // Short segments, because colours are interpolated along each.
-                let pieces = 16;
-                let point = |piece: u32| {
-                    let along = half * (2.0 * piece as f32 / pieces as f32 - 1.0);
-                    let height = LIFT * radius;
-                    match across {
-                        true => Vec3::new(offset, height, middle.z + along),
-                        false => Vec3::new(middle.x + along, height, offset),
-                    }
-                };
-                for piece in 0..pieces {
-                    ground.lines.extend([at(point(piece), GRID), at(point(piece + 1), GRID)]);
-                }
-            }
-        }
-        ground
     }
+    ground
+}
 
-    /// Creates a ground under a crowd, with a soft shadow under each instance. `middle` and `radius` are the crowd's.
-    pub fn under(crowd: &Crowd, middle: Vec3, radius: f32) -> Self {
-        let mut ground = Self::new(middle, radius);
-        let light = |point: Vec3, shadow: f32| at(middle, REACH * radius, point, GROUND * shadow);
-        for group in crowd.groups() {
-            let bounds = group.model.bounds();
-            let (centre, half) = (0.5 * (bounds.min + bounds.max), 0.5 * (bounds.max - bounds.min));
-            for instance in group.instances.clone() {
-                let placement = rows_to_affine(&crowd.placements()[instance as usize]).as_affine3a();
-                let centre = placement.transform_point3(centre);
-                let mut axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placement.transform_vector3(axis * half));
-                // The axis that stands most upright has no part in the shape on the ground.
-                axes.sort_by(|a, b| steepness(*a).total_cmp(&steepness(*b)));
-                ground.add_shadow(centre, [axes[0], axes[1]], 0.5 * LIFT * radius, light);
-            }
-        }
-        ground
-    }
-
-    /// An ellipse that fades from its middle to its edge.
-    fn add_shadow(&mut self, centre: Vec3, axes: [Vec3; 2], height: f32, color: impl Fn(Vec3, f32) -> LineEnd) {
-        let shortest = axes.map(Vec3::length).into_iter().fold(f32::INFINITY, f32::min);
-        // Arms that are spread at rest would make it too wide.
-        let [a, b] = axes.map(|axis| SHADOW * axis.clamp_length_max(MOST_STRETCHED * shortest));
-        let first = self.corners.len() as u32;
-        let point = |along: Vec3| Vec3::new(centre.x + along.x, height, centre.z + along.z);
-        self.corners.push(color(point(Vec3::ZERO), DARKEST));
-        for (distance, shadow) in [(0.55, 0.5 * (1.0 + DARKEST)), (1.0, 1.0)] {
-            for segment in 0..SHADOW_SEGMENTS {
-                let (sin, cos) = (segment as f32 / SHADOW_SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
-                self.corners.push(color(point(distance * (cos * a + sin * b)), shadow));
-            }
-        }
+/// An ellipse that fades from its middle to its edge.
+fn add_shadow(ground: &mut Overlay, centre: Vec3, axes: [Vec3; 2], height: f32, color: impl Fn(Vec3, f32) -> LineEnd) {
+    let shortest = axes.map(Vec3::length).into_iter().fold(f32::INFINITY, f32::min);
+    // Arms that are spread at rest would make it too wide.
+    let [a, b] = axes.map(|axis| SHADOW * axis.clamp_length_max(MOST_STRETCHED * shortest));
+    let first = ground.corners.len() as u32;
+    let point = |along: Vec3| Vec3::new(centre.x + along.x, height, centre.z + along.z);
+    ground.corners.push(color(point(Vec3::ZERO), DARKEST));
+    for (distance, shadow) in [(0.55, 0.5 * (1.0 + DARKEST)), (1.0, 1.0)] {
         for segment in 0..SHADOW_SEGMENTS {
-            let [c, d] = [segment, (segment + 1) % SHADOW_SEGMENTS].map(|corner| first + 1 + corner);
-            let [e, f] = [c, d].map(|corner| corner + SHADOW_SEGMENTS);
-            self.indices.extend([first, c, d, c, e, d, d, e, f]);
+            let (sin, cos) = (segment as f32 / SHADOW_SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
+            ground.corners.push(color(point(distance * (cos * a + sin * b)), shadow));
         }
     }
-
-    /// The ground as an overlay of a picture.
-    pub fn overlay(&self) -> Overlay<'_> {
-        Overlay { lines: &self.lines, corners: &self.corners, indices: &self.indices }
+    for segment in 0..SHADOW_SEGMENTS {
+        let [c, d] = [segment, (segment + 1) % SHADOW_SEGMENTS].map(|corner| first + 1 + corner);
+        let [e, f] = [c, d].map(|corner| corner + SHADOW_SEGMENTS);
+        ground.indices.extend([first, c, d, c, e, d, d, e, f]);
     }
 }
 
@@ -153,7 +135,7 @@ mod tests {
     #[test]
     fn a_ground_of_any_size_has_few_lines_and_fades_at_its_rim() {
         for radius in [0.1, 1.0, 30.0, 5_000.0] {
-            let ground = Ground::new(Vec3::new(3.0, 1.0, -2.0), radius);
+            let ground = plain(Vec3::new(3.0, 1.0, -2.0), radius);
             assert!(ground.lines.len() <= 2 * 16 * 2 * 42, "{radius}: {}", ground.lines.len());
             assert_eq!(ground.corners.last().unwrap().color, opaque(FAR));
             assert_eq!(ground.corners[0].color, opaque(GROUND));
@@ -171,8 +153,8 @@ mod tests {
             (rows, crate::crowd::Layer::held(crate::crowd::REST, 0.0))
         });
         crowd.push_group(model, placed).unwrap();
-        let (plain, ground) = (Ground::new(Vec3::ZERO, 8.0), Ground::under(&crowd, Vec3::ZERO, 8.0));
-        let shadows = &ground.corners[plain.corners.len()..];
+        let (bare, ground) = (plain(Vec3::ZERO, 8.0), ground(&crowd, Vec3::ZERO, 8.0));
+        let shadows = &ground.corners[bare.corners.len()..];
         assert_eq!(shadows.len(), 2 * (1 + 2 * SHADOW_SEGMENTS as usize));
         for (shadow, x) in shadows.chunks(1 + 2 * SHADOW_SEGMENTS as usize).zip([2.0, 5.0]) {
             assert!((shadow[0].position[0] - x).abs() < 0.1 && shadow[0].position[1] < 0.01, "{:?}", shadow[0]);

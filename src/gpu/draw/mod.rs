@@ -3,8 +3,6 @@
 pub(in crate::gpu) mod capture;
 pub(in crate::gpu) mod draws;
 pub(in crate::gpu) mod ground;
-pub(in crate::gpu) mod group_draw;
-pub(in crate::gpu) mod lines;
 pub(in crate::gpu) mod overlay;
 pub mod present;
 pub(in crate::gpu) mod scaling;

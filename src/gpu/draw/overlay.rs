@@ -1,10 +1,18 @@
-//! Lines and triangles that are drawn over a picture.
+//! Lines and triangles that are drawn over a picture, such as skeletons: every joint as three axes, every parent link as
+//! a line.
 
+use crate::crowd::Crowd;
 use crate::gpu::Gpu;
 use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPipeline, RenderPipelineParts};
 use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
+use crate::model::{NO_PARENT, Rows};
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+
+const LINK: u32 = 0xff10_1010;
+const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
+/// Length of a joint's axes, as a fraction of the model's diagonal.
+const AXIS: f32 = 0.025;
 
 /// An end of a line.
 #[repr(C)]
@@ -38,14 +46,14 @@ pub enum Beneath {
 }
 
 /// Lines and triangles in world space, each end with its colour.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Overlay<'a> {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Overlay {
     /// Pairs of ends.
-    pub lines: &'a [LineEnd],
+    pub lines: Vec<LineEnd>,
     /// Corners that `indices` name.
-    pub corners: &'a [LineEnd],
+    pub corners: Vec<LineEnd>,
     /// Three for each triangle.
-    pub indices: &'a [u32],
+    pub indices: Vec<u32>,
 }
 
 /// Pipelines of lines and of triangles, and the bindings of both.
@@ -59,8 +67,8 @@ impl OverlayPipelines {
     /// `view` holds the view as shaders read it.
     pub(in crate::gpu) fn new(gpu: &Gpu, view: &Buffer, samples: u32) -> Self {
         let wgsl = shader("lines.wgsl", &[]);
-        let layout = GroupLayout::new(gpu, "lines", &wgsl, 0, wgpu::ShaderStages::VERTEX, None);
-        let bindings = layout.bind(gpu, "lines", [("view", view.into())]);
+        let layout = GroupLayout::new(gpu, "lines", &[&wgsl], 0, wgpu::ShaderStages::VERTEX);
+        let bindings = layout.bind(gpu, "lines", &[("view", view.into())]);
         let module = module(gpu, "lines", wgsl, false);
         let pipeline_layout = pipeline_layout(gpu, "lines", &[&layout]);
         let pipeline = |label, topology| {
@@ -84,5 +92,34 @@ impl OverlayPipelines {
         let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);
         let triangles = pipeline("triangles", wgpu::PrimitiveTopology::TriangleList);
         Self { lines, triangles, bindings }
+    }
+}
+
+/// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
+pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
+    let model = &crowd.groups()[crowd.group_of(instance)].model;
+    let placement = affine(crowd.placement_at(instance, tick));
+    let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * affine(rows)).collect();
+    // Placements scale evenly, so any axis gives the factor.
+    let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();
+    let end = |position: Vec3A, color| LineEnd { position: position.to_array(), color };
+    let mut lines = Vec::with_capacity(joints.len() * 8);
+    for (joint, &parent) in joints.iter().zip(model.skeleton().parents()) {
+        let origin = joint.translation;
+        if parent != NO_PARENT {
+            lines.extend([end(joints[usize::from(parent)].translation, LINK), end(origin, LINK)]);
+        }
+        for (axis, color) in [joint.matrix3.x_axis, joint.matrix3.y_axis, joint.matrix3.z_axis].into_iter().zip(AXES) {
+            lines.extend([end(origin, color), end(origin + length * axis.normalize_or_zero(), color)]);
+        }
+    }
+    lines
+}
+
+fn affine(rows: &Rows) -> Affine3A {
+    let [x, y, z] = [0, 4, 8].map(|r| Vec3::new(rows[r], rows[r + 1], rows[r + 2]));
+    Affine3A {
+        matrix3: Mat3A::from_cols(x.into(), y.into(), z.into()).transpose(),
+        translation: Vec3A::new(rows[3], rows[7], rows[11]),
     }
 }

@@ -4,12 +4,9 @@
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
-use crate::gpu::draw::draws::{Draws, MOTION, Scenery};
-use crate::gpu::draw::group_draw::{GroupDraw, plain, textured};
-use crate::gpu::draw::overlay::OverlayPipelines;
-use crate::gpu::draw::source::{
-    ArenaForm, Drawable, StoredPart, StoredVertices, VertexSource, draw_root, preskinned_shader,
-};
+use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery, plain, textured};
+use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
+use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::{GroupLayout, layout};
@@ -58,10 +55,7 @@ impl Target {
 /// Returns whether two drawables are the same vertices, those of the arena in the same form.
 fn same(one: &Drawable, other: &Drawable) -> bool {
     let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
-    let is_plain = |form: &ArenaForm| form.output.is_none() && form.visible.is_none();
     match (one, other) {
-        (Drawable::Host, Drawable::Host) => true,
-        (Drawable::Host, Drawable::Arena(form)) | (Drawable::Arena(form), Drawable::Host) => is_plain(form),
         (Drawable::Arena(a), Drawable::Arena(b)) => a.output == b.output && visible(a) == visible(b),
         (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
         (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
@@ -71,12 +65,12 @@ fn same(one: &Drawable, other: &Drawable) -> bool {
 
 /// Offscreen targets, and the draws of a crowd.
 pub struct Presenter {
-    pub(in crate::gpu) scenery: Scenery,
+    scenery: Scenery,
     view: View,
     passes: u32,
     chunks: Vec<ArenaChunk>,
     kinds: Vec<Kind>,
-    pub(in crate::gpu) overlay: OnceCell<OverlayPipelines>,
+    overlay: OnceCell<OverlayPipelines>,
     color: Target,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
     multisampled: Option<Target>,
@@ -123,7 +117,7 @@ impl Presenter {
         let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
         let paints = picture.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
         let picture = picture.map(|(_, tinted)| tinted);
-        let largest = gpu.limits().max_texture_dimension_2d;
+        let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(
                 "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
@@ -140,18 +134,17 @@ impl Presenter {
         let chunks = chunks.collect();
         // Every source's shader has the same group 1.
         let root = draw_root(false, picture.is_some());
-        let wgsl = preskinned_shader(OutputForm::Floats, false, root, &[]);
+        let wgsl = preskinned_shader(OutputForm::Floats, false, root);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let groups = models.iter().zip(paints).map(|(model, paint)| GroupDraw::new(&gpu, view.mode, model, paint));
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
             mode: view.mode,
             picture,
             samples,
-            layout: GroupLayout::new(&gpu, "draw", &wgsl, 1, wgpu::ShaderStages::VERTEX_FRAGMENT, None),
+            layout: GroupLayout::new(&gpu, "draw", &[&wgsl], 1, wgpu::ShaderStages::VERTEX_FRAGMENT),
             view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
-            groups: groups.collect(),
+            groups: GroupDraw::all(&gpu, view.mode, &models, paints),
             models,
             gpu,
         };
@@ -167,7 +160,7 @@ impl Presenter {
             view,
             passes,
             chunks,
-            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows),
+            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -184,12 +177,12 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Records the places of replaced instances, uploads (if vertices are on the host) and all passes after `commands`, or
-    /// at the beginning of a frame. The last pass draws colours, those before it only depth.
+    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side) and
+    /// all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,
-        drawable: &Drawable,
+        drawable: Option<&Drawable>,
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
@@ -198,10 +191,12 @@ impl Presenter {
         if let Some(updates) = &mut self.updates {
             updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
         }
-        if let Drawable::Host = drawable {
+        if drawable.is_none() {
             timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
         }
-        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Host | Drawable::Arena(_)));
+        let uploaded = Drawable::Arena(ArenaForm::default());
+        let drawable = drawable.unwrap_or(&uploaded);
+        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Arena(_)));
         let is_wanted =
             |(known, first, _): &(Drawable, Option<Buffer>, _)| same(known, drawable) && first.as_ref() == buffer;
         let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
@@ -223,7 +218,7 @@ impl Presenter {
             let colors = [self.color_target(Some(BACKGROUND)), motion];
             let count = if last { 1 + usize::from(draws.motion) } else { 0 };
             let targets =
-                Targets { label: "draw", colors: &colors[..count], depth: Some(self.depth_target(Some(1.0))) };
+                Targets { label: "draw", colors: &colors[..count], depth: Some((&self.depth.view, Some(1.0))) };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
             let wireframe = last && self.view.mode != Mode::Skin;
             commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last, wireframe));
@@ -236,20 +231,16 @@ impl Presenter {
 
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
-        let in_arena = |form: ArenaForm| {
-            let part = |(index, buffer): (usize, &Buffer)| StoredPart {
-                chunks: vec![self.chunks[index].chunk.clone()],
-                buffer: buffer.clone(),
-                previous: arena.previous.get(index).cloned(),
-            };
-            let parts = arena.device.iter().enumerate().map(part).collect();
-            Rc::new(StoredVertices { parts, kinds: self.kinds.clone(), merged: false, form })
+        let in_arena = |form: &ArenaForm| {
+            let parts = self.chunks.iter().map(|chunk| vec![chunk.chunk.clone()]).collect();
+            let (buffers, previous) = (arena.device.clone(), arena.previous.clone());
+            let (kinds, form) = (self.kinds.clone(), form.clone());
+            Rc::new(StoredVertices { parts, buffers, previous, kinds, merged: false, form })
         };
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
             Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Arena(form) => in_arena(form.clone()),
-            Drawable::Host => in_arena(ArenaForm::default()),
+            Drawable::Arena(form) => in_arena(form),
         };
         let families = stored.form.visible.as_ref().and_then(|visible| visible.families.as_ref());
         let models = families.unwrap_or(&self.scenery.models);
@@ -264,6 +255,39 @@ impl Presenter {
         let uniforms: Vec<_> = self.chunks.iter().map(|chunk| &chunk.uniform).collect();
         let source = VertexSource::stored(self.gpu(), &stored, &uniforms, (models, &firsts));
         Draws::new(&self.scenery, &source, stored.merged, &firsts)
+    }
+
+    /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn draw_overlay(&self, beneath: Beneath, overlay: &Overlay) -> Result<()> {
+        let pipelines =
+            self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples));
+        let gpu = self.gpu();
+        let buffer = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Targets, label, contents, usage);
+        let vertices = |label, ends: &[LineEnd]| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
+        let (ends, corners) = (vertices("lines", &overlay.lines), vertices("corners", &overlay.corners));
+        let indices = buffer("triangles", bytemuck::cast_slice(&overlay.indices), wgpu::BufferUsages::INDEX);
+        let mut commands = gpu.commands("overlay");
+        let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
+        let depth = (&self.depth.view, (beneath != Beneath::Picture).then_some(1.0));
+        let targets = Targets { label: "overlay", colors: &[color], depth: Some(depth) };
+        commands.render_pass(&targets, (None, None), |pass| {
+            pass.set_bind_group(0, &pipelines.bindings, &[]);
+            if !overlay.indices.is_empty() {
+                pass.set_pipeline(&pipelines.triangles);
+                pass.set_vertex_buffer(&corners);
+                pass.set_index_buffer(&indices);
+                pass.draw_indexed(0..overlay.indices.len() as u32, 0..1);
+            }
+            if !overlay.lines.is_empty() {
+                pass.set_pipeline(&pipelines.lines);
+                pass.set_vertex_buffer(&ends);
+                pass.draw(0..overlay.lines.len() as u32, 0..1);
+            }
+        });
+        commands.finish()
     }
 
     /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
@@ -305,21 +329,16 @@ impl Presenter {
         Ok(padded.chunks_exact((row / 4) as usize).flat_map(|r| &r[..self.view.width as usize]).copied().collect())
     }
 
-    pub(in crate::gpu) fn gpu(&self) -> &Rc<Gpu> {
+    fn gpu(&self) -> &Rc<Gpu> {
         &self.scenery.gpu
     }
 
     /// The target of colours: cleared, or as it is.
-    pub(in crate::gpu) fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
+    fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
         match &self.multisampled {
             Some(samples) => ColorTarget { view: &samples.view, resolve: Some(&self.color.view), clear },
             None => ColorTarget { view: &self.color.view, resolve: None, clear },
         }
-    }
-
-    /// The target of depths: cleared, or as it is.
-    pub(in crate::gpu) fn depth_target(&self, clear: Option<f32>) -> (&TextureView, Option<f32>) {
-        (&self.depth.view, clear)
     }
 
     fn upload(&self, commands: &mut Commands, arena: &Arena) {

@@ -5,7 +5,7 @@ use crate::frame::{Purpose, Retention};
 use crate::gpu::device::buffers::output_sizes;
 use crate::gpu::device::{BindGroup, Buffer, RenderPass, Resource};
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::{GroupLayout, Role, layout, shader};
+use crate::gpu::shader::{GroupLayout, layout, shader};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm};
@@ -17,8 +17,6 @@ use std::sync::Arc;
 /// Vertices that drawing can read.
 #[derive(Clone)]
 pub enum Drawable {
-    /// In the arena's host side, to be uploaded.
-    Host,
     /// In the arena's device side.
     Arena(ArenaForm),
     /// In buffers of the backend.
@@ -38,8 +36,12 @@ pub struct ArenaForm {
 
 /// Skinned vertices in buffers.
 pub struct StoredVertices {
-    /// The buffers. A ring has fewer buffers than parts, and is not drawn.
-    pub parts: Vec<StoredPart>,
+    /// Chunks whose vertices are in one buffer, one after the other.
+    pub parts: Vec<Vec<Chunk>>,
+    /// The buffers, to which parts write in turn. A ring has fewer buffers than parts, and is not drawn.
+    pub buffers: Vec<Buffer>,
+    /// Buffers of the previous frame, if its vertices are kept.
+    pub previous: Vec<Buffer>,
     /// The kind of each of the crowd's groups.
     pub kinds: Vec<Kind>,
     /// `true` if the parts hold chunks of several models, which are drawn together.
@@ -48,19 +50,8 @@ pub struct StoredVertices {
     pub form: ArenaForm,
 }
 
-/// Chunks whose vertices are in one buffer.
-pub struct StoredPart {
-    /// The chunks, one after the other.
-    pub chunks: Vec<Chunk>,
-    /// Their vertices.
-    pub buffer: Buffer,
-    /// Their vertices in the previous frame, if these are kept.
-    pub previous: Option<Buffer>,
-}
-
 impl StoredVertices {
-    /// Allocates buffers that the parts of a crowd write to in turn, and a second set of them if the last frame is kept;
-    /// returns each set with its buffers. Parts are merged, or they are chunks of families, whose levels share a buffer:
+    /// Allocates buffers that the parts of a crowd write to in turn, and a second set of them if the last frame is kept. Parts are merged, or they are chunks of families, whose levels share a buffer:
     /// all instances may be at the level that has the most vertices.
     pub fn allocate(
         gpu: &Gpu,
@@ -69,7 +60,7 @@ impl StoredVertices {
         keep: Retention,
         merged: bool,
         form: &ArenaForm,
-    ) -> Vec<(Rc<Self>, Vec<Buffer>)> {
+    ) -> Vec<Rc<Self>> {
         let levels = if merged { 1 } else { crowd.levels() };
         let bytes = |part: &Vec<Chunk>| part.iter().map(|chunk| chunk.output_bytes(crowd)).sum::<u64>();
         let sizes = parts.chunks(levels).map(|family| family.iter().map(bytes).max().unwrap_or(0));
@@ -77,27 +68,17 @@ impl StoredVertices {
         let set = |_| gpu.outputs(&sizes).into_iter().flat_map(|buffer| std::iter::repeat_n(buffer, levels)).collect();
         let sets: Vec<Vec<Buffer>> = (0..keep.frames()).map(set).collect();
         let of_set = |(index, buffers): (usize, &Vec<Buffer>)| {
-            let part = |(part, chunks): (usize, &Vec<Chunk>)| {
-                let place = part % buffers.len();
-                let previous = (sets.len() > 1).then(|| sets[1 - index][place].clone());
-                StoredPart { chunks: chunks.clone(), buffer: buffers[place].clone(), previous }
-            };
-            let parts = parts.iter().enumerate().map(part).collect();
-            let kinds = Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows);
-            (Rc::new(Self { parts, kinds, merged, form: form.clone() }), buffers.clone())
+            let previous = if sets.len() > 1 { sets[1 - index].clone() } else { Vec::new() };
+            let kinds = Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None);
+            let (parts, buffers) = (parts.to_vec(), buffers.clone());
+            Rc::new(Self { parts, buffers, previous, kinds, merged, form: form.clone() })
         };
         sets.iter().enumerate().map(of_set).collect()
     }
-
-    /// All buffers, with those of the previous frame.
-    pub fn buffers(&self) -> Vec<Buffer> {
-        self.parts.iter().flat_map(|part| [Some(&part.buffer), part.previous.as_ref()]).flatten().cloned().collect()
-    }
 }
 
-/// Returns the complete shader that draws groups of a kind: its root file in shaders/, with roles besides those of the
-/// source.
-pub type DrawingShader = Box<dyn Fn(Kind, &str, &[Role]) -> String>;
+/// Returns the complete shader that draws groups of a kind, from its root file in shaders/.
+pub type DrawingShader = Box<dyn Fn(Kind, &str) -> String>;
 
 /// Skinned vertices as a vertex shader reads or computes them: a file that plays the role `source`, and the bindings of
 /// group 0.
@@ -152,25 +133,25 @@ impl VertexSource {
         uniforms: &[&Buffer],
         (models, firsts): (&[Arc<Model>], &[u32]),
     ) -> Self {
-        let motion = stored.parts.iter().any(|part| part.previous.is_some());
+        let motion = !stored.previous.is_empty();
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
         let (output, merged) = (stored.form.output, stored.merged);
-        let wgsl = move |kind: Kind, root: &str, roles: &[Role]| {
-            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root, roles)
+        let wgsl = move |kind: Kind, root: &str| {
+            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root)
         };
-        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false), &[])).unwrap_or_default();
-        let layout = GroupLayout::new(gpu, "arena", &first, 0, wgpu::ShaderStages::VERTEX, None);
+        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false))).unwrap_or_default();
+        let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = stored.merged.then(|| tables(gpu, stored, models, firsts));
-        let bound = |(index, part): (usize, &StoredPart)| {
-            let numbers = match (&tables, &stored.form.visible) {
+        let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
+            let mut resources: Vec<(&str, Resource)> = match (&tables, &stored.form.visible) {
                 (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
                 (None, None) => vec![("chunk", uniforms[index].into())],
             };
-            let vertices = [("arena", Some(&part.buffer)), ("previous", part.previous.as_ref())];
-            let vertices = vertices.into_iter().filter_map(|(name, buffer)| Some((name, Resource::from(buffer?))));
-            (layout.bind(gpu, "arena", numbers.into_iter().chain(vertices)), part.chunks.clone())
+            let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
+            resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
+            (layout.bind(gpu, "arena", &resources), chunks.clone())
         };
         let parts = stored.parts.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();
@@ -183,7 +164,7 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
     let mut instances = Vec::new();
     for part in &stored.parts {
         let mut place = 0u32;
-        for chunk in &part.chunks {
+        for chunk in part {
             for _ in chunk.instances.clone() {
                 let model = chunk.group as u32;
                 instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
@@ -200,15 +181,13 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
     [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
 }
 
-/// A shader that draws vertices skinned before drawing: its root file in shaders/, with roles besides those of the
-/// vertices. If `merged` is set, a draw's instances are those of several models, whose vertices share a buffer, otherwise
+/// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's instances are those of several models, whose vertices share a buffer, otherwise
 /// those of one chunk.
-pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str, roles: &[Role]) -> String {
+pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str) -> String {
     let drawn = if merged { "drawn_merged.wgsl" } else { "drawn_chunk.wgsl" };
     let [source, previous] = stored.read_by();
     let own = [("source", source), ("drawn", drawn), ("previous", previous)];
-    let own = &own[..2 + usize::from(root == MOTION)];
-    shader(root, &[own, roles].concat())
+    shader(root, &own[..2 + usize::from(root == MOTION)])
 }
 
 /// The drawing shader that also draws the motion of each pixel.

@@ -52,7 +52,7 @@ impl Surfaces {
     }
 
     fn of_model(&mut self, gpu: &Gpu, model: &Model) -> GroupSurface {
-        let most = gpu.limits().max_texture_array_layers as usize;
+        let most = gpu.adapter.limits.max_texture_array_layers as usize;
         let mut images: Vec<(&Image, [u32; 2])> = Vec::new();
         for texture in used_materials(model).filter_map(|material| material.texture.as_ref()) {
             if images.iter().any(|(image, _)| *image == &texture.image) {

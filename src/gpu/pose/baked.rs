@@ -4,18 +4,15 @@
 
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
-use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
-use crate::gpu::pose::{PaletteSource, Record, Updates, listed, now};
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
-use crate::gpu::{Chunk, Commands, Gpu, Palettes};
+use crate::frame::{Approximation, BackendError, Purpose, Result};
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, fits};
+use crate::gpu::shader::{Constants, Edit, Kernel, layout, made_once, wgsl};
+use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::Clip;
-use crate::pose::PoseData;
 use crate::vertex::Cube;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Storage buffers of the kernel.
 pub const STORAGE_BUFFERS: u32 = 4;
@@ -61,7 +58,6 @@ impl<'a> Plan<'a> {
         }
         // The rest pose shows where no layer merges.
         played[clips.len()] |= width(crowd, group) > 1;
-        let limit = gpu.binding_bytes();
         let baker = Baker::new(model, format);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
@@ -78,14 +74,9 @@ impl<'a> Plan<'a> {
         };
         let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
         let plan = Self { baker, rates, entries, entry_bytes, header };
-        match plan.bytes() > limit {
-            true => Err(BackendError::TooLarge(format!(
-                "baked clips of {:?} need {} bytes in one binding; the adapter allows {limit}",
-                model.name(),
-                plan.bytes()
-            ))),
-            false => Ok(plan),
-        }
+        let what = format_args!("baked clips of {:?} need", model.name());
+        fits(what, plan.bytes(), "in one binding", gpu.binding_bytes())?;
+        Ok(plan)
     }
 
     /// Bytes of all frames.
@@ -232,88 +223,20 @@ impl BakedGroups {
         let group = self.groups[chunk.group].as_ref()?;
         let bytes = chunk.instances.len() as u64 * u64::from(group.width) * layout::SHOWN_BYTES;
         let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
-        let buffers =
-            [("now", now), ("layers", layers), ("players", players), ("clips", &group.clips), ("shown", &shown)];
-        let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let bound = self.kernel.bind(gpu, 0, buffers.into_iter().chain([("batch", batch)]));
+        let resources = [
+            ("batch", batch),
+            ("now", now.into()),
+            ("layers", layers.into()),
+            ("players", players.into()),
+            ("clips", (&group.clips).into()),
+            ("shown", (&shown).into()),
+        ];
+        let bound = self.kernel.bind(gpu, 0, &resources);
         Some((group.pipeline.clone(), bound, Palettes::baked(&group.frames, &shown)))
-    }
-}
-
-/// A crowd's baked palettes on the device.
-pub struct BakedPalettes {
-    now: Buffer,
-    /// Number of instances, kernel and bindings of each chunk.
-    chunks: Vec<(u32, ComputePipeline, BindGroup)>,
-    palettes: Vec<Palettes>,
-    groups: BakedGroups,
-    updates: Option<Updates>,
-}
-
-impl BakedPalettes {
-    /// Bakes the clips that a crowd plays; `edit` changes the kernel's source.
-    ///
-    /// # Errors
-    /// As [`BakedGroups::new`].
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], format: BakeFormat, edit: Option<&Edit>) -> Result<Self> {
-        let groups = BakedGroups::new(gpu, crowd, format, |_| true, edit)?;
-        let now = now(gpu);
-        let mut played = Vec::with_capacity(chunks.len());
-        let bound = chunks.iter().filter_map(|chunk| {
-            let instances = chunk.instances.len() as u32;
-            let entries = groups.entries(chunk.group)?;
-            let (players, layers) = listed(crowd, chunk.instances.clone());
-            let batch = layout::Batch { instances, entries, ..Default::default() };
-            let batch = gpu.uniform(Purpose::Scratch, "batch", &batch);
-            let players = gpu.storage(Purpose::Clips, "players", &players);
-            let layers = gpu.storage(Purpose::Clips, "layers", &layers);
-            played.push((chunk.instances.clone(), layers.clone()));
-            let bound = groups.bind(gpu, chunk, (&batch).into(), [&now, &players, &layers])?;
-            let (pipeline, group, palettes) = bound;
-            Some(((instances, pipeline, group), palettes))
-        });
-        let (chunks, palettes) = bound.unzip();
-        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
-        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
-        Ok(Self { now, chunks, palettes, groups, updates })
     }
 }
 
 /// Values of the kernel's overrides for groups of this [`width`].
 pub fn constants(width: u32) -> Constants {
     vec![("LAYERS", width.into())]
-}
-
-impl PaletteSource for BakedPalettes {
-    fn chunks(&self) -> &[Palettes] {
-        &self.palettes
-    }
-
-    fn host_memory(&self) -> Bytes {
-        self.updates.as_ref().map_or(Bytes::default(), Updates::host_memory)
-    }
-
-    fn label(&self) -> Option<String> {
-        Some(self.groups.label.clone())
-    }
-
-    fn approximation(&self) -> Option<Approximation> {
-        Some(self.groups.approximation)
-    }
-
-    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        if let Some(updates) = &mut self.updates {
-            updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
-        }
-        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
-        gpu.compute_pass(commands, Stage::Sample, |pass| {
-            for (instances, pipeline, group) in &self.chunks {
-                gpu.dispatch(pass, pipeline, group, instances.div_ceil(WORKGROUP));
-            }
-        });
-    }
-
-    fn read_poses(&mut self, _: &Crowd, _: PoseData, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
-        Err(BackendError::Unavailable("has no poses to read back: palettes are baked".into()))
-    }
 }

@@ -4,7 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, one_line};
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
 use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
@@ -80,15 +80,7 @@ impl Read {
             Self::Sockets => {
                 let sockets = reads.sockets.iter().map(|own| {
                     let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
-                    layout::Socket {
-                        bind_x,
-                        bind_y,
-                        bind_z,
-                        entry: own.entry,
-                        padding_a: 0,
-                        padding_b: 0,
-                        padding_c: 0,
-                    }
+                    layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
                 });
                 gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
             }
@@ -149,11 +141,55 @@ impl DeviceGameplay {
         edit: Option<&Edit>,
     ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-        let read = Read::ALL.into_iter().filter(|read| read.instance_bytes(gameplay) > 0);
-        let (readbacks, memory) = gpu.counted(|| {
-            read.map(|read| Readback::new(gpu, crowd, chunks, (palettes, form), (read, gameplay), approximation, edit))
-                .collect()
-        });
+        let readback = |read: Read| {
+            let name = read.stage().name();
+            let kernel = Kernel::new(gpu, name, read.shader(form), edit, true);
+            // The number of baked layers differs, which only baked palettes know.
+            let constants = |kind: Kind| match form {
+                PaletteForm::Baked(_) => kind.constants(),
+                _ => Constants::new(),
+            };
+            let kinds = Kind::all(crowd, MeshForm::Plain, form, None);
+            let pipelines = made_once(kinds.into_iter().map(constants), |constants| kernel.pipeline(gpu, constants));
+            let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
+                .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
+                .collect();
+            let each = read.instance_bytes(gameplay) as u64;
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+            let of_chunk = |(chunk, palettes): (&Chunk, &Palettes)| {
+                let bytes = each * chunk.instances.len() as u64;
+                let output = gpu.buffer(Purpose::Scratch, name, bytes, usage);
+                let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
+                let part = &parts[chunk.group];
+                let mut resources: Vec<(&str, Resource)> = vec![
+                    ("chunk", (&uniform).into()),
+                    ("entry_boxes", part.into()),
+                    ("joint_sockets", part.into()),
+                    ("found", (&output).into()),
+                    ("palettes", palettes.binding()),
+                ];
+                resources.extend(palettes.shown.as_ref().map(|shown| ("shown", shown.into())));
+                ChunkRead {
+                    pipeline: pipelines[chunk.group].clone(),
+                    group: kernel.bind(gpu, 0, &resources),
+                    workgroups: read.workgroups(gameplay, chunk.instances.len() as u32),
+                    output,
+                    bytes,
+                }
+            };
+            let chunks = chunks.iter().zip(palettes).map(of_chunk).collect();
+            let bytes = each * crowd.instance_count() as u64;
+            let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+            let staging = |_| Staging {
+                buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
+                frame: None,
+                mapping: false,
+                mapped: Arc::default(),
+            };
+            Readback { read, chunks, ring: (0..RING).map(staging).collect() }
+        };
+        let wanted = Read::ALL.into_iter().filter(|read| read.instance_bytes(gameplay) > 0);
+        let (readbacks, memory) = gpu.counted(|| wanted.map(readback).collect());
         let memory = (Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count())), memory);
         Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
     }
@@ -223,62 +259,6 @@ impl DeviceGameplay {
 }
 
 impl Readback {
-    fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        chunks: &[Chunk],
-        (palettes, form): (&[Palettes], PaletteForm),
-        (read, gameplay): (Read, &Gameplay),
-        approximation: f64,
-        edit: Option<&Edit>,
-    ) -> Self {
-        let name = read.stage().name();
-        let kernel = Kernel::new(gpu, name, read.shader(form), edit, true);
-        // The number of baked layers differs, which only baked palettes know.
-        let constants = |kind: Kind| match form {
-            PaletteForm::Baked(_) => kind.constants(),
-            _ => Constants::new(),
-        };
-        let kinds = Kind::all(crowd, MeshForm::Plain, form);
-        let pipelines = made_once(kinds.into_iter().map(constants), |constants| kernel.pipeline(gpu, constants));
-        let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
-            .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
-            .collect();
-        let each = read.instance_bytes(gameplay) as u64;
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let of_chunk = |(chunk, palettes): (&Chunk, &Palettes)| {
-            let bytes = each * chunk.instances.len() as u64;
-            let output = gpu.buffer(Purpose::Scratch, name, bytes, usage);
-            let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
-            let part = &parts[chunk.group];
-            let buffers = [
-                ("chunk", Some(&uniform)),
-                ("entry_boxes", Some(part)),
-                ("joint_sockets", Some(part)),
-                ("found", Some(&output)),
-                ("shown", palettes.shown.as_ref()),
-            ];
-            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
-            ChunkRead {
-                pipeline: pipelines[chunk.group].clone(),
-                group: kernel.bind(gpu, 0, buffers.chain([("palettes", palettes.binding())])),
-                workgroups: read.workgroups(gameplay, chunk.instances.len() as u32),
-                output,
-                bytes,
-            }
-        };
-        let chunks = chunks.iter().zip(palettes).map(of_chunk).collect();
-        let bytes = each * crowd.instance_count() as u64;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = |_| Staging {
-            buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
-            frame: None,
-            mapping: false,
-            mapped: Arc::default(),
-        };
-        Self { read, chunks, ring: (0..RING).map(staging).collect() }
-    }
-
     /// Copies the latest frame that has arrived, and frees the buffers of all that have; `None` if none has.
     fn take(&mut self, data: &mut GameplayData) -> Result<Option<u32>> {
         let out: &mut [u8] = match self.read {

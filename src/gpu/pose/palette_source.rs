@@ -1,6 +1,6 @@
 //! The interface between a GPU backend and the source of its palettes.
 
-use crate::crowd::{Crowd, Group};
+use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -9,31 +9,26 @@ use crate::gpu::{Commands, Gpu, Palettes};
 use crate::pose::PoseData;
 use std::ops::Range;
 
-/// A source of palettes, frame by frame.
-pub trait PaletteSource {
+/// A crowd's palettes on the device, and what poses them.
+pub struct PaletteSource {
     /// The palettes of each chunk, or of each span of chunks that share a buffer.
-    fn chunks(&self) -> &[Palettes];
+    pub chunks: Vec<Palettes>,
     /// Short description of the chosen kernel for tables, if there is a choice.
-    fn label(&self) -> Option<String> {
-        None
-    }
+    pub label: Option<String>,
     /// Bytes of its buffers in main memory.
-    fn host_memory(&self) -> Bytes {
-        Bytes::default()
-    }
+    pub host_memory: Bytes,
     /// Bytes of its poses, if they are on the device.
-    fn poses(&self) -> Option<PoseBytes> {
-        None
-    }
+    pub poses: Option<PoseBytes>,
     /// Stated error beyond rounding, if it approximates.
-    fn approximation(&self) -> Option<Approximation> {
-        None
-    }
-    /// Its stated error in a group of the crowd.
-    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        let _ = group;
-        self.approximation()
-    }
+    pub approximation: Option<Approximation>,
+    /// `true` if only groups whose vertices may be [baked](crate::crowd::Group::baked) have this error.
+    pub exact_unless_baked: bool,
+    /// What poses them.
+    pub poser: Box<dyn Poser>,
+}
+
+/// A way of posing palettes, frame by frame.
+pub trait Poser {
     /// The instances in view, if only those are posed.
     fn visibility(&self) -> Option<&Visibility> {
         None

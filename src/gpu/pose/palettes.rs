@@ -1,10 +1,140 @@
-//! Buffers for the palettes of a chunk.
+//! Forms of palettes in device memory, and buffers for them.
 
-use crate::frame::Purpose;
-use crate::gpu::device::objects::{Buffer, Resource, Texture, TextureView};
-use crate::gpu::pose::palette_form::{TEXTURE_ROW, TEXTURE_WIDTH};
-use crate::gpu::{Commands, Gpu, PaletteForm};
+use crate::bake::BakeFormat;
+use crate::crowd::{Crowd, Group};
+use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
+use crate::frame::{BackendError, Purpose, Result};
+use crate::gpu::device::{Buffer, Resource, Texture, TextureView, needs};
+use crate::gpu::shader::wgsl::Role;
+use crate::gpu::{Chunk, Commands, Gpu};
+use crate::model::Rows;
 use std::rc::Rc;
+
+/// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
+pub const UNIFORM_ENTRIES: usize = 96;
+/// Texels of a row of a palette texture (`WIDTH` in shaders/palette_texture.wgsl).
+pub const TEXTURE_WIDTH: u32 = 4096;
+/// Bytes of a row of a palette texture.
+const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
+
+/// Form of palettes in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteForm {
+    /// 3x4 matrices in a storage buffer.
+    Rows,
+    /// As `Rows`, and copied to workgroup memory by the kernel.
+    Workgroup,
+    /// As `Rows`, and shared by the threads of a subgroup, each entry read once.
+    Subgroup,
+    /// Rotation and scale in half precision, translation in full precision, in a storage buffer; joints must not scale
+    /// unevenly.
+    Half,
+    /// 4x4 matrices in a storage buffer.
+    Columns,
+    /// 4x4 matrices in a uniform buffer with room for [`UNIFORM_ENTRIES`] per character, bound character by character.
+    Uniform,
+    /// Rows of 3x4 matrices as texels of a float texture.
+    Texture,
+    /// Dual quaternions in a storage buffer; joints must not scale unevenly.
+    DualQuaternions,
+    /// Baked frames in a storage buffer, and in another buffer those that each instance shows, layer by layer.
+    Baked(BakeFormat),
+}
+
+impl PaletteForm {
+    /// The files that read and blend this form in a shader.
+    pub(in crate::gpu) fn roles(self) -> Vec<Role> {
+        let palette = match self {
+            Self::Rows => "palette_rows.wgsl",
+            Self::Half => "palette_half.wgsl",
+            Self::Workgroup => "palette_workgroup.wgsl",
+            Self::Columns => "palette_columns.wgsl",
+            Self::Uniform => "palette_uniform.wgsl",
+            Self::Texture => "palette_texture.wgsl",
+            Self::Baked(format) => {
+                let frames = match format {
+                    BakeFormat::Motions => "palette_baked_motions.wgsl",
+                    BakeFormat::Matrices => "palette_baked_matrices.wgsl",
+                    BakeFormat::Vertices => return Vec::new(),
+                };
+                let palette = [("palette", "palette_baked.wgsl"), ("frames", frames)];
+                return [("blend", "blend_linear.wgsl")].into_iter().chain(palette).collect();
+            }
+            Self::Subgroup => return vec![("blend", "blend_subgroup.wgsl"), ("palette", "palette_rows.wgsl")],
+            Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
+        };
+        vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
+    }
+
+    /// Bytes from one character's palette to the next, if each is bound separately.
+    pub fn stride(self) -> Option<u32> {
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<ColumnMatrix>()) as u32)
+    }
+
+    /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
+    pub(in crate::gpu) fn converted(self, group: &Group) -> usize {
+        let entries = group.model.palette_joints().len();
+        match self {
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Half => entries * size_of::<HalfEntry>() / 4,
+            Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
+            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>() / 4,
+        }
+    }
+
+    pub(in crate::gpu) fn instance_bytes(self, group: &Group) -> u64 {
+        match self.converted(group) {
+            0 => (group.model.palette_joints().len() * size_of::<Rows>()) as u64,
+            floats => (floats * size_of::<f32>()) as u64,
+        }
+    }
+
+    /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
+    /// exactly, and nothing for other forms.
+    pub(in crate::gpu) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
+        match self {
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Half => device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out)),
+            Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
+            Self::DualQuaternions => device_palette::dual_quaternions(rows, out.as_chunks_mut().0),
+        }
+    }
+
+    /// Checks that a device can hold a crowd's palettes in this form.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the device lacks operations that shaders need for it, or
+    /// [`BackendError::TooLarge`] if the palettes of a chunk exceed the largest buffer or texture of the device.
+    pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
+        match self {
+            Self::Half => {
+                let converts = gpu.adapter.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
+                needs(converts, "the adapter converts no 16-bit floats in shaders")?;
+            }
+            Self::Subgroup => {
+                let shares = gpu.adapter.features.contains(wgpu::Features::SUBGROUP);
+                needs(shares, "the adapter has no subgroup operations")?;
+            }
+            _ => {}
+        }
+        let limits = &gpu.adapter.limits;
+        for chunk in chunks {
+            let group = &crowd.groups()[chunk.group];
+            let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
+            let most = match self {
+                Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
+                _ => limits.max_buffer_size,
+            };
+            if bytes > most || (self == Self::Texture && limits.max_texture_dimension_2d < TEXTURE_WIDTH) {
+                let name = group.model.name();
+                let message = format!("palettes of {name:?} need {bytes} bytes at once; the adapter allows {most}");
+                return Err(BackendError::TooLarge(message));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// A chunk's palettes on the device, `[instance][entry]`. A clone shares the buffer.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{self, GameplayData};
-use crate::gpu::pose::{PaletteSource, half_palette};
+use crate::gpu::pose::{PaletteSource, Poser, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::model::Rows;
 use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
@@ -11,21 +11,17 @@ use crate::simd::Isa;
 use crate::threads::Threads;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::rc::Rc;
 
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
     /// `None` where buffers are only counted.
     host: Option<HostPoses>,
-    /// Bytes of the host's lists.
-    host_bytes: Bytes,
     threads: Threads,
     form: PaletteForm,
-    shares: Vec<ChunkShare>,
-    /// For each buffer the range of shares whose palettes it holds, and the buffer.
-    held: Vec<Range<usize>>,
-    buffers: Vec<Palettes>,
-    approximation: Option<Approximation>,
+    /// For each group and entry the point that half precision maps exactly; nothing for other forms.
+    centres: Vec<Vec<[f32; 3]>>,
+    /// Each buffer, and the range of bytes that it holds of the rows, or of the converted numbers if rows are converted.
+    buffers: Vec<(Palettes, Range<usize>)>,
 }
 
 /// The host's lists.
@@ -34,18 +30,6 @@ struct HostPoses {
     rows: Vec<Rows>,
     converted: Vec<f32>,
     gameplay: Option<HostGameplay>,
-}
-
-/// A chunk's share of the crowd's rows and of the converted numbers.
-struct ChunkShare {
-    rows: Range<usize>,
-    converted: Range<usize>,
-    /// Rows per instance.
-    entries: usize,
-    /// Converted numbers per instance; 0 if rows are uploaded as they are.
-    floats: usize,
-    /// For each entry the point that half precision maps exactly.
-    centres: Rc<[[f32; 3]]>,
 }
 
 impl PosedPalettes {
@@ -58,67 +42,49 @@ impl PosedPalettes {
     }
 
     /// Creates a buffer for each part of a crowd: the neighbouring chunks that share it.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> Self {
+    pub fn source(gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], form: PaletteForm, job: &Job) -> PaletteSource {
         let half = form == PaletteForm::Half;
         let centres = |group| if half { half_palette::centres(crowd, group) } else { Vec::new() };
-        let centres: Vec<Rc<[[f32; 3]]>> = crowd.groups().iter().map(|group| centres(group).into()).collect();
-        let (mut row, mut float) = (0, 0);
-        let (mut shares, mut held) = (Vec::new(), Vec::new());
-        let palettes = parts.iter().map(|chunks| {
-            let first = shares.len();
-            for chunk in chunks {
-                let (group, count) = (&crowd.groups()[chunk.group], chunk.instances.len());
-                let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
-                let (rows, converted) = (row..row + count * entries, float..float + count * floats);
-                (row, float) = (rows.end, converted.end);
-                shares.push(ChunkShare { rows, converted, entries, floats, centres: Rc::clone(&centres[chunk.group]) });
-            }
-            held.push(first..shares.len());
-            Palettes::uploaded(gpu, form, buffer_bytes(crowd, chunks, form))
+        let centres = crowd.groups().iter().map(centres).collect();
+        let mut end = 0;
+        let buffers = parts.iter().map(|chunks| {
+            let of_chunk =
+                |chunk: &Chunk| form.instance_bytes(&crowd.groups()[chunk.group]) * chunk.instances.len() as u64;
+            let (begin, bytes) = (end, chunks.iter().map(of_chunk).sum::<u64>());
+            end += bytes as usize;
+            (Palettes::uploaded(gpu, form, bytes), begin..end)
         });
-        let buffers = palettes.collect();
+        let buffers: Vec<_> = buffers.collect();
+        let rows = crowd.palette_entries() as usize;
+        let floats = crowd.groups().iter().map(|group| group.len() * form.converted(group)).sum::<usize>();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let host = (!gpu.plans()).then(|| HostPoses {
             pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
-            rows: vec![[0.0; 12]; row],
-            converted: vec![0.0; float],
+            rows: vec![[0.0; 12]; rows],
+            converted: vec![0.0; floats],
             gameplay: HostGameplay::new(crowd, job),
         });
-        let palettes = row * size_of::<Rows>() + float * size_of::<f32>();
-        let host_bytes = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
+        let palettes = rows * size_of::<Rows>() + floats * size_of::<f32>();
+        let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
             + Bytes::of(Purpose::Palettes, palettes as u64)
             + HostGameplay::bytes(crowd, job);
         let approximation = half.then(|| half_palette::approximation(crowd));
-        Self { host, host_bytes, threads, form, shares, held, buffers, approximation }
-    }
-}
-
-/// Bytes of the palettes of chunks that share a buffer.
-fn buffer_bytes(crowd: &Crowd, chunks: &[Chunk], form: PaletteForm) -> u64 {
-    let bytes = |chunk: &Chunk| chunk.instances.len() as u64 * form.instance_bytes(&crowd.groups()[chunk.group]);
-    chunks.iter().map(bytes).sum()
-}
-
-impl PaletteSource for PosedPalettes {
-    fn chunks(&self) -> &[Palettes] {
-        &self.buffers
-    }
-
-    fn host_memory(&self) -> Bytes {
-        self.host_bytes
-    }
-
-    fn label(&self) -> Option<String> {
         let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
-        self.approximation.as_ref().map(stated)
+        PaletteSource {
+            chunks: buffers.iter().map(|(palettes, _)| palettes.clone()).collect(),
+            label: approximation.as_ref().map(stated),
+            host_memory,
+            poses: None,
+            approximation,
+            exact_unless_baked: false,
+            poser: Box::new(Self { host, threads, form, centres, buffers }),
+        }
     }
+}
 
-    fn approximation(&self) -> Option<Approximation> {
-        self.approximation
-    }
-
+impl Poser for PosedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        let Self { host, threads, form, shares, held, buffers, .. } = self;
+        let Self { host, threads, form, centres, buffers } = self;
         let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
         timer.update(pose, frame.crowd, frame.tick, false);
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
@@ -126,30 +92,28 @@ impl PaletteSource for PosedPalettes {
             let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
             gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
         }
-        if shares.iter().any(|share| share.floats > 0) {
-            timer.wall_part(Stage::Palette, || {
-                for share in shares.iter().filter(|share| share.floats > 0) {
-                    let rows = &rows[share.rows.clone()];
-                    let out = &mut converted[share.converted.clone()];
-                    let centres = &*share.centres;
-                    rows.par_chunks(share.entries)
-                        .zip(out.par_chunks_mut(share.floats))
+        if !converted.is_empty() {
+            timer.wall(Stage::Palette, || {
+                let (mut row, mut float) = (0, 0);
+                for (group, centres) in frame.crowd.groups().iter().zip(&*centres) {
+                    let (entries, floats) = (group.model.palette_joints().len(), form.converted(group));
+                    let rows = &rows[row..][..group.len() * entries];
+                    let out = &mut converted[float..][..group.len() * floats];
+                    (row, float) = (row + rows.len(), float + out.len());
+                    rows.par_chunks(entries)
+                        .zip(out.par_chunks_mut(floats))
                         .for_each(|(rows, out)| form.convert(rows, centres, out));
                 }
             });
         }
         timer.wall(Stage::Upload, || {
             gpu.timed(commands, Stage::Upload, |commands| {
-                for (buffer, held) in buffers.iter().zip(held.iter()) {
-                    // Neighbouring chunks have neighbouring numbers.
-                    let [Some(first), Some(last)] = [shares[held.clone()].first(), shares[held.clone()].last()] else {
-                        continue;
-                    };
-                    let data = match first.floats {
-                        0 => bytemuck::cast_slice(&rows[first.rows.start..last.rows.end]),
-                        _ => bytemuck::cast_slice(&converted[first.converted.start..last.converted.end]),
-                    };
-                    buffer.upload(gpu, commands, data);
+                let all: &[u8] = match converted.is_empty() {
+                    true => bytemuck::cast_slice(rows),
+                    false => bytemuck::cast_slice(converted),
+                };
+                for (palettes, held) in &*buffers {
+                    palettes.upload(gpu, commands, &all[held.clone()]);
                 }
             });
         });

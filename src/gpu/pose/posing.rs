@@ -1,10 +1,12 @@
 //! Place of posing of a GPU backend.
 
-use crate::crowd::Crowd;
+use crate::bake::BakeFormat;
+use crate::crowd::{Crowd, Group};
 use crate::frame::{Job, Result};
+use crate::gpu::device::needs;
 use crate::gpu::pose::device_pose::{self, DevicePose};
 use crate::gpu::pose::posed_palettes::PosedPalettes;
-use crate::gpu::pose::{BakedPalettes, PaletteSource, visibility};
+use crate::gpu::pose::{BakedGroups, PaletteSource, visibility};
 use crate::gpu::shader::kernel::Edit;
 use crate::gpu::{Chunk, Gpu, PaletteForm};
 use std::rc::Rc;
@@ -42,21 +44,30 @@ impl Posing {
         (form, bakes): (PaletteForm, bool),
         job: &Job,
         edit: Option<&Edit>,
-    ) -> Result<Box<dyn PaletteSource>> {
+    ) -> Result<PaletteSource> {
         let chunks = &parts.concat()[..];
-        if let PaletteForm::Baked(keeping) = form {
-            return Ok(Box::new(BakedPalettes::new(gpu, crowd, chunks, keeping, edit)?));
+        let view = self.culls().then_some((&job.frustum, &job.eye));
+        if let PaletteForm::Baked(format) = form {
+            let baked = BakedGroups::new(gpu, crowd, format, |_| true, edit)?;
+            return DevicePose::source(gpu, crowd, chunks, (view, Some(baked)), edit);
         }
         form.check(gpu, crowd, chunks)?;
         if self == Self::Host {
-            return Ok(Box::new(PosedPalettes::new(gpu, crowd, parts, form, job)));
+            return Ok(PosedPalettes::source(gpu, crowd, parts, form, job));
         }
-        device_pose::check(gpu, form)?;
+        gpu.has(wgpu::ShaderStages::COMPUTE, device_pose::STORAGE_BUFFERS)?;
+        let rows = matches!(form, PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup);
+        needs(rows, "poses on the device are rows of 3x4 matrices")?;
         if self.culls() {
             gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
-            gpu.has_indirect()?;
+            // Old GL drivers and Apple's first GPUs lack it.
+            let indirect = gpu.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+            needs(indirect, "the adapter has no indirect dispatches and draws")?;
         }
-        let view = self.culls().then_some((&job.frustum, &job.eye));
-        Ok(Box::new(DevicePose::new(gpu, crowd, chunks, (view, bakes && job.gameplay.is_none()), edit)?))
+        let is_baked = |group: &Group| group.baked;
+        let bakes = bakes && job.gameplay.is_none() && !crowd.has_update_rates();
+        let bakes = bakes && crowd.groups().iter().any(is_baked);
+        let baked = bakes.then(|| BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked, edit)).transpose()?;
+        DevicePose::source(gpu, crowd, chunks, (view, baked), edit)
     }
 }

@@ -72,7 +72,7 @@ impl Updates {
             let most = 1 + words / record.words() * (1 + record.words());
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let changes = gpu.buffer(purpose, "changes", (most * size_of::<u32>()) as u64, usage);
-            let group = kernel.bind(gpu, 0, [("changes", (&changes).into()), ("records", records.into())]);
+            let group = kernel.bind(gpu, 0, &[("changes", (&changes).into()), ("records", records.into())]);
             let staged = if gpu.plans() { Vec::new() } else { Vec::with_capacity(most) };
             UpdatedBuffer { instances, changes, staged, group }
         };
@@ -87,13 +87,13 @@ impl Updates {
 
     /// Records what brings the buffers to a tick.
     pub fn submit(&mut self, gpu: &Gpu, crowd: &Crowd, tick: u32, timer: &mut StageTimer, commands: &mut Commands) {
-        timer.wall_part(Stage::Update, || self.stage(crowd, tick));
+        timer.wall(Stage::Update, || self.stage(crowd, tick));
         let Self { record, pipeline, buffers, .. } = self;
         let changed = || buffers.iter().filter(|buffer| buffer.staged[0] > 0);
         if changed().next().is_none() {
             return;
         }
-        timer.wall_part(Stage::Update, || {
+        timer.wall(Stage::Update, || {
             changed().for_each(|buffer| gpu.upload(commands, &buffer.changes, bytemuck::cast_slice(&buffer.staged)));
         });
         gpu.compute_pass(commands, Stage::Update, |pass| {

@@ -86,8 +86,7 @@ struct CulledFamily {
 
 /// The kernels and their results.
 pub struct Visibility {
-    frustum: Frustum,
-    eye: Eye,
+    view: layout::Camera,
     camera: Buffer,
     levels: usize,
     kernels: [(Kernel, ComputePipeline); KERNELS.len()],
@@ -118,20 +117,11 @@ impl Visibility {
         let placements = gpu.storage(Purpose::Scratch, "placements", &placements);
         let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size, wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&camera(frustum, eye)), usage);
+        let view = camera(frustum, eye);
+        let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
         let visible = Rc::new(Visible { placements: room, chunks: Vec::new(), families });
-        Self {
-            frustum: *frustum,
-            eye: *eye,
-            camera,
-            levels,
-            kernels,
-            placements,
-            visible,
-            instances: 0,
-            families: Vec::new(),
-        }
+        Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() }
     }
 
     /// Adds the chunks of a family, or a single one: their batches and the players of their instances as if all were in
@@ -169,7 +159,7 @@ impl Visibility {
             instances,
             groups: workgroups,
             dispatches: DISPATCHES as u32,
-            most: gpu.limits().max_compute_workgroups_per_dimension,
+            most: gpu.adapter.limits.max_compute_workgroups_per_dimension,
             padding_a: 0,
             padding_b: 0,
             padding_c: 0,
@@ -181,12 +171,8 @@ impl Visibility {
         let filled = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Scratch, label, contents, usage);
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let cull = filled("cull", bytemuck::bytes_of(&cull), uniform);
         let numbers = filled("numbers in view", bytemuck::cast_slice(&numbers), uniform | storing | source);
-        let spheres = gpu.storage(Purpose::Scratch, "spheres", &spheres);
-        let boxes = gpu.storage(Purpose::Scratch, "boxes", &boxes);
-        let everyone = gpu.storage(Purpose::Clips, "players", players);
-        let totals = room("totals", family.len() * workgroups as usize, size_of::<[u32; 2]>(), storing);
+        let totals = family.len() * workgroups as usize;
         let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
@@ -195,11 +181,11 @@ impl Visibility {
         let Self { camera, placements, visible: drawn, kernels, .. } = self;
         let buffers = [
             ("camera", &*camera),
-            ("cull", &cull),
-            ("totals", &totals),
-            ("spheres", &spheres),
-            ("boxes", &boxes),
-            ("everyone", &everyone),
+            ("cull", &filled("cull", bytemuck::bytes_of(&cull), uniform)),
+            ("totals", &room("totals", totals, size_of::<[u32; 2]>(), storing)),
+            ("spheres", &gpu.storage(Purpose::Scratch, "spheres", &spheres)),
+            ("boxes", &gpu.storage(Purpose::Scratch, "boxes", &boxes)),
+            ("everyone", &gpu.storage(Purpose::Clips, "players", players)),
             ("numbers", &numbers),
             ("dispatches", &dispatches),
             ("workgroups", &workgroups),
@@ -209,7 +195,7 @@ impl Visibility {
             ("visible_placements", &drawn.placements),
         ];
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let groups = kernels.each_ref().map(|(kernel, _)| kernel.bind(gpu, 0, buffers));
+        let groups = kernels.each_ref().map(|(kernel, _)| kernel.bind(gpu, 0, &buffers));
         let chunk = |level| VisibleChunk { numbers: numbers.clone(), workgroups: workgroups.clone(), level };
         // Nothing else holds it before all chunks are there.
         if let Some(visible) = Rc::get_mut(&mut self.visible) {
@@ -222,7 +208,7 @@ impl Visibility {
 
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        (self.frustum, self.eye) = (*frustum, *eye);
+        self.view = camera(frustum, eye);
     }
 
     /// Sets the rule by which the device computes a chunk's dispatch.
@@ -234,7 +220,7 @@ impl Visibility {
 
     /// Records the upload of the camera, and the pass.
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
-        gpu.upload(commands, &self.camera, bytemuck::bytes_of(&camera(&self.frustum, &self.eye)));
+        gpu.upload(commands, &self.camera, bytemuck::bytes_of(&self.view));
         gpu.compute_pass(commands, Stage::Cull, |pass| {
             for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {

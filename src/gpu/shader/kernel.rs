@@ -1,14 +1,17 @@
-//! Shader modules, kernels made from them, and the edits with which tests break them.
+//! Shader modules, kernels made from them, and the edits with which tests break them. Bind groups and their layouts are
+//! derived from shaders: buffers are bound to variables by name, and the numbers of groups and bindings stand in WGSL
+//! alone.
 
+use crate::frame::DeviceObject;
 use crate::gpu::Gpu;
+use crate::gpu::device::gpu::WgpuDevice;
 use crate::gpu::device::{
-    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule, descriptors,
+    BindGroup, Buffer, ComputePass, ComputePipeline, Object, PipelineLayout, Resource, ShaderModule, descriptors,
 };
-use crate::gpu::shader::{GroupLayout, layout, pipeline_layout};
+use crate::gpu::shader::layout;
+use crate::gpu::shader::reflection::{Binding, Interface};
+use serde_json::json;
 use std::rc::Rc;
-
-/// The variable of kernels whose offset is given when it is bound.
-const DYNAMIC: &str = "character";
 
 /// Names and values of shader overrides.
 pub type Constants = Vec<(&'static str, f64)>;
@@ -25,7 +28,11 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModu
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
-    let module = gpu.create(|open| create(&open.device, label, &key.0, trusted), || descriptors::module(label, &key.0));
+    let recorded = json!({"kind": "module", "label": label});
+    let module = gpu.create(
+        |open| create(&open.device, label, &key.0, trusted),
+        || Object { text: Some(key.0.clone()), ..Object::new(recorded) },
+    );
     modules.insert(key, module.clone());
     module
 }
@@ -41,6 +48,87 @@ fn create(device: &wgpu::Device, label: &str, wgsl: &str, trusted: bool) -> wgpu
     unsafe { device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
 }
 
+/// The layout of one of a shader's groups.
+pub struct GroupLayout {
+    layout: DeviceObject<wgpu::BindGroupLayout>,
+    bindings: Vec<Binding>,
+}
+
+impl GroupLayout {
+    /// The layout of a group of complete shaders, all of whose bindings `stages` see. Numbers that shaders have in common
+    /// have one kind each. A syntax error is reported by `Gpu::check`.
+    pub fn new(gpu: &Gpu, label: &str, shaders: &[impl AsRef<str>], group: u32, stages: wgpu::ShaderStages) -> Self {
+        let mut bindings: Vec<Binding> = Vec::new();
+        // Where nothing is bound, parsing would only take time.
+        for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
+            match Interface::of(wgsl.as_ref()) {
+                Ok(interface) => bindings.extend(interface.bindings),
+                Err(error) => gpu.failures.refuse(error),
+            }
+        }
+        bindings.retain(|binding| binding.group == group);
+        bindings.sort_by_key(|binding| binding.number);
+        bindings.dedup_by_key(|binding| binding.number);
+        let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
+            binding: binding.number,
+            visibility: stages,
+            ty: binding.ty,
+            count: None,
+        };
+        let entries: Vec<_> = bindings.iter().map(entry).collect();
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries };
+        let layout = gpu.create(
+            |open| open.device.create_bind_group_layout(&descriptor),
+            || descriptors::group_layout(&bindings, stages),
+        );
+        Self { layout, bindings }
+    }
+
+    /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
+    /// not name are left out; a variable without a resource is reported by `Gpu::check`.
+    pub fn bind<'a>(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource<'a>)]) -> BindGroup {
+        let mut bound = Vec::with_capacity(self.bindings.len());
+        for Binding { name, number, .. } in &self.bindings {
+            match resources.iter().find(|(known, _)| known == name) {
+                Some((_, resource)) => bound.push((*number, *resource)),
+                None => gpu.failures.refuse(format!("{label}: nothing is bound to {name:?}")),
+            }
+        }
+        let entry = |(binding, resource): &(u32, Resource<'a>)| wgpu::BindGroupEntry {
+            binding: *binding,
+            resource: match *resource {
+                Resource::Buffer(buffer, offset, size) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: buffer.object.get(),
+                    offset,
+                    size: size.and_then(wgpu::BufferSize::new),
+                }),
+                Resource::View(view) => wgpu::BindingResource::TextureView(view.get()),
+                Resource::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
+            },
+        };
+        let real = |open: &WgpuDevice| {
+            let entries: Vec<_> = bound.iter().map(entry).collect();
+            let layout = self.layout.get();
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+        };
+        gpu.create(real, || descriptors::group(&self.layout, &bound))
+    }
+}
+
+/// A pipeline layout of these groups, without immediate values.
+pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> PipelineLayout {
+    let real = |open: &WgpuDevice| {
+        let layouts: Vec<_> = groups.iter().map(|group| Some(group.layout.get())).collect();
+        open.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        })
+    };
+    let ids = groups.iter().map(|group| group.layout.id);
+    gpu.create(real, || Object::new(json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()})))
+}
+
 /// A compute shader whose entry point is `main`, and the layouts of what it binds.
 pub struct Kernel {
     label: &'static str,
@@ -52,7 +140,7 @@ pub struct Kernel {
 impl Kernel {
     /// Reads a complete shader. One that is not `trusted`, or edited, runs with bounds checks.
     pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, edit: Option<&Edit>, trusted: bool) -> Self {
-        let group = |number| GroupLayout::new(gpu, label, &wgsl, number, wgpu::ShaderStages::COMPUTE, Some(DYNAMIC));
+        let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
         let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
         let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
@@ -78,7 +166,16 @@ impl Kernel {
                     cache: open.pipeline_cache.as_ref(),
                 })
             },
-            || descriptors::compute_pipeline(self.label, &self.layout, &self.module, constants),
+            || {
+                Object::new(json!({
+                    "kind": "compute",
+                    "label": self.label,
+                    "layout": self.layout.id,
+                    "module": self.module.id,
+                    "entryPoint": "main",
+                    "constants": descriptors::constants(constants),
+                }))
+            },
         )
     }
 
@@ -88,12 +185,7 @@ impl Kernel {
     }
 
     /// Binds the variables of a group to the resources of their names.
-    pub fn bind<'a>(
-        &self,
-        gpu: &Gpu,
-        group: usize,
-        resources: impl IntoIterator<Item = (&'a str, Resource<'a>)>,
-    ) -> BindGroup {
+    pub fn bind(&self, gpu: &Gpu, group: usize, resources: &[(&str, Resource)]) -> BindGroup {
         self.groups[group].bind(gpu, self.label, resources)
     }
 }
@@ -108,7 +200,7 @@ impl Gpu {
         groups: u32,
     ) {
         let (x, y) = self.folded(groups);
-        self.counts.add_dispatch();
+        self.work.borrow_mut().dispatches += 1;
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, group, &[]);
         pass.dispatch_workgroups(x, y, 1);
@@ -123,7 +215,7 @@ impl Gpu {
         counted: Option<(&Buffer, usize)>,
         [instances, slots]: [u32; 2],
     ) {
-        self.counts.add_dispatch();
+        self.work.borrow_mut().dispatches += 1;
         if let Some((workgroups, index)) = counted {
             return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }

@@ -464,11 +464,7 @@ pub struct Socket {
     /// Its palette entry.
     pub entry: u32,
     /// Pads to a multiple of 16 bytes.
-    pub padding_a: u32,
-    /// Padding.
-    pub padding_b: u32,
-    /// Padding.
-    pub padding_c: u32,
+    pub padding: [u32; 3],
 }
 
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).

@@ -3,6 +3,9 @@
 use crate::gpu::shader::wgsl::origin;
 use wgpu::naga::{self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner};
 
+/// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
+const DYNAMIC: [&str; 2] = ["character", "palettes"];
+
 /// A variable that a shader binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
@@ -49,7 +52,9 @@ impl Interface {
 
 /// The kind of a variable's binding; none for kinds that no shader of ours has.
 fn binding_type(module: &naga::Module, variable: &naga::GlobalVariable) -> Option<wgpu::BindingType> {
-    let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+    let has_dynamic_offset =
+        variable.space == AddressSpace::Uniform && variable.name.as_deref().is_some_and(|name| DYNAMIC.contains(&name));
+    let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
     match (variable.space, &module.types[variable.ty].inner) {
         (AddressSpace::Uniform, _) => Some(buffer(wgpu::BufferBindingType::Uniform)),
         (AddressSpace::Storage { access }, _) => {

@@ -1,9 +1,9 @@
 //! Division of a crowd into chunks, each of which fits one binding and takes one dispatch or instanced draw, and into
 //! spans of chunks that share bindings.
 
-use crate::crowd::{Crowd, Group};
-use crate::frame::{BackendError, Result};
-use crate::gpu::pose::slots::pose_bytes;
+use crate::crowd::{Crowd, Fade, Group, UpdateRate};
+use crate::frame::Result;
+use crate::gpu::device::fits;
 use crate::gpu::shader::layout::{self, INLINE};
 use std::ops::Range;
 
@@ -37,6 +37,25 @@ fn palette_bytes(group: &Group) -> u64 {
     (group.model.palette_joints().len() * size_of::<[f32; 16]>()) as u64
 }
 
+/// Bytes of a joint's local pose on the device: rotation, translation and scale with four numbers each.
+pub(in crate::gpu) const LOCAL_BYTES: u64 = 48;
+
+/// Number of slots (sampled poses) of an instance: one per layer, and two more for each layer up to the one that fades
+/// inertially. An instance that is not posed at every tick has twice these and one more, which comes first and holds
+/// the pose that it shows.
+pub(in crate::gpu) fn slots(crowd: &Crowd, instance: u32) -> u32 {
+    let layers = crowd.layers().of(instance as usize);
+    let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
+    let once = (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32;
+    if crowd.update_rate(instance) == UpdateRate::PLAIN { once } else { 1 + 2 * once }
+}
+
+/// Bytes of the local poses of the instance of a group with the most slots.
+fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
+    let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
+    u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
+}
+
 /// Bytes of an instance's morph weights in the largest form: a list of all targets.
 fn weight_bytes(group: &Group) -> u64 {
     ((group.model.mesh().targets().len() + 2) * size_of::<[f32; 2]>()) as u64
@@ -53,7 +72,7 @@ fn mesh_bytes(group: &Group) -> u64 {
 /// each other: all levels of some of its instances, then all levels of the next.
 ///
 /// # Errors
-/// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+/// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     let largest = |group: &Group| {
@@ -61,10 +80,8 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     };
     for (family, groups) in crowd.groups().chunks(crowd.levels()).enumerate() {
         let largest = groups.iter().map(largest).max().unwrap_or(1);
+        one_fits(&groups[0], largest, limit)?;
         let at_once = (limit / largest).min(instances).min(u64::from(u32::MAX)) as u32;
-        if at_once == 0 {
-            return Err(too_large(&groups[0], largest, limit));
-        }
         for first in (0..groups[0].len() as u32).step_by(at_once as usize) {
             for (level, group) in groups.iter().enumerate() {
                 let start = group.instances.start + first;
@@ -80,16 +97,13 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
 /// bytes, and their palettes and meshes likewise. A span has at most one chunk of each group.
 ///
 /// # Errors
-/// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+/// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
 pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     let (mut spans, mut span) = (Vec::new(), Vec::new());
     let [mut vertices, mut palettes, mut meshes] = [0; 3];
     for (index, group) in crowd.groups().iter().enumerate() {
         let (vertex_bytes, palette_bytes) = (vertex_bytes(group), palette_bytes(group));
-        let largest = vertex_bytes.max(palette_bytes);
-        if largest > limit {
-            return Err(too_large(group, largest, limit));
-        }
+        one_fits(group, vertex_bytes.max(palette_bytes), limit)?;
         let mut rest = group.instances.clone();
         while !rest.is_empty() {
             let fit = ((limit - vertices) / vertex_bytes).min((limit - palettes) / palette_bytes);
@@ -113,11 +127,8 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
     Ok(spans)
 }
 
-fn too_large(group: &Group, bytes: u64, limit: u64) -> BackendError {
-    BackendError::TooLarge(format!(
-        "one instance of {:?} needs {bytes} bytes in one binding; the adapter allows {limit}",
-        group.model.name()
-    ))
+fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
+    fits(format_args!("one instance of {:?} needs", group.model.name()), bytes, "in one binding", limit)
 }
 
 #[cfg(test)]

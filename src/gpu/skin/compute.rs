@@ -129,9 +129,9 @@ pub struct ComputeSkin {
     // Bytes of the buffers made with the pipelines, and of those that are bound.
     own: Bytes,
     bound: Bytes,
-    // Bindings of all chunks or dispatches of spans, once per set of output buffers, and the index of the current set.
+    // Bindings of all chunks or dispatches of spans, once per set of output buffers, with the first of these. The current
+    // set comes first.
     sets: Vec<(Buffer, Vec<BindGroup>)>,
-    current_set: usize,
 }
 
 /// Uniforms that hold the instance index of each dispatch.
@@ -143,7 +143,7 @@ struct Characters {
 impl ComputeSkin {
     /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
     pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
-        let mut kinds = Kind::morphing(crowd, kernel.mesh, kernel.palette, kernel.morph);
+        let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
@@ -159,7 +159,6 @@ impl ComputeSkin {
             own,
             bound: Bytes::default(),
             sets: Vec::new(),
-            current_set: 0,
         }
     }
 
@@ -171,7 +170,9 @@ impl ComputeSkin {
     /// Selects the bindings to these buffers; returns whether they were bound before.
     pub fn choose(&mut self, outputs: &[Buffer]) -> bool {
         let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
-        self.current_set = known.unwrap_or(0);
+        if let Some(known) = known {
+            self.sets.swap(0, known);
+        }
         known.is_some()
     }
 
@@ -196,7 +197,6 @@ impl ComputeSkin {
             let groups = |outputs| skinning::bind_groups(gpu, crowd, &chunks, &meshes, outputs, inputs, kernel.group());
             sets().map(|(first, outputs)| (first, groups(outputs))).collect()
         });
-        self.current_set = 0;
         self.workgroups.clear();
         for (index, (chunk, visible)) in
             chunks.iter().zip(visibility.iter().flat_map(|v| &v.visible.chunks)).enumerate()
@@ -227,7 +227,7 @@ impl ComputeSkin {
 
     /// Dispatches a part; `index` is its index among the bound ones.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, crowd: &Crowd, part: &[Chunk], index: usize) {
-        let groups = &self.sets[self.current_set].1;
+        let groups = &self.sets[0].1;
         if self.kernel.is_merged() {
             let first = self.spans.partition_point(|dispatch| dispatch.span < index);
             let own = self.spans[first..].iter().zip(&groups[first..]).take_while(|(own, _)| own.span == index);
@@ -248,7 +248,7 @@ impl ComputeSkin {
         let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
         let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
         for instance in 0..instances {
-            gpu.counts.add_dispatch();
+            gpu.work.borrow_mut().dispatches += 1;
             pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
             pass.dispatch_workgroups(x, 1, z);
         }
@@ -259,7 +259,7 @@ impl Characters {
     /// One uniform per instance of the largest possible chunk.
     fn new(gpu: &Gpu, crowd: &Crowd, kernel: &Kernel) -> Self {
         let size = size_of::<[u32; 4]>();
-        let stride = size.next_multiple_of(gpu.limits().min_uniform_buffer_offset_alignment as usize);
+        let stride = size.next_multiple_of(gpu.adapter.limits.min_uniform_buffer_offset_alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
         let contents = || {
             let mut contents = vec![0u8; instances * stride];
@@ -270,7 +270,7 @@ impl Characters {
         };
         let usage = wgpu::BufferUsages::UNIFORM;
         let buffer = gpu.buffer_of(Purpose::Scratch, "characters", instances * stride, usage, contents);
-        let group = kernel.bind(gpu, 1, [("character", Resource::Buffer(&buffer, 0, Some(size as u64)))]);
+        let group = kernel.bind(gpu, 1, &[("character", Resource::Buffer(&buffer, 0, Some(size as u64)))]);
         Self { group, stride: stride as u32 }
     }
 }
@@ -279,7 +279,7 @@ impl Characters {
 fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
     let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
     let all = chunk.instances.len() as u64;
-    let most = TRIAL_BYTES[usize::from(!gpu.summary().software)] * all / chunk.output_bytes(crowd);
+    let most = TRIAL_BYTES[usize::from(!gpu.adapter.summary.software)] * all / chunk.output_bytes(crowd);
     let count = most.clamp(1, all) as u32;
     let count = if count < TRIAL_INSTANCES { count } else { count - count % TRIAL_INSTANCES };
     Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
@@ -297,7 +297,7 @@ pub fn trial(
     inputs: Inputs,
     mut candidates: Vec<ComputeSkin>,
 ) -> Result<ComputeSkin> {
-    let hardware = usize::from(!gpu.summary().software);
+    let hardware = usize::from(!gpu.adapter.summary.software);
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };

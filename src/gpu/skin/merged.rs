@@ -104,8 +104,9 @@ impl SpanDispatch {
 
     /// Binds it to the palettes and the output of its span.
     pub fn bind(&self, gpu: &Gpu, kernel: &Kernel, palettes: &Palettes, output: &Buffer) -> BindGroup {
-        let buffers = self.buffers.iter().map(|(name, buffer)| (*name, buffer.into()));
-        kernel.bind(gpu, 0, buffers.chain([("palettes", palettes.binding()), ("output", output.into())]))
+        let mut resources: Vec<_> = self.buffers.iter().map(|(name, buffer)| (*name, buffer.into())).collect();
+        resources.extend([("palettes", palettes.binding()), ("output", output.into())]);
+        kernel.bind(gpu, 0, &resources)
     }
 }
 

@@ -4,8 +4,8 @@
 //! vertices are skinned, in the stage `skin` or `draw`.
 
 use crate::crowd::{Crowd, Group};
-use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::gpu::device::objects::{Buffer, Resource, TextureView};
+use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
+use crate::gpu::device::{Buffer, Resource, TextureView, fits};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::{Clip, Targets};
@@ -91,23 +91,18 @@ impl MorphForm {
     fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let most = match self {
             Self::Texture => {
-                u64::from(gpu.limits().max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
+                u64::from(gpu.adapter.limits.max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
             }
             _ => gpu.binding_bytes(),
         };
-        let fit = |what: &str, group: &Group, bytes: usize, most: u64| match bytes as u64 > most {
-            false => Ok(()),
-            true => Err(BackendError::TooLarge(format!(
-                "{what} of {:?} need {bytes} bytes at once; the adapter allows {most}",
-                group.model.name()
-            ))),
-        };
         for group in crowd.groups() {
-            fit("morph targets", group, self.elements(group) * ELEMENT, most)?;
+            let what = format_args!("morph targets of {:?} need", group.model.name());
+            fits(what, (self.elements(group) * ELEMENT) as u64, "at once", most)?;
         }
         for chunk in chunks {
+            let what = format_args!("weights of {:?} need", crowd.groups()[chunk.group].model.name());
             let bytes = self.weight_numbers(crowd, chunk) * size_of::<f32>();
-            fit("weights", &crowd.groups()[chunk.group], bytes, gpu.binding_bytes())?;
+            fits(what, bytes as u64, "at once", gpu.binding_bytes())?;
         }
         Ok(())
     }
@@ -190,7 +185,7 @@ impl Morphs {
     /// Uploads the deltas of a crowd's models and makes room for weights; `None` without targets.
     ///
     /// # Errors
-    /// [`BackendError::TooLarge`] if the deltas of a model or the weights of a chunk exceed what the adapter binds.
+    /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the deltas of a model or the weights of a chunk exceed what the adapter binds.
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: MorphForm) -> Result<Option<Self>> {
         let Some(form) = form.of(crowd) else { return Ok(None) };
         form.check(gpu, crowd, chunks)?;
@@ -244,7 +239,7 @@ impl Morphs {
                 });
             }
         });
-        timer.wall_part(Stage::Upload, || {
+        timer.wall(Stage::Upload, || {
             for MorphWeights { buffer, numbers } in &self.weights {
                 gpu.upload(commands, buffer, bytemuck::cast_slice(numbers));
             }

@@ -49,17 +49,11 @@ impl Kind {
         }
     }
 
-    /// The kinds of a crowd's groups, with its morph targets in a form.
-    pub fn morphing(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, morph: MorphForm) -> Vec<Self> {
-        let morph = morph.of(crowd);
-        Self::all(crowd, mesh, palette).into_iter().map(|kind| Self { morph, ..kind }).collect()
-    }
-
-    /// The kinds of a crowd's groups, without morph targets.
-    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Vec<Self> {
+    /// The kinds of a crowd's groups, with its morph targets in a form, if any.
+    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Self> {
         let of_group = |group: &Group| match palette {
-            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), ..Self::of(group, mesh) },
-            _ => Self::of(group, mesh),
+            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), morph, ..Self::of(group, mesh) },
+            _ => Self { morph, ..Self::of(group, mesh) },
         };
         crowd.groups().iter().map(of_group).collect()
     }
@@ -96,21 +90,14 @@ pub(in crate::gpu) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<
     roles
 }
 
-/// A shader that skins while it draws: its root file in shaders/, with roles besides those of skinning.
-pub fn vertex_shader(
-    mesh: MeshForm,
-    palette: PaletteForm,
-    morph: Option<MorphForm>,
-    root: &str,
-    roles: &[Role],
-) -> String {
+/// A shader that skins while it draws, from its root file in shaders/.
+pub fn vertex_shader(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>, root: &str) -> String {
     let own = match mesh {
         MeshForm::Nothing => vec![("source", "gpu_vat.wgsl")],
         _ => [vec![("source", "gpu_vertex.wgsl")], self::roles(mesh, palette, morph)].concat(),
     };
-    let own = own.into_iter().chain([ONE_CHUNK]);
     let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
-    shader(root, &own.chain(drawn).chain(roles.iter().copied()).collect::<Vec<_>>())
+    shader(root, &own.into_iter().chain([ONE_CHUNK]).chain(drawn).collect::<Vec<_>>())
 }
 
 /// Inputs of skinning besides meshes.
@@ -145,18 +132,18 @@ pub fn bind_groups(
             let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
             let uniform = own.as_ref().map(Resource::from);
             let uniform = uniform.or(visibility.map(|visibility| visibility.visible.chunks[index].chunk()));
-            let buffers = [
-                ("vertices", Some(&mesh.vertices)),
-                ("influences", Some(&mesh.influences)),
-                ("tangents", Some(&mesh.tangents)),
-                ("output", output),
+            let mut resources: Vec<(&str, Resource)> = vec![
+                ("vertices", (&mesh.vertices).into()),
+                ("influences", (&mesh.influences).into()),
+                ("tangents", (&mesh.tangents).into()),
+                ("palettes", palettes.binding()),
                 // Posed chunks read none, but share a layout with baked ones.
-                ("shown", palettes.shown.as_ref().or(Some(&mesh.tangents))),
+                ("shown", palettes.shown.as_ref().unwrap_or(&mesh.tangents).into()),
             ];
-            let buffers = buffers.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into())));
-            let morph = morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index));
-            let uniform = uniform.map(|uniform| ("chunk", uniform)).into_iter();
-            layout.bind(gpu, "skinning", uniform.chain(buffers).chain([("palettes", palettes.binding())]).chain(morph))
+            resources.extend(uniform.map(|uniform| ("chunk", uniform)));
+            resources.extend(output.map(|output| ("output", output.into())));
+            resources.extend(morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index)));
+            layout.bind(gpu, "skinning", &resources)
         });
     groups.collect()
 }

@@ -3,14 +3,13 @@
 
 use super::bind_pose::crowd_at_bind;
 use super::heat::{Heat, Worst};
-use super::orbit::Orbit;
 use super::side::{Canvas, Side};
-use super::state::{Errors, Show, State};
+use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::frustum::Frustum;
-use crate::gpu::{Beneath, Ground, Overlay};
+use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::{Host, Observer, RunOptions, run};
 use crate::registry;
@@ -18,32 +17,19 @@ use crate::report::run_text;
 use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
+use indexmap::IndexSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A request: everything that determines a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wanted {
-    /// The scene with the options of the run.
+    /// The state of the controls.
+    pub state: State,
+    /// Its scene with the options of the run.
     pub scene: Scene,
-    /// `true` to show all instances in their bind pose.
-    pub at_bind: bool,
-    /// Tick of the crowd.
-    pub tick: u32,
-    /// The camera.
-    pub orbit: Orbit,
     /// Pixels across and down.
     pub size: [u32; 2],
-    /// Parts of the picture.
-    pub show: Show,
-    /// Backends of the sides, one or two.
-    pub backends: Vec<String>,
-    /// Vertices that the error colours compare.
-    pub errors: Errors,
-    /// Threads of parallel backends; none for all.
-    pub threads: Option<u32>,
-    /// Number of attempts to reopen the device; a new number reopens it.
-    pub attempt: u32,
 }
 
 impl Wanted {
@@ -52,18 +38,7 @@ impl Wanted {
     /// # Errors
     /// As [`State::scene`].
     pub fn new(state: &State, size: [u32; 2]) -> std::result::Result<Self, SceneError> {
-        Ok(Self {
-            scene: state.scene()?,
-            at_bind: state.player.at_bind,
-            tick: state.player.tick(),
-            orbit: state.orbit,
-            size: size.map(|pixels| pixels.max(1)),
-            show: state.preferences.show,
-            backends: state.backends().to_vec(),
-            errors: state.errors,
-            threads: state.threads,
-            attempt: state.attempt,
-        })
+        Ok(Self { state: state.clone(), scene: state.scene()?, size: size.map(|pixels| pixels.max(1)) })
     }
 }
 
@@ -171,7 +146,7 @@ struct ShownCrowd {
 struct Built {
     scene: BuiltScene,
     at_bind: Option<Crowd>,
-    ground: Ground,
+    ground: Overlay,
     facts: Facts,
 }
 
@@ -210,13 +185,13 @@ impl Engine {
 
     /// Answers a request.
     pub fn show(&mut self, wanted: &Wanted) -> Shown {
-        if wanted.attempt != self.attempt {
-            self.attempt = wanted.attempt;
+        if wanted.state.attempt != self.attempt {
+            self.attempt = wanted.state.attempt;
             self.sides.clear();
             self.context = (self.open)();
             self.threads = None;
         }
-        let no_threads = self.set_threads(wanted.threads).err();
+        let no_threads = self.set_threads(wanted.state.threads).err();
         self.set_stage(wanted);
         let (name, software) = match self.context.as_ref().ok().and_then(Adapter::of) {
             Some(adapter) => (adapter.label(), adapter.software),
@@ -235,16 +210,16 @@ impl Engine {
         let Some(built) = &stage.built else { return shown };
         shown.facts = Some(built.facts.clone());
         let crowd = built.crowd();
-        let view_projection = wanted.orbit.view_projection(crowd, wanted.size);
+        let view_projection = wanted.state.orbit.view_projection(crowd, wanted.size);
         let view = crate::frame::View { view_projection, ..built.scene.view() };
         let canvas = Canvas {
             size: wanted.size,
-            mode: wanted.show.mode().unwrap_or(Mode::Skin),
-            tinted: wanted.show.tint,
+            mode: wanted.state.preferences.show.mode().unwrap_or(Mode::Skin),
+            tinted: wanted.state.preferences.show.tint,
             passes: built.scene.passes,
         };
-        self.sides.truncate(wanted.backends.len());
-        for (index, backend) in wanted.backends.iter().enumerate() {
+        self.sides.truncate(wanted.state.backends().len());
+        for (index, backend) in wanted.state.backends().iter().enumerate() {
             let frustum = Frustum::new(view_projection);
             let culls = self.sides.get(index).is_some_and(|slot| slot.culls && slot.key.0 == *backend);
             // A culling backend takes its frustum when it is prepared.
@@ -267,7 +242,7 @@ impl Engine {
             let mut side = SideShown { backend: backend.clone(), size: wanted.size, ..SideShown::default() };
             let drawn = slot.side.as_mut().map_err(|error| error.clone()).and_then(|made| {
                 side.device = made.prepared.device();
-                side.frame = made.frame(crowd, wanted.tick, &view, canvas)?;
+                side.frame = made.frame(crowd, wanted.state.player.tick(), &view, canvas)?;
                 side.spans = made.timer.spans.to_vec();
                 slot.culls = made.culls()?;
                 Ok(())
@@ -335,13 +310,13 @@ impl Engine {
 
     /// Builds the crowd unless it is unchanged.
     fn set_stage(&mut self, wanted: &Wanted) {
-        let (key, stage) = (Some((wanted.scene.clone(), wanted.at_bind)), &mut self.stage);
+        let (key, stage) = (Some((wanted.scene.clone(), wanted.state.player.at_bind)), &mut self.stage);
         if stage.wanted == key {
             return;
         }
         let same_scene = stage.wanted.as_ref().is_some_and(|(scene, _)| *scene == wanted.scene);
         let built = match stage.built.take_if(|_| same_scene) {
-            Some(built) => at_bind(built, wanted.at_bind),
+            Some(built) => at_bind(built, wanted.state.player.at_bind),
             None => built_for(wanted, (self.memory)()),
         };
         stage.wanted = key;
@@ -373,22 +348,16 @@ fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String>
         duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
         notes: notes(&scene.crowd),
     };
-    let ground = Ground::under(&scene.crowd, framed.target, framed.radius);
-    at_bind(Built { scene, at_bind: None, ground, facts }, wanted.at_bind)
+    let ground = ground(&scene.crowd, framed.target, framed.radius);
+    at_bind(Built { scene, at_bind: None, ground, facts }, wanted.state.player.at_bind)
 }
 
 /// Repairs and omissions of importers in the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for model in crowd.groups().iter().map(|group| &group.model) {
-        for repair in model.repairs() {
-            let note = format!("{}: {}", model.name(), repair.message);
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
+    let models = crowd.groups().iter().map(|group| &group.model);
+    let repairs = models.flat_map(|model| model.repairs().iter().map(move |repair| (model, repair)));
+    let notes = repairs.map(|(model, repair)| format!("{}: {}", model.name(), repair.message));
+    notes.collect::<IndexSet<_>>().into_iter().collect()
 }
 
 fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {
@@ -406,7 +375,7 @@ fn finish(
     shown: &mut SideShown,
 ) -> Result<()> {
     let crowd = built.crowd();
-    let heat: Option<Heat> = match wanted.errors {
+    let heat: Option<Heat> = match wanted.state.errors {
         Errors::Hidden => None,
         Errors::Reference => slots[index].side.as_mut().ok().map(|side| side.errors(crowd, view.light)).transpose()?,
         Errors::Sides => match slots {
@@ -418,25 +387,24 @@ fn finish(
         },
     };
     let Ok(side) = &mut slots[index].side else { return Ok(()) };
-    let skeletons = if wanted.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
+    let skeletons = if wanted.state.preferences.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
     let Some(presenter) = side.presenter() else { return Ok(()) };
-    let drawn = wanted.show.mode().is_some() && !side.cannot_be_drawn();
+    let drawn = wanted.state.preferences.show.mode().is_some() && !side.cannot_be_drawn();
     match &heat {
         Some(heat) => {
-            let overlay = Overlay { corners: &heat.corners, indices: &heat.indices, ..Overlay::default() };
-            presenter.draw_overlay(Beneath::Nothing, overlay)?;
+            presenter.draw_overlay(Beneath::Nothing, &heat.overlay)?;
             (shown.worst, shown.painted) = (heat.worst, heat.painted);
         }
-        None if !drawn => presenter.draw_overlay(Beneath::Nothing, Overlay::default())?,
+        None if !drawn => presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?,
         None => {}
     }
-    if wanted.show.ground {
-        presenter.draw_overlay(Beneath::Picture, built.ground.overlay())?;
+    if wanted.state.preferences.show.ground {
+        presenter.draw_overlay(Beneath::Picture, &built.ground)?;
     }
     // A backend without poses still has a picture to show.
     match skeletons {
         Ok(lines) if !lines.is_empty() => {
-            presenter.draw_overlay(Beneath::Far, Overlay { lines: &lines, ..Overlay::default() })?;
+            presenter.draw_overlay(Beneath::Far, &Overlay { lines, ..Overlay::default() })?;
         }
         Ok(_) => {}
         Err(error) => shown.problem = Some(format!("no skeleton: {error}")),

@@ -1,12 +1,13 @@
 //! Audits catch backends that compute what is verified, and less while they are timed.
 
-use skinbench::backend::cpu_scalar::ScalarSkinner;
-use skinbench::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket, cpu::Cpu};
+use skinbench::backend::cpu::Cpu;
+use skinbench::backend::cpu_kernels::SCALAR;
+use skinbench::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use skinbench::crowd::Crowd;
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::pose::PoseData;
-use skinbench::registry::{BackendEntry, find};
+use skinbench::registry::{BackendEntry, Constructor, find};
 use skinbench::scene::{Scene, Settings};
 use std::ops::Range;
 
@@ -23,13 +24,13 @@ struct Cheater(Box<dyn Backend>, Cheat);
 struct PreparedCheater(Box<dyn Prepared>, Cheat);
 
 static CHEATERS: [BackendEntry; 3] = [
-    BackendEntry::new("cheat-everything", "", |context| cheater(context, Cheat::Everything)),
-    BackendEntry::new("cheat-second", "", |context| cheater(context, Cheat::EverySecondFrame)),
-    BackendEntry::new("cheat-first", "", |context| cheater(context, Cheat::AllButTheFirstInstances)),
+    Constructor::Host(&|context| cheater(context, Cheat::Everything)).named("cheat-everything", ""),
+    Constructor::Host(&|context| cheater(context, Cheat::EverySecondFrame)).named("cheat-second", ""),
+    Constructor::Host(&|context| cheater(context, Cheat::AllButTheFirstInstances)).named("cheat-first", ""),
 ];
 
 fn cheater(context: &Context, cheat: Cheat) -> Box<dyn Backend> {
-    Box::new(Cheater(Cpu::<ScalarSkinner>::one_thread(context), cheat))
+    Box::new(Cheater(Cpu::one_thread(&[&SCALAR], context), cheat))
 }
 
 impl Backend for Cheater {

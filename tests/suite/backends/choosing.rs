@@ -94,7 +94,7 @@ fn assert_chosen(scene: &BuiltScene, limit: Option<u64>) -> Vec<Vec<u32>> {
     let asked: Vec<_> = views.iter().map(|(frustum, eye)| expected(crowd, frustum, eye)).collect();
     let Some(gpu) = &context.gpu else { return asked };
     if let Some(limit) = limit {
-        gpu.limit_bindings(limit);
+        gpu.adapter.binding_limit.set(limit);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len(), "one chunk a group");
     }
     for name in CHOOSING {

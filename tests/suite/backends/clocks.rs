@@ -65,7 +65,7 @@ fn sound_timestamps_are_used() {
         Some(fault) => {
             println!("{fault}");
             // llvmpipe and SwiftShader have sound ones.
-            assert!(!gpu.summary().software && matches!(gpu.clock(), DeviceClock::Fenced { .. }), "{fault}");
+            assert!(!gpu.adapter.summary.software && matches!(gpu.clock(), DeviceClock::Fenced { .. }), "{fault}");
         }
     }
 }
@@ -78,10 +78,10 @@ fn a_device_that_hangs_is_given_up() {
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     // Enough for the device to be still at work when it is asked.
     let large = gpu.buffer(Purpose::Staging, "large", 256 << 20, usage);
-    gpu.work_for("gpu-full");
-    gpu.set_patience(Duration::ZERO);
+    gpu.user.set("gpu-full");
+    gpu.patience.set(Duration::ZERO);
     let error = gpu.poison(&[large]).unwrap_err().to_string();
-    let expected = format!("device error: gpu-full: {} did not finish a frame within 0 s", gpu.summary().name);
+    let expected = format!("device error: gpu-full: {} did not finish a frame within 0 s", gpu.adapter.summary.name);
     assert!(error.starts_with(&expected), "{error}");
     assert!(gpu.lost().is_some());
     let later = measured(&gpu, &["gpu-full", "cpu-scalar"]);
@@ -96,7 +96,7 @@ fn the_stage_that_hangs_is_named() {
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let [from, to] = ["from", "to"].map(|label| gpu.buffer(Purpose::Staging, label, 256 << 20, usage));
     gpu.choose_clock(ClockChoice::Fenced).unwrap();
-    gpu.set_patience(Duration::ZERO);
+    gpu.patience.set(Duration::ZERO);
     let mut commands = gpu.frame("copy");
     gpu.timed(&mut commands, Stage::Upload, |commands| {
         commands.copy((&from, 0), (&to, 0), from.size);

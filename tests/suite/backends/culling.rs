@@ -23,7 +23,7 @@ fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
 fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
     let context = context();
     if let (Some(gpu), Some(limit)) = (&context.gpu, limit) {
-        gpu.limit_bindings(limit);
+        gpu.adapter.binding_limit.set(limit);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len(), "one chunk a group");
     }
     let job = Job { passes: 1, frustum, ..Job::default() };

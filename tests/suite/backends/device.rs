@@ -34,7 +34,7 @@ fn bandwidth_is_what_plain_calls_reach() {
     let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
     let (from, to, staging) = (buffer(source), buffer(target), buffer(source | wgpu::BufferUsages::MAP_WRITE));
     // Enough to outlast what a submission takes on hardware.
-    let times = if gpu.summary().software { 1 } else { 16 };
+    let times = if gpu.adapter.summary.software { 1 } else { 16 };
     let plain = || {
         let copy = |from| rate(&gpu, BYTES, times, |encoder| encoder.copy_buffer_to_buffer(from, 0, &to, 0, BYTES));
         [rate(&gpu, BYTES, times, |encoder| encoder.clear_buffer(&to, 0, None)), copy(&from), copy(&staging)]
@@ -69,10 +69,10 @@ fn a_refused_command_is_told_once() {
 #[test]
 fn adapters_are_chosen_by_name_or_number() {
     let Some(gpu) = context().gpu else { return };
-    let name = &gpu.summary().name;
+    let name = &gpu.adapter.summary.name;
     let first_word = name.split_whitespace().next().unwrap().to_uppercase();
-    assert_eq!(Gpu::open(Some(&first_word)).unwrap().summary(), gpu.summary());
-    assert_eq!(Gpu::open(Some("0")).unwrap().summary(), gpu.summary());
+    assert_eq!(Gpu::open(Some(&first_word)).unwrap().adapter.summary, gpu.adapter.summary);
+    assert_eq!(Gpu::open(Some("0")).unwrap().adapter.summary, gpu.adapter.summary);
     for wanted in ["no such adapter", "99"] {
         let Err(error) = Gpu::open(Some(wanted)) else { panic!("{wanted:?} was opened") };
         assert!(error.to_string().contains(name) && error.to_string().contains(wanted), "{error}");

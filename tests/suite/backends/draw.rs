@@ -70,7 +70,7 @@ fn depth_images_of_all_backends_agree() {
 fn merged_draws_show_what_single_ones_do() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
-    let several = gpu.draw_singly();
+    let several = gpu.adapter.multi_draws.replace(false);
     assert!(several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no draw takes several models");
     for encoding in [Encoding::F32, Encoding::Packed] {
         let format = VertexFormat { encoding, ..VertexFormat::default() };
@@ -130,7 +130,7 @@ fn wireframes_and_skeletons_are_drawn() {
             let poses = poses.as_chunks::<12>().0.chunks(5);
             let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, 40, pose)).collect();
             assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
-            presenter.draw_overlay(Beneath::Nothing, Overlay { lines: &lines, ..Overlay::default() }).unwrap();
+            presenter.draw_overlay(Beneath::Nothing, &Overlay { lines, ..Overlay::default() }).unwrap();
         }
         let color = presenter.read_color().unwrap();
         let background = color[..4].to_vec();

@@ -119,7 +119,7 @@ fn levels_to_choose_from_are_counted() {
     assert_kept(&context, "levels", crowd, &Job { passes: 1, ..Job::default() });
     if let Some(gpu) = &context.gpu {
         // Some ten people in a chunk.
-        gpu.limit_bindings(150 << 10);
+        gpu.adapter.binding_limit.set(150 << 10);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
         assert_kept(&context, "chunks of levels", crowd, &Job { passes: 1, ..Job::default() });
     }
@@ -132,7 +132,7 @@ fn chunks_rings_and_kept_frames_are_counted() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![(walker(500).unwrap(), 70), (extremes::star_64().unwrap(), 40)]);
     // Chunks of 20 walkers.
-    gpu.limit_bindings(20 * crowd.groups()[0].instance_words() as u64 * 4);
+    gpu.adapter.binding_limit.set(20 * crowd.groups()[0].instance_words() as u64 * 4);
     assert!(gpu.chunks(&crowd).unwrap().len() > 4);
     for keep in [Retention::Frame, Retention::Ring, Retention::TwoFrames] {
         let kept = assert_kept(&context, &format!("{keep:?}"), &crowd, &Job { keep, ..Job::default() });

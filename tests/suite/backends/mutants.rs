@@ -426,7 +426,7 @@ mod gpu {
         let context = context();
         let Some(gpu) = &context.gpu else { return };
         // So that workgroups lie in several rows.
-        gpu.limit_workgroups(3);
+        gpu.adapter.workgroup_limit.set(3);
         // Two models of either kind: with more than four influences, and without.
         let crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(9, 17, 9), 3), (tube(3, 5, 2), 2), (tube(20, 33, 16), 2)]);
         let create = |edit| edited(&context, "gpu-compute:merged", None, Some(edit));

@@ -115,7 +115,7 @@ fn dual_quaternions_agree_where_nothing_scales() {
 fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
-    gpu.limit_bindings(64 << 10);
+    gpu.adapter.binding_limit.set(64 << 10);
     let crowd = crowd(groups());
     let chunks = gpu.chunks(&crowd).unwrap().len();
     assert!(chunks > 30, "{chunks} chunks");

@@ -2,7 +2,7 @@
 
 use crate::backends::shaders;
 use skinbench::gpu::pose::baked;
-use skinbench::gpu::pose::device_pose::{KERNELS, STORAGE_BUFFERS};
+use skinbench::gpu::pose::device_pose::{KERNELS, PoseKernel, STORAGE_BUFFERS};
 use skinbench::gpu::pose::visibility;
 use skinbench::gpu::shader::layout;
 use skinbench::gpu::shader::layout::{Form, WORKGROUP};
@@ -54,7 +54,7 @@ fn shared() -> Vec<Layout> {
         layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
         layout_of!(EntryBox: centre, entry, reach, margin),
-        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding_a, padding_b, padding_c),
+        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding),
         layout_of!(BakedClip: first, frames, interval, padding),
         layout_of!(VertexCube: centre, half, longest, padding),
     ]
@@ -166,14 +166,13 @@ fn kernels_that_pose_are_as_in_rust() {
         });
         buffers.max().unwrap()
     };
-    assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name, kernel.shader())).collect()), STORAGE_BUFFERS);
+    assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name(), kernel.shader())).collect()), STORAGE_BUFFERS);
     assert_eq!(most(visibility::shaders().to_vec()), visibility::STORAGE_BUFFERS);
     assert_eq!(most(vec![("pose_baked", baked::shader())]), baked::STORAGE_BUFFERS);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);
     assert!(STORAGE_BUFFERS.max(visibility::STORAGE_BUFFERS) <= 8);
-    let sample = KERNELS.iter().find(|kernel| kernel.name == "pose_sample").unwrap();
-    let module = naga::front::wgsl::parse_str(&sample.shader()).unwrap();
+    let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader()).unwrap();
     for (name, form) in [
         ("STILL", Form::Still),
         ("CONSTANT", Form::Constant),

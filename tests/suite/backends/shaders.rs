@@ -10,7 +10,7 @@ use skinbench::gpu::pose::device_pose::KERNELS;
 use skinbench::gpu::pose::gameplay::Read;
 use skinbench::gpu::pose::updates;
 use skinbench::gpu::pose::visibility;
-use skinbench::gpu::shader::binding::GroupLayout;
+use skinbench::gpu::shader::kernel::GroupLayout;
 use skinbench::gpu::shader::reflection::{Binding, Interface};
 use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
 use skinbench::gpu::skin::morph::MorphForm;
@@ -51,7 +51,7 @@ pub fn all() -> Vec<(String, String)> {
             kernels.push((name, strategy.shader(Kind { format, mesh, influences: 16, layers: 4, morph: None })));
         }
     }
-    kernels.extend(KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.shader())));
+    kernels.extend(KERNELS.iter().map(|kernel| (kernel.name().to_owned(), kernel.shader())));
     kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
     kernels.push(("pose_baked".to_owned(), baked::shader()));
     kernels.push(("update".to_owned(), updates::shader()));
@@ -63,7 +63,7 @@ pub fn all() -> Vec<(String, String)> {
     let baked = [(PaletteForm::Baked(BakeFormat::Vertices), MeshForm::Nothing)];
     for (palette, mesh) in PALETTES.into_iter().flat_map(|p| FORMS.map(|mesh| (p, mesh))).chain(baked) {
         for root in [draw_root(false, false), draw_root(false, true), "capture.wgsl"] {
-            let wgsl = vertex_shader(mesh, palette, None, root, &[]);
+            let wgsl = vertex_shader(mesh, palette, None, root);
             kernels.push((format!("gpu-vertex, {root}, {palette:?}, {mesh:?}"), wgsl));
         }
     }
@@ -73,13 +73,13 @@ pub fn all() -> Vec<(String, String)> {
         for strategy in skin_kernels::ALL {
             kernels.push((format!("gpu-compute:{}, {morph:?}, {format:?}", strategy.name), strategy.shader(kind)));
         }
-        let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl", &[]);
+        let wgsl = vertex_shader(kind.mesh, PaletteForm::Rows, kind.morph, "capture.wgsl");
         kernels.push((format!("gpu-vertex, {morph:?}"), wgsl));
     }
     for stored in OutputForm::ALL {
         for root in [draw_root(false, false), draw_root(true, false), draw_root(false, true)] {
             let mut push = |merged| {
-                let wgsl = preskinned_shader(stored, merged, root, &[]);
+                let wgsl = preskinned_shader(stored, merged, root);
                 kernels.push((format!("preskinned, {root}, {stored:?}, merged: {merged}"), wgsl));
             };
             push(false);
@@ -133,11 +133,11 @@ fn bindings_follow_the_shader() {
     let [Binding { name, group: 0, number: 3, .. }] = &moved.bindings[..] else { panic!("{moved:?}") };
     assert_eq!(name, "output");
     let Some(gpu) = context().gpu else { return };
-    let layout = GroupLayout::new(&gpu, "fill", &wgsl, 0, wgpu::ShaderStages::COMPUTE, None);
+    let layout = GroupLayout::new(&gpu, "fill", &[&wgsl], 0, wgpu::ShaderStages::COMPUTE);
     let buffer = gpu.storage(Purpose::Scratch, "filled", &[0u8; 16]);
-    layout.bind(&gpu, "fill", [("output", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[("output", (&buffer).into())]);
     gpu.check().unwrap();
-    layout.bind(&gpu, "fill", [("input", (&buffer).into())]);
+    layout.bind(&gpu, "fill", &[("input", (&buffer).into())]);
     let error = gpu.check().unwrap_err().to_string();
     assert!(error.ends_with("fill: nothing is bound to \"output\""), "{error}");
 }

@@ -135,7 +135,7 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
     for kernel in device_pose::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
             let constants = kernel.constants_on_hardware(&model, plain);
-            programs.push(compute(kernel.name, variant, kernel.shader(), constants));
+            programs.push(compute(kernel.name(), variant, kernel.shader(), constants));
         }
     }
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
@@ -160,7 +160,7 @@ fn draw(programs: &mut Vec<Program>) {
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
-        let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false), &[]);
+        let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false));
         // A vertex shader writes plain floats, and drawing reads no tangents.
         for (attributes, influences) in
             [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
@@ -201,7 +201,7 @@ fn draw(programs: &mut Vec<Program>) {
                     name: name.into(),
                     variant,
                     kind: Some(kind),
-                    wgsl: preskinned_shader(OutputForm::of(format.encoding), merged, root, &[]),
+                    wgsl: preskinned_shader(OutputForm::of(format.encoding), merged, root),
                     constants: kind.constants(),
                     dynamic: None,
                     stages,

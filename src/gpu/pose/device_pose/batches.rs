@@ -1,12 +1,13 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
-use super::clips::ClipStore;
-use super::kernels::{KERNELS, Kernels, Needs, Step, dispatches};
-use crate::crowd::{Crowd, Fade, Group};
-use crate::frame::{BackendError, Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
-use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk, listed, slots};
+use super::clips::{ClipStore, Needs};
+use super::kernels::{Kernels, PoseKernel, dispatches};
+use crate::crowd::{Crowd, Fade, Group, UpdateRate};
+use crate::frame::{Purpose, Result};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource, fits};
+use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
 use crate::gpu::shader::layout::{self, NONE};
+use crate::gpu::skin::chunks::slots;
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::{NO_PARENT, Rows, Skeleton};
 use std::ops::Range;
@@ -16,14 +17,16 @@ use std::rc::Rc;
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
 
-/// Buffers on the device that a group's batches share.
+/// Buffers on the device that a group's batches share; none for a baked group.
+#[derive(Default)]
 pub struct Statics {
-    /// Features that the group needs of the kernels.
-    pub needs: Needs,
+    /// Features that the group needs of the kernels; `None` if it is baked, and therefore not posed.
+    pub needs: Option<Needs>,
+    /// Number of channels of an instance's joints that some clip moves.
+    pub moving: u64,
     levels: u32,
-    /// Vertices of a frame, if they are baked; nothing is posed then.
-    baked: Option<u32>,
-    moving: u64,
+    /// Palette entries of an instance; those, or vertices, of a frame if it is baked.
+    entries: u32,
     /// Local poses at rest, `[channel][joint]`.
     rest: Vec<[f32; 4]>,
     /// By the names of the kernels' variables.
@@ -32,11 +35,14 @@ pub struct Statics {
 
 impl Statics {
     /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends; `baked` is
-    /// the number of vertices of a frame if these are baked.
+    /// the number of palette entries, or vertices, of a frame if these are baked.
     ///
     /// # Errors
-    /// [`BackendError::TooLarge`] if the adapter cannot bind one of them.
+    /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the adapter cannot bind one of them.
     pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool, baked: Option<u32>) -> Result<Self> {
+        if let Some(entries) = baked {
+            return Ok(Self { entries, ..Self::default() });
+        }
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
         let (model, skeleton) = (&group.model, group.model.skeleton());
@@ -57,31 +63,26 @@ impl Statics {
             ("entry_joints", bytemuck::cast_slice(&entry_joints)),
             ("inverse_binds", bytemuck::cast_slice(model.inverse_binds())),
         ];
-        let (largest, limit) = (contents.iter().map(|(_, bytes)| bytes.len() as u64).max(), gpu.binding_bytes());
         // A limit that is only simulated stops those who plan.
-        if let Some(largest) = largest.filter(|&largest| gpu.plans() && largest > limit) {
-            return Err(BackendError::TooLarge(format!(
-                "clips of {:?} need {largest} bytes in one binding; the adapter allows {limit}",
-                model.name()
-            )));
+        if gpu.plans() {
+            let largest = contents.iter().map(|(_, bytes)| bytes.len() as u64).max().unwrap_or(0);
+            let what = format_args!("clips of {:?} need", model.name());
+            fits(what, largest, "in one binding", gpu.binding_bytes())?;
         }
         Ok(Self {
-            needs: Needs::new(&store, inertia, crowd.has_update_rates(), !matrices.is_empty()),
+            needs: Some(Needs { inertia, rates: crowd.has_update_rates(), ..store.needs }),
             levels,
-            baked,
+            entries: entry_joints.len() as u32,
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            buffers: match baked {
-                None => contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
-                Some(_) => Vec::new(),
-            },
+            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
         })
     }
 
     /// Gives the groups of a family one form of model poses, which share a buffer.
     pub fn unite(family: &mut [Self]) {
-        let rigid = family.iter().all(|statics| statics.needs.rigid);
-        family.iter_mut().for_each(|statics| statics.needs.rigid = rigid);
+        let rigid = family.iter().flat_map(|statics| &statics.needs).all(|needs| needs.rigid);
+        family.iter_mut().flat_map(|statics| &mut statics.needs).for_each(|needs| needs.rigid = rigid);
     }
 }
 
@@ -122,7 +123,8 @@ pub struct FamilyPoses {
     pub layers: Buffer,
     players: Buffer,
     /// Model poses, `[instance][joint]`, level after level.
-    model: Buffer,
+    pub model: Buffer,
+    /// Palettes, likewise.
     palettes: Palettes,
 }
 
@@ -133,7 +135,7 @@ impl FamilyPoses {
         gpu: &Gpu,
         crowd: &Crowd,
         family: &[Chunk],
-        statics: &[Statics],
+        statics: &[Rc<Statics>],
         visibility: Option<&mut Visibility>,
     ) -> Self {
         let finest = &family[0];
@@ -147,29 +149,54 @@ impl FamilyPoses {
                 visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
             }
         };
-        let posed = family.iter().filter(|chunk| statics[chunk.group].baked.is_none());
-        let models = posed.map(|chunk| &*crowd.groups()[chunk.group].model);
+        let posed = family.iter().filter_map(|chunk| Some((chunk.group, statics[chunk.group].needs?)));
         // All levels together take no more than the one with the most joints would take for all instances.
-        let joints = models.clone().map(|model| model.skeleton().len()).max().unwrap_or(0) as u64;
-        let entries = models.map(|model| model.palette_joints().len()).max().unwrap_or(0) as u64;
-        let each = if statics[finest.group].needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
+        let of_model = |(group, needs): (usize, Needs)| {
+            let each = if needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
+            crowd.groups()[group].model.skeleton().len() as u64 * each
+        };
+        let bytes = posed.clone().map(of_model).max().unwrap_or(0);
+        let entries = posed.map(|(group, _)| statics[group].entries).max().unwrap_or(0);
         Self {
             layers: gpu.storage(Purpose::Clips, "layers", &layers),
             players,
-            model: gpu.scratch(Purpose::Scratch, "model poses", instances * joints * each),
-            palettes: Palettes::on_device(gpu, instances * entries * size_of::<Rows>() as u64),
+            model: gpu.scratch(Purpose::Scratch, "model poses", instances * bytes),
+            palettes: Palettes::on_device(gpu, instances * u64::from(entries) * size_of::<Rows>() as u64),
         }
     }
+}
+
+/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
+/// instance.
+fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
+    let mut players = Vec::with_capacity(instances.len());
+    let mut layers: Vec<layout::Layer> = Vec::new();
+    let mut first_slot = 0;
+    for instance in instances {
+        let own = crowd.layers().of(instance as usize);
+        let UpdateRate { every, offset } = crowd.update_rate(instance);
+        players.push(layout::Player {
+            first_layer: layers.len() as u32,
+            layers: own.len() as u32,
+            first_slot,
+            inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+            every,
+            offset,
+        });
+        layers.extend(own.iter().map(layout::Layer::from));
+        first_slot += slots(crowd, instance);
+    }
+    (players, layers)
 }
 
 /// A chunk on the device.
 pub struct PoseBatch {
     /// The instances, including those out of view.
     pub instances: Range<u32>,
-    /// Number of channels of a slot's joints that some clip moves.
-    pub channels: u64,
-    /// Features that its group needs of the kernels.
-    pub needs: Needs,
+    /// What it shares with other batches of its group.
+    pub statics: Rc<Statics>,
+    /// What it shares with those of its family.
+    pub family: Rc<FamilyPoses>,
     /// Its numbers.
     pub numbers: layout::Batch,
     /// Pipelines of each kernel.
@@ -182,8 +209,8 @@ pub struct PoseBatch {
     workgroups: Option<(Buffer, usize)>,
     /// Local poses, `[slot][channel][joint]`.
     pub locals: Buffer,
-    /// Model poses, `[instance][joint]`; of all levels if the chunk is one of a family.
-    pub model: Buffer,
+    /// Palettes, of all levels if the chunk is one of a family, or baked frames.
+    pub palettes: Palettes,
 }
 
 impl PoseBatch {
@@ -193,36 +220,42 @@ impl PoseBatch {
         gpu: &Gpu,
         crowd: &Crowd,
         chunk: &Chunk,
-        statics: &Statics,
+        (statics, family): (Rc<Statics>, Rc<FamilyPoses>),
         (kernels, pipelines): (&Kernels, Rc<[ComputePipeline]>),
-        (now, family): (&Buffer, &FamilyPoses),
+        now: &Buffer,
         (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
-    ) -> (Self, Palettes) {
-        let numbers = numbers(crowd, chunk, statics);
+    ) -> Self {
+        let (instances, numbers) = (chunk.instances.clone(), numbers(crowd, chunk, &statics));
         let moving = chunk.part(&crowd.groups()[chunk.group].moving());
         let skips = visible.is_none() && crowd.turnover().is_none() && moving.end < chunk.instances.end;
         let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
         let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
         let workgroups = visible.map(VisibleChunk::workgroups);
-        let (instances, model) = (chunk.instances.clone(), family.model.clone());
         let bound = baked
             .zip(batch)
             .and_then(|(baked, batch)| baked.bind(gpu, chunk, batch, [now, &family.players, &family.layers]));
         if let Some((pipeline, group, palettes)) = bound {
             // It takes the place of the first kernel, and has as many threads.
-            let (needs, pipelines, groups) = (statics.needs, Rc::from([pipeline]), vec![group]);
-            let (channels, moving, locals) = (0, None, model.clone());
-            let batch =
-                Self { instances, channels, needs, numbers, pipelines, groups, moving, workgroups, locals, model };
-            return (batch, palettes);
+            let (pipelines, groups, locals) = (Rc::from([pipeline]), vec![group], family.model.clone());
+            let moving = None;
+            return Self {
+                instances,
+                statics,
+                family,
+                numbers,
+                pipelines,
+                groups,
+                moving,
+                workgroups,
+                locals,
+                palettes,
+            };
         }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
-        let cursors = room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES);
+        let cursors = u64::from(numbers.slots) * layout::CURSOR_BYTES;
         // An instance has an inertial fade for each pose that is computed.
         let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
-        let momenta = room("momenta", fades * layout::MOMENTUM_BYTES);
-        let pairs = room("pose pairs", pairs * layout::POSE_PAIR_BYTES);
         // Channels that no clip moves keep the value written here. For this reason each level of a family has local
         // poses of its own, with room for all instances.
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -232,41 +265,46 @@ impl PoseBatch {
             ("now", now),
             ("layers", &family.layers),
             ("players", &family.players),
-            ("cursors", &cursors),
-            ("momenta", &momenta),
+            ("cursors", &room("cursors", cursors)),
+            ("momenta", &room("momenta", fades * layout::MOMENTUM_BYTES)),
             ("locals", &locals),
             ("model", &family.model),
             ("palettes", &family.palettes.buffer),
-            ("pose_pairs", &pairs),
+            ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
         ];
         let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
         let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
         let buffers: Vec<(&str, Resource)> = buffers.collect();
         let bound = |batch: Option<Resource>| {
-            let batch = batch.map(|batch| ("batch", batch));
-            kernels.bind(gpu, &batch.into_iter().chain(buffers.iter().copied()).collect::<Vec<_>>())
+            let mut resources = buffers.clone();
+            resources.extend(batch.map(|batch| ("batch", batch)));
+            kernels.bind(gpu, &resources)
         };
         let moving = skips.then(|| {
             let moving = Chunk { instances: moving.start..moving.end.max(moving.start), ..*chunk };
-            let numbers = self::numbers(crowd, &moving, statics);
+            let numbers = self::numbers(crowd, &moving, &statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
             (numbers, bound(Some((&batch).into())))
         });
-        let (needs, channels, groups) = (statics.needs, statics.moving, bound(batch));
-        let batch = Self { instances, channels, needs, numbers, pipelines, groups, moving, workgroups, locals, model };
-        (batch, family.palettes.clone())
+        let (groups, palettes) = (bound(batch), family.palettes.clone());
+        Self { instances, statics, family, numbers, pipelines, groups, moving, workgroups, locals, palettes }
+    }
+
+    /// Returns whether a model pose is a rotation and a translation.
+    pub fn is_rigid(&self) -> bool {
+        self.statics.needs.is_some_and(|needs| needs.rigid)
     }
 
     /// Dispatches a kernel for all instances if `anew` is set, otherwise for those that move. A chunk may lack the
     /// kernel: one of baked vertices has another in the place of the first.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, step: Step, anew: bool) {
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, kernel: PoseKernel, anew: bool) {
         let all = (&self.numbers, &self.groups);
         let (numbers, groups) = self.moving.as_ref().filter(|_| !anew).map_or(all, |(numbers, own)| (numbers, own));
-        let index = step as usize;
+        let index = kernel as usize;
         let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else { return };
         pass.set_pipeline(&self.pipelines[index]);
         pass.set_bind_group(0, group, &[]);
-        let rule = KERNELS[index].dispatch(gpu, numbers);
+        let rule = kernel.dispatch(gpu, numbers);
         let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));
         gpu.dispatch_by(pass, &rule, counted, [numbers.instances, numbers.slots]);
     }
@@ -274,15 +312,14 @@ impl PoseBatch {
 
 /// The numbers of a chunk as if all instances were in view.
 fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
-    let model = &crowd.groups()[chunk.group].model;
-    let instances = chunk.instances.len() as u32;
-    if let Some(entries) = statics.baked {
+    let (instances, entries) = (chunk.instances.len() as u32, statics.entries);
+    if statics.needs.is_none() {
         return layout::Batch { instances, entries, ..Default::default() };
     }
     layout::Batch {
         instances,
-        joints: model.skeleton().len() as u32,
-        entries: model.palette_joints().len() as u32,
+        joints: crowd.groups()[chunk.group].model.skeleton().len() as u32,
+        entries,
         slots: chunk.instances.clone().map(|instance| slots(crowd, instance)).sum(),
         levels: statics.levels,
         ..Default::default()

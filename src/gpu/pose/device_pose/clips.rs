@@ -20,6 +20,25 @@ fn form(blend: RotationBlend, track: &Track, keys: usize) -> Form {
     }
 }
 
+/// Features that a group needs of the kernels. Groups with equal needs share pipelines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// One bit per [`Form`] that occurs, for each channel.
+    pub forms: [u32; 3],
+    /// `true` if a track has key times other than its clip's.
+    pub own_times: bool,
+    /// `true` if a clip is compact.
+    pub compact: bool,
+    /// `true` if joints only rotate and translate: a model pose is then a rotation and a translation.
+    pub rigid: bool,
+    /// `true` if any joint has a fixed matrix.
+    pub matrices: bool,
+    /// `true` if a layer of any instance fades inertially.
+    pub inertia: bool,
+    /// `true` if any instance is not posed at every tick.
+    pub rates: bool,
+}
+
 /// All clips of a model.
 #[derive(Debug, Default)]
 pub struct ClipStore {
@@ -32,16 +51,10 @@ pub struct ClipStore {
     pub quads: Vec<[f32; 4]>,
     /// Times, angles and compact keys.
     pub words: Vec<u32>,
-    /// One bit per [`Form`] that occurs, for each channel.
-    pub forms: [u32; 3],
     /// Number of channels of all joints that are not still.
     pub moving: u64,
-    /// `true` if any clip or the rest pose has a scale.
-    pub scaled: bool,
-    /// `true` if a track has key times other than its clip's.
-    pub own_times: bool,
-    /// `true` if a clip is compact.
-    pub compact: bool,
+    /// What the clips need of the kernels, for crowds without inertial fades and update rates.
+    pub needs: Needs,
 }
 
 impl ClipStore {
@@ -64,6 +77,7 @@ impl ClipStore {
         if plain {
             store.still(3 * rest.len());
         }
+        store.needs.matrices = !model.skeleton().matrices().is_empty();
         store.summarise();
         store
     }
@@ -100,8 +114,8 @@ impl ClipStore {
 
     fn summarise(&mut self) {
         for (channel, track) in [0, 1, 2].into_iter().cycle().zip(&self.tracks) {
-            self.forms[channel] |= 1 << track.form();
-            self.own_times |= track.timeline != NONE;
+            self.needs.forms[channel] |= 1 << track.form();
+            self.needs.own_times |= track.timeline != NONE;
         }
         let moves = |track: &&layout::Track| track.form() != Form::Still as u32;
         self.moving = self.tracks[..self.rest().len()].iter().filter(moves).count() as u64;
@@ -111,7 +125,8 @@ impl ClipStore {
             form => form != Form::Constant as u32 || self.quads[track.value()] != one,
         };
         let rests = self.rest().iter().skip(2).step_by(3).all(|scale| *scale == one);
-        self.scaled = !rests || self.tracks.iter().skip(2).step_by(3).any(scales);
+        let scaled = !rests || self.tracks.iter().skip(2).step_by(3).any(scales);
+        self.needs.rigid = !scaled && !self.needs.matrices;
     }
 
     fn push(&mut self, clip: &Clip, joints: usize) {
@@ -167,7 +182,7 @@ impl ClipStore {
     }
 
     fn push_compact(&mut self, compact: &Compact, own: &mut layout::Clip) {
-        self.compact = true;
+        self.needs.compact = true;
         own.frames = compact.frames;
         own.row = (compact.row / size_of::<u32>()) as u32;
         own.start = compact.start;
@@ -210,11 +225,11 @@ mod tests {
         let store = ClipStore::new(&model, true);
         let still = 1 << Form::Still as u32;
         assert_eq!(store.moving, 66);
-        assert_eq!(store.forms[Channel::Scale as usize], still);
-        assert!(!store.scaled);
+        assert_eq!(store.needs.forms[Channel::Scale as usize], still);
+        assert!(store.needs.rigid);
         let blended = ClipStore::new(&model, false);
         assert_eq!(blended.moving, 3 * joints as u64);
-        assert!(blended.forms.iter().all(|forms| forms & still == 0) && !blended.scaled);
+        assert!(blended.needs.forms.iter().all(|forms| forms & still == 0) && blended.needs.rigid);
         assert_eq!(blended.rest().len(), 3 * joints);
         let rest = model.skeleton().rest()[joints - 1].translation;
         assert_eq!(blended.rest()[3 * joints - 2][..3], rest.to_array());

@@ -1,25 +1,26 @@
-//! Posing on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick.
+//! Posing on the device: clips, hierarchy and layers are uploaded once, and a frame sends only its tick. Groups whose
+//! palettes or vertices are baked are not posed: a frame finds the baked frames that they show.
 
 mod batches;
 mod clips;
 mod kernels;
 
-pub use kernels::{DISPATCHES, KERNELS, SKIN, STORAGE_BUFFERS};
+pub use kernels::{DISPATCHES, KERNELS, PoseKernel, SKIN, STORAGE_BUFFERS};
 
-use crate::bake::BakeFormat;
-use crate::crowd::{Crowd, Group};
-use crate::frame::{Approximation, BackendError, Bytes, FrameInput, Result, Stage, StageTimer};
+use crate::crowd::Crowd;
+use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
-use crate::gpu::device::objects::Buffer;
-use crate::gpu::pose::{BakedGroups, LOCAL_BYTES, PaletteSource, PoseBytes, Record, Updates, Visibility, now, slots};
+use crate::gpu::device::{Buffer, ComputePass};
+use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates, Visibility};
 use crate::gpu::shader::{Edit, layout};
+use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
-use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
+use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
 use glam::{Mat3, Quat};
-use kernels::{Kernels, Step};
+use kernels::Kernels;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -31,66 +32,59 @@ const QUAD_BYTES: u64 = 16;
 /// A crowd's poses and palettes on the device.
 pub struct DevicePose {
     gpu: Rc<Gpu>,
-    /// The fastest kernel from local to model poses on this device.
-    walk: Step,
+    /// The fastest kernel from local to model poses on this device; `None` if all groups are baked.
+    walk: Option<PoseKernel>,
     now: Buffer,
     visibility: Option<Visibility>,
     /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
     visible: Option<Vec<Vec<u32>>>,
     /// One per chunk.
     batches: Vec<PoseBatch>,
-    /// One per chunk; the chunks of a family share one.
-    palettes: Vec<Palettes>,
     /// Neighbouring chunks that share buffers.
     levels: usize,
     blends: bool,
     updates: Option<Updates>,
     /// `true` if all poses were computed at least once.
     posed: bool,
-    /// The groups whose vertices are baked, if any are.
-    baked: Option<BakedGroups>,
 }
 
 impl DevicePose {
     /// Uploads constant data and allocates poses and palettes. With a view, only instances in its frustum are posed, at
-    /// the levels that the eye's distance asks for if the crowd has families. With `bakes`, groups whose vertices may be
-    /// baked are.
+    /// the levels that the eye's distance asks for if the crowd has families. Baked groups are not posed.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
-    pub fn new(
+    pub fn source(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunks: &[Chunk],
-        (view, bakes): (Option<(&Frustum, &Eye)>, bool),
+        (view, baked): (Option<(&Frustum, &Eye)>, Option<BakedGroups>),
         edit: Option<&Edit>,
-    ) -> Result<Self> {
-        let bakes = bakes && !crowd.has_update_rates() && crowd.groups().iter().any(|group| group.baked);
-        let bake = || BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked, edit);
-        let baked = bakes.then(bake).transpose()?;
-        let (blends, levels) = (blends(crowd), levels(crowd, view.is_some()));
-        let vertices = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
+    ) -> Result<PaletteSource> {
+        let blends = blends(crowd);
+        // Neighbouring chunks that share buffers: those of a family, if instances in view are chosen among its levels.
+        let levels = if view.is_some() { crowd.levels() } else { 1 };
+        let entries = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
         let statics = crowd.groups().iter().enumerate();
-        let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, vertices(index)));
+        let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, entries(index)));
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
-        let kernels = Kernels::new(gpu, edit);
+        let statics: Vec<Rc<Statics>> = statics.into_iter().map(Rc::new).collect();
+        let poses = statics.iter().any(|statics| statics.needs.is_some());
+        let kernels = Kernels::new(gpu, edit, poses);
         let pipelines = kernels.pipelines(gpu, statics.iter().map(|statics| statics.needs));
-        let now = now(gpu);
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let now = gpu.buffer(Purpose::Scratch, "now", size_of::<layout::Now>() as u64, usage);
         let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
-        let (mut batches, mut palettes) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
-        let mut played = Vec::with_capacity(chunks.len());
+        let mut batches = Vec::with_capacity(chunks.len());
         for family in chunks.chunks(levels) {
-            let poses = FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut());
-            played.push((family[0].instances.clone(), poses.layers.clone()));
+            let poses = Rc::new(FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut()));
             for chunk in family {
                 let visible = visibility.as_ref().map(|visibility| &visibility.visible.chunks[batches.len()]);
-                let statics = &statics[chunk.group];
+                let shared = (Rc::clone(&statics[chunk.group]), Rc::clone(&poses));
                 let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
                 let view = (visible, baked.as_ref());
-                let (batch, own) = PoseBatch::new(gpu, crowd, chunk, statics, kernels, (&now, &poses), view);
-                batches.push(batch);
-                palettes.push(own);
+                batches.push(PoseBatch::new(gpu, crowd, chunk, shared, kernels, &now, view));
             }
         }
         if let Some(visibility) = &visibility {
@@ -99,24 +93,47 @@ impl DevicePose {
             visibility.record(gpu, &mut commands);
             commands.finish()?;
         }
-        let played = played.iter().map(|(instances, layers)| (instances.clone(), layers));
+        let played = batches.iter().step_by(levels).map(|batch| (batch.instances.clone(), &batch.family.layers));
         let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
         let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
-        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
         // The time of the kernels does not depend on the poses.
-        let walk = compute::fastest(gpu, Step::WALKS.len(), |walk, pass| {
-            largest.iter().for_each(|batch| batch.dispatch(gpu, pass, Step::WALKS[walk], true));
-        })?;
-        let (gpu, walk) = (Rc::clone(gpu), Step::WALKS[walk]);
-        let (visible, posed) = (None, false);
-        Ok(Self { gpu, walk, now, visibility, visible, batches, palettes, levels, blends, updates, posed, baked })
+        let fastest = |largest: &PoseBatch| {
+            let dispatch = |walk: usize, pass: &mut ComputePass| {
+                largest.dispatch(gpu, pass, PoseKernel::WALKS[walk], true);
+            };
+            Ok(PoseKernel::WALKS[compute::fastest(gpu, PoseKernel::WALKS.len(), dispatch)?])
+        };
+        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
+        let walk = largest.map(fastest).transpose()?;
+        let described = walk.map(|walk| format!("poses by {}", walk.name().trim_start_matches("pose_")));
+        let labels = described.into_iter().chain(baked.as_ref().map(|baked| baked.label.clone()));
+        Ok(PaletteSource {
+            chunks: batches.iter().map(|batch| batch.palettes.clone()).collect(),
+            label: labels.reduce(|posed, baked| format!("{posed}, {baked}")),
+            host_memory: updates.as_ref().map_or(Bytes::default(), Updates::host_memory),
+            poses: Some(pose_bytes(&batches)),
+            approximation: baked.as_ref().map(|baked| baked.approximation),
+            exact_unless_baked: walk.is_some(),
+            poser: Box::new(Self {
+                gpu: Rc::clone(gpu),
+                walk,
+                now,
+                visibility,
+                visible: None,
+                batches,
+                levels,
+                blends,
+                updates,
+                posed: false,
+            }),
+        })
     }
 
     /// Records one stage for all batches, or for what changes of them from tick to tick.
-    fn stage(&self, commands: &mut Commands, stage: Stage, steps: &[Step], anew: bool) {
+    fn stage(&self, commands: &mut Commands, stage: Stage, kernels: &[PoseKernel], anew: bool) {
         self.gpu.compute_pass(commands, stage, |pass| {
-            for step in steps {
-                self.batches.iter().for_each(|batch| batch.dispatch(&self.gpu, pass, *step, anew));
+            for kernel in kernels {
+                self.batches.iter().for_each(|batch| batch.dispatch(&self.gpu, pass, *kernel, anew));
             }
         });
     }
@@ -159,42 +176,9 @@ impl DevicePose {
     }
 }
 
-impl PaletteSource for DevicePose {
-    fn chunks(&self) -> &[Palettes] {
-        &self.palettes
-    }
-
-    fn host_memory(&self) -> Bytes {
-        self.updates.as_ref().map_or(Bytes::default(), Updates::host_memory)
-    }
-
-    fn label(&self) -> Option<String> {
-        let baked = self.baked.as_ref().map_or(String::new(), |baked| format!(", {}", baked.label));
-        Some(format!("poses by {}{baked}", self.walk.name()))
-    }
-
-    fn approximation(&self) -> Option<Approximation> {
-        self.baked.as_ref().map(|baked| baked.approximation)
-    }
-
-    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        self.approximation().filter(|_| group.baked)
-    }
-
+impl Poser for DevicePose {
     fn visibility(&self) -> Option<&Visibility> {
         self.visibility.as_ref()
-    }
-
-    fn poses(&self) -> Option<PoseBytes> {
-        let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| self.batches.iter().map(bytes).sum();
-        Some(PoseBytes {
-            sampled: sum(&|batch| u64::from(batch.numbers.slots) * batch.channels * QUAD_BYTES),
-            local: sum(&|batch| {
-                let channels = if batch.needs.rigid { 2 } else { 3 };
-                u64::from(batch.numbers.instances * batch.numbers.joints) * channels * QUAD_BYTES
-            }),
-            model: sum(&|batch| batch.model.size),
-        })
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
@@ -207,12 +191,13 @@ impl PaletteSource for DevicePose {
         if let Some(visibility) = &self.visibility {
             visibility.record(gpu, commands);
         }
-        self.stage(commands, Stage::Sample, &[Step::Schedule, Step::Sample], anew);
+        self.stage(commands, Stage::Sample, &[PoseKernel::Schedule, PoseKernel::Sample], anew);
+        let Some(walk) = self.walk else { return };
         if self.blends {
-            self.stage(commands, Stage::Blend, &[Step::Blend], anew);
+            self.stage(commands, Stage::Blend, &[PoseKernel::Blend], anew);
         }
-        self.stage(commands, Stage::LocalToModel, &[self.walk], anew);
-        self.stage(commands, Stage::Palette, &[Step::Palette], anew);
+        self.stage(commands, Stage::LocalToModel, &[walk], anew);
+        self.stage(commands, Stage::Palette, &[PoseKernel::Palette], anew);
     }
 
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
@@ -248,6 +233,9 @@ impl PaletteSource for DevicePose {
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        if self.walk.is_none() {
+            return Err(BackendError::Unavailable("has no poses to read back: palettes are baked".into()));
+        }
         for chunk in 0..self.batches.len() {
             let own = &self.batches[chunk].instances;
             let part = own.start.max(instances.start)..own.end.min(instances.end);
@@ -262,20 +250,20 @@ impl PaletteSource for DevicePose {
                 let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
                 levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.numbers))).sum()
             };
-            let PoseBatch { numbers, needs, model, .. } = &self.batches[chunk];
+            let batch = &self.batches[chunk];
             let read = |buffer, each: &dyn Fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
                 let (first, count) = (u64::from(places.start), places.len());
-                let own = each(numbers);
+                let own = each(&batch.numbers);
                 self.gpu.read_back(buffer, before(each) + first * u64::from(own), count * own as usize, out)
             };
             match what {
-                PoseData::Palette => read(&self.palettes[chunk].buffer, &|batch| 12 * batch.entries, out)?,
-                PoseData::Model if needs.rigid => {
-                    let mut rigid = Vec::new();
-                    read(model, &|batch| 8 * batch.joints, &mut rigid)?;
-                    out.extend(rigid.as_chunks().0.iter().flat_map(rows));
+                PoseData::Palette => read(&batch.palettes.buffer, &|batch| 12 * batch.entries, out)?,
+                PoseData::Model if batch.is_rigid() => {
+                    let mut motions = Vec::new();
+                    read(&batch.family.model, &|batch| 8 * batch.joints, &mut motions)?;
+                    out.extend(motions.as_chunks().0.iter().flat_map(rows));
                 }
-                PoseData::Model => read(model, &|batch| 12 * batch.joints, out)?,
+                PoseData::Model => read(&batch.family.model, &|batch| 12 * batch.joints, out)?,
                 PoseData::Local => self.read_local(crowd, chunk, places, out)?,
             }
         }
@@ -283,27 +271,23 @@ impl PaletteSource for DevicePose {
     }
 }
 
-/// Number of neighbouring chunks that share buffers: the levels of a family, if instances in view are chosen among them.
-fn levels(crowd: &Crowd, culled: bool) -> usize {
-    if culled { crowd.levels() } else { 1 }
+/// Bytes of the poses of some batches.
+fn pose_bytes(batches: &[PoseBatch]) -> PoseBytes {
+    let sum = |bytes: &dyn Fn(&PoseBatch) -> u64| batches.iter().map(bytes).sum();
+    PoseBytes {
+        sampled: sum(&|batch| u64::from(batch.numbers.slots) * batch.statics.moving * QUAD_BYTES),
+        local: sum(&|batch| {
+            let channels = if batch.is_rigid() { 2 } else { 3 };
+            u64::from(batch.numbers.instances * batch.numbers.joints) * channels * QUAD_BYTES
+        }),
+        model: sum(&|batch| batch.family.model.size),
+    }
 }
 
 /// Returns whether any instance of a crowd plays more than one whole clip, or interpolates between two cached poses.
 fn blends(crowd: &Crowd) -> bool {
     let plain = |instance: usize| matches!(crowd.layers().of(instance), [layer] if layer.is_plain());
     crowd.has_update_rates() || !(0..crowd.instance_count()).all(plain)
-}
-
-/// Checks that the device can pose for a shader that reads palettes in this form.
-///
-/// # Errors
-/// [`BackendError::Unavailable`] if it lacks a feature that the kernels need.
-pub fn check(gpu: &Gpu, form: PaletteForm) -> Result<()> {
-    gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-    match form {
-        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => Ok(()),
-        _ => Err(BackendError::Unavailable("poses on the device are rows of 3x4 matrices".into())),
-    }
 }
 
 /// Matrix rows from a rotation and a translation.

@@ -1,0 +1,143 @@
+//! The kernels that skin on the CPU: layout of palettes, and what they do with a block.
+
+use super::abilities::DUAL_QUATERNIONS;
+use super::cpu::{BlockJob, CpuKernel, PaletteLayout, Skin};
+use crate::blocks::Blocks;
+use crate::crowd::{BLOCK, Crowd, Group};
+use crate::frame::{Ability, Bytes, Lack, Purpose, Result};
+use crate::pose::{Width, is_sparse};
+use crate::reference::Blending;
+use crate::simd::{Aligned, Isa};
+use crate::skin::{
+    Clusters, DualQuaternion, lane_dual_quaternions, skin_clusters, skin_columns, skin_dual_quaternions,
+    skin_interleaved, skin_lanes, skin_shape,
+};
+use crate::threads::lock;
+use std::sync::Mutex;
+
+/// Candidates of the trial that finds the fastest.
+pub const CANDIDATES: &[&CpuKernel] = &[&MIXED, &CLUSTER, &COLUMNS];
+
+/// One instance and one vertex at a time, posed and skinned without vectors.
+pub const SCALAR: CpuKernel = CpuKernel {
+    name: "scalar",
+    layout: PaletteLayout::Rows,
+    width: Width::One,
+    isa: Some(Isa::Scalar),
+    lacks: &[],
+    blending: Blending::Linear,
+    interleaved: false,
+    build: |_, _| {
+        stateless(|job, out| {
+            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            job.each_instance(out, |shape, palette, out| skin_shape(mesh, shape, palette, format, out));
+        })
+    },
+};
+
+/// One vertex at a time with its matrix columns in 128-bit registers, as engines commonly do it.
+pub const COLUMNS: CpuKernel = CpuKernel {
+    name: "columns",
+    width: Width::Block,
+    isa: None,
+    build: |_, _| {
+        stateless(|job, out| {
+            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            job.each_instance(out, |shape, palette, out| skin_columns(job.isa, mesh, shape, palette, format, out));
+        })
+    },
+    ..SCALAR
+};
+
+/// A single character, vertices that share joints side by side.
+pub const CLUSTER: CpuKernel =
+    CpuKernel { name: "cluster", build: |crowd, isa| clustered(crowd, isa, true), ..COLUMNS };
+
+/// 16 instances of a crowd side by side, with one contiguous output per instance.
+pub const LANES: CpuKernel = CpuKernel {
+    name: "lanes",
+    layout: PaletteLayout::Lanes,
+    build: |_, _| {
+        stateless(|job, out| {
+            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out));
+        })
+    },
+    ..COLUMNS
+};
+
+/// As [`LANES`], each block skinned while its palette is in the cache.
+pub const FUSED: CpuKernel = CpuKernel {
+    name: "fused",
+    layout: PaletteLayout::Fused,
+    lacks: &[Lack { ability: Ability::Gameplay, reason: "keeps no palettes" }],
+    ..LANES
+};
+
+/// As [`LANES`], with the instances of a block interleaved in the output.
+pub const INTERLEAVED: CpuKernel = CpuKernel {
+    name: "lanes-interleaved",
+    interleaved: true,
+    build: |_, _| {
+        stateless(|job, out| {
+            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            job.in_lanes(|morphed| skin_interleaved(job.isa, mesh, morphed, job.lanes, format, job.store, out));
+        })
+    },
+    ..LANES
+};
+
+/// As [`LANES`] for full blocks, and as [`CLUSTER`] for the instances of sparse ones.
+const MIXED: CpuKernel =
+    CpuKernel { layout: PaletteLayout::Mixed, build: |crowd, isa| clustered(crowd, isa, false), ..LANES };
+
+/// As [`LANES`], joints blended as dual quaternions.
+pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
+    name: "dual-quaternion",
+    lacks: DUAL_QUATERNIONS,
+    blending: Blending::DualQuaternion,
+    build: |crowd, _| {
+        let entries = crowd.groups().iter().map(|g| g.model.palette_joints().len()).max().unwrap_or(0);
+        let palette = Mutex::new(Aligned::<DualQuaternion>::zeroed(entries));
+        let skin = move |job: &BlockJob, out: &mut [f32]| {
+            // Only one thread uses it, so the lock is always free.
+            let mut palette = lock(&palette);
+            let palette = &mut palette[..job.lanes.len()];
+            lane_dual_quaternions(job.lanes, palette);
+            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            job.in_lanes(|morphed| skin_dual_quaternions(job.isa, mesh, morphed, palette, format, job.store, out));
+        };
+        Ok((Box::new(skin), Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries))))
+    },
+    ..LANES
+};
+
+/// A kernel that keeps nothing from frame to frame.
+fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(Skin, Bytes)> {
+    Ok((Box::new(skin), Bytes::default()))
+}
+
+/// Skins the instances of blocks with palettes in rows one by one in clusters, and those of others in lanes. Meshes are
+/// cut into clusters for groups that have a sparse block, or for `all`.
+fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
+    let mut cut = vec![all; crowd.groups().len()];
+    Blocks::new(crowd, BLOCK, false).all().iter().for_each(|block| cut[block.group] |= is_sparse(crowd, block));
+    let of_group = |(group, cut): (&Group, bool)| cut.then(|| Clusters::new(isa, group.model.mesh()));
+    let clusters: Vec<Option<Clusters>> = crowd.groups().iter().zip(cut).map(of_group).collect();
+    let bytes = clusters.iter().flatten().map(Clusters::bytes).sum();
+    let skin = move |job: &BlockJob, out: &mut [f32]| {
+        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+        match &clusters[job.block.group] {
+            Some(clusters) if !job.rows.is_empty() => job.each_instance(out, |shape, palette, out| {
+                // With an active target, columns read the morphed vertices in their order. To put those side by side
+                // would cost more than clusters save.
+                match std::ptr::eq(shape.positions, mesh.positions()) {
+                    true => skin_clusters(clusters, palette, format, out),
+                    false => skin_columns(job.isa, mesh, shape, palette, format, out),
+                }
+            }),
+            _ => job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out)),
+        }
+    };
+    Ok((Box::new(skin), Bytes::of(Purpose::Mesh, bytes)))
+}
