@@ -1,8 +1,8 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
-use crate::frame::{BackendError, Bytes, DeviceClock, DeviceObject, FrameWork, Result, StageTime};
+use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, StageTime};
 use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
-use crate::gpu::device::{Adapter, Command, Failures, Tape, needs};
+use crate::gpu::device::{Adapter, Command, ComputePipeline, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
 use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
@@ -45,7 +45,9 @@ pub struct Gpu {
     /// Name of the backend that the device works for, for messages.
     pub user: Cell<&'static str>,
     /// The shaders read so far, by their WGSL and whether it is trusted.
-    pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), DeviceObject<wgpu::ShaderModule>>>,
+    pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), ShaderModule>>,
+    /// The kernels compiled so far, by their module and the values of its overrides.
+    pub(in crate::gpu) pipelines: RefCell<Vec<(ShaderModule, Vec<(&'static str, f64)>, ComputePipeline)>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
 }
 
@@ -129,6 +131,7 @@ impl Gpu {
             failures,
             user: Cell::default(),
             modules: RefCell::default(),
+            pipelines: RefCell::default(),
             bandwidth: OnceCell::new(),
         })
     }

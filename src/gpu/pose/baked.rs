@@ -6,7 +6,7 @@ use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, fits};
-use crate::gpu::shader::{Constants, Edit, Kernel, layout, made_once, wgsl};
+use crate::gpu::shader::{Constants, Edit, Kernel, layout, wgsl};
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::Clip;
 use crate::vertex::Cube;
@@ -163,8 +163,7 @@ impl BakedGroups {
     ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
         let kernel = Kernel::new(gpu, "pose_baked", shader(), edit, true);
-        let widths = crowd.groups().iter().map(|group| width(crowd, group));
-        let pipelines = made_once(widths, |&width| kernel.pipeline(gpu, &constants(width)));
+        let pipelines = crowd.groups().iter().map(|group| kernel.pipeline(gpu, &constants(width(crowd, group))));
         let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
         let of_group = |(group, pipeline): (&Group, ComputePipeline)| {
             if !wanted(group) {

@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::model::Rows;
@@ -150,7 +150,7 @@ impl DeviceGameplay {
                 _ => Constants::new(),
             };
             let kinds = Kind::all(crowd, MeshForm::Plain, form, None);
-            let pipelines = made_once(kinds.into_iter().map(constants), |constants| kernel.pipeline(gpu, constants));
+            let pipelines: Vec<_> = kinds.into_iter().map(|kind| kernel.pipeline(gpu, &constants(kind))).collect();
             let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
                 .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
                 .collect();

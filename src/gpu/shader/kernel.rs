@@ -62,7 +62,7 @@ impl GroupLayout {
         // Where nothing is bound, parsing would only take time.
         for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
             match Interface::of(wgsl.as_ref()) {
-                Ok(interface) => bindings.extend(interface.bindings),
+                Ok(interface) => bindings.extend_from_slice(&interface.bindings),
                 Err(error) => gpu.failures.refuse(error),
             }
         }
@@ -149,10 +149,15 @@ impl Kernel {
         Self { label, groups, layout, module }
     }
 
-    /// Compiles it with these values of its overrides. Kernels write workgroup memory before they read it, so it is not
-    /// zeroed.
-    pub fn pipeline(&self, gpu: &Gpu, constants: &[(&str, f64)]) -> ComputePipeline {
-        gpu.create(
+    /// Compiles it with these values of its overrides, once per device: backends share kernels, and drivers compile them
+    /// slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
+    pub fn pipeline(&self, gpu: &Gpu, constants: &[(&'static str, f64)]) -> ComputePipeline {
+        let mut pipelines = gpu.pipelines.borrow_mut();
+        let known = pipelines.iter().find(|(module, values, _)| *module == self.module && values == constants);
+        if let Some((.., pipeline)) = known {
+            return pipeline.clone();
+        }
+        let pipeline = gpu.create(
             |open| {
                 open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                     label: Some(self.label),
@@ -176,7 +181,9 @@ impl Kernel {
                     "constants": descriptors::constants(constants),
                 }))
             },
-        )
+        );
+        pipelines.push((self.module.clone(), constants.to_vec(), pipeline.clone()));
+        pipeline
     }
 
     /// Layout of the first group.

@@ -1,6 +1,8 @@
 //! Bindings and overrides of shaders, read from their WGSL.
 
 use crate::gpu::shader::wgsl::origin;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::naga::{self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner};
 
 /// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
@@ -28,12 +30,25 @@ pub struct Interface {
     pub overrides: Vec<String>,
 }
 
+/// What was parsed so far in this process, by its text.
+static KNOWN: Mutex<BTreeMap<String, Arc<Interface>>> = Mutex::new(BTreeMap::new());
+
 impl Interface {
-    /// Parses a complete shader.
+    /// Parses a complete shader, the first time that it is read.
     ///
     /// # Errors
     /// A syntax error, with its file and line in shaders/.
-    pub fn of(wgsl: &str) -> Result<Self, String> {
+    pub fn of(wgsl: &str) -> Result<Arc<Self>, String> {
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(interface) = known.get(wgsl) {
+            return Ok(Arc::clone(interface));
+        }
+        let interface = Arc::new(Self::parsed(wgsl)?);
+        known.insert(wgsl.into(), Arc::clone(&interface));
+        Ok(interface)
+    }
+
+    fn parsed(wgsl: &str) -> Result<Self, String> {
         let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| {
             let place = error.location(wgsl).and_then(|place| origin(wgsl, place.line_number as usize));
             let place = place.map(|(file, line)| format!("shaders/{file}:{line}: ")).unwrap_or_default();

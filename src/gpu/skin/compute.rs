@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Lack, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::SKIN;
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, wgsl};
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
@@ -106,12 +106,13 @@ impl SkinKernel {
         gpu: &Gpu,
         kinds: &[Kind],
         edit: Option<&Edit>,
-    ) -> Vec<(Rc<Kernel>, ComputePipeline)> {
-        made_once(kinds.iter().copied(), |&kind| {
+    ) -> Vec<(Kernel, ComputePipeline)> {
+        let of_kind = |&kind: &Kind| {
             let kernel = Kernel::new(gpu, self.name, self.shader(kind), edit, self.text.is_none());
             let pipeline = kernel.pipeline(gpu, &self.constants(kind));
-            (Rc::new(kernel), pipeline)
-        })
+            (kernel, pipeline)
+        };
+        kinds.iter().map(of_kind).collect()
     }
 }
 
@@ -120,7 +121,7 @@ pub struct ComputeSkin {
     /// The kernel.
     pub kernel: &'static SkinKernel,
     /// Shader and pipeline of each group.
-    compiled: Vec<(Rc<Kernel>, ComputePipeline)>,
+    compiled: Vec<(Kernel, ComputePipeline)>,
     characters: Option<Characters>,
     // Dispatches of a merged kernel, span after span.
     spans: Vec<SpanDispatch>,

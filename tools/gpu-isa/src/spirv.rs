@@ -23,7 +23,7 @@ impl Shader {
         let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
         let info = validator.validate(&module).map_err(|e| e.emit_to_string(wgsl))?;
-        Ok(Self { module, info, bindings: Interface::of(wgsl)?.bindings })
+        Ok(Self { module, info, bindings: Interface::of(wgsl)?.bindings.clone() })
     }
 
     /// Threads of a workgroup; 0 where there are none.

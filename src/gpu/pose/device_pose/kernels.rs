@@ -110,7 +110,7 @@ impl PoseKernel {
 
 /// Names of a shader's overrides; none if it does not parse, which creating its module reports.
 fn overrides(wgsl: &str) -> Vec<String> {
-    Interface::of(wgsl).map(|interface| interface.overrides).unwrap_or_default()
+    Interface::of(wgsl).map(|interface| interface.overrides.clone()).unwrap_or_default()
 }
 
 /// All kernels that pose a crowd, with the overrides that each declares.
