@@ -137,9 +137,8 @@ pub(in crate::gpu) struct Scenery {
 struct Pipelines {
     depth_only: RenderPipeline,
     color: RenderPipeline,
-    // Wireframe: triangles write their depth, or their colours too, then edges their colour.
-    hidden: RenderPipeline,
-    edges: RenderPipeline,
+    /// Of a wireframe: triangles write their depth, or their colours too, then edges their colour.
+    wireframe: Option<[RenderPipeline; 2]>,
 }
 
 /// The draws of a source.
@@ -274,16 +273,15 @@ impl Draws {
     }
 
     /// Records all draws of a pass: in colours if it is the last, and then with edges if a wireframe is asked for.
-    pub fn record(&self, gpu: &Gpu, pass: &mut RenderPass, last: bool, wireframe: bool) {
+    pub fn record(&self, gpu: &Gpu, pass: &mut RenderPass, last: bool) {
         for draw in &self.list {
-            pass.set_pipeline(match (last, wireframe) {
-                (false, _) => &draw.pipelines.depth_only,
-                (true, false) => &draw.pipelines.color,
-                (true, true) => &draw.pipelines.hidden,
-            });
+            let Pipelines { depth_only, color, wireframe } = &*draw.pipelines;
+            let wireframe = wireframe.as_ref().filter(|_| last);
+            let triangles = if last { color } else { depth_only };
+            pass.set_pipeline(wireframe.map_or(triangles, |[hidden, _]| hidden));
             draw.triangles.record(gpu, pass, draw);
-            if wireframe {
-                pass.set_pipeline(&draw.pipelines.edges);
+            if let Some([_, edges]) = wireframe {
+                pass.set_pipeline(edges);
                 draw.edges.record(gpu, pass, draw);
             }
         }
@@ -365,8 +363,10 @@ impl Scenery {
         Pipelines {
             depth_only: pipeline("depth", triangles, None, 0),
             color: pipeline("color", triangles, Some((shaded, all)), 0),
-            hidden: pipeline("hidden", triangles, Some((shaded, beneath)), 2),
-            edges: pipeline("edges", lines, Some((edge, all)), 0),
+            wireframe: (self.mode != Mode::Skin).then(|| {
+                let hidden = pipeline("hidden", triangles, Some((shaded, beneath)), 2);
+                [hidden, pipeline("edges", lines, Some((edge, all)), 0)]
+            }),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! buffers.
 
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Mode, Purpose, Result, Stage, StageTimer, View};
+use crate::frame::{Arena, BackendError, FrameInput, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery, plain, textured};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
@@ -220,8 +220,7 @@ impl Presenter {
             let targets =
                 Targets { label: "draw", colors: &colors[..count], depth: Some((&self.depth.view, Some(1.0))) };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
-            let wireframe = last && self.view.mode != Mode::Skin;
-            commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last, wireframe));
+            commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last));
         }
         if fenced {
             commands.cut(Some(Stage::Draw));

@@ -1,6 +1,7 @@
 //! Crowds that share poses, or are not posed at every tick: all backends show the same, and how far off is known.
 
 use crate::backends::common::{backends, context, prepare};
+use skinbench::backend::Context;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 use skinbench::harness::fidelity;
@@ -23,11 +24,10 @@ fn crowd(scene: &str, instances: u64, reuse: Settings) -> Crowd {
     Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd
 }
 
-fn assert_parity(crowd: &Crowd) {
-    let context = context();
+fn assert_parity(context: &Context, crowd: &Crowd) {
     let coverage = Coverage::all(crowd, &TICKS);
     let mut verified = 0;
-    for (entry, backend) in backends(&context) {
+    for (entry, backend) in backends(context) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
@@ -43,8 +43,8 @@ fn assert_parity(crowd: &Crowd) {
             );
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
-        let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);
         verified += 1;
     }
@@ -53,21 +53,23 @@ fn assert_parity(crowd: &Crowd) {
 
 #[test]
 fn every_backend_agrees_on_shared_poses() {
+    let context = context();
     for scene in ["street", "walkers"] {
         let crowd = crowd(scene, 50, shared(4));
         assert!(crowd.posed().instance_count() < crowd.instance_count());
-        assert_parity(&crowd);
+        assert_parity(&context, &crowd);
     }
 }
 
 #[test]
 fn every_backend_agrees_on_poses_of_every_second_and_fourth_tick() {
+    let context = context();
     for scene in ["street", "walkers"] {
         let crowd = crowd(scene, 90, by_distance([14.0, 18.0]));
         for every in [1, 2, 4] {
             assert!((0..90).any(|i| crowd.update_rate(i).every == every), "nobody is posed every {every} ticks");
         }
-        assert_parity(&crowd);
+        assert_parity(&context, &crowd);
     }
 }
 

@@ -4,6 +4,7 @@ use crate::backends::common::{backends, context, prepare, tube};
 use glam::{DQuat, Quat, Vec3};
 use proptest::prelude::*;
 use rand_core::Rng;
+use skinbench::backend::Context;
 use skinbench::compaction;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
 use skinbench::frame::Job;
@@ -34,12 +35,13 @@ fn ticks() -> Vec<u32> {
 fn every_backend_agrees_on_the_street() {
     let few = Settings { instances: Some(90), vertices: Some(600), ..Settings::default() };
     let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
-    assert_parity(&scene.crowd, &ticks());
+    assert_parity(&context(), &scene.crowd, &ticks());
 }
 
 /// Curves between keys, and frames of small numbers, are the reference's too.
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
+    let context = context();
     let few = Settings { instances: Some(60), vertices: Some(600), ..Settings::default() };
     for settings in [
         Settings { interpolation: Some(Interpolation::Smooth), ..few.clone() },
@@ -49,7 +51,7 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
         let scene = Scene::load("street").unwrap().with(settings.clone()).build(1 << 30).unwrap();
         assert_eq!(fidelity::clip_error(&scene).is_some(), settings.clips == Some(Clips::Compact));
         assert!(fidelity::clip_error(&scene).is_none_or(|error| error > 0.0 && error <= 1e-4));
-        assert_parity(&scene.crowd, &ticks()[..5]);
+        assert_parity(&context, &scene.crowd, &ticks()[..5]);
     }
 }
 
@@ -122,10 +124,9 @@ fn baked_clips_refuse_what_has_no_bound() {
     }
 }
 
-fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
-    let context = context();
+fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
     let coverage = Coverage::all(crowd, ticks);
-    for (entry, backend) in backends(&context) {
+    for (entry, backend) in backends(context) {
         if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
             let refusal = refusal.to_string();
             assert!(
@@ -142,8 +143,8 @@ fn assert_parity(crowd: &Crowd, ticks: &[u32]) {
             );
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
-        let parity = verify(&mut *backend, &context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
         println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
         assert_eq!(parity.failure, None, "{}", entry.name);
     }
@@ -205,7 +206,7 @@ fn lanes_of_a_block_may_differ_in_everything() {
     let mut crowd = Crowd::new();
     let instances = (0..100).map(|i| (IDENTITY_ROWS, layers(&model, i, &[0, 1], &[2])));
     crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
-    assert_parity(&crowd, &ticks());
+    assert_parity(&context(), &crowd, &ticks());
 }
 
 /// A clip of many keys on one timeline, so that joints can be sampled side by side. With `turns` every third joint turns
@@ -270,7 +271,7 @@ fn a_slot_may_mix_clips_of_every_form() {
         (IDENTITY_ROWS, layers(&model, i, whole, &additive))
     });
     crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
-    assert_parity(&crowd, &ticks());
+    assert_parity(&context(), &crowd, &ticks());
 }
 
 /// The blended local pose of one instance by lanes, a quaternion and six numbers a joint.

@@ -1,5 +1,6 @@
 //! Levels of detail: every backend shows them, and how far off they are is known.
 
+use crate::backends::common::context;
 use crate::backends::crowds::assert_parity;
 use skinbench::crowd::Crowd;
 use skinbench::harness::lod_error;
@@ -17,6 +18,7 @@ pub fn built(text: &str, settings: Settings) -> BuiltScene {
 
 #[test]
 fn every_backend_agrees_at_every_level_and_levels_cost_less() {
+    let context = context();
     let lod = |kinds: &str| built(STREET, Settings { lod: Some(kinds.parse().unwrap()), ..Settings::default() });
     let full = lod("none").crowd;
     for kinds in ["mesh", "joints", "influences", "mesh,joints,influences"] {
@@ -34,7 +36,7 @@ fn every_backend_agrees_at_every_level_and_levels_cost_less() {
         let error = lod_error::of_scene(&scene).unwrap();
         assert!(error.relative > 1e-4 && error.relative < 0.2 && error.pixels > 0.01, "{kinds}: {error:?}");
         if kinds.contains(',') {
-            assert_parity(&scene.crowd, 8);
+            assert_parity(&context, &scene.crowd, 8);
         }
     }
     assert!(lod_error::of_scene(&lod("none")).is_none());
@@ -61,7 +63,7 @@ fn levels_keep_morph_targets_and_expressions() {
         let kept = scene.crowd.expression(instance);
         assert_eq!((kept.pinned.len(), kept), (8, levels.full.expression(original)));
     }
-    assert_parity(&scene.crowd, 8);
+    assert_parity(&context(), &scene.crowd, 8);
 }
 
 #[test]
