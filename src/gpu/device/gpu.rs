@@ -47,9 +47,12 @@ pub struct Gpu {
     /// The shaders read so far, by their WGSL and whether it is trusted.
     pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), ShaderModule>>,
     /// The kernels compiled so far, by their module and the values of its overrides.
-    pub(in crate::gpu) pipelines: RefCell<Vec<(ShaderModule, Vec<(&'static str, f64)>, ComputePipeline)>>,
+    pub(in crate::gpu) pipelines: RefCell<Vec<CompiledKernel>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
 }
+
+/// A module, the values of its overrides, and the pipeline for them.
+type CompiledKernel = (ShaderModule, Vec<(&'static str, f64)>, ComputePipeline);
 
 /// State of the timing of stages.
 #[derive(Default)]
