@@ -135,8 +135,8 @@ fn model(
     Model::new(ModelParts { clips, materials: vec![material], ..parts })
 }
 
-/// Adds an open tube that tapers to its ends, from `start` along the rotated Y axis; `pairs` returns the influences at a position along it, 0 to
-/// 1.
+/// Adds an open tube that tapers to its ends, from `start` along the rotated Y axis; `pairs` returns the influences at
+/// a position along it, 0 to 1.
 fn add_tube(
     tubes: &mut PrimitiveData,
     start: DVec3,

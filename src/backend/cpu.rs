@@ -1,6 +1,6 @@
-//! CPU backends: they compute poses, then palettes in the layout that a kernel reads, and time the stages. A backend has
-//! a [`CpuKernel`], or several, of which a trial finds the fastest on this machine, for this crowd and with these threads:
-//! in the first frame they write the same output by turns.
+//! CPU backends: they compute poses, then palettes in the layout that a kernel reads, and time the stages. A backend
+//! has a [`CpuKernel`], or several, of which a trial finds the fastest on this machine, for this crowd and with these
+//! threads: in the first frame they write the same output by turns.
 
 use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes};
 use crate::blocks::Block;
@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 
 /// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
 const VERTEX_NS: f64 = 1.25;
-/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ by
-/// chance more than kernels do, unless there are many.
+/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ
+/// by chance more than kernels do, unless there are many.
 const ROUNDS: [u32; 2] = [3, 64];
 /// Time after which no further round begins.
 const TRIAL: Duration = Duration::from_millis(150);
@@ -146,8 +146,8 @@ pub struct CpuKernel {
     /// `[instance][vertex][word]`.
     pub interleaved: bool,
     /// Builds everything that does not change from frame to frame, and says how many bytes that takes. Fails with
-    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the crowd or this instruction set lacks
-    /// what the kernel needs.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the crowd or this instruction set
+    /// lacks what the kernel needs.
     pub build: fn(&Crowd, Isa) -> Result<(Skin, Bytes)>,
 }
 

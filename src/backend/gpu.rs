@@ -38,8 +38,8 @@ pub struct Strategy {
 pub enum Skinning {
     /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
     Vertex(MeshForm, PaletteForm),
-    /// Once, by the fastest of some compute kernels. All of them read palettes in one form. A kernel that skins all models
-    /// in one dispatch is the only one, and its palettes are computed on the host.
+    /// Once, by the fastest of some compute kernels. All of them read palettes in one form. A kernel that skins all
+    /// models in one dispatch is the only one, and its palettes are computed on the host.
     Compute(&'static [&'static SkinKernel]),
 }
 

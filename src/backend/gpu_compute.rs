@@ -36,8 +36,8 @@ struct OwnVertices {
 }
 
 impl ComputeSkinner {
-    /// Compiles the kernels and finds the fastest, if there are several. With `own`, which says what is kept, vertices are
-    /// not in the arena.
+    /// Compiles the kernels and finds the fastest, if there are several. With `own`, which says what is kept, vertices
+    /// are not in the arena.
     ///
     /// # Errors
     /// The adapter binds too few buffers, or was lost.

@@ -46,7 +46,8 @@ pub(super) trait GpuSkinner {
         None
     }
 
-    /// Records the skinning of a frame after its posing; if vertices of frozen instances are `kept`, that of the others.
+    /// Records the skinning of a frame after its posing; if vertices of frozen instances are `kept`, that of the
+    /// others.
     fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands);
 
     /// Creates bindings for the arena's buffers if these are new.

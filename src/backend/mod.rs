@@ -60,10 +60,10 @@ pub trait Prepared {
     /// Instruction set or adapter, threads, and the chosen kernels if there is a choice.
     fn device(&self) -> String;
 
-    /// Memory that it holds: on the device counted from its buffers, on the host as promised, which a test compares with
-    /// the heap. Equal to what [`Backend::footprint`] promised, once a frame has been submitted, but for two things: a
-    /// backend that chose a kernel promised the one that takes the most (on the device, the largest mesh), and memory for
-    /// reading vertices back is allocated when it is needed.
+    /// Memory that it holds: on the device counted from its buffers, on the host as promised, which a test compares
+    /// with the heap. Equal to what [`Backend::footprint`] promised, once a frame has been submitted, but for two
+    /// things: a backend that chose a kernel promised the one that takes the most (on the device, the largest mesh),
+    /// and memory for reading vertices back is allocated when it is needed.
     fn footprint(&self, crowd: &Crowd) -> Footprint;
 
     /// The rule by which vertices follow several joints; it selects the reference for parity.

@@ -44,8 +44,8 @@ pub struct WorkloadArguments {
 /// Threads and adapter to run on.
 #[derive(Debug, Clone, Args)]
 pub struct MachineArguments {
-    /// Threads of parallel backends; `run` and `sweep` measure several counts, other commands take the largest; default:
-    /// as many as the processor has
+    /// Threads of parallel backends; `run` and `sweep` measure several counts, other commands take the largest;
+    /// default: as many as the processor has
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>)]
     pub threads: Vec<u32>,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first

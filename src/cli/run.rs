@@ -26,11 +26,12 @@ pub struct Arguments {
     /// frames that take 0.4 s
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
-    /// Run all backends by turns for this time, such as 10m, and compare its last minute (at most a third) with its first
+    /// Run all backends by turns for this time, such as 10m, and compare its last minute (at most a third) with its
+    /// first
     #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames")]
     sustain: Option<Duration>,
-    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
-    /// own), or fences where timestamps fail a check at the start (auto)
+    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
+    /// their own), or fences where timestamps fail a check at the start (auto)
     #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
     clock: ClockChoice,
     /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)

@@ -34,8 +34,8 @@ pub struct Arguments {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
     #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
     backends: Vec<String>,
-    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of their
-    /// own), or fences where timestamps fail a check at the start (auto)
+    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
+    /// their own), or fences where timestamps fail a check at the start (auto)
     #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
     clock: ClockChoice,
     /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 300

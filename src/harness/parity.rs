@@ -156,8 +156,8 @@ pub fn verify(
     Ok(comparison.parity)
 }
 
-/// Compares the vertices of a backend's last frame, or poses if it computes none, as they are, with the reference of its
-/// tick. Returns the first failure; it names the tick of `earlier` that they belong to, if they belong to one.
+/// Compares the vertices of a backend's last frame, or poses if it computes none, as they are, with the reference of
+/// its tick. Returns the first failure; it names the tick of `earlier` that they belong to, if they belong to one.
 ///
 /// `coverage` says which instances are compared; the backend's stated error adds to `tolerance`.
 ///

@@ -52,7 +52,8 @@ struct Peer {
     threads: usize,
 }
 
-/// Rows for the harness: the peer with one thread, and with all if it can use several. They live as long as the program.
+/// Rows for the harness: the peer with one thread, and with all if it can use several. They live as long as the
+/// program.
 pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
     let manifest: &'static Manifest = Box::leak(Box::new(manifest));
     let entry = |name: &'static str, pooled: bool| {
@@ -142,8 +143,8 @@ struct Running {
 }
 
 impl Running {
-    /// Lets the peer compute the frame of a tick, or takes the last one that it measured, and write its outputs to a new
-    /// folder, so that no file of an earlier frame is read for this one. Returns the folder.
+    /// Lets the peer compute the frame of a tick, or takes the last one that it measured, and write its outputs to a
+    /// new folder, so that no file of an earlier frame is read for this one. Returns the folder.
     fn write(&mut self, tick: Option<u32>) -> Result<&TempDir> {
         self.written = None;
         let folder = TempDir::new_in(&self.folder).map_err(|error| BackendError::Failed(error.to_string()))?;

@@ -31,8 +31,8 @@ impl Problem {
     }
 }
 
-/// Reads the rows of the CSV file called `name` and gives each with its line to `each`, unless its columns lack one that
-/// is needed. A field that is not needed and cannot be parsed is left empty.
+/// Reads the rows of the CSV file called `name` and gives each with its line to `each`, unless its columns lack one
+/// that is needed. A field that is not needed and cannot be parsed is left empty.
 ///
 /// # Errors
 /// A place and what is wrong there: a file with more than [`MOST_PROBLEMS`] problems, or the first error of `each`.

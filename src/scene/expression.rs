@@ -26,8 +26,8 @@ impl ExpressionPlan {
         self.weights.is_empty() && self.active.is_none()
     }
 
-    /// The weights that `count` instances of a model pin, and whether those are the only ones above 0; `group` selects the
-    /// stream of random numbers.
+    /// The weights that `count` instances of a model pin, and whether those are the only ones above 0; `group` selects
+    /// the stream of random numbers.
     ///
     /// # Errors
     /// A target that the model lacks, or more active targets than it has.

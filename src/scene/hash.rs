@@ -8,8 +8,8 @@ use bytemuck::NoUninit;
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
-/// FNV-1a over the bytes of numbers, as little-endian platforms store them: the same on each of them, because it covers the
-/// description of the scene, not the results of trigonometry.
+/// FNV-1a over the bytes of numbers, as little-endian platforms store them: the same on each of them, because it covers
+/// the description of the scene, not the results of trigonometry.
 #[derive(Default)]
 pub(super) struct SceneHash(FnvHasher);
 

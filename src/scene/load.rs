@@ -66,8 +66,8 @@ impl Scene {
         Err(SceneError { is_unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
     }
 
-    /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name gets
-    /// that of the model, because the results are those of another scene.
+    /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name
+    /// gets that of the model, because the results are those of another scene.
     ///
     /// # Errors
     /// A name that is neither.

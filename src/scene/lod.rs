@@ -1,8 +1,8 @@
 //! Levels of detail: instances that are small on the screen show a model with less detail.
 //!
-//! Cameras of scenes and the places of instances do not move, so every instance has one level for all ticks: choosing it
-//! needs no hysteresis and keeps no state. A crowd with levels is a crowd whose groups are pairs of model and level, and
-//! every backend runs, verifies and times it like any other crowd.
+//! Cameras of scenes and the places of instances do not move, so every instance has one level for all ticks: choosing
+//! it needs no hysteresis and keeps no state. A crowd with levels is a crowd whose groups are pairs of model and level,
+//! and every backend runs, verifies and times it like any other crowd.
 
 use super::camera::Camera;
 use super::settings::{Clips, Lod};
@@ -23,8 +23,8 @@ pub const SIZES: [f64; LEVELS - 1] = [200.0, 100.0, 40.0];
 
 /// Fraction of the triangles at levels 1, 2 and 3.
 const TRIANGLES: [f64; LEVELS - 1] = [0.5, 0.25, 0.125];
-/// Reach of the limbs that levels 1, 2 and 3 leave out, over the diagonal. At the size at which its level begins, a limb
-/// of this reach has 4, 6 and 4 pixels.
+/// Reach of the limbs that levels 1, 2 and 3 leave out, over the diagonal. At the size at which its level begins, a
+/// limb of this reach has 4, 6 and 4 pixels.
 const LIMBS: [f64; LEVELS - 1] = [0.02, 0.06, 0.1];
 /// Most influences of a vertex at levels 1, 2 and 3.
 const INFLUENCES: [usize; LEVELS - 1] = [4, 2, 1];
@@ -49,8 +49,8 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. Those that the
-    /// scene's crowd does not show are made when this is asked for the first time.
+    /// Every instance at every level, as a crowd of families: for each model the groups of all its levels. Those that
+    /// the scene's crowd does not show are made when this is asked for the first time.
     ///
     /// # Errors
     /// A model that cannot be reduced, or that cannot be put in a crowd.
@@ -75,8 +75,8 @@ impl Levels {
         self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
     }
 
-    /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at the
-    /// level that the scene shows.
+    /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at
+    /// the level that the scene shows.
     pub fn chosen(&self) -> impl Iterator<Item = u32> {
         self.original.iter().zip(&self.pixels).map(|(&instance, &pixels)| {
             let group = &self.full.groups()[self.full.group_of(instance)];
@@ -96,8 +96,8 @@ struct LevelModel {
     whole: bool,
 }
 
-/// Chooses the level of each instance by its size on the screen. Returns the crowd with levels, and remarks about models
-/// that were kept whole.
+/// Chooses the level of each instance by its size on the screen. Returns the crowd with levels, and remarks about
+/// models that were kept whole.
 ///
 /// # Errors
 /// A model that cannot be reduced, or that cannot be put in a crowd.
@@ -161,8 +161,8 @@ pub(super) struct LevelMaker {
 }
 
 impl LevelMaker {
-    /// Appends some instances of a group of the full crowd, at a level. Lets backends bake the vertices of the last level
-    /// if that is asked for; returns `false` if the instances play what cannot be baked.
+    /// Appends some instances of a group of the full crowd, at a level. Lets backends bake the vertices of the last
+    /// level if that is asked for; returns `false` if the instances play what cannot be baked.
     fn push(
         &self,
         crowd: &mut Crowd,

@@ -1,7 +1,7 @@
 //! Scenes: files that describe groups of instances and the camera, and their conversion to crowds.
 //!
-//! A scene is TOML: `seed`, `resolution`, any of the [`Settings`], `[camera]` and one `[[group]]` per set of instances. docs/scenes.md
-//! documents the keys, their units and their defaults.
+//! A scene is TOML: `seed`, `resolution`, any of the [`Settings`], `[camera]` and one `[[group]]` per set of instances.
+//! docs/scenes.md documents the keys, their units and their defaults.
 
 mod build;
 mod camera;

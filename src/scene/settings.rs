@@ -153,12 +153,12 @@ pub struct Settings {
     /// Skinned attributes: position (p), normal (n), tangent (t); default: pn
     #[cfg_attr(feature = "cli", arg(long, value_name = "p|pn|pnt", value_parser = attributes))]
     pub attributes: Option<Attributes>,
-    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact); default:
-    /// unit
+    /// Treatment of normals: normalised (unit), not normalised (raw), or exact under non-uniform scale (exact);
+    /// default: unit
     #[cfg_attr(feature = "cli", arg(long, value_name = "unit|raw|exact", value_parser = normals))]
     pub normals: Option<Normals>,
-    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size (compact);
-    /// default: raw
+    /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
+    /// (compact); default: raw
     #[cfg_attr(feature = "cli", arg(long, value_name = "raw|compact", hide_possible_values = true))]
     pub clips: Option<Clips>,
     /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth); default:

@@ -61,8 +61,8 @@ impl Side {
         Ok(self.prepared.visible()?.is_some())
     }
 
-    /// Computes and draws a frame as a run does, then draws the picture. Returns the wall-clock time of the frame, which
-    /// contains nothing else.
+    /// Computes and draws a frame as a run does, then draws the picture. Returns the wall-clock time of the frame,
+    /// which contains nothing else.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if it cannot draw what the backend leaves, or [`BackendError::Device`] if the

@@ -40,7 +40,7 @@ pub struct Gpu {
     pub(in crate::gpu) work: RefCell<FrameWork>,
     pub(in crate::gpu) timing: Timing,
     pub(in crate::gpu) failures: Failures,
-    /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, if nobody sets another.
+    /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, unless another is set.
     pub patience: Cell<Duration>,
     /// Name of the backend that the device works for, for messages.
     pub user: Cell<&'static str>,
@@ -112,8 +112,8 @@ impl Gpu {
         Ok(Self::new(adapter, Medium::Device(Box::new(medium)), failures))
     }
 
-    /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of several
-    /// kernels, backends take the first instead of trying which one is fastest.
+    /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of
+    /// several kernels, backends take the first instead of trying which one is fastest.
     pub fn recording() -> Rc<Self> {
         Self::new(Adapter::webgpu(), Medium::Tape(RefCell::default()), Failures::default())
     }
@@ -139,8 +139,8 @@ impl Gpu {
         })
     }
 
-    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where no
-    /// library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
+    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where
+    /// no library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
     pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
         let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
         let read = move || {

@@ -1,5 +1,5 @@
-//! Lines and triangles that are drawn over a picture, such as skeletons: every joint as three axes, every parent link as
-//! a line.
+//! Lines and triangles that are drawn over a picture, such as skeletons: every joint as three axes, every parent link
+//! as a line.
 
 use crate::crowd::Crowd;
 use crate::gpu::Gpu;
@@ -95,7 +95,8 @@ impl OverlayPipelines {
     }
 }
 
-/// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them back.
+/// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them
+/// back.
 pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
     let placement = affine(crowd.placement_at(instance, tick));

@@ -77,8 +77,8 @@ pub struct Presenter {
     depth: Target,
     motion: Option<Target>,
     updates: Option<Updates>,
-    /// Created when vertices are drawn for the first time. Those of the arena are told apart by its first buffer, too: two
-    /// buffers alternate if the last frame is kept.
+    /// Created when vertices are drawn for the first time. Those of the arena are told apart by its first buffer, too:
+    /// two buffers alternate if the last frame is kept.
     draws: Vec<(Drawable, Option<Buffer>, Draws)>,
 }
 
@@ -177,8 +177,9 @@ impl Presenter {
         self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
     }
 
-    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side) and
-    /// all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it only depth.
+    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side)
+    /// and all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it
+    /// only depth.
     pub fn draw(
         &mut self,
         commands: Option<Commands>,

@@ -51,8 +51,9 @@ pub struct StoredVertices {
 }
 
 impl StoredVertices {
-    /// Allocates buffers that the parts of a crowd write to in turn, and a second set of them if the last frame is kept. Parts are merged, or they are chunks of families, whose levels share a buffer:
-    /// all instances may be at the level that has the most vertices.
+    /// Allocates buffers that the parts of a crowd write to in turn, and a second set of them if the last frame is
+    /// kept. Parts are merged, or they are chunks of families, whose levels share a buffer: all instances may be at the
+    /// level that has the most vertices.
     pub fn allocate(
         gpu: &Gpu,
         crowd: &Crowd,
@@ -126,7 +127,8 @@ pub(in crate::gpu) fn for_each_binding(
 
 impl VertexSource {
     /// Stored vertices as a source. `uniforms` holds the numbers of each chunk unless only instances in view are drawn,
-    /// `models` the model of each group, and `firsts` the index of its first vertex among those that are drawn together.
+    /// `models` the model of each group, and `firsts` the index of its first vertex among those that are drawn
+    /// together.
     pub(in crate::gpu) fn stored(
         gpu: &Gpu,
         stored: &StoredVertices,
@@ -181,8 +183,8 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
     [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
 }
 
-/// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's instances are those of several models, whose vertices share a buffer, otherwise
-/// those of one chunk.
+/// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's
+/// instances are those of several models, whose vertices share a buffer, otherwise those of one chunk.
 pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str) -> String {
     let drawn = if merged { "drawn_merged.wgsl" } else { "drawn_chunk.wgsl" };
     let [source, previous] = stored.read_by();

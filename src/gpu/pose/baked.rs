@@ -120,7 +120,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose if no layer may be there.
+/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
+/// if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
     let of_instance = |instance: u32| {
         let layers = crowd.layers().of(instance as usize);
@@ -210,8 +211,8 @@ impl BakedGroups {
         Some(self.groups[group].as_ref()?.entries)
     }
 
-    /// The pipeline and bindings of a chunk's kernel, and what skinning binds as palettes; `None` if the chunk's group is
-    /// not baked. `batch` has the number of instances that are shown and the [entries](Self::entries).
+    /// The pipeline and bindings of a chunk's kernel, and what skinning binds as palettes; `None` if the chunk's group
+    /// is not baked. `batch` has the number of instances that are shown and the [entries](Self::entries).
     pub fn bind(
         &self,
         gpu: &Gpu,

@@ -20,7 +20,8 @@ pub struct PosedPalettes {
     form: PaletteForm,
     /// For each group and entry the point that half precision maps exactly; nothing for other forms.
     centres: Vec<Vec<[f32; 3]>>,
-    /// Each buffer, and the range of bytes that it holds of the rows, or of the converted numbers if rows are converted.
+    /// Each buffer, and the range of bytes that it holds of the rows, or of the converted numbers if rows are
+    /// converted.
     buffers: Vec<(Palettes, Range<usize>)>,
 }
 

@@ -30,8 +30,9 @@ impl Posing {
         matches!(self, Self::Visible | Self::Levels)
     }
 
-    /// Creates the buffers for a crowd; each part is a chunk or, on the host, several that share a buffer. The job's frustum and eye decide which instances are shown, and how; `edit`
-    /// changes the kernels that pose. With `bakes`, the skinning can show baked vertices where the crowd allows them.
+    /// Creates the buffers for a crowd; each part is a chunk or, on the host, several that share a buffer. The job's
+    /// frustum and eye decide which instances are shown, and how; `edit` changes the kernels that pose. With `bakes`,
+    /// the skinning can show baked vertices where the crowd allows them.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the adapter lacks a feature, or

@@ -55,8 +55,8 @@ pub struct GroupLayout {
 }
 
 impl GroupLayout {
-    /// The layout of a group of complete shaders, all of whose bindings `stages` see. Numbers that shaders have in common
-    /// have one kind each. A syntax error is reported by `Gpu::check`.
+    /// The layout of a group of complete shaders, all of whose bindings `stages` see. Numbers that shaders have in
+    /// common have one kind each. A syntax error is reported by `Gpu::check`.
     pub fn new(gpu: &Gpu, label: &str, shaders: &[impl AsRef<str>], group: u32, stages: wgpu::ShaderStages) -> Self {
         let mut bindings: Vec<Binding> = Vec::new();
         // Where nothing is bound, parsing would only take time.
@@ -149,8 +149,8 @@ impl Kernel {
         Self { label, groups, layout, module }
     }
 
-    /// Compiles it with these values of its overrides, once per device: backends share kernels, and drivers compile them
-    /// slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
+    /// Compiles it with these values of its overrides, once per device: backends share kernels, and drivers compile
+    /// them slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
     pub fn pipeline(&self, gpu: &Gpu, constants: &[(&'static str, f64)]) -> ComputePipeline {
         let mut pipelines = gpu.pipelines.borrow_mut();
         let known = pipelines.iter().find(|(module, values, _)| *module == self.module && values == constants);

@@ -340,7 +340,8 @@ pub enum Form {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct Track {
-    /// Bits 0-3: its form; from bit 4 on: index of its first value among the quads, or its first bit in a compact frame.
+    /// Bits 0-3: its form; from bit 4 on: index of its first value among the quads, or its first bit in a compact
+    /// frame.
     pub place: u32,
     /// Index of the word with its first angle, or with a compact track's lows.
     pub angle: u32,

@@ -177,8 +177,8 @@ impl ComputeSkin {
         known.is_some()
     }
 
-    /// Binds the inputs of each part, which is a chunk or, for a merged kernel, a span, and the buffers that parts write
-    /// to in turn: one set of buffers, or several if they swap.
+    /// Binds the inputs of each part, which is a chunk or, for a merged kernel, a span, and the buffers that parts
+    /// write to in turn: one set of buffers, or several if they swap.
     pub fn bind(&mut self, gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], inputs: Inputs, sets: &[&[Buffer]]) {
         let Inputs { palettes, visibility, .. } = inputs;
         // The shaders of all kinds have the same bindings.

@@ -82,7 +82,8 @@ pub(in crate::gpu) struct SpanDispatch {
 }
 
 impl SpanDispatch {
-    /// Uploads the tables and meshes of all dispatches, span after span. A thread skins `at_once` neighbouring instances.
+    /// Uploads the tables and meshes of all dispatches, span after span. A thread skins `at_once` neighbouring
+    /// instances.
     pub fn all(gpu: &Gpu, crowd: &Crowd, spans: &[Vec<Chunk>], mesh: MeshForm, at_once: u32) -> Vec<Self> {
         let of_span = |(span, chunks): (usize, &Vec<Chunk>)| {
             Load::of(crowd, chunks, mesh, at_once).into_iter().map(move |load| Self::new(gpu, span, load))

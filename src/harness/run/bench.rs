@@ -99,8 +99,8 @@ impl Bench {
         Self { arena, device, timer, clocks, threads: threads.clone(), disturber, meters, counters, work }
     }
 
-    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that fences
-    /// would measure.
+    /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
+    /// fences would measure.
     pub fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
         self.device.take_work();
         self.device.set_timing(!self.is_fenced());
@@ -229,8 +229,8 @@ impl Bench {
         self.fenced_frames(contender, 0..1)
     }
 
-    /// Measures frames with two in flight, if there is anything to wait for; a frame takes approximately `frame`. Returns
-    /// the number of the last one.
+    /// Measures frames with two in flight, if there is anything to wait for; a frame takes approximately `frame`.
+    /// Returns the number of the last one.
     pub fn throughput(&mut self, contender: &mut Contender, frame: Duration) -> Result<Option<u32>> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
@@ -290,8 +290,8 @@ impl Bench {
         done
     }
 
-    /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have frames
-    /// of their own, with the numbers of measured ones, so that no frame waits within itself.
+    /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have
+    /// frames of their own, with the numbers of measured ones, so that no frame waits within itself.
     pub fn fenced_frames(&mut self, contender: &mut Contender, frames: Range<u32>) -> Result<()> {
         if !self.is_fenced() {
             return Ok(());

@@ -4,8 +4,8 @@ use crate::harness::parity::Tolerance;
 use crate::registry::BackendEntry;
 use std::time::Duration;
 
-/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left. With cold ones,
-/// no frames with two in flight are measured.
+/// Disturbances of measured frames. By default there are none, and caches hold what the last frame left. With cold
+/// ones, no frames with two in flight are measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Disturbance {
@@ -33,8 +33,8 @@ pub struct RunOptions {
     pub backends: Vec<&'static BackendEntry>,
     /// Measured frames of each; by default as many as fit 2 s, 5 to 300.
     pub frames: Option<u32>,
-    /// Time for which all backends run by turns, in place of a number of frames: the times are those of its last minute,
-    /// or third, and the outcome has the median of its first.
+    /// Time for which all backends run by turns, in place of a number of frames: the times are those of its last
+    /// minute, or third, and the outcome has the median of its first.
     pub sustain: Option<Duration>,
     /// `true` to measure less where a software adapter draws and no number of frames is given: as many frames as fit
     /// 1 s, at least 5 (3 if each takes 0.4 s or more), none with two in flight, and backends on the CPU first.

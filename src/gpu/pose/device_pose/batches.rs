@@ -203,7 +203,8 @@ pub struct PoseBatch {
     pipelines: Rc<[ComputePipeline]>,
     /// Bindings of each kernel.
     groups: Vec<BindGroup>,
-    /// Numbers and bindings for the instances that do not keep their pose, if some of the chunk do and none is replaced.
+    /// Numbers and bindings for the instances that do not keep their pose, if some of the chunk do and none is
+    /// replaced.
     moving: Option<(layout::Batch, Vec<BindGroup>)>,
     /// Workgroups of each kernel, if the device computes them, and the index there of the first kernel's.
     workgroups: Option<(Buffer, usize)>,

@@ -27,11 +27,11 @@ pub enum PoseKernel {
     Sample,
     /// Blends slots to one local pose per instance.
     Blend,
-    /// Local to model poses, by a workgroup per instance.
+    /// Local to model poses, by one workgroup per instance.
     Levels,
-    /// As [`PoseKernel::Levels`], by a thread per instance.
+    /// As [`PoseKernel::Levels`], by one thread per instance.
     Series,
-    /// As [`PoseKernel::Levels`], by a thread per joint.
+    /// As [`PoseKernel::Levels`], by one thread per joint.
     Paths,
     /// Model poses to palettes.
     Palette,
@@ -45,7 +45,7 @@ pub const SKIN: usize = KERNELS.len();
 /// Number of dispatches whose sizes the device computes if only instances in view are posed.
 pub const DISPATCHES: usize = KERNELS.len() + 1;
 
-/// The dispatches of all kernels for a batch, and a last one for skinning, with a thread per instance, which compute
+/// The dispatches of all kernels for a batch, and a last one for skinning, with one thread per instance, which compute
 /// skinning replaces with its own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPATCHES] {
     std::array::from_fn(|index| KERNELS.get(index).unwrap_or(&PoseKernel::Schedule).dispatch(gpu, batch))
