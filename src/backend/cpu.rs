@@ -138,7 +138,7 @@ pub struct CpuKernel {
     pub width: Width,
     /// Instruction set, if not the one that the run uses.
     pub isa: Option<Isa>,
-    /// What it cannot do.
+    /// Abilities that it lacks.
     pub lacks: &'static [Lack],
     /// Rule by which vertices follow several joints.
     pub blending: Blending,

@@ -1,4 +1,4 @@
-//! What is asked of backends: options of a run, the input of a frame, and the view of a picture.
+//! Input of backends: the options of a run, a frame, and the view of a picture.
 
 use super::arena::Arena;
 use crate::crowd::Crowd;

@@ -151,7 +151,7 @@ pub(super) fn leveled(
     Ok((crowd, levels, remarks))
 }
 
-/// What levels are made from.
+/// Makes the models of levels.
 #[derive(Debug)]
 pub(super) struct LevelMaker {
     /// The model of each of the full crowd's groups, with raw clips.

@@ -77,7 +77,7 @@ struct Window {
     opened: Instant,
     last: Instant,
     pictures: u32,
-    /// What dialogs and screenshots bring.
+    /// Channel by which dialogs and screenshots return their results.
     brought: (Sender<Brought>, Receiver<Brought>),
     asked: bool,
     outcome: Sender<Result<(), String>>,

@@ -31,7 +31,7 @@ pub struct DeviceBandwidth {
 
 /// An open device.
 pub struct Gpu {
-    /// What it is and can do. Limits can be lowered to simulate another adapter.
+    /// The adapter, with its limits and features. Tests lower limits to simulate another adapter.
     pub adapter: Adapter,
     pub(in crate::gpu) medium: Medium,
     /// Bytes of all buffers and textures created so far.

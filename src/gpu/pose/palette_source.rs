@@ -9,7 +9,7 @@ use crate::gpu::{Commands, Gpu, Palettes};
 use crate::pose::PoseData;
 use std::ops::Range;
 
-/// A crowd's palettes on the device, and what poses them.
+/// A crowd's palettes on the device, with the poser that writes them.
 pub struct PaletteSource {
     /// The palettes of each chunk, or of each span of chunks that share a buffer.
     pub chunks: Vec<Palettes>,
@@ -23,7 +23,7 @@ pub struct PaletteSource {
     pub approximation: Option<Approximation>,
     /// `true` if only groups whose vertices may be [baked](crate::crowd::Group::baked) have this error.
     pub exact_unless_baked: bool,
-    /// What poses them.
+    /// Writes the palettes of a frame.
     pub poser: Box<dyn Poser>,
 }
 

@@ -1,8 +1,9 @@
 //! Bindings and overrides of shaders, read from their WGSL.
 
 use crate::gpu::shader::wgsl::origin;
+use crate::threads::lock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use wgpu::naga::{self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner};
 
 /// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
@@ -30,7 +31,7 @@ pub struct Interface {
     pub overrides: Vec<String>,
 }
 
-/// What was parsed so far in this process, by its text.
+/// The interfaces parsed so far in this process, by the text of their shader.
 static KNOWN: Mutex<BTreeMap<String, Arc<Interface>>> = Mutex::new(BTreeMap::new());
 
 impl Interface {
@@ -39,7 +40,7 @@ impl Interface {
     /// # Errors
     /// A syntax error, with its file and line in shaders/.
     pub fn of(wgsl: &str) -> Result<Arc<Self>, String> {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&KNOWN);
         if let Some(interface) = known.get(wgsl) {
             return Ok(Arc::clone(interface));
         }

@@ -184,8 +184,9 @@ struct MorphWeights {
 impl Morphs {
     /// Uploads the deltas of a crowd's models and makes room for weights; `None` without targets.
     ///
-    /// # Errors [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the deltas of a model or the
-    /// weights of a chunk exceed what the adapter binds.
+    /// # Errors
+    /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the deltas of a model or the weights of a
+    /// chunk exceed what the adapter binds.
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: MorphForm) -> Result<Option<Self>> {
         let Some(form) = form.of(crowd) else { return Ok(None) };
         form.check(gpu, crowd, chunks)?;

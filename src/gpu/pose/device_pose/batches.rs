@@ -193,9 +193,9 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
 pub struct PoseBatch {
     /// The instances, including those out of view.
     pub instances: Range<u32>,
-    /// What it shares with other batches of its group.
+    /// Data shared with the other batches of its group.
     pub statics: Rc<Statics>,
-    /// What it shares with those of its family.
+    /// Data shared with the other batches of its family.
     pub family: Rc<FamilyPoses>,
     /// Its numbers.
     pub numbers: layout::Batch,

@@ -53,7 +53,7 @@ pub struct ClipStore {
     pub words: Vec<u32>,
     /// Number of channels of all joints that are not still.
     pub moving: u64,
-    /// What the clips need of the kernels, for crowds without inertial fades and update rates.
+    /// Features that the clips need of the kernels. Inertial fades and update rates, which crowds add, are off.
     pub needs: Needs,
 }
 

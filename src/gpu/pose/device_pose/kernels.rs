@@ -4,7 +4,7 @@ use super::clips::{ClipStore, Needs};
 use crate::gpu::Gpu;
 use crate::gpu::device::objects::{BindGroup, ComputePipeline, Resource};
 use crate::gpu::shader::reflection::Interface;
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, made_once, shader};
+use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, shader};
 use crate::model::Model;
 use std::rc::Rc;
 use strum::{IntoStaticStr, VariantArray};
@@ -130,12 +130,13 @@ impl Kernels {
 
     /// The pipeline of each kernel, for each of these needs; none for groups that are not posed.
     pub fn pipelines(&self, gpu: &Gpu, needs: impl IntoIterator<Item = Option<Needs>>) -> Vec<Rc<[ComputePipeline]>> {
-        made_once(needs, |needs| {
+        let of_group = |needs: Option<Needs>| {
             let of_kernel = |(kernel, overrides): &(Kernel, Vec<String>)| {
-                Some(kernel.pipeline(gpu, &(*needs)?.constants(overrides, at_once(gpu))))
+                Some(kernel.pipeline(gpu, &needs?.constants(overrides, at_once(gpu))))
             };
             self.0.iter().filter_map(of_kernel).collect()
-        })
+        };
+        needs.into_iter().map(of_group).collect()
     }
 
     /// Binds a chunk's buffers to the variables of their names in every kernel.
