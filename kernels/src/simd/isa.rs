@@ -54,7 +54,8 @@ impl Isa {
         self.is_built() && self.is_supported()
     }
 
-    fn is_supported(self) -> bool {
+    /// Returns whether the machine has the instruction set.
+    pub(super) fn is_supported(self) -> bool {
         match self {
             Self::Scalar | Self::Baseline => true,
             #[cfg(target_arch = "x86_64")]

@@ -121,33 +121,28 @@ fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
 /// # Panics
 /// `palette` or `out` is too short.
 pub fn skin_clusters(clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    simd::run(clusters.isa, ClusterKernel { clusters, palette, format, out });
+    let isa = clusters.isa;
+    match (format.floats(), format.words()) {
+        (3, 3) => simd::run(isa, ClusterKernel::<3, 3> { clusters, palette, format, out }),
+        (6, 6) => simd::run(isa, ClusterKernel::<6, 6> { clusters, palette, format, out }),
+        (10, 10) => simd::run(isa, ClusterKernel::<10, 10> { clusters, palette, format, out }),
+        (3, _) => simd::run(isa, ClusterKernel::<3, 2> { clusters, palette, format, out }),
+        (6, _) => simd::run(isa, ClusterKernel::<6, 3> { clusters, palette, format, out }),
+        _ => simd::run(isa, ClusterKernel::<10, 4> { clusters, palette, format, out }),
+    }
 }
 
-struct ClusterKernel<'a> {
+/// The body for vertices of `FLOATS` numbers that are stored in `WORDS` words.
+struct ClusterKernel<'a, const FLOATS: usize, const WORDS: usize> {
     clusters: &'a Clusters,
     palette: &'a [Rows],
     format: VertexFormat,
     out: &'a mut [f32],
 }
 
-impl Kernel for ClusterKernel<'_> {
+impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOATS, WORDS> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        match (self.format.floats(), self.format.words()) {
-            (3, 3) => self.all::<W, S, 3, 3>(),
-            (6, 6) => self.all::<W, S, 6, 6>(),
-            (10, 10) => self.all::<W, S, 10, 10>(),
-            (3, _) => self.all::<W, S, 3, 2>(),
-            (6, _) => self.all::<W, S, 6, 3>(),
-            _ => self.all::<W, S, 10, 4>(),
-        }
-    }
-}
-
-impl ClusterKernel<'_> {
-    #[inline(always)]
-    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(self) {
         let Self { clusters, palette, format, out } = self;
         let normals = if WORDS < FLOATS { before_packing(format.normals) } else { format.normals };
         // Checked once, so that vertices need no checks.

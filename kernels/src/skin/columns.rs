@@ -16,64 +16,25 @@ use std::ops::Range;
 /// # Panics
 /// `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
 pub fn skin_columns(isa: Isa, mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
-    simd::run_128(isa, ColumnsKernel { mesh, shape, palette, format, out });
+    // Checked once, so that vertices need no check of their joints.
+    let palette = &palette[..mesh.entries()];
+    let pack = |numbers: &[f32], out: &mut [f32]| match format.floats() {
+        3 => simd::run_128(isa, PackKernel::<3, 2> { mesh, numbers, out }),
+        6 => simd::run_128(isa, PackKernel::<6, 3> { mesh, numbers, out }),
+        _ => simd::run_128(isa, PackKernel::<10, 4> { mesh, numbers, out }),
+    };
+    in_runs(mesh, format, out, pack, |run, vertices, out| {
+        let part = Part { mesh, shape, run, vertices, palette, normals: format.normals, out };
+        match format.floats() {
+            3 => part.skin::<3>(isa),
+            6 => part.skin::<6>(isa),
+            _ => part.skin::<10>(isa),
+        }
+    });
 }
 
 /// Floats of the widest vectors that [`simd::run_128`] gives.
 const WIDEST: usize = 8;
-
-struct ColumnsKernel<'a> {
-    mesh: &'a Mesh,
-    shape: Shape<'a>,
-    palette: &'a [Rows],
-    format: VertexFormat,
-    out: &'a mut [f32],
-}
-
-impl Kernel for ColumnsKernel<'_> {
-    #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { mesh, shape, palette, format, out } = self;
-        // Checked once, so that vertices need no check of their joints.
-        let palette = &palette[..mesh.entries()];
-        in_runs(
-            mesh,
-            format,
-            out,
-            #[inline(always)]
-            |numbers, out| match format.floats() {
-                3 => write_packed::<W, S, 3, 2>(mesh, numbers, out),
-                6 => write_packed::<W, S, 6, 3>(mesh, numbers, out),
-                _ => write_packed::<W, S, 10, 4>(mesh, numbers, out),
-            },
-            #[inline(always)]
-            |run, vertices, out| match format.floats() {
-                3 => by_influences::<W, S, 3>(mesh, shape, run, vertices, palette, format.normals, out),
-                6 => by_influences::<W, S, 6>(mesh, shape, run, vertices, palette, format.normals, out),
-                _ => by_influences::<W, S, 10>(mesh, shape, run, vertices, palette, format.normals, out),
-            },
-        );
-    }
-}
-
-/// Chooses the body for a run. Where there are normals, each treatment has its own, so that vertices do not ask for it.
-#[inline(always)]
-fn by_influences<const W: usize, S: Simd<W>, const FLOATS: usize>(
-    mesh: &Mesh,
-    shape: Shape,
-    run: &VertexRun,
-    vertices: Range<usize>,
-    palette: &[Rows],
-    normals: Normals,
-    out: &mut [f32],
-) {
-    let part = Part { mesh, shape, run, vertices, palette };
-    match (FLOATS, normals) {
-        (3, _) | (_, Normals::Raw) => part.skin::<W, S, FLOATS>(Normals::Raw, out),
-        (_, Normals::Unit) => part.skin::<W, S, FLOATS>(Normals::Unit, out),
-        (_, Normals::Exact) => part.skin::<W, S, FLOATS>(Normals::Exact, out),
-    }
-}
 
 /// Neighbouring vertices of one run. `palette` holds [`Mesh::entries`] matrices.
 struct Part<'a> {
@@ -82,28 +43,42 @@ struct Part<'a> {
     run: &'a VertexRun,
     vertices: Range<usize>,
     palette: &'a [Rows],
+    normals: Normals,
+    out: &'a mut [f32],
 }
 
 impl Part<'_> {
-    #[inline(always)]
-    fn skin<const W: usize, S: Simd<W>, const FLOATS: usize>(self, normals: Normals, out: &mut [f32]) {
+    fn skin<const FLOATS: usize>(self, isa: Isa) {
         match self.run.influences {
-            1 => self.each::<W, S, FLOATS, 1>(normals, out),
-            2 => self.each::<W, S, FLOATS, 2>(normals, out),
-            3 => self.each::<W, S, FLOATS, 3>(normals, out),
-            4 => self.each::<W, S, FLOATS, 4>(normals, out),
-            8 => self.each::<W, S, FLOATS, 8>(normals, out),
-            _ => self.each::<W, S, FLOATS, 16>(normals, out),
+            1 => simd::run_128(isa, PartKernel::<FLOATS, 1>(self)),
+            2 => simd::run_128(isa, PartKernel::<FLOATS, 2>(self)),
+            3 => simd::run_128(isa, PartKernel::<FLOATS, 3>(self)),
+            4 => simd::run_128(isa, PartKernel::<FLOATS, 4>(self)),
+            8 => simd::run_128(isa, PartKernel::<FLOATS, 8>(self)),
+            _ => simd::run_128(isa, PartKernel::<FLOATS, 16>(self)),
         }
     }
+}
 
+/// A part whose vertices have `FLOATS` numbers and `INFLUENCES` influences.
+struct PartKernel<'a, const FLOATS: usize, const INFLUENCES: usize>(Part<'a>);
+
+impl<const FLOATS: usize, const INFLUENCES: usize> Kernel for PartKernel<'_, FLOATS, INFLUENCES> {
+    /// Chooses the body. Where there are normals, each treatment has its own, so that vertices do not ask for it.
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        match (FLOATS, self.0.normals) {
+            (3, _) | (_, Normals::Raw) => self.each::<W, S>(Normals::Raw),
+            (_, Normals::Unit) => self.each::<W, S>(Normals::Unit),
+            (_, Normals::Exact) => self.each::<W, S>(Normals::Exact),
+        }
+    }
+}
+
+impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUENCES> {
     #[inline(always)]
-    fn each<const W: usize, S: Simd<W>, const FLOATS: usize, const INFLUENCES: usize>(
-        self,
-        normals: Normals,
-        out: &mut [f32],
-    ) {
-        let Self { mesh, shape, run, vertices, palette } = self;
+    fn each<const W: usize, S: Simd<W>>(self, normals: Normals) {
+        let Part { mesh, shape, run, vertices, palette, out, .. } = self.0;
         assert_eq!(palette.len(), mesh.entries());
         let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
         let (positions, mesh_normals) = (&shape.positions[vertices.clone()], &shape.normals[vertices.clone()]);
@@ -143,39 +118,44 @@ impl Part<'_> {
 }
 
 /// Packs the numbers of neighbouring vertices, `W` vertices at a time.
-#[inline(always)]
-fn write_packed<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
-    mesh: &Mesh,
-    numbers: &[f32],
-    out: &mut [f32],
-) {
-    let (vertices, out) = (numbers.len() / FLOATS, out.as_chunks_mut::<WORDS>().0);
-    for (group, out) in out.chunks_mut(W).enumerate() {
-        // [number][vertex], by transposes of squares: a square may reach into the next vertex.
-        let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
-        for start in (0..FLOATS).step_by(W) {
-            let mut square = [S::splat(0.0); W];
-            for (row, vertex) in square.iter_mut().zip(group * W..vertices) {
-                let rest = &numbers[vertex * FLOATS + start..];
-                if let Some(whole) = rest.first_chunk() {
-                    *row = S::load(whole);
-                } else {
-                    let mut padded = [0.0; W];
-                    padded[..rest.len()].copy_from_slice(rest);
-                    *row = S::load(&padded);
+struct PackKernel<'a, const FLOATS: usize, const WORDS: usize> {
+    mesh: &'a Mesh,
+    numbers: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, WORDS> {
+    #[inline(always)]
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Self { mesh, numbers, out } = self;
+        let (vertices, out) = (numbers.len() / FLOATS, out.as_chunks_mut::<WORDS>().0);
+        for (group, out) in out.chunks_mut(W).enumerate() {
+            // [number][vertex], by transposes of squares: a square may reach into the next vertex.
+            let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
+            for start in (0..FLOATS).step_by(W) {
+                let mut square = [S::splat(0.0); W];
+                for (row, vertex) in square.iter_mut().zip(group * W..vertices) {
+                    let rest = &numbers[vertex * FLOATS + start..];
+                    if let Some(whole) = rest.first_chunk() {
+                        *row = S::load(whole);
+                    } else {
+                        let mut padded = [0.0; W];
+                        padded[..rest.len()].copy_from_slice(rest);
+                        *row = S::load(&padded);
+                    }
                 }
+                S::transpose(&mut square);
+                all[start..][..W].copy_from_slice(&square);
             }
+            let packed = pack::<W, S>(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
+            let mut square = [S::splat(0.0); W];
+            square[..WORDS].copy_from_slice(&packed[..WORDS]);
             S::transpose(&mut square);
-            all[start..][..W].copy_from_slice(&square);
-        }
-        let packed = pack::<W, S>(mesh.cube(), all.first_chunk().unwrap(), FLOATS);
-        let mut square = [S::splat(0.0); W];
-        square[..WORDS].copy_from_slice(&packed[..WORDS]);
-        S::transpose(&mut square);
-        for (row, out) in square.iter().zip(out) {
-            let mut vertex = [0.0; W];
-            S::store(*row, &mut vertex);
-            out.copy_from_slice(&vertex[..WORDS]);
+            for (row, out) in square.iter().zip(out) {
+                let mut vertex = [0.0; W];
+                S::store(*row, &mut vertex);
+                out.copy_from_slice(&vertex[..WORDS]);
+            }
         }
     }
 }

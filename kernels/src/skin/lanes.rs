@@ -30,7 +30,7 @@ pub fn skin_lanes(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: false });
+    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: false });
 }
 
 /// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
@@ -47,7 +47,7 @@ pub fn skin_interleaved(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: true });
+    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: true });
 }
 
 /// As [`skin_lanes`], by dual quaternions: `palette` from [`super::lane_dual_quaternions`].
@@ -63,14 +63,15 @@ pub fn skin_dual_quaternions(
     store: Store,
     out: &mut [f32],
 ) {
-    simd::run(isa, LanesKernel { mesh, morphed, palette, format, store, out, interleaved: false });
+    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: false });
 }
 
 /// A tile of vertices. Its rows are cache lines.
 #[repr(align(64))]
 struct Tile<T>(T);
 
-struct LanesKernel<'a, P> {
+/// A mesh that is skinned tile by tile.
+struct Tiles<'a, P> {
     mesh: &'a Mesh,
     morphed: Option<MorphedLanes<'a>>,
     palette: P,
@@ -80,23 +81,22 @@ struct LanesKernel<'a, P> {
     interleaved: bool,
 }
 
-impl<P: BlockPalette> Kernel for LanesKernel<'_, P> {
-    #[inline(always)] // as all here: to take on the caller's instruction set
-    fn run<const W: usize, S: Simd<W>>(self) {
-        match self.format.floats() {
-            3 => self.all::<W, S, 3, 2>(),
-            6 => self.all::<W, S, 6, 3>(),
-            _ => self.all::<W, S, 10, 4>(),
-        }
+fn skin_tiles<P: BlockPalette>(isa: Isa, tiles: Tiles<P>) {
+    match tiles.format.floats() {
+        3 => simd::run(isa, LanesKernel::<P, 3, 2>(tiles)),
+        6 => simd::run(isa, LanesKernel::<P, 6, 3>(tiles)),
+        _ => simd::run(isa, LanesKernel::<P, 10, 4>(tiles)),
     }
 }
 
-impl<P: BlockPalette> LanesKernel<'_, P> {
-    /// Skins tile by tile: vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words per
-    /// vertex if the format is packed, to the output.
-    #[inline(always)]
-    fn all<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usize>(self) {
-        let Self { mesh, morphed, palette, format, store, out, interleaved } = self;
+/// Skins vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words per vertex if the format is
+/// packed, to the output.
+struct LanesKernel<'a, P, const FLOATS: usize, const PACKED: usize>(Tiles<'a, P>);
+
+impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for LanesKernel<'_, P, FLOATS, PACKED> {
+    #[inline(always)] // as all here: to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        let Tiles { mesh, morphed, palette, format, store, out, interleaved } = self.0;
         let words = format.words();
         let is_packed = words < FLOATS;
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };

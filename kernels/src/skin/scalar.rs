@@ -39,7 +39,6 @@ pub fn skin_shape(mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFor
 
 /// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run. `skin` writes their numbers as plain
 /// floats: into `out`, or into a buffer from which `pack(numbers, words)` packs them.
-#[inline(always)] // so that `skin` and `pack` take on the caller's instruction set
 pub(super) fn in_runs(
     mesh: &Mesh,
     format: VertexFormat,
