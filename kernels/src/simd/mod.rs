@@ -26,7 +26,8 @@ use avx2::Avx2;
 use avx512::Avx512;
 use baseline::Baseline;
 
-/// A computation whose body compiles for every instruction set.
+/// A computation whose body compiles for every instruction set. A kernel of several sizes has a type, and so a body, for
+/// each: the compiler takes disproportionately long for a body that contains several.
 pub(crate) trait Kernel {
     /// The body. It must be `#[inline(always)]`, and so must everything that it calls with `S`. Closures (and functions
     /// that take them, such as `array::from_fn` and `map`) do not take on the caller's instruction set unless they
