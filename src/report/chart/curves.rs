@@ -3,7 +3,7 @@
 use super::super::findings::{FRAME_60_HZ, conditions};
 use super::super::text::rows;
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
+use super::drawing::{Chart, class, dot, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::crossover::crossovers;
 use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
@@ -52,10 +52,9 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     }
     let legend = sheet.curves.iter().map(|c| (class(study, &c.backend), c.backend.clone())).collect();
     let plot = Plot {
-        id: slug(&format!("{} {} {conditions}", sheet.quantity.name(), sheet.axis.title())),
+        id: format!("{} {} {conditions}", sheet.quantity.name(), sheet.axis.title()),
         title,
         height: 300,
-        left: 0,
         x: Scale {
             title: sheet.axis.title().into(),
             range: x_range,
@@ -70,7 +69,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let rings = if crossings.is_empty() { "" } else { " Rings mark where one overtakes another." };
     let rule =
         if plot.items.iter().any(|i| matches!(i.shape, Shape::Rule)) { " The dashed line is 60 Hz." } else { "" };
-    Chart::new(&plot, format!("Medians; lower is faster.{rings}{rule}"), rows(sheet))
+    Chart::new(plot, format!("Medians; lower is faster.{rings}{rule}"), rows(sheet))
 }
 
 /// Labels whole numbers only.

@@ -2,6 +2,7 @@
 
 use super::super::units::duration;
 use super::plot::{Item, Plot, Scale, Shape};
+use crate::results::Point;
 use crate::results::study::{Quantity, Study};
 
 /// Classes of the style sheet for backends; further backends start over.
@@ -24,8 +25,9 @@ pub struct Chart {
 }
 
 impl Chart {
-    pub(super) fn new(plot: &Plot, caption: String, table: Vec<Vec<String>>) -> Self {
-        Self { id: plot.id.clone(), title: plot.title.clone(), caption, svg: plot.svg(), marks: plot.marks(), table }
+    pub(super) fn new(plot: Plot, caption: impl Into<String>, table: Vec<Vec<String>>) -> Self {
+        let (svg, marks) = (plot.svg(), plot.marks());
+        Self { id: slug(&plot.id), title: plot.title, caption: caption.into(), svg, marks, table }
     }
 
     /// The SVG as a file of its own, with its colours.
@@ -64,6 +66,16 @@ pub(super) fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
 
 fn index(study: &Study, backend: &str) -> usize {
     study.backends.iter().position(|known| *known == backend).unwrap_or(0)
+}
+
+/// The words of the id of a chart of a point.
+pub(super) fn id_of(chart: &str, point: &Point) -> String {
+    format!("{chart} {} {} passes {}", point.scene, point.instances, point.passes)
+}
+
+/// A table's first row.
+pub(super) fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
+    vec![cells.map(String::from).to_vec()]
 }
 
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.

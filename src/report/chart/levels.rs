@@ -2,7 +2,7 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, dot, slug, time_of, time_scale};
+use super::drawing::{Chart, class, dot, id_of, table, time_of, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
         return None;
     }
     let named = |lod: &str| if lod.is_empty() { "full detail".to_owned() } else { lod.replace('+', " and ") };
-    let mut table = vec![["backend", "dropped", "error in pixels", "time"].map(String::from).to_vec()];
+    let mut table = table(["backend", "dropped", "error in pixels", "time"]);
     let (mut items, mut legend) = (Vec::new(), Vec::new());
     for backend in &study.backends {
         let mut own: Vec<&Saving> = savings.iter().filter(|saving| saving.entry.backend == *backend).collect();
@@ -64,16 +64,9 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
     let time = time_of(study.quantity(crowd.passes));
     let title = format!("{time} against error of levels of detail: {}", place(crowd));
     let x_range = (-0.02 * most, 1.05 * most);
-    let plot = Plot {
-        id: slug(&format!("levels {} {} passes {}", crowd.scene, crowd.instances, crowd.passes)),
-        title,
-        height: 300,
-        left: 0,
-        x: Scale::linear("largest error in pixels", x_range, |pixels| format!("{pixels:.1}"), 8),
-        y: time_scale((0.0, 1.08 * slowest), false),
-        items,
-        legend,
-    };
+    let x = Scale::linear("largest error in pixels", x_range, |pixels| format!("{pixels:.1}"), 8);
+    let y = time_scale((0.0, 1.08 * slowest), false);
+    let plot = Plot { id: id_of("levels", crowd), title, height: 300, x, y, items, legend };
     let caption = "Each point drops other kinds of detail; lower is faster, further left is closer to full detail.";
-    Some(Chart::new(&plot, caption.into(), table))
+    Some(Chart::new(plot, caption, table))
 }

@@ -1,10 +1,10 @@
 //! Bars of memory by purpose, on host and device.
 
 use super::super::findings::place;
-use super::bars::{bar, rows};
-use super::drawing::{Chart, slug};
+use super::bars::Rows;
+use super::drawing::{Chart, id_of};
 use super::plot::Scale;
-use crate::results::{Point, Study, StudyEntry, SummaryRow};
+use crate::results::{Point, Study, SummaryRow};
 use bytesize::ByteSize;
 
 /// Purposes of memory with their classes in the style sheet.
@@ -21,28 +21,20 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
 /// The memory of each backend; none for results without columns of memory.
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let label: fn(f64) -> String = |bytes| ByteSize(bytes.round().max(0.0) as u64).display().si().to_string();
-    let bars_of = |entry: &StudyEntry| {
-        let sides = sides(entry.frame()?)?;
-        Some(sides.map(|(side, bytes)| (entry.backend.clone(), side, bytes)))
-    };
-    let bars: Vec<_> = study.at(point).filter_map(bars_of).flatten().collect();
-    let mut table = vec![["backend", "side", "purpose", "bytes"].map(String::from).to_vec()];
-    let (mut items, mut most) = (Vec::new(), 0.0f64);
-    for (row, (backend, side, bytes)) in bars.iter().enumerate() {
-        let mut from = 0.0;
-        for ((purpose, class), &bytes) in PURPOSES.iter().zip(bytes).filter(|(_, bytes)| **bytes > 0) {
-            let (to, words) = (from + bytes as f64, format!("{backend}, {side}, {purpose}: {}", label(bytes as f64)));
-            items.push(bar(bars.len(), row, (from, to), class, words));
-            table.push(vec![backend.clone(), (*side).into(), (*purpose).into(), bytes.to_string()]);
-            from = to;
+    let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
+    for (backend, row) in study.at(point).filter_map(|entry| Some((&entry.backend, entry.frame()?))) {
+        for (side, bytes) in sides(row).into_iter().flatten() {
+            rows.begin(format!("{backend} {side}"));
+            for ((purpose, class), bytes) in PURPOSES.into_iter().zip(bytes).filter(|(_, bytes)| *bytes > 0) {
+                let words = format!("{backend}, {side}, {purpose}: {}", label(bytes as f64));
+                rows.bar(bytes as f64, class, words, [backend, side, purpose, &bytes.to_string()]);
+            }
         }
-        most = most.max(from);
     }
-    let names: Vec<_> = bars.iter().map(|(backend, side, _)| format!("{backend} {side}")).collect();
+    let most = rows.most;
     let scale = Scale::linear("memory", (0.0, most * 1.03), label, 6);
     let legend = PURPOSES.map(|(purpose, class)| (class.to_owned(), purpose.to_owned())).to_vec();
-    let id = slug(&format!("memory {} {} passes {}", point.scene, point.instances, point.passes));
-    let plot = rows(id, format!("Memory: {}", place(point)), &names, items, scale, legend);
-    let caption = "Memory that frames need, without pictures and staging.".into();
-    (most > 0.0).then(|| Chart::new(&plot, caption, table))
+    let (title, caption) =
+        (format!("Memory: {}", place(point)), "Memory that frames need, without pictures and staging.");
+    rows.chart(id_of("memory", point), title, caption, scale, legend).filter(|_| most > 0.0)
 }

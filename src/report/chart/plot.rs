@@ -157,14 +157,12 @@ impl Item {
 
 /// A chart.
 pub struct Plot {
-    /// Id, unique on the page; also the name of its file.
+    /// Words of the id.
     pub id: String,
     /// One line.
     pub title: String,
     /// Height of the plot itself in pixels.
     pub height: u32,
-    /// Space on the left in pixels, for names.
-    pub left: u32,
     /// Horizontal scale.
     pub x: Scale,
     /// Vertical scale.
@@ -185,7 +183,10 @@ impl Plot {
     pub fn svg(&self) -> String {
         let (legend, lines) = self.legend();
         let height = self.height + BELOW + lines * LEGEND + 12;
-        let left = if self.y.label.is_some() { BESIDE } else { self.left };
+        let names =
+            self.items.iter().filter_map(|item| if let Shape::Name(name) = &item.shape { Some(name) } else { None });
+        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let left = if self.y.label.is_some() { BESIDE } else { (longest as f64 * CHARACTER) as u32 + 20 };
         let across = f64::from(left)..f64::from(WIDTH - RIGHT);
         let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
         let place = |&(x, y): &(f64, f64)| {
@@ -301,16 +302,8 @@ mod tests {
                 let (id, title) = (String::new(), String::new());
                 let points = vec![range, (f64::MAX, -f64::MAX)];
                 let bar = Item { shape: Shape::Bar, class: "c".into(), points, words: String::new() };
-                let plot = Plot {
-                    id,
-                    title,
-                    height: 100,
-                    left: 0,
-                    x: scale(),
-                    y: scale(),
-                    items: vec![bar],
-                    legend: Vec::new(),
-                };
+                let plot =
+                    Plot { id, title, height: 100, x: scale(), y: scale(), items: vec![bar], legend: Vec::new() };
                 assert!(plot.svg().contains("<rect class=\"c\""), "{range:?}");
             }
         }

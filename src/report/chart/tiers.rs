@@ -2,7 +2,7 @@
 
 use super::super::findings::drawn;
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, dot, slug, time_scale};
+use super::drawing::{Chart, class, dot, table, time_scale};
 use super::plot::{Item, Plot, Scale, Shape};
 use crate::backend::Joints;
 use crate::registry;
@@ -100,7 +100,7 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         lines.entry(key).or_default().push(tier);
     }
     let headings = ["instances", "distance", "backend", "levels", "bytes", "time", "error in pixels"];
-    let mut table = vec![headings.map(String::from).to_vec()];
+    let mut table = table(headings);
     let (mut items, mut dots) = (Vec::new(), Vec::new());
     // Labels of neighbouring lines are at different heights.
     for (((lod, backend, _), own), lift) in lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle()) {
@@ -131,23 +131,12 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         (low / before, 1.5 * high)
     };
     let backends = study.backends.iter().filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
-    let plot = Plot {
-        id: slug(&format!("{} {} passes {}", axis.id, kind.scene, kind.passes)),
-        title: format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes)),
-        height: 420,
-        left: 0,
-        x: Scale {
-            title: axis.scale.into(),
-            range: range(&axis.place, axis.room),
-            logarithmic: true,
-            label: Some(axis.label),
-            ticks: 8,
-        },
-        y: time_scale(range(&|tier| tier.ns, 1.5), true),
-        items,
-        legend: backends.map(|backend| (class(study, backend), backend.clone())).collect(),
-    };
-    Chart::new(&plot, axis.caption.into(), table)
+    let legend = backends.map(|backend| (class(study, backend), backend.clone())).collect();
+    let x = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
+    let (x, y) = (Scale { logarithmic: true, ..x }, time_scale(range(&|tier| tier.ns, 1.5), true));
+    let id = format!("{} {} passes {}", axis.id, kind.scene, kind.passes);
+    let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
+    Chart::new(Plot { id, title, height: 420, x, y, items, legend }, axis.caption, table)
 }
 
 fn size(bytes: f64) -> String {
