@@ -60,13 +60,7 @@ pub(super) trait DeviceSide {
     }
 
     /// Draws the vertices of a backend's frame.
-    fn draw(
-        &mut self,
-        ticket: Ticket,
-        _backend: &dyn Prepared,
-        _frame: &FrameInput,
-        _timer: &mut StageTimer,
-    ) -> Result<Ticket> {
+    fn draw(&mut self, ticket: Ticket, _: &dyn Prepared, _: &FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         Ok(ticket)
     }
 

@@ -25,6 +25,6 @@ pub mod uncertainty;
 pub(in crate::harness) use device_side::DeviceSide;
 pub use limits::{Device, Host, Limits};
 pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
-pub use rotation::{BackendMemory, SharedMemory, rotations};
+pub use rotation::{BackendMemory, SharedMemory};
 pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step, counters};
 pub use stats::{Summary, TAIL_SAMPLES};

@@ -85,6 +85,21 @@ impl SharedMemory {
         }
     }
 
+    /// Groups of neighbouring backends that fit `limit` bytes together. One that does not fit even alone has a group of
+    /// its own.
+    pub fn rotations<T>(&self, backends: Vec<T>, footprint: fn(&T) -> &Footprint, limit: u64) -> Vec<Vec<T>> {
+        let mut rotations: Vec<Vec<T>> = Vec::new();
+        for backend in backends {
+            match rotations.last_mut() {
+                Some(known) if self.bytes(known.iter().chain([&backend]).map(footprint)) <= limit => {
+                    known.push(backend)
+                }
+                _ => rotations.push(vec![backend]),
+            }
+        }
+        rotations
+    }
+
     /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
         let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
@@ -99,24 +114,6 @@ impl SharedMemory {
         device = device.saturating_add(if device_arena { self.device_arena } else { 0 });
         if self.device_is_host { host.saturating_add(device) } else { host }
     }
-}
-
-/// Groups of neighbouring backends that fit `limit` bytes together. One that does not fit even alone has a group of its
-/// own.
-pub fn rotations<T>(
-    backends: Vec<T>,
-    footprint: fn(&T) -> &Footprint,
-    shared: SharedMemory,
-    limit: u64,
-) -> Vec<Vec<T>> {
-    let mut rotations: Vec<Vec<T>> = Vec::new();
-    for backend in backends {
-        match rotations.last_mut() {
-            Some(known) if shared.bytes(known.iter().chain([&backend]).map(footprint)) <= limit => known.push(backend),
-            _ => rotations.push(vec![backend]),
-        }
-    }
-    rotations
 }
 
 #[cfg(test)]
@@ -134,7 +131,7 @@ mod tests {
     fn the_arena_counts_once() {
         let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
         let sizes = |backends: &[Footprint]| -> Vec<usize> {
-            rotations(backends.to_vec(), |footprint| footprint, shared, 160).iter().map(Vec::len).collect()
+            shared.rotations(backends.to_vec(), |footprint| footprint, 160).iter().map(Vec::len).collect()
         };
         assert_eq!(sizes(&[host(10), host(20), host(30)]), [3]);
         assert_eq!(sizes(&[host(10), host(20), host(31)]), [2, 1]);

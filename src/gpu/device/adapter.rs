@@ -3,16 +3,15 @@
 use crate::frame::{BackendError, Result};
 use std::cell::Cell;
 use std::fmt::Display;
+use wgpu::{DownlevelFlags, Features, Limits};
 
 /// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
 /// Features with which stages are timed by queries anywhere in a frame.
-pub(in crate::gpu) const TIMING: wgpu::Features =
-    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+pub(in crate::gpu) const TIMING: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 /// Features with which several draws are one command: with draws counted on the device come several draws in one
 /// command; wgpu would otherwise issue them one by one.
-const MULTI_DRAWS: wgpu::Features =
-    wgpu::Features::MULTI_DRAW_INDIRECT_COUNT.union(wgpu::Features::INDIRECT_FIRST_INSTANCE);
+const MULTI_DRAWS: Features = Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
 /// Format of the textures through which vertices of a vertex shader are read back.
 pub(in crate::gpu) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
@@ -82,11 +81,11 @@ pub struct Adapter {
     /// Name and driver.
     pub summary: AdapterSummary,
     /// Limits of the device.
-    pub limits: wgpu::Limits,
+    pub limits: Limits,
     /// Features that the device has and that we use.
-    pub features: wgpu::Features,
+    pub features: Features,
     /// Features of every device but old ones.
-    pub downlevel: wgpu::DownlevelFlags,
+    pub downlevel: DownlevelFlags,
     /// `true` if vertices of vertex shaders can be drawn to float textures.
     pub captures: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
@@ -127,7 +126,7 @@ impl Adapter {
             )));
         };
         let (summary, adapter) = adapters.swap_remove(index);
-        let optional = wgpu::Features::PIPELINE_CACHE | wgpu::Features::SUBGROUP;
+        let optional = Features::PIPELINE_CACHE | Features::SUBGROUP;
         let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
@@ -149,16 +148,11 @@ impl Adapter {
         let name = "WebGPU".to_owned();
         let (driver, pci_address) = (String::new(), String::new());
         let summary = AdapterSummary { index: 0, api: name.clone(), name, driver, software: false, pci_address };
-        Self::new(summary, wgpu::Limits::defaults(), wgpu::Features::empty(), wgpu::DownlevelFlags::all())
+        Self::new(summary, Limits::defaults(), Features::empty(), DownlevelFlags::all())
     }
 
-    fn new(
-        summary: AdapterSummary,
-        limits: wgpu::Limits,
-        features: wgpu::Features,
-        downlevel: wgpu::DownlevelFlags,
-    ) -> Self {
-        let indirect = downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+    fn new(summary: AdapterSummary, limits: Limits, features: Features, downlevel: DownlevelFlags) -> Self {
+        let indirect = downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION);
         Self {
             captures: true,
             multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),

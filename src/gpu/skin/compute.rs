@@ -101,12 +101,7 @@ impl SkinKernel {
 
     /// Compiles it for groups of these kinds: the shader and the pipeline of each. A kernel that is edited or from
     /// outside this crate runs with bounds checks.
-    pub(in crate::gpu) fn compiled(
-        &self,
-        gpu: &Gpu,
-        kinds: &[Kind],
-        edit: Option<&Edit>,
-    ) -> Vec<(Kernel, ComputePipeline)> {
+    fn compiled(&self, gpu: &Gpu, kinds: &[Kind], edit: Option<&Edit>) -> Vec<(Kernel, ComputePipeline)> {
         let of_kind = |&kind: &Kind| {
             let kernel = Kernel::new(gpu, self.name, self.shader(kind), edit, self.text.is_none());
             let pipeline = kernel.pipeline(gpu, &self.constants(kind));
@@ -327,15 +322,11 @@ pub fn trial(
 ///
 /// # Errors
 /// [`BackendError::Device`] if the device was lost or refused a command.
-pub(in crate::gpu) fn fastest(
-    gpu: &Rc<Gpu>,
-    candidates: usize,
-    record: impl Fn(usize, &mut ComputePass),
-) -> Result<usize> {
+pub(in crate::gpu) fn fastest(gpu: &Rc<Gpu>, passes: usize, record: impl Fn(usize, &mut ComputePass)) -> Result<usize> {
     if gpu.wgpu().is_none() {
         return Ok(0);
     }
-    let mut least = vec![Duration::MAX; candidates];
+    let mut least = vec![Duration::MAX; passes];
     for round in 0..=TRIAL_ROUNDS {
         for (candidate, least) in least.iter_mut().enumerate() {
             let mut commands = gpu.commands("trial");
@@ -348,5 +339,5 @@ pub(in crate::gpu) fn fastest(
             }
         }
     }
-    Ok((1..candidates).fold(0, |best, c| if least[c] < least[best].mul_f64(TRIAL_MARGIN) { c } else { best }))
+    Ok((1..passes).fold(0, |best, c| if least[c] < least[best].mul_f64(TRIAL_MARGIN) { c } else { best }))
 }

@@ -11,9 +11,7 @@ use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::depth_difference;
-use crate::harness::{
-    Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity, rotations,
-};
+use crate::harness::{Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
@@ -99,7 +97,7 @@ impl<'a> Contest<'a> {
         };
         for candidates in [first, second] {
             let limit = self.options.memory();
-            for rotation in rotations(candidates, |candidate| &candidate.footprint, self.demand.shared, limit) {
+            for rotation in self.demand.shared.rotations(candidates, |candidate| &candidate.footprint, limit) {
                 if !self.observer.interrupted() {
                     self.rotation(rotation)?;
                 }

@@ -18,13 +18,7 @@ pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
 }
 
 /// A number that can be left to the scene: 0 is shown as `none` and stands for it.
-pub(super) fn optional(
-    ui: &mut egui::Ui,
-    [label, hint]: [&str; 2],
-    value: &mut Option<u32>,
-    most: u32,
-    none: &'static str,
-) {
+pub(super) fn optional(ui: &mut egui::Ui, [label, hint]: [&str; 2], value: &mut Option<u32>, most: u32, none: &str) {
     let mut number = value.unwrap_or(0);
     ui.horizontal(|ui| {
         let named = ui.label(label);
