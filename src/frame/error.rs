@@ -18,7 +18,7 @@ pub enum BackendError {
 }
 
 /// Result of a backend or of one of its parts.
-pub type Result<T> = std::result::Result<T, BackendError>;
+pub type Result<T, E = BackendError> = std::result::Result<T, E>;
 
 /// Stated error of a backend that approximates, beyond rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,16 +3,13 @@
 use super::companion;
 use super::manifest::Manifest;
 use super::process::Process;
-use super::protocol::{
-    Loaded, Output, PROTOCOL, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written,
-};
+use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Rotations, StatedError, Times, Written};
 use super::times;
 use crate::asset::regular_file;
 use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Purpose, Result, StageTime,
-    StageTimer,
+    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Result, StageTime, StageTimer,
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
@@ -120,8 +117,7 @@ impl Backend for Peer {
         {
             return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
         }
-        let PeerMemory { mesh, clips, palettes, output, scratch } = loaded.memory;
-        if [mesh, clips, palettes, output, scratch].iter().any(|bytes| *bytes > MOST_BYTES) {
+        if loaded.memory.by_purpose().any(|(_, bytes)| bytes > MOST_BYTES) {
             return Err(BackendError::Failed(format!("states memory of more than {MOST_BYTES} bytes")));
         }
         let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
@@ -191,15 +187,7 @@ impl Prepared for Running {
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        let PeerMemory { mesh, clips, palettes, output, scratch } = self.loaded.memory;
-        let host = [
-            (Purpose::Mesh, mesh),
-            (Purpose::Clips, clips),
-            (Purpose::Palettes, palettes),
-            (Purpose::Output, output),
-            (Purpose::Scratch, scratch),
-        ];
-        let host = host.into_iter().map(|(purpose, bytes)| Bytes::of(purpose, bytes)).sum();
+        let host = self.loaded.memory.by_purpose().map(|(purpose, bytes)| Bytes::of(purpose, bytes)).sum();
         Footprint { host, ..Footprint::default() }
     }
 

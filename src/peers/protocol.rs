@@ -1,6 +1,6 @@
 //! Lines of the protocol; `peers/protocol.schema.json` describes them for others.
 
-use crate::frame::Stage;
+use crate::frame::{Purpose, Stage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -136,6 +136,13 @@ pub struct PeerMemory {
     pub output: u64,
     /// Everything else.
     pub scratch: u64,
+}
+
+impl PeerMemory {
+    /// The bytes, each with its purpose.
+    pub(super) fn by_purpose(self) -> impl Iterator<Item = (Purpose, u64)> {
+        Purpose::RESIDENT.into_iter().zip([self.mesh, self.clips, self.palettes, self.output, self.scratch])
+    }
 }
 
 /// Answer to `write`.

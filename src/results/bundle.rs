@@ -44,19 +44,13 @@ pub const MOST_NOTE: usize = 400;
 
 /// A bundle that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
-pub enum BundleError {
-    /// Error from the system, or an archive that is damaged.
-    #[error("cannot read: {0}")]
-    Io(io::Error),
-    /// The content is not that of a bundle.
-    #[error("{0}")]
-    Content(String),
-}
+#[error("{0}")]
+pub struct BundleError(String);
 
 impl From<io::Error> for BundleError {
     /// Without a source: the message has its text, and whoever prints causes as well would say it twice.
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        Self(format!("cannot read: {error}"))
     }
 }
 
@@ -91,7 +85,7 @@ pub struct Bundle {
 }
 
 fn content<T>(problem: impl Into<String>) -> Result<T, BundleError> {
-    Err(BundleError::Content(problem.into()))
+    Err(BundleError(problem.into()))
 }
 
 impl Bundle {

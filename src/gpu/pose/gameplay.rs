@@ -32,13 +32,9 @@ impl Read {
 
     /// The complete shader of its kernel, for palettes in a form.
     pub fn shader(self, form: PaletteForm) -> String {
-        let root = match self {
-            Self::Bounds => "bounds.wgsl",
-            Self::Sockets => "sockets.wgsl",
-        };
         // Nothing is blended here.
         let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
-        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
+        wgsl::shader(&format!("{}.wgsl", self.stage().name()), &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
     }
 
     fn stage(self) -> Stage {
@@ -51,8 +47,7 @@ impl Read {
     /// Bytes of each instance; 0 if it is not read.
     fn instance_bytes(self, gameplay: &Gameplay) -> usize {
         match self {
-            Self::Bounds if gameplay.bounds => size_of::<Bounds>(),
-            Self::Bounds => 0,
+            Self::Bounds => usize::from(gameplay.bounds) * size_of::<Bounds>(),
             Self::Sockets => gameplay.sockets * size_of::<Rows>(),
         }
     }

@@ -182,6 +182,12 @@ impl Sweep<'_> {
     }
 }
 
+/// A series, a backend of whose largest crowd is searched, and the part of all work that is done.
+type Task<'a> = (&'a SweepPoint, &'static BackendEntry, f64);
+/// The time of a backend's frame on one crowd, `None` if the crowd does not fit in memory, or the reason why the backend
+/// does not run.
+type Trial = Result<Option<Duration>, String>;
+
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
     context: &'a Context,
@@ -219,8 +225,9 @@ impl Drive<'_> {
         let backends = &sweep.options.backends;
         let total = (series.len() * backends.len()) as f64;
         for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
-            let (own, done) = (sweep.scene.instances(), at as f64 / total);
-            let start = point.settings.instances.unwrap_or(own);
+            let done = at as f64 / total;
+            let task = (*point, entry, done);
+            let start = point.settings.instances.unwrap_or(sweep.scene.instances());
             let mut found =
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
             if let Some(budget) = sweep.memory {
@@ -239,10 +246,10 @@ impl Drive<'_> {
             if let Some(most) = most {
                 match sweep.budget {
                     Some(budget) => {
-                        self.search_time(Search::new(budget, start, most), point, entry, done, &mut found)?;
+                        self.search_time(Search::new(budget, start, most), task, &mut found)?;
                     }
                     // The crowd that was found is run and verified.
-                    None => match self.trial(most, point, entry, done)? {
+                    None => match self.trial(most, task)? {
                         Ok(Some(_)) => {}
                         Ok(None) => found.problem = Some(format!("{most} instances cannot be run here")),
                         Err(problem) => found.problem = Some(problem),
@@ -258,16 +265,9 @@ impl Drive<'_> {
     }
 
     /// Measures crowds until the largest one within the time is known, the backend fails, or the log asks to stop.
-    fn search_time(
-        &mut self,
-        mut search: Search,
-        point: &SweepPoint,
-        entry: &'static BackendEntry,
-        done: f64,
-        found: &mut Found,
-    ) -> Result<(), SweepError> {
+    fn search_time(&mut self, mut search: Search, task: Task, found: &mut Found) -> Result<(), SweepError> {
         while let Some(instances) = search.next() {
-            let trial = match self.trial(instances, point, entry, done) {
+            let trial = match self.trial(instances, task) {
                 // A crowd that does not fit in memory bounds the search from above.
                 Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Ok(None),
                 trial => trial?,
@@ -287,15 +287,8 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// The time of a backend's frame on one crowd, `None` if the crowd does not fit in memory, or the reason why the
-    /// backend does not run.
-    fn trial(
-        &mut self,
-        instances: u64,
-        point: &SweepPoint,
-        entry: &'static BackendEntry,
-        done: f64,
-    ) -> Result<Result<Option<Duration>, String>, SweepError> {
+    /// Measures a backend on one crowd.
+    fn trial(&mut self, instances: u64, (point, entry, done): Task) -> Result<Trial, SweepError> {
         let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
         Ok(match results.get(entry.name) {
             Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),

@@ -3,7 +3,7 @@
 use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{Chart, class, id_of, table, time_scale};
-use super::plot::{Item, Plot, Scale, Shape};
+use super::plot::{Item, Legend, Plot, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
 
@@ -156,14 +156,7 @@ impl Rows {
     }
 
     /// The chart; none without rows.
-    pub fn chart(
-        self,
-        id: String,
-        title: String,
-        caption: &str,
-        x: Scale,
-        legend: Vec<(String, String)>,
-    ) -> Option<Chart> {
+    pub fn chart(self, id: String, title: String, caption: &str, x: Scale, legend: Legend) -> Option<Chart> {
         let Self { names, mut items, table, .. } = self;
         let count = u32::try_from(names.len()).ok().filter(|count| *count > 0)?;
         let name = |(row, name)| Item::new(Shape::Name(name), "", vec![(x.range.0, -0.5 - row as f64)]);

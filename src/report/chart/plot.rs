@@ -155,6 +155,9 @@ impl Item {
     }
 }
 
+/// Class and name of each entry.
+pub type Legend = Vec<(String, String)>;
+
 /// A chart.
 pub struct Plot {
     /// Words of the id.
@@ -169,8 +172,8 @@ pub struct Plot {
     pub y: Scale,
     /// Items in the order of drawing.
     pub items: Vec<Item>,
-    /// Class and name of each entry.
-    pub legend: Vec<(String, String)>,
+    /// Its legend.
+    pub legend: Legend,
 }
 
 impl Plot {

@@ -37,7 +37,7 @@ impl Wanted {
     ///
     /// # Errors
     /// As [`State::scene`].
-    pub fn new(state: &State, size: [u32; 2]) -> std::result::Result<Self, SceneError> {
+    pub fn new(state: &State, size: [u32; 2]) -> Result<Self, SceneError> {
         Ok(Self { state: state.clone(), scene: state.scene()?, size: size.map(|pixels| pixels.max(1)) })
     }
 }
@@ -102,7 +102,7 @@ pub struct Shown {
 }
 
 /// A function that opens instruction set, threads and adapter.
-pub type Open = Box<dyn Fn() -> std::result::Result<Context, String>>;
+pub type Open = Box<dyn Fn() -> Result<Context, String>>;
 
 /// A function that creates a backend by name.
 pub type Make = fn(&str, &Context) -> Result<Box<dyn Backend>>;
@@ -124,7 +124,7 @@ pub struct Engine {
     memory: fn() -> u64,
     build: Build,
     cpu: String,
-    context: std::result::Result<Context, String>,
+    context: Result<Context, String>,
     attempt: u32,
     /// Threads of the context; none for all.
     threads: Option<u32>,
@@ -268,16 +268,11 @@ impl Engine {
         shown
     }
 
-    /// Runs the harness on a scene, as `skinbench run` does, and returns its table.
+    /// Runs the harness on a scene with the backends of these names, as `skinbench run` does, and returns its table.
     ///
     /// # Errors
     /// One line: the scene or the device cannot be used.
-    pub fn measure(
-        &mut self,
-        scene: &Scene,
-        backends: &[String],
-        observer: &mut dyn Observer,
-    ) -> std::result::Result<String, String> {
+    pub fn measure(&mut self, scene: &Scene, names: &[String], observer: &mut dyn Observer) -> Result<String, String> {
         // The sides must not compete with the measurement for memory.
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
@@ -285,7 +280,7 @@ impl Engine {
         let environment = Environment::collect(self.build.clone(), Adapter::of(context));
         let environment = Environment { threads: context.threads.count(), ..environment };
         let options = RunOptions {
-            backends: backends.iter().filter_map(|name| registry::find(name)).collect(),
+            backends: names.iter().filter_map(|name| registry::find(name)).collect(),
             brief_on_software: true,
             memory: Some((self.memory)()),
             ..RunOptions::default()
@@ -296,7 +291,7 @@ impl Engine {
     }
 
     /// Makes a pool of that many threads, unless it exists already.
-    fn set_threads(&mut self, threads: Option<u32>) -> std::result::Result<(), String> {
+    fn set_threads(&mut self, threads: Option<u32>) -> Result<(), String> {
         let Ok(context) = &mut self.context else { return Ok(()) };
         if threads != self.threads {
             let pool = threads.map_or(Ok(Threads::All), |count| Threads::new(count as usize));
@@ -331,7 +326,7 @@ impl Engine {
     }
 }
 
-fn built_for(wanted: &Wanted, memory: u64) -> std::result::Result<Built, String> {
+fn built_for(wanted: &Wanted, memory: u64) -> Result<Built, String> {
     let scene = wanted.scene.build(memory).map_err(|error| error.to_string())?;
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
     let first = scene.crowd.groups().first().map(|group| &group.model);
@@ -360,7 +355,7 @@ fn notes(crowd: &Crowd) -> Vec<String> {
     notes.collect::<IndexSet<_>>().into_iter().collect()
 }
 
-fn at_bind(built: Built, at_bind: bool) -> std::result::Result<Built, String> {
+fn at_bind(built: Built, at_bind: bool) -> Result<Built, String> {
     let at_bind = if at_bind { Some(crowd_at_bind(&built.scene.crowd)?) } else { None };
     Ok(Built { at_bind, ..built })
 }
