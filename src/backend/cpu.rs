@@ -104,16 +104,10 @@ impl BlockJob<'_> {
     }
 }
 
-impl<'a> BlockMorph<'a> {
+impl BlockMorph<'_> {
     /// The means for a block of a group; `None` if its model has no targets.
-    fn of(
-        group: &Group,
-        crowd: &'a Crowd,
-        tick: u32,
-        scratch: &'a [Mutex<MorphScratch>],
-        times: Option<&'a ThreadTimes>,
-    ) -> Option<Self> {
-        (!group.model.mesh().targets().is_empty()).then_some(Self { crowd, tick, scratch, times })
+    fn of(self, group: &Group) -> Option<Self> {
+        (!group.model.mesh().targets().is_empty()).then_some(self)
     }
 
     /// Adds the time since `start` to a stage, if stages are timed; returns the current time.
@@ -342,7 +336,7 @@ impl PreparedKernel {
                 PaletteLayout::Fused => {
                     let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                         let group = &crowd.groups()[block.group];
-                        let morph = BlockMorph::of(group, crowd, tick, scratch, None);
+                        let morph = BlockMorph { crowd, tick, scratch, times: None }.of(group);
                         skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
                     };
                     let out = PaletteOut::Each { out, skin: &skin };
@@ -360,32 +354,28 @@ impl PreparedKernel {
             }
             let (rows, lanes, blocks) = (&rows[..], &lanes[..], pose.blocks());
             let mut skin_all = |times: Option<&ThreadTimes>| {
-                blocks.each(
-                    crowd,
-                    out,
-                    |b| b.first_word,
-                    |block, group, out| {
-                        if kept && pose.is_idle(block) {
-                            return;
+                let skin_one = |block: &Block, group: &Group, out: &mut [f32]| {
+                    if kept && pose.is_idle(block) {
+                        return;
+                    }
+                    let palette = block.first_entry..block.first_entry + group.model.palette_joints().len();
+                    let (rows, lanes) = match layout {
+                        PaletteLayout::Rows => {
+                            (&rows[block.first_row..][..block.instances.len() * palette.len()], &[][..])
                         }
-                        let entries = group.model.palette_joints().len();
-                        let (rows, lanes) = match layout {
-                            PaletteLayout::Rows => {
-                                (&rows[block.first_row..][..block.instances.len() * entries], &[][..])
-                            }
-                            PaletteLayout::Mixed if is_sparse(crowd, block) => {
-                                (sparse_rows(block, &lanes[block.first_entry..][..entries]), &[][..])
-                            }
-                            _ => (&[][..], &lanes[block.first_entry..][..entries]),
-                        };
-                        let morph = BlockMorph::of(group, crowd, tick, scratch, times);
-                        let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
-                        skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
-                        if let Some((times, start)) = unmorphed {
-                            times.spent(Stage::Skin, start);
+                        PaletteLayout::Mixed if is_sparse(crowd, block) => {
+                            (sparse_rows(block, &lanes[palette]), &[][..])
                         }
-                    },
-                );
+                        _ => (&[][..], &lanes[palette]),
+                    };
+                    let morph = BlockMorph { crowd, tick, scratch, times }.of(group);
+                    let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
+                    skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
+                    if let Some((times, start)) = unmorphed {
+                        times.spent(Stage::Skin, start);
+                    }
+                };
+                blocks.each(crowd, out, |block| block.first_word, skin_one);
             };
             match crowd.has_targets() {
                 false => timer.wall(Stage::Skin, || skin_all(None)),

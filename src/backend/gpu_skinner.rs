@@ -54,8 +54,7 @@ pub(super) trait GpuSkinner {
     fn bind(&mut self, posed: &Posed, frame: &FrameInput);
 
     /// Allocates what [`GpuSkinner::read`] needs, if it is not there.
-    fn prepare_read(&mut self, posed: &Posed, crowd: &Crowd) -> Result<()> {
-        let _ = (posed, crowd);
+    fn prepare_read(&mut self, _posed: &Posed, _crowd: &Crowd) -> Result<()> {
         Ok(())
     }
 

@@ -77,8 +77,7 @@ pub trait Prepared {
     }
 
     /// Returns whether poses or palettes can be read back and are compared with the reference.
-    fn has_poses(&self, what: PoseData) -> bool {
-        let _ = what;
+    fn has_poses(&self, _what: PoseData) -> bool {
         // Poses with an error on purpose are not comparable.
         self.approximation().is_none_or(|approximation| approximation.clip_error.is_none())
     }
@@ -97,8 +96,7 @@ pub trait Prepared {
     ///
     /// # Errors
     /// [`BackendError::Device`] if the frames failed, or if the times cannot be true.
-    fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-        let _ = frames;
+    fn own_times(&mut self, _frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
         Ok(Vec::new())
     }
 
@@ -122,14 +120,12 @@ pub trait Prepared {
     }
 
     /// Errors that it makes on purpose in a group of the crowd.
-    fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        let _ = group;
+    fn approximation_of(&self, _group: &Group) -> Option<Approximation> {
         self.approximation()
     }
 
     /// Bytes that the stages of a frame must move, for stages whose bandwidth is measured.
-    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        let _ = crowd;
+    fn traffic(&self, _crowd: &Crowd) -> Vec<Traffic> {
         Vec::new()
     }
 
@@ -141,9 +137,7 @@ pub trait Prepared {
 
     /// Moves the camera for the frames that follow, for backends that leave out instances or choose their levels of
     /// detail.
-    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        let _ = (frustum, eye);
-    }
+    fn look(&mut self, _frustum: &Frustum, _eye: &Eye) {}
 
     /// The place where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;

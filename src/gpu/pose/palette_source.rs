@@ -45,8 +45,7 @@ pub trait Poser {
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
-        let _ = index;
+    fn places(&mut self, _index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
         Ok(instances.start - first..instances.end - first)
     }
     /// For each finer level of a chunk's family, the finest first, the number of its instances in the last frame: what
@@ -54,14 +53,11 @@ pub trait Poser {
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn finer_instances(&mut self, index: usize) -> Result<Vec<usize>> {
-        let _ = index;
+    fn finer_instances(&mut self, _index: usize) -> Result<Vec<usize>> {
         Ok(Vec::new())
     }
     /// Moves the camera for the frames that follow, if the device chooses the instances in view.
-    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        let _ = (frustum, eye);
-    }
+    fn look(&mut self, _frustum: &Frustum, _eye: &Eye) {}
     /// Bounds and sockets of the last frame, if it computes them on the host.
     fn gameplay(&self) -> Option<&GameplayData> {
         None

@@ -27,9 +27,7 @@ impl fmt::Display for Step<'_> {
 /// Observer of a run. By default it ignores what is reported and lets the run go on; `()` is such an observer.
 pub trait Observer {
     /// Reports the current step.
-    fn progress(&mut self, step: &Step) {
-        let _ = step;
-    }
+    fn progress(&mut self, _step: &Step) {}
     /// Returns whether to stop after the current frame.
     fn interrupted(&self) -> bool {
         false
@@ -40,8 +38,7 @@ pub trait Observer {
     ///
     /// # Errors
     /// The outcome cannot be stored: the run stops.
-    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        let _ = outcome;
+    fn finished(&mut self, _outcome: &Outcome) -> io::Result<()> {
         Ok(())
     }
 }
