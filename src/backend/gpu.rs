@@ -247,7 +247,7 @@ impl Prepared for PreparedGpu {
             gameplay.record(&posed.gpu, &mut commands);
         }
         if let Some(morphs) = &mut posed.morphs {
-            morphs.submit(&posed.gpu, &posed.chunks, frame, timer, &mut commands);
+            morphs.submit(&posed.chunks, frame, timer, &mut commands);
         }
         skinner.record(posed, frame, kept, &mut commands);
         Ok(Ticket::recorded(commands))

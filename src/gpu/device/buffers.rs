@@ -62,7 +62,7 @@ impl Gpu {
         let largest = buffers.iter().map(|buffer| buffer.size).max().unwrap_or(0).min(STAGING_BYTES);
         let nan =
             self.buffer(Purpose::Staging, "NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
-        self.upload(&mut commands, &nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size / 4) as usize]));
+        commands.upload(&nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size / 4) as usize]));
         for buffer in buffers {
             for offset in (0..buffer.size).step_by(nan.size as usize) {
                 commands.copy((&nan, 0), (buffer, offset), nan.size.min(buffer.size - offset));

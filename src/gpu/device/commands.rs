@@ -54,21 +54,6 @@ impl Gpu {
         let encoder = self.wgpu().map(|open| open.device.create_command_encoder(&descriptor));
         Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new() }
     }
-
-    /// Records a copy from host to device through recycled staging memory.
-    pub fn upload(&self, commands: &mut Commands, target: &Buffer, data: &[u8]) {
-        self.work.borrow_mut().uploaded += data.len() as u64;
-        let upload = |encoder: &mut wgpu::CommandEncoder| {
-            let Some(open) = self.wgpu() else { return };
-            let mut belt = open.belt.borrow_mut();
-            for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
-                if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                    belt.write_buffer(encoder, target.object.get(), offset, size).copy_from_slice(piece);
-                }
-            }
-        };
-        commands.record(upload, || Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
-    }
 }
 
 impl Commands {
@@ -137,6 +122,22 @@ impl Commands {
         if self.gpu.adapter.summary.software {
             self.cut(None);
         }
+    }
+
+    /// Records a copy from host to device through recycled staging memory.
+    pub fn upload(&mut self, target: &Buffer, data: &[u8]) {
+        let gpu = Rc::clone(&self.gpu);
+        gpu.work.borrow_mut().uploaded += data.len() as u64;
+        let upload = |encoder: &mut wgpu::CommandEncoder| {
+            let Some(open) = gpu.wgpu() else { return };
+            let mut belt = open.belt.borrow_mut();
+            for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
+                if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
+                    belt.write_buffer(encoder, target.object.get(), offset, size).copy_from_slice(piece);
+                }
+            }
+        };
+        self.record(upload, || Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
     }
 
     /// Records a copy of `bytes` bytes, from an offset to an offset.

@@ -139,7 +139,7 @@ impl Capture {
         let uniform =
             layout::Capture { first: instances.start, width: WIDTH, height: self.targets[0].size.height, padding: 0 };
         let mut commands = gpu.commands("capture");
-        gpu.upload(&mut commands, &self.uniform, bytemuck::bytes_of(&uniform));
+        commands.upload(&self.uniform, bytemuck::bytes_of(&uniform));
         let views = self.targets.each_ref().map(|texture| gpu.view(texture, false));
         let nan = wgpu::Color { r: f64::NAN, g: f64::NAN, b: f64::NAN, a: f64::NAN };
         let colors = views.each_ref().map(|view| ColorTarget { view, resolve: None, clear: Some(nan) });

@@ -339,7 +339,7 @@ impl Presenter {
         let gpu = self.gpu();
         gpu.timed(commands, Stage::Upload, |commands| {
             for (chunk, buffer) in self.chunks.iter().zip(&arena.device) {
-                gpu.upload(commands, buffer, bytemuck::cast_slice(&arena.host[chunk.floats.clone()]));
+                commands.upload(buffer, bytemuck::cast_slice(&arena.host[chunk.floats.clone()]));
             }
         });
     }

@@ -181,8 +181,8 @@ impl Palettes {
     }
 
     /// Records the upload of all palettes.
-    pub(in crate::gpu) fn upload(&self, gpu: &Gpu, commands: &mut Commands, data: &[u8]) {
-        gpu.upload(commands, &self.buffer, data);
+    pub(in crate::gpu) fn upload(&self, commands: &mut Commands, data: &[u8]) {
+        commands.upload(&self.buffer, data);
         if let Some((texture, _)) = &self.texture {
             commands.copy_to_texture(&self.buffer, TEXTURE_ROW as u32, texture);
         }

@@ -114,7 +114,7 @@ impl Poser for PosedPalettes {
                     false => bytemuck::cast_slice(converted),
                 };
                 for (palettes, held) in &*buffers {
-                    palettes.upload(gpu, commands, &all[held.clone()]);
+                    palettes.upload(commands, &all[held.clone()]);
                 }
             });
         });

@@ -94,7 +94,7 @@ impl Updates {
             return;
         }
         timer.wall(Stage::Update, || {
-            changed().for_each(|buffer| gpu.upload(commands, &buffer.changes, bytemuck::cast_slice(&buffer.staged)));
+            changed().for_each(|buffer| commands.upload(&buffer.changes, bytemuck::cast_slice(&buffer.staged)));
         });
         gpu.compute_pass(commands, Stage::Update, |pass| {
             for UpdatedBuffer { staged, group, .. } in changed() {

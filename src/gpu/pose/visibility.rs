@@ -220,7 +220,7 @@ impl Visibility {
 
     /// Records the upload of the camera, and the pass.
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
-        gpu.upload(commands, &self.camera, bytemuck::bytes_of(&self.view));
+        commands.upload(&self.camera, bytemuck::bytes_of(&self.view));
         gpu.compute_pass(commands, Stage::Cull, |pass| {
             for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {

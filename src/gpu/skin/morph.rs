@@ -218,14 +218,7 @@ impl Morphs {
     }
 
     /// Computes the weights of a frame and records their upload.
-    pub fn submit(
-        &mut self,
-        gpu: &Gpu,
-        chunks: &[Chunk],
-        frame: &FrameInput,
-        timer: &mut StageTimer,
-        commands: &mut Commands,
-    ) {
+    pub fn submit(&mut self, chunks: &[Chunk], frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let (form, crowd, tick) = (self.form, frame.crowd, frame.tick);
         timer.wall(Stage::Morph, || {
             for (chunk, weights) in chunks.iter().zip(&mut self.weights) {
@@ -242,7 +235,7 @@ impl Morphs {
         });
         timer.wall(Stage::Upload, || {
             for MorphWeights { buffer, numbers } in &self.weights {
-                gpu.upload(commands, buffer, bytemuck::cast_slice(numbers));
+                commands.upload(buffer, bytemuck::cast_slice(numbers));
             }
         });
     }

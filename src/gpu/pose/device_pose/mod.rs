@@ -187,7 +187,7 @@ impl Poser for DevicePose {
         if let Some(updates) = &mut self.updates {
             updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
         }
-        gpu.upload(commands, &self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        commands.upload(&self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
         if let Some(visibility) = &self.visibility {
             visibility.record(gpu, commands);
         }
