@@ -224,7 +224,7 @@ impl DeviceGameplay {
         for Readback { read, chunks, ring } in &mut self.readbacks {
             gpu.compute_pass(commands, read.stage(), |pass| {
                 for ChunkRead { pipeline, group, workgroups, .. } in &*chunks {
-                    gpu.dispatch(pass, pipeline, group, *workgroups);
+                    pass.dispatch(gpu, pipeline, group, *workgroups);
                 }
             });
             let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else { continue };

@@ -98,7 +98,7 @@ impl Updates {
         });
         gpu.compute_pass(commands, Stage::Update, |pass| {
             for UpdatedBuffer { staged, group, .. } in changed() {
-                gpu.dispatch(pass, pipeline, group, (staged[0] * record.words() as u32).div_ceil(WORKGROUP));
+                pass.dispatch(gpu, pipeline, group, (staged[0] * record.words() as u32).div_ceil(WORKGROUP));
             }
         });
     }

@@ -225,7 +225,7 @@ impl Visibility {
             for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {
                     let groups = if *kernel == SCAN { 1 } else { family.instances.div_ceil(WORKGROUP) };
-                    gpu.dispatch(pass, pipeline, &family.groups[index], groups);
+                    pass.dispatch(gpu, pipeline, &family.groups[index], groups);
                 }
             }
         });

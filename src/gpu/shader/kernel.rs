@@ -197,22 +197,18 @@ impl Kernel {
     }
 }
 
-impl Gpu {
+impl ComputePass<'_> {
     /// Dispatches a pipeline with one group of bindings.
-    pub(in crate::gpu) fn dispatch(
-        &self,
-        pass: &mut ComputePass,
-        pipeline: &ComputePipeline,
-        group: &BindGroup,
-        groups: u32,
-    ) {
-        let (x, y) = self.folded(groups);
-        self.work.borrow_mut().dispatches += 1;
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, group, &[]);
-        pass.dispatch_workgroups(x, y, 1);
+    pub(in crate::gpu) fn dispatch(&mut self, gpu: &Gpu, pipeline: &ComputePipeline, group: &BindGroup, groups: u32) {
+        let (x, y) = gpu.folded(groups);
+        gpu.work.borrow_mut().dispatches += 1;
+        self.set_pipeline(pipeline);
+        self.set_bind_group(0, group, &[]);
+        self.dispatch_workgroups(x, y, 1);
     }
+}
 
+impl Gpu {
     /// Dispatches for this many instances and slots by a rule, or indirectly with the workgroup counts that the device
     /// computed: a buffer of them, and the index of the dispatch there.
     pub(in crate::gpu) fn dispatch_by(

@@ -227,7 +227,7 @@ impl ComputeSkin {
         if self.kernel.is_merged() {
             let first = self.spans.partition_point(|dispatch| dispatch.span < index);
             let own = self.spans[first..].iter().zip(&groups[first..]).take_while(|(own, _)| own.span == index);
-            return own.for_each(|(own, group)| gpu.dispatch(pass, &self.compiled[own.group].1, group, own.workgroups));
+            return own.for_each(|(own, group)| pass.dispatch(gpu, &self.compiled[own.group].1, group, own.workgroups));
         }
         let [chunk] = part else { return };
         let instances = chunk.instances.len() as u32;
