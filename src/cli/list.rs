@@ -3,7 +3,7 @@
 use super::{Exit, UsageError};
 use clap::Args;
 use serde::Serialize;
-use skinbench::frame::Ability;
+use skinbench::frame::{Ability, AdapterSummary};
 use skinbench::harness::environment::EMULATED;
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
@@ -22,7 +22,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Choices {
     backends: Vec<BackendChoice>,
-    adapters: Vec<AdapterChoice>,
+    adapters: Vec<AdapterSummary>,
     scenes: Vec<SceneChoice>,
     models: &'static [&'static str],
     /// Threads of parallel loops.
@@ -39,15 +39,6 @@ struct BackendChoice {
     morph_targets: bool,
     /// What crowds and options may not ask of it.
     lacks: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct AdapterChoice {
-    index: usize,
-    name: String,
-    emulated: bool,
-    api: String,
-    driver: String,
 }
 
 #[derive(Serialize)]
@@ -110,8 +101,8 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     if choices.adapters.is_empty() {
         writeln!(out, "  none{}", if cfg!(feature = "gpu") { "" } else { ": this build has no GPU backends" })?;
     }
-    for AdapterChoice { index, name, emulated, api, driver } in &choices.adapters {
-        let emulated = if *emulated { format!(" {EMULATED}") } else { String::new() };
+    for AdapterSummary { index, name, software, api, driver, .. } in &choices.adapters {
+        let emulated = if *software { format!(" {EMULATED}") } else { String::new() };
         writeln!(out, "  {index} {name}{emulated}, {api}, {driver}")?;
     }
     writeln!(out, "scenes")?;
@@ -126,18 +117,11 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
 }
 
 #[cfg(feature = "gpu")]
-fn adapters() -> Vec<AdapterChoice> {
-    let choice = |adapter: skinbench::gpu::AdapterSummary| AdapterChoice {
-        index: adapter.index,
-        name: adapter.name,
-        emulated: adapter.software,
-        api: adapter.api,
-        driver: adapter.driver,
-    };
-    skinbench::gpu::AdapterSummary::all().into_iter().map(choice).collect()
+fn adapters() -> Vec<AdapterSummary> {
+    AdapterSummary::all()
 }
 
 #[cfg(not(feature = "gpu"))]
-fn adapters() -> Vec<AdapterChoice> {
+fn adapters() -> Vec<AdapterSummary> {
     Vec::new()
 }

@@ -2,6 +2,7 @@
 //! options, abilities, memory and bandwidth requirements, and errors.
 
 mod ability;
+mod adapter_summary;
 mod arena;
 mod counts;
 mod device_object;
@@ -13,6 +14,7 @@ mod job;
 mod timer;
 
 pub use ability::{Ability, Lack};
+pub use adapter_summary::AdapterSummary;
 pub use arena::{Arena, ArenaUser};
 pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_object::{DeviceBuffer, DeviceObject};

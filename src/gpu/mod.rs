@@ -6,7 +6,8 @@ pub mod pose;
 pub mod shader;
 pub mod skin;
 
-pub use device::adapter::{Adapter, AdapterSummary};
+pub use crate::frame::AdapterSummary;
+pub use device::adapter::Adapter;
 pub use device::commands::{Commands, Flight};
 pub use device::gpu::{DeviceBandwidth, Gpu};
 pub use device::timestamps::StageQueries;

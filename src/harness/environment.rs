@@ -1,9 +1,9 @@
 //! Description of the machine and build, written to every row of the results.
 
 use crate::backend::Context;
-use crate::frame::DeviceClock;
 #[cfg(feature = "gpu")]
-use crate::gpu::AdapterSummary;
+use crate::frame::AdapterSummary;
+use crate::frame::DeviceClock;
 use humantime::format_rfc3339_seconds;
 #[cfg(target_os = "linux")]
 use nix::sys::resource::{Resource, getrlimit};

@@ -1,6 +1,6 @@
 //! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
 
-use crate::frame::{BackendError, Result};
+use crate::frame::{AdapterSummary, BackendError, Result};
 use std::cell::Cell;
 use std::fmt::Display;
 use wgpu::{DownlevelFlags, Features, Limits};
@@ -14,23 +14,6 @@ pub(in crate::gpu) const TIMING: Features = Features::TIMESTAMP_QUERY.union(Feat
 const MULTI_DRAWS: Features = Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
 /// Format of the textures through which vertices of a vertex shader are read back.
 pub(in crate::gpu) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
-
-/// An adapter, for `list`, tables and CSV.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AdapterSummary {
-    /// Position in [`AdapterSummary::all`].
-    pub index: usize,
-    /// Marketing name.
-    pub name: String,
-    /// API: Vulkan, Metal, Dx12, Gl.
-    pub api: String,
-    /// Driver name and version.
-    pub driver: String,
-    /// `true` if the adapter is emulated on the CPU.
-    pub software: bool,
-    /// Address on the PCI bus, such as `0000:01:00.0`; empty where the API does not tell.
-    pub pci_address: String,
-}
 
 impl AdapterSummary {
     /// All adapters of this machine, with the default one first.

@@ -1,0 +1,22 @@
+//! Description of an adapter, which a build without the device knows, too.
+
+use serde::Serialize;
+
+/// An adapter, for `list`, tables and CSV.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdapterSummary {
+    /// Position among all adapters of the machine.
+    pub index: usize,
+    /// Marketing name.
+    pub name: String,
+    /// `true` if the adapter is emulated on the CPU.
+    #[serde(rename = "emulated")]
+    pub software: bool,
+    /// API: Vulkan, Metal, Dx12, Gl.
+    pub api: String,
+    /// Driver name and version.
+    pub driver: String,
+    /// Address on the PCI bus, such as `0000:01:00.0`; empty where the API does not tell.
+    #[serde(skip)]
+    pub pci_address: String,
+}
