@@ -188,11 +188,7 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => {
-                let mut pass = Pass::Tape(Vec::new());
-                record(&mut pass);
-                self.gpu.record(Command::Device(json!(["compute", {"label": label}, pass.recorded()])));
-            }
+            None => self.gpu.record(Command::Device(json!(["compute", {"label": label}, ComputePass::taped(record)]))),
         }
     }
 
@@ -227,11 +223,7 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => {
-                let mut pass = Pass::Tape(Vec::new());
-                record(&mut pass);
-                self.gpu.record(Command::Device(json!(["render", targets.recorded(), pass.recorded()])));
-            }
+            None => self.gpu.record(Command::Device(json!(["render", targets.recorded(), RenderPass::taped(record)]))),
         }
     }
 }
@@ -310,11 +302,11 @@ impl<P> Pass<P> {
         }
     }
 
-    fn recorded(self) -> Vec<Value> {
-        match self {
-            Self::Device(_) => Vec::new(),
-            Self::Tape(commands) => commands,
-        }
+    /// What `record` puts on a tape.
+    fn taped(record: impl FnOnce(&mut Self)) -> Vec<Value> {
+        let mut pass = Self::Tape(Vec::new());
+        record(&mut pass);
+        if let Self::Tape(commands) = pass { commands } else { Vec::new() }
     }
 }
 
