@@ -38,21 +38,27 @@ impl VertexSkinner {
     ///
     /// # Errors
     /// The adapter binds too few buffers, or its vertices cannot be read back.
-    pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, form: PaletteForm, edit: Option<&Edit>) -> Result<Self> {
+    pub fn new(
+        posed: &Posed,
+        crowd: &Crowd,
+        mesh: MeshForm,
+        palette: PaletteForm,
+        edit: Option<&Edit>,
+    ) -> Result<Self> {
         let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
-        let morph = morph_form(form).storage_buffers(crowd);
+        let morph = morph_form(palette).storage_buffers(crowd);
         let shown = palettes.chunks.iter().any(|palettes| palettes.shown.is_some());
-        let storage = skinning::storage_buffers(form) + u32::from(shown && form == PaletteForm::Rows);
+        let storage = skinning::storage_buffers(palette) + u32::from(shown && palette == PaletteForm::Rows);
         gpu.has(wgpu::ShaderStages::VERTEX, storage + present::STORAGE_BUFFERS + morph)?;
-        let mut kinds = Kind::all(crowd, mesh, form, morph_form(form).of(crowd));
+        let mut kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
         // Those of a crowd in which others are posed.
         let baked = chunks.iter().zip(&palettes.chunks).filter(|(_, palettes)| palettes.shown.is_some());
-        for (Chunk { group, .. }, _) in baked.filter(|_| form == PaletteForm::Rows) {
+        for (Chunk { group, .. }, _) in baked.filter(|_| palette == PaletteForm::Rows) {
             let layers = baked::width(crowd, &crowd.groups()[*group]);
             kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
         }
-        let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, form, kind.morph, root);
+        let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, palette, kind.morph, root);
         // The shaders of all kinds have the same bindings, but for those of baked vertices.
         let [posed_kind, baked_kind] =
             [false, true].map(|baked| kinds.iter().find(|kind| (kind.mesh == MeshForm::Nothing) == baked));
@@ -76,7 +82,7 @@ impl VertexSkinner {
             kinds,
             parts,
             layout,
-            stride: form.stride(),
+            stride: palette.stride(),
             motion: false,
             visible: visibility.map(|visibility| Rc::clone(&visibility.visible)),
         };

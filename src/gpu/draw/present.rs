@@ -107,10 +107,16 @@ impl Presenter {
         Self::painted(gpu, crowd, view, 1, Some((surfaces, tinted)))
     }
 
-    fn painted(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32, paint: Option<(&Surfaces, bool)>) -> Result<Self> {
+    fn painted(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        passes: u32,
+        picture: Option<(&Surfaces, bool)>,
+    ) -> Result<Self> {
         let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
-        let paints = paint.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
-        let picture = paint.map(|(_, tinted)| tinted);
+        let paints = picture.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
+        let picture = picture.map(|(_, tinted)| tinted);
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(

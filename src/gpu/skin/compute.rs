@@ -322,11 +322,15 @@ pub fn trial(
 ///
 /// # Errors
 /// [`BackendError::Device`] if the device was lost or refused a command.
-pub(in crate::gpu) fn fastest(gpu: &Rc<Gpu>, passes: usize, record: impl Fn(usize, &mut ComputePass)) -> Result<usize> {
+pub(in crate::gpu) fn fastest(
+    gpu: &Rc<Gpu>,
+    candidates: usize,
+    record: impl Fn(usize, &mut ComputePass),
+) -> Result<usize> {
     if gpu.wgpu().is_none() {
         return Ok(0);
     }
-    let mut least = vec![Duration::MAX; passes];
+    let mut least = vec![Duration::MAX; candidates];
     for round in 0..=TRIAL_ROUNDS {
         for (candidate, least) in least.iter_mut().enumerate() {
             let mut commands = gpu.commands("trial");
@@ -339,5 +343,5 @@ pub(in crate::gpu) fn fastest(gpu: &Rc<Gpu>, passes: usize, record: impl Fn(usiz
             }
         }
     }
-    Ok((1..passes).fold(0, |best, c| if least[c] < least[best].mul_f64(TRIAL_MARGIN) { c } else { best }))
+    Ok((1..candidates).fold(0, |best, c| if least[c] < least[best].mul_f64(TRIAL_MARGIN) { c } else { best }))
 }
