@@ -222,10 +222,9 @@ fn uploaded(session: &Session, frames: Frames, sent: &[Command], library: &mut L
 
 /// Commands that read vertices back: for each group some instances at a time.
 fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
-    let form = match session.prepared.skinned() {
-        _ if session.skins_in_draw() => "texels",
-        Skinned::Device(Drawable::Arena(ArenaForm { output: Some(output), .. })) => output.name(),
-        _ => "words",
+    let streams = match session.prepared.skinned() {
+        Skinned::Device(Drawable::Arena(ArenaForm { output: Some(output), .. })) => output.streams(),
+        _ => &[],
     };
     let mut reads = Vec::new();
     let mut vertices = Vec::new();
@@ -237,7 +236,12 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
             session.prepared.read_vertices(session.crowd, &session.arena, range.clone(), &mut vertices)?;
             let commands = listed(&session.gpu.take_commands(), library);
             reads.push(json!({
-                "group": index, "first": range.start, "count": range.len(), "form": form, "commands": commands,
+                "group": index,
+                "first": range.start,
+                "count": range.len(),
+                "texels": session.skins_in_draw(),
+                "streams": streams,
+                "commands": commands,
             }));
         }
     }

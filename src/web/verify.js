@@ -25,19 +25,21 @@ function readVertices(buffers, read, vertices, floats) {
     all.set(new Float32Array(buffer), at);
     at += buffer.byteLength / 4;
   }
-  if (read.form === 'words') {
-    return (instance) => all.subarray(instance * vertices * floats, (instance + 1) * vertices * floats);
-  }
-  if (read.form === 'streams') {
-    // An instance's positions, then its normals, then its tangents.
+  if (!read.texels) {
+    const own = (instance) => all.subarray(instance * vertices * floats, (instance + 1) * vertices * floats);
+    if (read.streams.length === 0) return own;
+    // An instance's numbers are divided into streams, each with so many numbers per vertex.
     return (instance) => {
-      const own = all.subarray(instance * vertices * floats, (instance + 1) * vertices * floats);
-      return own.map((_, index) => {
-        const [vertex, number] = [Math.floor(index / floats), index % floats];
-        const first = Math.floor(Math.min(number, 6) / 3) * 3;
-        const width = first < 6 ? 3 : 4;
-        return own[first * vertices + vertex * width + number - first];
-      });
+      const [stored, numbers] = [own(instance), new Float32Array(vertices * floats)];
+      let first = 0;
+      for (const width of read.streams) {
+        for (let vertex = 0; vertex < vertices && first < floats; vertex++) {
+          const at = first * vertices + vertex * width;
+          numbers.set(stored.subarray(at, at + width), vertex * floats + first);
+        }
+        first += width;
+      }
+      return numbers;
     };
   }
   // Texels of positions, then of normals, then of tangents, with four numbers each.

@@ -45,29 +45,26 @@ impl OutputForm {
         }
     }
 
-    /// Name in recordings for pages, which read vertices back.
-    pub fn name(self) -> &'static str {
+    /// Numbers per vertex of the streams that an instance's vertices are divided into, in their order; empty where they
+    /// are stored vertex by vertex. A stream that begins beyond the last number is absent.
+    pub fn streams(self) -> &'static [usize] {
         match self {
-            Self::Floats | Self::Packed => "words",
-            Self::Streams => "streams",
+            Self::Floats | Self::Packed => &[],
+            Self::Streams => &[3, 3, 4],
         }
     }
 
     /// Brings an instance that was read back into the order of vertices.
     pub fn sort(self, instance: &mut [f32], vertices: usize) {
-        if self != Self::Streams {
-            return;
-        }
-        let streams = instance.to_vec();
+        let stored = instance.to_vec();
         let floats = instance.len() / vertices.max(1);
-        for (vertex, out) in instance.chunks_exact_mut(floats.max(1)).enumerate() {
-            let (mut first, mut done) = (0, 0);
-            for width in [3, 3, 4] {
-                if done < floats {
-                    out[done..done + width].copy_from_slice(&streams[first + width * vertex..][..width]);
-                    (first, done) = (first + width * vertices, done + width);
-                }
+        let mut first = 0;
+        for &width in self.streams().iter().take_while(|_| first < floats) {
+            let stream = stored[first * vertices..].chunks_exact(width);
+            for (out, numbers) in instance.chunks_exact_mut(floats).zip(stream) {
+                out[first..first + width].copy_from_slice(numbers);
             }
+            first += width;
         }
     }
 }

@@ -84,7 +84,7 @@ pub fn all() -> Vec<(String, String)> {
             };
             push(false);
             // No kernel stores streams of several models.
-            if stored != OutputForm::Streams {
+            if stored.streams().is_empty() {
                 push(true);
             }
         }
