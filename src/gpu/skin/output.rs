@@ -59,7 +59,10 @@ impl OutputForm {
         let stored = instance.to_vec();
         let floats = instance.len() / vertices.max(1);
         let mut first = 0;
-        for &width in self.streams().iter().take_while(|_| first < floats) {
+        for &width in self.streams() {
+            if first == floats {
+                break;
+            }
             let stream = stored[first * vertices..].chunks_exact(width);
             for (out, numbers) in instance.chunks_exact_mut(floats).zip(stream) {
                 out[first..first + width].copy_from_slice(numbers);
