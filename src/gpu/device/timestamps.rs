@@ -1,7 +1,6 @@
 //! Stage times by timestamp queries.
 
 use crate::frame::{Clock, Result, Stage, StageTime, StageTimer};
-use crate::gpu::Gpu;
 use arrayvec::ArrayVec;
 use std::time::Duration;
 
@@ -105,8 +104,12 @@ impl Timestamps {
 
     /// Returns the frame's spans and starts the next frame. The device must be idle. If the sum of the spans exceeds
     /// the outer pair, it is unknown which are wrong, so all are dropped.
-    pub(in crate::gpu) fn collect(&mut self, gpu: &Gpu, timer: &mut StageTimer) -> Result<()> {
-        let (ticks, outer) = self.ticks(gpu)?;
+    pub(in crate::gpu) fn collect(
+        &mut self,
+        read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,
+        timer: &mut StageTimer,
+    ) -> Result<()> {
+        let (ticks, outer) = self.ticks(read_mapped)?;
         let between = |[begin, end]: [u32; 2]| elapsed(&ticks, [begin, end], self.ns_per_tick);
         let sum: u64 = self.spans.iter().filter_map(|s| between([s.begin, s.end])).sum();
         let whole = if outer { between(OUTER) } else { None };
@@ -121,19 +124,23 @@ impl Timestamps {
 
     /// Checks the timestamps of a frame with one stage, and starts the next frame. `wall` is the time by the host's
     /// clock from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
-    pub(in crate::gpu) fn fault(&mut self, gpu: &Gpu, wall: Duration) -> Result<Option<&'static str>> {
-        let (ticks, outer) = self.ticks(gpu)?;
+    pub(in crate::gpu) fn fault(
+        &mut self,
+        read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,
+        wall: Duration,
+    ) -> Result<Option<&'static str>> {
+        let (ticks, outer) = self.ticks(read_mapped)?;
         self.spans.clear();
         Ok(fault(&ticks, self.ns_per_tick, outer, wall))
     }
 
     /// The ticks of the frame, none without a span, and whether the outer pair is among them.
-    fn ticks(&mut self, gpu: &Gpu) -> Result<(Ticks, bool)> {
+    fn ticks(&mut self, read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>) -> Result<(Ticks, bool)> {
         let mut ticks = Ticks::from([0; CAPACITY as usize]);
         ticks.truncate(if self.spans.is_empty() { 0 } else { self.queries() as usize });
         let outer = std::mem::replace(&mut self.outer, Outer::Absent);
         if !ticks.is_empty() {
-            gpu.read_wgpu(&self.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
+            read_mapped(&self.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
         }
         Ok((ticks, outer == Outer::Ended))
     }

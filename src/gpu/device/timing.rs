@@ -60,7 +60,7 @@ impl Gpu {
                 self.compute_pass(&mut commands, Stage::Skin, |pass| fill.record(self, pass, BYTES));
                 commands.finish()?;
                 let wall = start.elapsed();
-                timestamps.borrow_mut().fault(self, wall)
+                timestamps.borrow_mut().fault(|buffer, out| self.read_wgpu(buffer, out), wall)
             };
             (0..ROUNDS).map(round).filter_map(Result::transpose).collect()
         });
@@ -192,7 +192,7 @@ impl Gpu {
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         timer.spans.extend(self.timing.fences.borrow_mut().drain(..));
         match self.timestamps() {
-            Some(timestamps) => timestamps.borrow_mut().collect(self, timer),
+            Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_wgpu(buffer, out), timer),
             None => Ok(()),
         }
     }
