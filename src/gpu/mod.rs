@@ -6,7 +6,6 @@ pub mod pose;
 pub mod shader;
 pub mod skin;
 
-pub use crate::frame::AdapterSummary;
 pub use device::adapter::Adapter;
 pub use device::commands::{Commands, Flight};
 pub use device::gpu::{DeviceBandwidth, Gpu};

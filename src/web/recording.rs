@@ -170,11 +170,16 @@ pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, l
 
 /// The writes of a frame in the page's form, and whether palettes are among them. Of those the page holds the sampled
 /// instances' only, which the others repeat.
-fn uploaded(session: &Session, frames: Frames, sent: &[Command], library: &mut Library) -> Result<(Vec<Value>, bool)> {
+fn uploaded(
+    session: &Session,
+    frames: Frames,
+    writes: &[Command],
+    library: &mut Library,
+) -> Result<(Vec<Value>, bool)> {
     let tape = session.gpu.tape();
     let label = |buffer: usize| tape.as_ref().map_or("", |tape| tape.objects[buffer].label());
     let (mut palettes, mut list) = (Vec::new(), Vec::new());
-    for write in sent {
+    for write in writes {
         match write {
             Command::Write { buffer, bytes, .. } if label(*buffer) == PALETTES => palettes.push((buffer, bytes)),
             other => list.push(other.json(library)),

@@ -33,7 +33,8 @@ function readVertices(buffers, read, vertices, floats) {
       const [stored, numbers] = [own(instance), new Float32Array(vertices * floats)];
       let first = 0;
       for (const width of read.streams) {
-        for (let vertex = 0; vertex < vertices && first < floats; vertex++) {
+        if (first === floats) break;
+        for (let vertex = 0; vertex < vertices; vertex++) {
           const at = first * vertices + vertex * width;
           numbers.set(stored.subarray(at, at + width), vertex * floats + first);
         }

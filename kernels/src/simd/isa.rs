@@ -54,8 +54,7 @@ impl Isa {
         self.is_built() && self.is_supported()
     }
 
-    /// Returns whether the machine has the instruction set.
-    pub(super) fn is_supported(self) -> bool {
+    fn is_supported(self) -> bool {
         match self {
             Self::Scalar | Self::Baseline => true,
             #[cfg(target_arch = "x86_64")]

@@ -73,9 +73,8 @@ pub(crate) fn lanes(isa: Isa) -> usize {
 pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        // Short kernels ask for what they need, not for everything that AVX-512 has.
-        Isa::Avx512 | Isa::Avx2 if isa.is_built() && Isa::Avx2.is_supported() => {
-            // SAFETY: `is_supported` detected every feature that `run_avx2` enables.
+        Isa::Avx512 | Isa::Avx2 if isa.is_available() => {
+            // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
         _ => kernel.run::<4, Baseline>(),

@@ -126,18 +126,16 @@ impl Commands {
 
     /// Records a copy from host to device through recycled staging memory.
     pub fn upload(&mut self, target: &Buffer, data: &[u8]) {
-        let gpu = Rc::clone(&self.gpu);
-        gpu.work.borrow_mut().uploaded += data.len() as u64;
-        let upload = |encoder: &mut wgpu::CommandEncoder| {
-            let Some(open) = gpu.wgpu() else { return };
-            let mut belt = open.belt.borrow_mut();
-            for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
-                if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                    belt.write_buffer(encoder, target.object.get(), offset, size).copy_from_slice(piece);
-                }
-            }
+        self.gpu.work.borrow_mut().uploaded += data.len() as u64;
+        let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
+            return self.gpu.record(Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
         };
-        self.record(upload, || Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
+        let mut belt = open.belt.borrow_mut();
+        for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
+            if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
+                belt.write_buffer(encoder, target.object.get(), offset, size).copy_from_slice(piece);
+            }
+        }
     }
 
     /// Records a copy of `bytes` bytes, from an offset to an offset.
@@ -302,7 +300,7 @@ impl<P> Pass<P> {
         }
     }
 
-    /// What `record` puts on a tape.
+    /// Records a pass on a tape, and returns its commands.
     fn taped(record: impl FnOnce(&mut Self)) -> Vec<Value> {
         let mut pass = Self::Tape(Vec::new());
         record(&mut pass);

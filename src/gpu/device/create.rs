@@ -138,14 +138,20 @@ impl Gpu {
     }
 
     /// Writes all texels of a level and a layer of a texture. A tape holds one level and layer: the last written.
-    pub(in crate::gpu) fn write_texture(&self, texture: &Texture, [level, z]: [u32; 2], size: [u32; 2], bytes: &[u8]) {
+    pub(in crate::gpu) fn write_texture(
+        &self,
+        texture: &Texture,
+        [mip_level, z]: [u32; 2],
+        size: [u32; 2],
+        bytes: &[u8],
+    ) {
         let [width, height] = size;
         let bytes_per_row = bytes.len() as u32 / height;
         match &self.medium {
             Medium::Device(open) => open.queue.write_texture(
                 wgpu::TexelCopyTextureInfo {
                     texture: texture.object.get(),
-                    mip_level: level,
+                    mip_level,
                     origin: wgpu::Origin3d { x: 0, y: 0, z },
                     aspect: wgpu::TextureAspect::All,
                 },

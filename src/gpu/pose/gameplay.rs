@@ -34,7 +34,11 @@ impl Read {
     pub fn shader(self, form: PaletteForm) -> String {
         // Nothing is blended here.
         let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
-        wgsl::shader(&format!("{}.wgsl", self.stage().name()), &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
+        let root = match self {
+            Self::Bounds => "bounds.wgsl",
+            Self::Sockets => "sockets.wgsl",
+        };
+        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
     }
 
     fn stage(self) -> Stage {
@@ -47,7 +51,8 @@ impl Read {
     /// Bytes of each instance; 0 if it is not read.
     fn instance_bytes(self, gameplay: &Gameplay) -> usize {
         match self {
-            Self::Bounds => usize::from(gameplay.bounds) * size_of::<Bounds>(),
+            Self::Bounds if gameplay.bounds => size_of::<Bounds>(),
+            Self::Bounds => 0,
             Self::Sockets => gameplay.sockets * size_of::<Rows>(),
         }
     }

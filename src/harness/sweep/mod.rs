@@ -182,8 +182,15 @@ impl Sweep<'_> {
     }
 }
 
-/// A series, a backend of whose largest crowd is searched, and the part of all work that is done.
-type Task<'a> = (&'a SweepPoint, &'static BackendEntry, f64);
+/// A series, and the backend whose largest crowd is searched.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    point: &'a SweepPoint,
+    entry: &'static BackendEntry,
+    /// Part of all work that is done.
+    done: f64,
+}
+
 /// The time of a backend's frame on one crowd, `None` if the crowd does not fit in memory, or the reason why the backend
 /// does not run.
 type Trial = Result<Option<Duration>, String>;
@@ -226,7 +233,7 @@ impl Drive<'_> {
         let total = (series.len() * backends.len()) as f64;
         for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
             let done = at as f64 / total;
-            let task = (*point, entry, done);
+            let task = Task { point, entry, done };
             let start = point.settings.instances.unwrap_or(sweep.scene.instances());
             let mut found =
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
@@ -288,7 +295,7 @@ impl Drive<'_> {
     }
 
     /// Measures a backend on one crowd.
-    fn trial(&mut self, instances: u64, (point, entry, done): Task) -> Result<Trial, SweepError> {
+    fn trial(&mut self, instances: u64, Task { point, entry, done }: Task) -> Result<Trial, SweepError> {
         let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
         Ok(match results.get(entry.name) {
             Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),

@@ -77,7 +77,8 @@ pub fn limits(study: &Study) -> Option<Chart> {
             rows.bar(pct, class_of(stage), words, [&entry.backend, name, &format!("{pct:.1}")]);
         }
     }
-    let (range, label) = ((0.0, rows.most.max(100.0) * 1.03), |pct: f64| format!("{pct:.0} %"));
+    let range = (0.0, rows.most.max(100.0) * 1.03);
+    let label = |pct: f64| format!("{pct:.0} %");
     let scale = Scale::linear("% of the bandwidth measured in the same run", range, label, 6);
     let title = format!("Percentage of the limit: {}", place(point));
     let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.";

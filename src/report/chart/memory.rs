@@ -34,7 +34,7 @@ pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let most = rows.most;
     let scale = Scale::linear("memory", (0.0, most * 1.03), label, 6);
     let legend = PURPOSES.map(|(purpose, class)| (class.to_owned(), purpose.to_owned())).to_vec();
-    let (title, caption) =
-        (format!("Memory: {}", place(point)), "Memory that frames need, without pictures and staging.");
+    let title = format!("Memory: {}", place(point));
+    let caption = "Memory that frames need, without pictures and staging.";
     rows.chart(id_of("memory", point), title, caption, scale, legend).filter(|_| most > 0.0)
 }

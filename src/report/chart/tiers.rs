@@ -132,8 +132,9 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
     };
     let backends = study.backends.iter().filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
     let legend = backends.map(|backend| (class(study, backend), backend.clone())).collect();
-    let x = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
-    let (x, y) = (Scale { logarithmic: true, ..x }, time_scale(range(&|tier| tier.ns, 1.5), true));
+    let linear = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
+    let x = Scale { logarithmic: true, ..linear };
+    let y = time_scale(range(&|tier| tier.ns, 1.5), true);
     let id = format!("{} {} passes {}", axis.id, kind.scene, kind.passes);
     let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
     Chart::new(Plot { id, title, height: 420, x, y, items, legend }, axis.caption, table)
