@@ -550,7 +550,7 @@ fn every_backend_agrees_and_is_timed() {
     }
     let folder = empty_folder();
     skinbench(&folder, "verify smoke --require gpu").assert().success();
-    skinbench(&folder, "run smoke --frames 3 -o drawn").assert().success();
+    skinbench(&folder, "run smoke --instances 20 --frames 3 -o drawn").assert().success();
     let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
@@ -576,7 +576,7 @@ fn every_backend_agrees_and_is_timed() {
             _ => assert!(frame.host_output == Some(0) && frame.device_output >= Some(output), "{frame:?}"),
         }
     }
-    skinbench(&folder, "run smoke --frames 3 --passes 0 -o undrawn").assert().success();
+    skinbench(&folder, "run smoke --instances 20 --frames 3 --passes 0 -o undrawn").assert().success();
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
     assert_eq!(undrawn.iter().filter(|row| row.stage == Stage::Draw).count(), 0);
     let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == Status::Skipped).collect();
@@ -615,7 +615,8 @@ fn frames_in_flight_rings_and_motion_have_rows() {
     }
     let folder = empty_folder();
     let run = |arguments: &str, out: &str| -> Vec<SummaryRow> {
-        let line = format!("run smoke -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}");
+        let line =
+            format!("run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}");
         skinbench(&folder, &line).assert().success();
         rows(&folder.path().join(out).join("summary.csv"))
     };

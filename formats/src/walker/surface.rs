@@ -8,6 +8,7 @@ use fast_surface_nets::ndshape::{RuntimeShape, Shape};
 use fast_surface_nets::{SurfaceNetsBuffer, surface_nets};
 use glam::{DVec3, UVec3, dvec3};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A closed surface in model space, metres; triangles counter-clockwise seen from outside.
 #[derive(Debug, Clone)]
@@ -43,9 +44,6 @@ impl Lens {
     }
 }
 
-/// Largest factor by which a line of the grid is lengthened in the model: the steepest slope of a lens's radius.
-const MOST_STRETCH: f64 = 2.0;
-
 /// A regular grid in a distorted space, in which hands, head and feet have finer cells than the trunk.
 struct WarpedGrid {
     lenses: [Lens; 4],
@@ -56,8 +54,6 @@ struct WarpedGrid {
 
 /// Factor by which cells are finer in the hands.
 const HAND_MAGNIFICATION: f64 = 3.0;
-/// Samples along the edge of a block that is skipped as a whole when the surface is far.
-const BLOCK: u32 = 8;
 
 impl WarpedGrid {
     fn new(at: &Landmarks, cell: f64) -> Self {
@@ -88,41 +84,6 @@ impl WarpedGrid {
         let u = self.centre + self.spacing * (cells - (self.size - 1).as_dvec3() * 0.5);
         self.lenses.iter().fold(u, |p, lens| lens.map(p))
     }
-
-    /// The field at every point of the grid; only its sign is right if the surface is more than a cell away.
-    fn sample(&self, body: &Body) -> Vec<f32> {
-        let [nx, ny, nz] = self.size.to_array();
-        let mut field = vec![0.0f32; (nx * ny * nz) as usize];
-        let blocks = |n: u32| n.div_ceil(BLOCK);
-        let reach = (self.spacing * (f64::from(BLOCK) * 0.5 + 1.0)).length() * MOST_STRETCH;
-        field.par_chunks_mut((nx * ny * BLOCK) as usize).enumerate().for_each(|(slab, field)| {
-            let first_z = slab as u32 * BLOCK;
-            for block in 0..blocks(nx) * blocks(ny) {
-                let (first_x, first_y) = (block % blocks(nx) * BLOCK, block / blocks(nx) * BLOCK);
-                let first = UVec3::new(first_x, first_y, first_z);
-                let middle = body.distance(self.point(first.as_dvec3() + f64::from(BLOCK - 1) * 0.5));
-                for z in first_z..(first_z + BLOCK).min(nz) {
-                    for y in first_y..(first_y + BLOCK).min(ny) {
-                        for x in first_x..(first_x + BLOCK).min(nx) {
-                            let at = (z - first_z) * nx * ny + y * nx + x;
-                            let distance = if middle.abs() > reach {
-                                middle
-                            } else {
-                                body.distance(self.point(UVec3::new(x, y, z).as_dvec3()))
-                            };
-                            field[at as usize] = distance as f32;
-                        }
-                    }
-                }
-            }
-        });
-        field
-    }
-}
-
-/// Corners of a cell, bit 0 along x, bit 1 along y, bit 2 along z.
-fn corner_offset(corner: u32, size: UVec3) -> usize {
-    ((corner & 1) + (corner >> 1 & 1) * size.x + (corner >> 2) * size.x * size.y) as usize
 }
 
 /// Returns whether the corners of `mask` are connected along the cell's edges.
@@ -137,43 +98,110 @@ fn is_connected(mask: u32) -> bool {
     reached == mask
 }
 
-/// Moves corners across the surface until in every cell the inside is connected and so is the outside.
-///
-/// Surface nets put one vertex into a cell. If two sheets of the surface cross one cell they would share it, and edges
-/// would have four triangles. Returns the number of cells that the surface crosses, which is the number of vertices.
-fn make_manifold(field: &mut [f32], size: UVec3) -> u32 {
-    const FAITHFUL_PASSES: u32 = 4;
-    let sound: Vec<bool> = (0..256).map(|mask| is_connected(mask) && is_connected(!mask & 0xff)).collect();
-    let offsets: [usize; 8] = std::array::from_fn(|corner| corner_offset(corner as u32, size));
-    for pass in 0.. {
-        let mut crossed = 0;
-        let mut changed = false;
-        for z in 0..size.z - 1 {
-            for y in 0..size.y - 1 {
-                for x in 0..size.x - 1 {
-                    let first = (x + size.x * (y + size.y * z)) as usize;
-                    let values = offsets.map(|offset| field[first + offset]);
-                    let mask = (0..8).fold(0, |mask, corner| mask | usize::from(values[corner] < 0.0) << corner);
-                    if mask == 0 || mask == 0xff {
-                        continue;
-                    }
-                    crossed += 1;
-                    if !sound[mask] {
-                        // First the corner closest to the surface; in the end only filling, which terminates.
-                        let movable = (0..8).filter(|&corner| pass < FAITHFUL_PASSES || values[corner] >= 0.0);
-                        if let Some(least) = movable.min_by(|&a, &b| values[a].abs().total_cmp(&values[b].abs())) {
-                            field[first + offsets[least]] = if values[least] < 0.0 { 1e-6 } else { -1e-6 };
-                            changed = true;
-                        }
+/// The field at the points of a grid, x fastest. Where it has not been refined, only its sign is right.
+struct Field {
+    grid: WarpedGrid,
+    body: Body,
+    distances: Vec<f32>,
+    refined: Vec<bool>,
+    /// Corners of a cell, counted from its first: bit 0 along x, bit 1 along y, bit 2 along z.
+    corners: [usize; 8],
+}
+
+impl Field {
+    fn new(grid: WarpedGrid, body: Body) -> Self {
+        let [nx, ny, nz] = grid.size.to_array().map(|n| n as usize);
+        let corners = std::array::from_fn(|corner| (corner & 1) + (corner >> 1 & 1) * nx + (corner >> 2) * nx * ny);
+        let refined = vec![false; nx * ny * nz];
+        let mut field = Self { grid, body, distances: Vec::new(), refined, corners };
+        let rows: Vec<Vec<f32>> = (0..ny * nz).into_par_iter().map(|row| field.row(row * nx..(row + 1) * nx)).collect();
+        field.distances = rows.concat();
+        field
+    }
+
+    /// Distances with the right signs. A point is not evaluated if it is so close to the last one that was that the
+    /// surface cannot lie between them.
+    fn row(&self, points: Range<usize>) -> Vec<f32> {
+        let mut evaluated = DVec3::INFINITY;
+        let mut distance: f64 = 0.0;
+        points
+            .map(|index| {
+                let p = self.point(index);
+                if p.distance(evaluated) >= distance.abs() {
+                    (evaluated, distance) = (p, self.body.distance(p));
+                }
+                distance as f32
+            })
+            .collect()
+    }
+
+    fn point(&self, index: usize) -> DVec3 {
+        let index = index as u32;
+        let UVec3 { x: nx, y: ny, .. } = self.grid.size;
+        self.grid.point(UVec3::new(index % nx, index / nx % ny, index / (nx * ny)).as_dvec3())
+    }
+
+    /// First corners of all cells.
+    fn cells(&self) -> impl Iterator<Item = usize> + use<> {
+        let [nx, ny, nz] = self.grid.size.to_array().map(|n| n as usize);
+        (0..nz - 1).flat_map(move |z| (0..ny - 1).flat_map(move |y| (0..nx - 1).map(move |x| x + nx * (y + ny * z))))
+    }
+
+    /// Corners of a cell that are inside the body; `None` if the surface does not cross the cell.
+    fn crossing(&self, first: usize) -> Option<usize> {
+        let inside = |corner: usize| self.distances[first + self.corners[corner]] < 0.0;
+        let mask = (0..8).fold(0, |mask, corner| mask | usize::from(inside(corner)) << corner);
+        (mask != 0 && mask != 0xff).then_some(mask)
+    }
+
+    /// Calculates the distances at some points.
+    fn refine(&mut self, mut points: Vec<usize>) {
+        points.retain(|&index| !std::mem::replace(&mut self.refined[index], true));
+        let exact: Vec<f64> = points.par_iter().map(|&index| self.body.distance(self.point(index))).collect();
+        for (index, distance) in points.into_iter().zip(exact) {
+            self.distances[index] = distance as f32;
+        }
+    }
+
+    /// Moves corners across the surface until in every cell the inside is connected and so is the outside.
+    ///
+    /// Surface nets put one vertex into a cell. If two sheets of the surface cross one cell they would share it, and
+    /// edges would have four triangles. Returns the number of cells that the surface crosses, which is the number of
+    /// vertices.
+    fn make_manifold(&mut self) -> u32 {
+        const FAITHFUL_PASSES: u32 = 4;
+        let sound: Vec<bool> = (0..256).map(|mask| is_connected(mask) && is_connected(!mask & 0xff)).collect();
+        for pass in 0.. {
+            let mut crossed = 0;
+            let mut changed = false;
+            for first in self.cells() {
+                let Some(mask) = self.crossing(first) else { continue };
+                crossed += 1;
+                if !sound[mask] {
+                    let corners = self.corners.map(|corner| first + corner);
+                    self.refine(corners.to_vec());
+                    // First the corner closest to the surface; in the end only filling, which terminates.
+                    let distance = |&index: &usize| self.distances[index];
+                    let movable = corners.iter().filter(|index| pass < FAITHFUL_PASSES || distance(index) >= 0.0);
+                    let nearest = movable.min_by(|a, b| distance(a).abs().total_cmp(&distance(b).abs()));
+                    if let Some(&index) = nearest {
+                        self.distances[index] = if self.distances[index] < 0.0 { 1e-6 } else { -1e-6 };
+                        changed = true;
                     }
                 }
             }
+            if !changed {
+                return crossed;
+            }
         }
-        if !changed {
-            return crossed;
-        }
+        unreachable!("a field filled altogether is sound")
     }
-    unreachable!("a field filled altogether is sound")
+
+    /// Calculates the distances that the mesh depends on.
+    fn refine_crossed(&mut self) {
+        let crossed = self.cells().filter(|&first| self.crossing(first).is_some());
+        self.refine(crossed.flat_map(|first| self.corners.map(|corner| first + corner)).collect());
+    }
 }
 
 /// Meshes the body with approximately `vertices` vertices.
@@ -181,16 +209,15 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
     let wanted = f64::from(vertices);
     // The number of vertices is inversely proportional to a cell's area; the first guess uses the body's own area.
     let mut cell = (2.2 / wanted).sqrt();
-    let mut best: Option<(f64, WarpedGrid, Body, Vec<f32>)> = None;
+    let mut best: Option<(f64, Field)> = None;
     for attempt in 0..12 {
         // Gaps between fingers smaller than the hand's cells are closed; otherwise strands would bridge them.
         let body = Body::new(at, 1.5 * cell / HAND_MAGNIFICATION);
-        let grid = WarpedGrid::new(at, cell);
-        let mut field = grid.sample(&body);
-        let count = f64::from(make_manifold(&mut field, grid.size));
+        let mut field = Field::new(WarpedGrid::new(at, cell), body);
+        let count = f64::from(field.make_manifold());
         let error = (count / wanted - 1.0).abs();
         if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-            best = Some((error, grid, body, field));
+            best = Some((error, field));
         }
         if error < 0.01 {
             break;
@@ -199,12 +226,14 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
         let change = (count.max(1.0) / wanted).sqrt() - 1.0;
         cell *= 1.0 + change / (1.0 + 0.2 * f64::from(attempt));
     }
-    let Some((_, grid, body, field)) = best else { unreachable!("the first guess is kept") };
+    let Some((_, mut field)) = best else { unreachable!("the first guess is kept") };
+    field.refine_crossed();
+    let Field { grid, body, distances, .. } = field;
 
     let shape = RuntimeShape::<u32, 3>::new(grid.size.to_array());
-    debug_assert_eq!(shape.usize(), field.len());
+    debug_assert_eq!(shape.usize(), distances.len());
     let mut buffer = SurfaceNetsBuffer::default();
-    surface_nets(&field, &shape, [0; 3], (grid.size - 1).to_array(), &mut buffer);
+    surface_nets(&distances, &shape, [0; 3], (grid.size - 1).to_array(), &mut buffer);
     let (mut positions, quads) = largest_component(&buffer);
     for p in &mut positions {
         *p = grid.point(*p);

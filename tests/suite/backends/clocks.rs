@@ -13,7 +13,7 @@ use std::time::Duration;
 const FRAMES: u32 = 3;
 
 fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
-    let crowd = Settings { instances: Some(20), passes: Some(2), ..Settings::default() };
+    let crowd = Settings { instances: Some(20), vertices: Some(500), passes: Some(2), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 30).unwrap();
     let context = Context { gpu: Some(Rc::clone(gpu)), ..Context::default() };
     let backends = backends.iter().filter_map(|name| find(name)).collect();

@@ -187,7 +187,9 @@ fn tiers_are_drawn_from_a_sweep() {
     }
     let folder = tempfile::tempdir().unwrap();
     let backends = "gpu-full:vertex,gpu-baked,gpu-vat";
-    let sweep = format!("sweep smoke --instances 3,12 --distance 1,4 --passes 1 -b {backends} --frames 5 -o out");
+    let sweep = format!(
+        "sweep smoke --vertices 500 --instances 3,12 --distance 1,4 --passes 1 -b {backends} --frames 5 -o out"
+    );
     skinbench(folder.path(), &sweep).assert().success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let charts = charts(&study);
