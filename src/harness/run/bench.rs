@@ -229,11 +229,11 @@ impl Bench {
         self.fenced_frames(contender, 0..1)
     }
 
-    /// Measures frames with two in flight, if there is anything to wait for; a frame takes approximately `frame`.
-    /// Returns the number of the last one.
-    pub fn throughput(&mut self, contender: &mut Contender, frame: Duration) -> Result<Option<u32>> {
+    /// Measures frames with two in flight, if there is anything to wait for: at most `most`, if that is more than the
+    /// fewest. A frame takes approximately `frame`. Returns the number of the last one.
+    pub fn throughput(&mut self, contender: &mut Contender, frame: Duration, most: u32) -> Result<Option<u32>> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
-        let frames = fitting.clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
+        let frames = fitting.min(most).clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         self.device.set_timing(false);
         self.disturber.set(true);
         let samples = self.in_flight(contender, frames);

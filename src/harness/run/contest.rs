@@ -332,7 +332,7 @@ impl<'a> Contest<'a> {
         if is_last
             && matches!(self.pace, Pace::Frames(_) | Pace::Full)
             && !self.options.disturbance.cold
-            && let Some(last) = bench.throughput(contender, schedule.mean(index))?
+            && let Some(last) = bench.throughput(contender, schedule.mean(index), self.pace.most())?
         {
             return self.audit(contender, bench, last);
         }
