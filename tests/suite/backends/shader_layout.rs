@@ -13,6 +13,7 @@ use skinbench::gpu::skin::skinning::Kind;
 use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
+use wgpu::naga;
 
 /// Name, bytes, and (field, offset) of a Rust struct.
 type Layout = (&'static str, usize, Vec<(&'static str, usize)>);

@@ -1,7 +1,6 @@
 //! Every shader that the product assembles is valid, and every file says what it imports.
 
 use crate::backends::common::context;
-use naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
 use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
@@ -20,6 +19,8 @@ use skinbench::gpu::skin::skinning::{Kind, vertex_shader};
 use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
+use wgpu::naga;
+use wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
