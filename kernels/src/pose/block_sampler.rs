@@ -113,16 +113,15 @@ impl GroupRows {
         Self { stills, rest, clips }
     }
 
-    /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows. Lanes that play nothing
-    /// repeat the first.
+    /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows.
     fn plays(&self, plays: &[LanePlay]) -> Option<Plays<'_>> {
         let rows = |play: &LanePlay| {
             let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
             Some((clip.as_ref()?, play.time))
         };
-        let mut all = [rows(plays.first()?)?; BLOCK];
+        let mut all = [None; BLOCK];
         for play in plays {
-            all[play.lane] = rows(play)?;
+            all[play.lane] = Some(rows(play)?);
         }
         Some(all)
     }

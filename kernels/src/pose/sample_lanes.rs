@@ -32,8 +32,8 @@ enum LaneKeys {
 #[derive(Default)]
 pub(super) struct Stills(Vec<Vectors>);
 
-/// A clip and a time in it for each lane.
-pub(super) type Plays<'a> = [(&'a ClipRows, f32); BLOCK];
+/// A clip and a time in it for each lane that plays one.
+pub(super) type Plays<'a> = [Option<(&'a ClipRows, f32)>; BLOCK];
 
 impl ClipRows {
     /// Bytes of a clip's rows, or of those of the rest pose without a clip; 0 if it has none. Adds the constants that
@@ -146,7 +146,7 @@ impl KeyPair<'_> {
     }
 }
 
-/// Writes a block's local poses; `plays` holds a clip and a time for each lane.
+/// Writes the local poses of a block's lanes. Those that play nothing hold an arbitrary pose afterwards.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
     simd::run(isa, SampleLanes { stills, plays, local });
 }
@@ -161,10 +161,13 @@ impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, plays, local } = self;
-        let (first, _) = plays[0];
-        let mut pairs = ArrayVec::<KeyPair, BLOCK>::new();
-        for (clip, time) in plays {
-            pairs.push(clip.at::<W, S>(*time));
+        let Some((first, _)) = plays.iter().flatten().next() else { return };
+        let mut pairs = ArrayVec::<Option<KeyPair>, BLOCK>::new();
+        for play in plays {
+            pairs.push(match play {
+                Some((clip, time)) => Some(clip.at::<W, S>(*time)),
+                None => None,
+            });
         }
         // `[number][instance]` of `W` joints each.
         let mut rotations = [[S::splat(0.0); W]; 4];
@@ -172,8 +175,12 @@ impl Kernel for SampleLanes<'_> {
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let groups = local.len().div_ceil(W);
             for (lanes, pairs) in pairs.as_chunks::<W>().0.iter().enumerate() {
+                if pairs.iter().all(Option::is_none) {
+                    continue;
+                }
                 for group in 0..groups {
                     for (lane, pair) in pairs.iter().enumerate() {
+                        let Some(pair) = pair else { continue };
                         for (square, v) in rotations.iter_mut().zip(pair.rotations::<W, S>(strip, group)) {
                             square[lane] = v;
                         }
@@ -187,7 +194,8 @@ impl Kernel for SampleLanes<'_> {
                     spread::<W, S, 4>(&rotations, ROTATION, lanes, group, local);
                 }
             }
-            let moving = plays.iter().any(|(clip, _)| clip.moves(strip) || clip.still[strip] != first.still[strip]);
+            let moves = |clip: &ClipRows| clip.moves(strip) || clip.still[strip] != first.still[strip];
+            let moving = plays.iter().flatten().any(|(clip, _)| moves(clip));
             if !moving {
                 let still = &stills.0[first.still[strip]];
                 for (j, local) in local.iter_mut().enumerate() {
@@ -199,7 +207,8 @@ impl Kernel for SampleLanes<'_> {
             }
             for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
                 for group in 0..groups {
-                    for (lane, (pair, (clip, _))) in pairs.iter().zip(plays).enumerate() {
+                    for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
+                        let (Some(pair), Some((clip, _))) = (pair, play) else { continue };
                         let v = match pair.vectors::<W, S>(strip, group) {
                             Some(v) => v,
                             None => load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group),
