@@ -20,7 +20,7 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, lane: usize, 
 /// # Panics
 /// `model` is shorter than `local`.
 pub fn local_to_model(isa: Isa, skeleton: &Skeleton, local: &[Local<BLOCK>], model: &mut [Affine<BLOCK>]) {
-    super::local_to_model::local_to_model(isa, skeleton, local, model);
+    super::local_to_model::local_to_model(isa, skeleton, BLOCK, local, model);
 }
 
 /// Multiplies model poses by inverse binds, for kernels that read instances in lanes.

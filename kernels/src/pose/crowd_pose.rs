@@ -455,7 +455,7 @@ impl<const N: usize> BlockPoser<N> {
             for b in all() {
                 let (skeleton, count) = (of(b).model.skeleton(), joints(crowd, b));
                 let model = &mut model[b.first_joint - first_joint..][..count];
-                local_to_model::local_to_model(self.isa, skeleton, &local[slots(b)][..count], model);
+                local_to_model::local_to_model(self.isa, skeleton, b.instances.len(), &local[slots(b)][..count], model);
             }
         });
     }

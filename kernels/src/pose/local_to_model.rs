@@ -7,18 +7,21 @@ use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, stor
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
-/// Both slices hold one entry per joint. Parents come first, so one pass is enough.
+/// Both slices hold one entry per joint. Parents come first, so one pass is enough. Of the lanes, at least the first
+/// `lanes` are converted.
 pub(super) fn local_to_model<const N: usize>(
     isa: Isa,
     skeleton: &Skeleton,
+    lanes: usize,
     local: &[Local<N>],
     model: &mut [Affine<N>],
 ) {
-    run_lanes::<N, _>(isa, LocalToModel { skeleton, local, model });
+    run_lanes::<N, _>(isa, LocalToModel { skeleton, lanes, local, model });
 }
 
 struct LocalToModel<'a, const N: usize> {
     skeleton: &'a Skeleton,
+    lanes: usize,
     local: &'a [Local<N>],
     model: &'a mut [Affine<N>],
 }
@@ -26,11 +29,11 @@ struct LocalToModel<'a, const N: usize> {
 impl<const N: usize> Kernel for LocalToModel<'_, N> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { skeleton, local, model } = self;
+        let Self { skeleton, lanes, local, model } = self;
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
             let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
-            for group in 0..N / W {
+            for group in 0..lanes.min(N).div_ceil(W) {
                 let own = match fixed {
                     Some((_, rows)) => {
                         let mut own = [S::splat(0.0); 12];

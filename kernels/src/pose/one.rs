@@ -20,7 +20,7 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [
 /// # Panics
 /// `model` is shorter than `local`.
 pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affine<1>]) {
-    super::local_to_model::local_to_model(Isa::Scalar, skeleton, local, model);
+    super::local_to_model::local_to_model(Isa::Scalar, skeleton, 1, local, model);
 }
 
 /// Multiplies model poses by inverse binds.
