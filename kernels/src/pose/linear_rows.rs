@@ -114,6 +114,7 @@ impl LinearRows {
 }
 
 /// Two neighbouring keys, and a time between them.
+#[derive(Clone)]
 pub(super) struct LinearPair<'a> {
     before: &'a [RotationKey],
     after: &'a [RotationKey],

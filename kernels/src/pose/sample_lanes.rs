@@ -121,6 +121,7 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
 }
 
 /// The keys around the time that a lane plays.
+#[derive(Clone)]
 enum KeyPair<'a> {
     Linear(LinearPair<'a>),
     Compact { rows: &'a CompactRows, frame: usize, fraction: f32, arc: ShortArc },
@@ -161,12 +162,13 @@ impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { stills, plays, local } = self;
-        let Some((first, _)) = plays.iter().flatten().next() else { return };
-        let mut pairs = ArrayVec::<Option<KeyPair>, BLOCK>::new();
+        let Some((first, time)) = plays.iter().flatten().next() else { return };
+        let any = first.at::<W, S>(*time);
+        let mut pairs = ArrayVec::<KeyPair, BLOCK>::new();
         for play in plays {
             pairs.push(match play {
-                Some((clip, time)) => Some(clip.at::<W, S>(*time)),
-                None => None,
+                Some((clip, time)) => clip.at::<W, S>(*time),
+                None => any.clone(),
             });
         }
         // `[number][instance]` of `W` joints each.
@@ -174,13 +176,16 @@ impl Kernel for SampleLanes<'_> {
         let mut vectors = [[S::splat(0.0); W]; 6];
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let groups = local.len().div_ceil(W);
-            for (lanes, pairs) in pairs.as_chunks::<W>().0.iter().enumerate() {
-                if pairs.iter().all(Option::is_none) {
+            for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
+                if plays.iter().all(Option::is_none) {
                     continue;
                 }
                 for group in 0..groups {
-                    for (lane, pair) in pairs.iter().enumerate() {
-                        let Some(pair) = pair else { continue };
+                    for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
+                        // Numbers of four lanes stay in registers, if none of the lanes is left out.
+                        if const { W > 4 } && play.is_none() {
+                            continue;
+                        }
                         for (square, v) in rotations.iter_mut().zip(pair.rotations::<W, S>(strip, group)) {
                             square[lane] = v;
                         }
@@ -206,9 +211,15 @@ impl Kernel for SampleLanes<'_> {
                 continue;
             }
             for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
+                if plays.iter().all(Option::is_none) {
+                    continue;
+                }
                 for group in 0..groups {
                     for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
-                        let (Some(pair), Some((clip, _))) = (pair, play) else { continue };
+                        if const { W > 4 } && play.is_none() {
+                            continue;
+                        }
+                        let clip = play.map_or(*first, |(clip, _)| clip);
                         let v = match pair.vectors::<W, S>(strip, group) {
                             Some(v) => v,
                             None => load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group),
