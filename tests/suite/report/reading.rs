@@ -23,7 +23,7 @@ fn good_results_are_read_without_a_word() {
 /// Rows are in the order in which backends finished.
 #[test]
 fn backends_are_in_the_registrys_order_and_peers_behind_them() {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-24-xeon-peers/kernel");
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-26-epyc-peers/kernel");
     let study = Study::new(Recorded::read(&[results]).unwrap());
     let ours = ["cpu-scalar", "cpu-simd", "cpu-simd:columns", "cpu-simd:cluster", "cpu-rayon"];
     let (known, others) = study.backends.split_at(ours.len());
