@@ -576,6 +576,8 @@ fn every_backend_agrees_and_is_timed() {
             _ => assert!(frame.host_output == Some(0) && frame.device_output >= Some(output), "{frame:?}"),
         }
     }
+    let in_flight: Vec<_> = drawn.iter().filter(|row| row.stage == Stage::Throughput).map(|row| row.frames).collect();
+    assert!(!in_flight.is_empty() && in_flight.iter().all(|frames| *frames <= Some(3)), "{in_flight:?}");
     skinbench(&folder, "run smoke --instances 20 --frames 3 --passes 0 -o undrawn").assert().success();
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
     assert_eq!(undrawn.iter().filter(|row| row.stage == Stage::Draw).count(), 0);
