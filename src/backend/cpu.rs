@@ -129,7 +129,7 @@ pub struct CpuKernel {
     /// Palettes that it reads.
     pub layout: PaletteLayout,
     /// Number of instances that are posed side by side.
-    pub width: Width,
+    pub width: fn(&Crowd) -> Width,
     /// Instruction set, if not the one that the run uses.
     pub isa: Option<Isa>,
     /// Abilities that it lacks.
@@ -196,7 +196,7 @@ impl Cpu {
         let (rows, lanes) = kernel.palettes(crowd);
         let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let threads = self.threads(crowd).count();
-        let pose = CrowdPose::bytes(crowd, kernel.width, threads);
+        let pose = CrowdPose::bytes(crowd, (kernel.width)(crowd), threads);
         let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
         let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
         let footprint = Footprint {
@@ -246,7 +246,7 @@ impl Backend for Cpu {
                 skin,
                 footprint,
                 isa,
-                pose: CrowdPose::new(crowd, kernel.width, isa, &threads),
+                pose: CrowdPose::new(crowd, (kernel.width)(crowd), isa, &threads),
                 rows: Aligned::zeroed(rows),
                 lanes: Aligned::zeroed(lanes),
                 gameplay: HostGameplay::new(crowd, job),

@@ -22,7 +22,7 @@ pub const CANDIDATES: &[&CpuKernel] = &[&MIXED, &CLUSTER, &COLUMNS];
 pub const SCALAR: CpuKernel = CpuKernel {
     name: "scalar",
     layout: PaletteLayout::Rows,
-    width: Width::One,
+    width: |_| Width::One,
     isa: Some(Isa::Scalar),
     lacks: &[],
     blending: Blending::Linear,
@@ -38,7 +38,7 @@ pub const SCALAR: CpuKernel = CpuKernel {
 /// One vertex at a time with its matrix columns in 128-bit registers, as engines commonly do it.
 pub const COLUMNS: CpuKernel = CpuKernel {
     name: "columns",
-    width: Width::Block,
+    width: Width::for_rows,
     isa: None,
     build: |_, _| {
         stateless(|job, out| {
@@ -57,6 +57,7 @@ pub const CLUSTER: CpuKernel =
 pub const LANES: CpuKernel = CpuKernel {
     name: "lanes",
     layout: PaletteLayout::Lanes,
+    width: |_| Width::Block,
     build: |_, _| {
         stateless(|job, out| {
             let (mesh, format) = (job.group.model.mesh(), job.group.format);

@@ -36,6 +36,14 @@ pub enum Width {
     Block,
 }
 
+impl Width {
+    /// The faster width for palettes in rows: where no group has a second instance, vectors would carry a single lane.
+    pub fn for_rows(crowd: &Crowd) -> Self {
+        let lone = |group: &Group| group.instances.len() == 1;
+        if crowd.groups().iter().all(lone) { Self::One } else { Self::Block }
+    }
+}
+
 /// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
 pub type SkinBlock<'a> = dyn Fn(&Block, &[Affine<BLOCK>], &mut [f32]) + Sync + 'a;
 

@@ -60,13 +60,13 @@ impl PosedPalettes {
         let floats = crowd.groups().iter().map(|group| group.len() * form.converted(group)).sum::<usize>();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let host = (!gpu.plans()).then(|| HostPoses {
-            pose: CrowdPose::new(crowd, Width::Block, Isa::strongest(), &threads),
+            pose: CrowdPose::new(crowd, Width::for_rows(crowd), Isa::strongest(), &threads),
             rows: vec![[0.0; 12]; rows],
             converted: vec![0.0; floats],
             gameplay: HostGameplay::new(crowd, job),
         });
         let palettes = rows * size_of::<Rows>() + floats * size_of::<f32>();
-        let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::Block, threads.count()))
+        let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::for_rows(crowd), threads.count()))
             + Bytes::of(Purpose::Palettes, palettes as u64)
             + HostGameplay::bytes(crowd, job);
         let approximation = half.then(|| half_palette::approximation(crowd));
