@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Smallest buffer; below it, the clock and the wake-up of threads dominate.
 const LEAST_BYTES: u64 = 256 << 10;
 /// Duration of a pass, and number of passes of which the best counts.
-const PASS: Duration = Duration::from_millis(8);
+const PASS: Duration = Duration::from_millis(2);
 const PASSES: usize = 4;
 
 /// Bandwidth for one size of buffer, in bytes per second.

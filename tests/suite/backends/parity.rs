@@ -191,7 +191,9 @@ fn every_backend_agrees_in_every_format() {
     let context = context();
     let groups = || vec![(tube(1, 1, 1), 1), (tube(5, 12, 4), 5), (tube(20, 33, 16), 17)];
     for attributes in [Attributes::P, Attributes::Pn, Attributes::Pnt] {
-        for normals in [Normals::Unit, Normals::Raw, Normals::Exact] {
+        // Positions alone are the same whatever becomes of normals.
+        let all = [Normals::Unit, Normals::Raw, Normals::Exact];
+        for normals in all.into_iter().take(if attributes == Attributes::P { 1 } else { 3 }) {
             for encoding in [Encoding::F32, Encoding::Packed] {
                 let crowd = crowd_of(VertexFormat { attributes, normals, encoding }, groups());
                 assert_parity(&context, &crowd, &[33]);
