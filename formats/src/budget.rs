@@ -43,20 +43,13 @@ impl Budget {
 
     /// Charges `bytes` to the allowance.
     pub(super) fn charge(&self, bytes: u64, place: impl FnOnce() -> String) -> Result<(), Fault> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(Fault::new(
-                place(),
-                format!(
-                    "would need more memory than {TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB; expected \
-                     counts, and shared use of the same data, that suit the file's size",
-                    BEYOND >> 20,
-                    MOST >> 30
-                ),
-            )),
-        }
+        let left = self.left.get().checked_sub(bytes).ok_or_else(|| {
+            let most =
+                format!("{TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB", BEYOND >> 20, MOST >> 30);
+            let expected = "expected counts, and shared use of the same data, that suit the file's size";
+            Fault::new(place(), format!("would need more memory than {most}; {expected}"))
+        })?;
+        self.left.set(left);
+        Ok(())
     }
 }

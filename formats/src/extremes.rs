@@ -42,8 +42,8 @@ pub fn chain_64() -> Result<Model, ModelError> {
     });
     let inverse_bind = |j: u16| rows(DQuat::IDENTITY, DVec3::new(0.0, -step * f64::from(j), 0.0));
     let angle = |j: u16, phase: f64| 0.07 * libm::sin(TAU * (phase - f64::from(j) / 40.0));
-    let clip = clip("sway", JOINTS, DURATION, KEYS, |j, phase| rotation(DVec3::Z, angle(j, phase)));
-    model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), vec![clip?], tube)
+    let clip = clip("sway", |j, phase| rotation(DVec3::Z, angle(j, phase)));
+    model("chain-64", joints.collect(), (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
 
 /// One root with 63 joints around it, each with an arm. Its clip `pulse` nods every arm with a phase of its own.
@@ -59,7 +59,7 @@ pub fn star_64() -> Result<Model, ModelError> {
         let flat = (1.0 - y * y).sqrt();
         DVec3::new(flat * libm::cos(around), y, flat * libm::sin(around))
     };
-    let facing = |arm: u16| half_way(DVec3::Y, direction(arm));
+    let facing = |arm: u16| DQuat::from_rotation_arc(DVec3::Y, direction(arm));
     let root = DVec3::new(0.0, LENGTH, 0.0);
     let mut joints = vec![joint(0, None, DQuat::IDENTITY, LENGTH)];
     joints.extend((1..JOINTS).map(|j| joint(j, Some(0), facing(j - 1), 0.0)));
@@ -75,11 +75,11 @@ pub fn star_64() -> Result<Model, ModelError> {
         rows(back, back * -root)
     };
     let nod = |j: u16, phase: f64| 0.35 * libm::sin(TAU * (phase + f64::from(j) * 0.381_966));
-    let clip = clip("pulse", JOINTS, DURATION, KEYS, |j, phase| match j {
+    let clip = clip("pulse", |j, phase| match j {
         0 => rotation(DVec3::Y, 0.4 * libm::sin(TAU * phase)),
         _ => facing(j - 1) * rotation(DVec3::X, nod(j, phase)),
     });
-    model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), vec![clip?], tube)
+    model("star-64", joints, (0..JOINTS).map(inverse_bind).collect(), clip?, tube)
 }
 
 fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
@@ -88,30 +88,16 @@ fn joint(index: u16, parent: Option<u16>, rotation: DQuat, up: f64) -> Joint {
     Joint::new(format!("joint_{index:02}"), parent.map(usize::from), rest)
 }
 
-/// The shortest rotation from one unit vector to another.
-fn half_way(from: DVec3, to: DVec3) -> DQuat {
-    let axis = from.cross(to);
-    let q = DQuat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + from.dot(to));
-    // Opposite vectors have no shortest rotation; any half turn about a perpendicular axis maps one to the other.
-    if q.length_squared() < 1e-12 { DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0) } else { q.normalize() }
-}
-
 fn rows(rotation: DQuat, translation: DVec3) -> Rows {
     let matrix3 = DMat3::from_cols(rotation * DVec3::X, rotation * DVec3::Y, rotation * DVec3::Z);
     affine_to_rows(&DAffine3 { matrix3, translation })
 }
 
 /// A clip that rotates every joint; `pose` returns a rotation at a phase from 0 to 1, and takes 0 for both ends.
-fn clip(
-    name: &str,
-    joints: u16,
-    duration: f64,
-    keys: usize,
-    pose: impl Fn(u16, f64) -> DQuat,
-) -> Result<Clip, ModelError> {
-    let phases: Vec<f64> = (0..keys).map(|k| k as f64 / (keys - 1) as f64).collect();
-    let keys = (0..joints).map(|joint| {
-        let times = phases.iter().map(|phase| (phase * duration) as f32).collect();
+fn clip(name: &str, pose: impl Fn(u16, f64) -> DQuat) -> Result<Clip, ModelError> {
+    let phases: Vec<f64> = (0..KEYS).map(|k| k as f64 / (KEYS - 1) as f64).collect();
+    let keys = (0..JOINTS).map(|joint| {
+        let times = phases.iter().map(|phase| (phase * DURATION) as f32).collect();
         // The last key repeats the first, so that the loop closes exactly.
         let values = phases.iter().flat_map(|phase| pose(joint, phase % 1.0).as_quat().to_array()).collect();
         Keys::linear(joint, Channel::Rotation, times, values)
@@ -119,20 +105,20 @@ fn clip(
     Clip::new(name, None, RotationBlend::Slerp, keys.collect())
 }
 
-/// A model of tubes, whose palette has every joint, in the order of `joints`. The joints of clips are those of the
-/// skeleton, which is sorted depth first.
+/// A model of tubes, whose palette has every joint, in the order of `joints`. The joints of the clip are those of
+/// the skeleton, which is sorted depth first.
 fn model(
     name: &str,
     joints: Vec<Joint>,
     inverse_binds: Vec<Rows>,
-    clips: Vec<Clip>,
+    clip: Clip,
     tubes: PrimitiveData,
 ) -> Result<Model, ModelError> {
     let (skeleton, skin_joints) = Skeleton::new(joints)?;
     let skin = SkinData { name: name.into(), joints: skin_joints, inverse_binds };
     let material = Material { name: name.into(), base_color: [0.75, 0.35, 0.2, 1.0], ..Material::default() };
     let parts = ModelParts::new(name, skeleton, skin, vec![tubes]);
-    Model::new(ModelParts { clips, materials: vec![material], ..parts })
+    Model::new(ModelParts { clips: vec![clip], materials: vec![material], ..parts })
 }
 
 /// Adds an open tube that tapers to its ends, from `start` along the rotated Y axis; `pairs` returns the influences at

@@ -232,14 +232,10 @@ impl Head {
             let pushed_tangents = self.tangents(&pushed, &pushed_normals);
             let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
             for vertex in 0..places.len() {
-                deltas.push(
-                    vertex as u32,
-                    [
-                        difference(pushed[vertex], places[vertex]),
-                        difference(pushed_normals[vertex], normals[vertex]),
-                        difference(pushed_tangents[vertex], tangents[vertex]),
-                    ],
-                );
+                let moved = difference(pushed[vertex], places[vertex]);
+                let turned = difference(pushed_normals[vertex], normals[vertex]);
+                let twisted = difference(pushed_tangents[vertex], tangents[vertex]);
+                deltas.push(vertex as u32, [moved, turned, twisted]);
             }
             deltas
         });
@@ -287,11 +283,9 @@ fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
         };
         let per_key = |key: u32| {
             let values = (0..targets).map(move |target| number(key, target));
-            let still = || std::iter::repeat_n(0.0, targets as usize);
-            let cubic = interpolation == Interpolation::CubicSpline;
-            let tangents = if cubic { 1 } else { 0 };
-            let before = still().take(tangents * targets as usize).collect::<Vec<_>>();
-            before.clone().into_iter().chain(values).chain(before)
+            let tangents = if interpolation == Interpolation::CubicSpline { targets as usize } else { 0 };
+            let level = || std::iter::repeat_n(0.0, tangents);
+            level().chain(values).chain(level())
         };
         WeightKeys {
             targets: 0..targets,

@@ -35,15 +35,10 @@ pub(super) fn item<'a, T>(
 }
 
 /// Counts quaternions that deviate from unit length by more than rounding; the stores normalise them.
+#[derive(Default)]
 pub(super) struct OffUnit {
     count: u32,
     worst: f32,
-}
-
-impl Default for OffUnit {
-    fn default() -> Self {
-        Self { count: 0, worst: 1.0 }
-    }
 }
 
 impl OffUnit {
@@ -63,10 +58,10 @@ impl OffUnit {
         let length = quaternion.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt() as f32;
         let error = (length - 1.0).abs();
         if error > Self::ROUNDING {
+            if self.count == 0 || error > (self.worst - 1.0).abs() {
+                self.worst = length;
+            }
             self.count += 1;
-        }
-        if error > (self.worst - 1.0).abs() {
-            self.worst = length;
         }
         length
     }

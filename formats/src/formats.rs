@@ -81,11 +81,8 @@ fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
     FORMATS.iter().find(|f| (f.sniff)(&head)).ok_or_else(|| {
         let known: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
         let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();
-        let problem = format!(
-            "no known model format; expected a file that ends in {}, or one that begins like {}",
-            known.join(", "),
-            names.join(", ")
-        );
-        ImportError::new(file, "", problem)
+        let (known, names) = (known.join(", "), names.join(", "));
+        let expected = format!("expected a file that ends in {known}, or one that begins like {names}");
+        ImportError::new(file, "", format!("no known model format; {expected}"))
     })
 }

@@ -115,31 +115,22 @@ fn reaches(model: &Model, pose: &[DAffine3]) -> Vec<f64> {
 fn folded(skin: &SkinData, pose: &[DAffine3], holder: &[u16], place: impl Fn(u16) -> u16) -> (SkinData, Vec<u16>) {
     let mut to = SkinData { name: skin.name.clone(), joints: Vec::new(), inverse_binds: Vec::new() };
     let mut entry_of = vec![0; skin.joints.len()];
-    let entries = || skin.joints.iter().zip(&skin.inverse_binds).enumerate();
-    for removed in [false, true] {
-        for (entry, (&joint, inverse)) in entries() {
-            let held = holder[usize::from(joint)];
-            if (held != joint) != removed {
-                continue;
-            }
-            let inverse = match removed {
-                false => *inverse,
-                true => {
-                    let between = pose[usize::from(held)].inverse() * pose[usize::from(joint)];
-                    affine_to_rows(&(between * rows_to_affine(inverse)))
-                }
-            };
-            let joint = place(held);
-            let known = to.joints.iter().zip(&to.inverse_binds);
-            let known = known.enumerate().find(|(_, (j, m))| removed && **j == joint && alike(m, &inverse));
-            entry_of[entry] = match known {
-                Some((known, _)) => known as u16,
-                None => {
-                    to.joints.push(joint);
-                    to.inverse_binds.push(inverse);
-                    to.joints.len() as u16 - 1
-                }
-            };
+    let is_kept = |entry: &usize| holder[usize::from(skin.joints[*entry])] == skin.joints[*entry];
+    let (kept, removed): (Vec<usize>, Vec<usize>) = (0..entry_of.len()).partition(is_kept);
+    for entry in kept.iter().copied().chain(removed) {
+        let (joint, mut inverse) = (skin.joints[entry], skin.inverse_binds[entry]);
+        let held = holder[usize::from(joint)];
+        let mut known = None;
+        if held != joint {
+            let between = pose[usize::from(held)].inverse() * pose[usize::from(joint)];
+            inverse = affine_to_rows(&(between * rows_to_affine(&inverse)));
+            let mut all = to.joints.iter().zip(&to.inverse_binds);
+            known = all.position(|(other, matrix)| *other == place(held) && alike(matrix, &inverse));
+        }
+        entry_of[entry] = known.unwrap_or(to.joints.len()) as u16;
+        if known.is_none() {
+            to.joints.push(place(held));
+            to.inverse_binds.push(inverse);
         }
     }
     (to, entry_of)

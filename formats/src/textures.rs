@@ -69,15 +69,11 @@ pub(super) struct LeftOut(Vec<(String, u32)>);
 impl LeftOut {
     /// The texture, or nothing if it had to be left out.
     pub(super) fn keep<T>(&mut self, texture: Result<T, String>) -> Option<T> {
-        let problem = match texture {
-            Ok(texture) => return Some(texture),
-            Err(problem) => problem,
-        };
-        match self.0.iter_mut().find(|(known, _)| *known == problem) {
+        let count = |problem: String| match self.0.iter_mut().find(|(known, _)| *known == problem) {
             Some((_, count)) => *count += 1,
             None => self.0.push((problem, 1)),
-        }
-        None
+        };
+        texture.map_err(count).ok()
     }
 
     /// One note for each problem.

@@ -29,12 +29,6 @@ pub(super) struct Token<'a> {
     pub(super) offset: usize,
 }
 
-impl Token<'_> {
-    fn end(&self) -> usize {
-        self.offset + self.text.len()
-    }
-}
-
 /// Reads tokens in order.
 pub(super) struct Scanner<'a> {
     text: &'a str,
@@ -93,7 +87,7 @@ impl<'a> Scanner<'a> {
     /// Consumes the next token.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
-        self.at = token.end();
+        self.at = token.offset + token.text.len();
         Some(token)
     }
 

@@ -10,9 +10,9 @@ const FLOAT: u32 = 5126;
 /// Usage of a buffer view.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Use {
-    Vertices,
-    Indices,
-    Other,
+    Other = 0,
+    Vertices = 34_962,
+    Indices = 34_963,
 }
 
 #[derive(Default)]
@@ -57,12 +57,12 @@ impl BufferBuilder {
         if !listed.is_empty() {
             let indices: Vec<u32> = listed.iter().map(|(index, _)| *index).collect();
             let values: Vec<[f32; 3]> = listed.iter().map(|(_, value)| *value).collect();
-            self.view(bytemuck::cast_slice(&indices), Use::Other);
-            self.view(bytemuck::cast_slice(&values), Use::Other);
+            let indices = self.view(bytemuck::cast_slice(&indices), Use::Other);
+            let values = self.view(bytemuck::cast_slice(&values), Use::Other);
             accessor["sparse"] = json!({
                 "count": listed.len(),
-                "indices": {"bufferView": self.views.len() - 2, "componentType": UNSIGNED_INT},
-                "values": {"bufferView": self.views.len() - 1},
+                "indices": {"bufferView": indices, "componentType": UNSIGNED_INT},
+                "values": {"bufferView": values},
             });
         }
         self.accessors.push(accessor);
@@ -90,12 +90,6 @@ impl BufferBuilder {
         }
     }
 
-    /// Appends the bytes of a file; returns the buffer view.
-    pub(super) fn file(&mut self, bytes: &[u8]) -> usize {
-        self.view(bytes, Use::Other);
-        self.views.len() - 1
-    }
-
     fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
         self.accessors.push(json!({
             "bufferView": self.views.len(),
@@ -107,15 +101,15 @@ impl BufferBuilder {
         self.accessors.len() - 1
     }
 
-    fn view(&mut self, bytes: &[u8], usage: Use) {
+    /// Appends bytes; returns the buffer view.
+    pub(super) fn view(&mut self, bytes: &[u8], usage: Use) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
-        match usage {
-            Use::Vertices => view["target"] = json!(34_962),
-            Use::Indices => view["target"] = json!(34_963),
-            Use::Other => {}
+        if usage != Use::Other {
+            view["target"] = json!(usage as u32);
         }
         self.bytes.extend_from_slice(bytes);
         self.views.push(view);
+        self.views.len() - 1
     }
 }

@@ -1,9 +1,10 @@
 //! Materials: base colours and the images on them.
 
-use super::buffer::BufferBuilder;
+use super::buffer::{BufferBuilder, Use};
 use crate::textures::{encoded, media_type};
 use serde_json::{Value, json};
-use skinbench_kernels::model::{Image, Material, Model, Texture, Wrap};
+use skinbench_kernels::model::{Image, Material, Texture, Wrap};
+use std::collections::HashMap;
 
 /// The document's lists of materials and images, and whether they use `KHR_texture_transform`.
 #[derive(Default)]
@@ -17,18 +18,13 @@ pub(super) struct Materials {
 
 impl Materials {
     /// Writes a model's materials. An image that cannot be read any more is left out.
-    pub(super) fn new(model: &Model, buffer: &mut BufferBuilder) -> Self {
+    pub(super) fn new(materials: &[Material], buffer: &mut BufferBuilder) -> Self {
         let mut written = Self::default();
-        let mut images: Vec<(&Image, Option<usize>)> = Vec::new();
-        for material in model.materials() {
+        let mut images = HashMap::new();
+        for material in materials {
             let mut value = plain(material);
             if let Some(texture) = &material.texture {
-                let known = images.iter().find(|(image, _)| *image == &texture.image).map(|(_, index)| *index);
-                let index = known.unwrap_or_else(|| {
-                    let index = written.image(&texture.image, buffer);
-                    images.push((&texture.image, index));
-                    index
-                });
+                let index = *images.entry(&texture.image).or_insert_with(|| written.image(&texture.image, buffer));
                 if let Some(image) = index {
                     value["pbrMetallicRoughness"]["baseColorTexture"] = written.texture(texture, image);
                 }
@@ -41,7 +37,7 @@ impl Materials {
     fn image(&mut self, image: &Image, buffer: &mut BufferBuilder) -> Option<usize> {
         let bytes = encoded(image).ok()?;
         let media_type = media_type(&bytes)?;
-        self.images.push(json!({"bufferView": buffer.file(&bytes), "mimeType": media_type}));
+        self.images.push(json!({"bufferView": buffer.view(&bytes, Use::Other), "mimeType": media_type}));
         Some(self.images.len() - 1)
     }
 

@@ -14,8 +14,8 @@ use buffer::{BufferBuilder, Use};
 use material::Materials;
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, NO_PARENT,
-    Rows, Transform,
+    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts,
+    NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -64,28 +64,21 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
 /// # Errors
 /// More bytes than the container's 32 bits count, or a compact clip.
 pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
-    let mut writer = Writer {
-        model,
-        buffer: BufferBuilder::default(),
-        nodes: Vec::new(),
-        meshes: Vec::new(),
-        skin_of: HashMap::new(),
-        morphing: Vec::new(),
-        roots: Vec::new(),
-    };
-    writer.joints();
-    let skins = writer.skins();
-    writer.meshes();
+    let parts = model.clone().into_parts();
+    let mut writer = Writer::default();
+    writer.joints(&parts.skeleton);
+    let skins = writer.skins(&parts);
+    writer.meshes(&parts);
     let animations: Vec<Value> =
-        model.clips().iter().map(|clip| writer.animation(clip)).collect::<Result<_, ExportError>>()?;
+        parts.clips.iter().map(|clip| writer.animation(&parts, clip)).collect::<Result<_, ExportError>>()?;
     let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
-    let Materials { materials, textures, samplers, images, transforms } = Materials::new(model, &mut buffer);
+    let Materials { materials, textures, samplers, images, transforms } = Materials::new(&parts.materials, &mut buffer);
     buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
 
     let mut document = json!({
         "asset": {"version": "2.0", "generator": "skinbench"},
         "scene": 0,
-        "scenes": [{"name": model.name(), "nodes": roots}],
+        "scenes": [{"name": parts.name, "nodes": roots}],
         "nodes": nodes,
         "skins": skins,
         "meshes": meshes,
@@ -105,12 +98,12 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     if transforms {
         document["extensionsUsed"] = json!(["KHR_texture_transform"]);
     }
-    if model.axes() != Axes::Y_UP {
-        let handedness = match model.axes().handedness {
+    if parts.axes != Axes::Y_UP {
+        let handedness = match parts.axes.handedness {
             Handedness::Right => "right",
             Handedness::Left => "left",
         };
-        document["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": model.axes().up}});
+        document["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
     }
     container(document.to_string().into_bytes(), buffer.bytes)
 }
@@ -133,8 +126,8 @@ fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
 }
 
 /// The document's lists under construction.
-struct Writer<'a> {
-    model: &'a Model,
+#[derive(Default)]
+struct Writer {
     buffer: BufferBuilder,
     /// The skeleton's joints first, in its order.
     nodes: Vec<Value>,
@@ -142,14 +135,13 @@ struct Writer<'a> {
     /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
     /// Nodes whose meshes have morph targets, with these targets.
-    morphing: Vec<(usize, Vec<usize>)>,
+    morphing: Vec<(usize, Vec<u32>)>,
     /// Nodes of the scene.
     roots: Vec<usize>,
 }
 
-impl Writer<'_> {
-    fn joints(&mut self) {
-        let skeleton = self.model.skeleton();
+impl Writer {
+    fn joints(&mut self, skeleton: &Skeleton) {
         for (joint, name) in skeleton.names().iter().enumerate() {
             let mut node = match skeleton.rest_of(joint) {
                 JointTransform::Matrix(rows) => placed(&rows),
@@ -178,28 +170,25 @@ impl Writer<'_> {
         }
     }
 
-    fn skins(&mut self) -> Vec<Value> {
-        let model = self.model;
-        let used: BTreeSet<u16> =
-            model.mesh().primitives().iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
+    fn skins(&mut self, parts: &ModelParts) -> Vec<Value> {
+        let used: BTreeSet<u16> = parts.primitives.iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
         let mut skins = Vec::new();
         for index in used {
-            let skin = &model.skins()[usize::from(index)];
+            let skin = &parts.skins[usize::from(index)];
             self.skin_of.insert(index, skins.len());
-            let entries = skin.entries.start as usize..skin.entries.end as usize;
             let mut known = HashSet::new();
-            let mut joints = Vec::with_capacity(entries.len());
-            for &joint in &model.palette_joints()[entries.clone()] {
+            let mut joints = Vec::with_capacity(skin.joints.len());
+            for &joint in &skin.joints {
                 let mut node = usize::from(joint);
                 // A skin must not name a node twice.
                 if !known.insert(joint) {
-                    self.nodes.push(json!({"name": format!("{} again", model.skeleton().names()[node])}));
+                    self.nodes.push(json!({"name": format!("{} again", parts.skeleton.names()[node])}));
                     self.add_child(node, self.nodes.len() - 1);
                     node = self.nodes.len() - 1;
                 }
                 joints.push(node);
             }
-            let matrices: Vec<_> = model.inverse_binds()[entries].iter().map(columns).collect();
+            let matrices: Vec<_> = skin.inverse_binds.iter().map(columns).collect();
             let matrices = self.buffer.floats(&matrices, Use::Other);
             skins.push(json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices}));
         }
@@ -208,85 +197,71 @@ impl Writer<'_> {
 
     /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
     /// end where other morph targets begin, so that each node has weights of its own.
-    fn meshes(&mut self) {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Mover {
-            Skin(u16),
-            /// A palette entry.
-            Joint(u16),
-        }
-        let mesh = self.model.mesh();
-        let vertices = mesh::vertices_by_primitive(mesh);
-        let mover = |index: usize| {
-            let primitive = &mesh.primitives()[index];
-            let rigid = vertices[index].first().filter(|_| primitive.dumped_vertices == 0);
-            let entry = rigid.and_then(|&v| mesh.influences_of(v).next());
-            entry.map_or(Mover::Skin(primitive.skin), |(entry, _)| Mover::Joint(entry))
+    fn meshes(&mut self, parts: &ModelParts) {
+        // The skin of a primitive, and the entry that moves it if it is rigid.
+        let mover = |primitive: &PrimitiveData| {
+            let rigid = Some(&primitive.influences).filter(|_| primitive.dumped_vertices == 0);
+            (primitive.skin, rigid.and_then(|influences| influences.of(0).next()).map(|(entry, _)| entry))
         };
-        let targets = morph::by_primitive(mesh);
-        let used = morph::of(&targets);
-        let mut unused: Vec<usize> = (0..mesh.targets().len()).filter(|t| used.binary_search(t).is_err()).collect();
-        let mut first = 0;
-        while first < vertices.len() {
-            let moved_by = mover(first);
-            let reached =
-                |end: usize| targets[first..end].iter().filter_map(|t| t.last_key_value()).map(|(t, _)| *t).max();
-            let other_targets = |i: usize| {
-                targets[i].first_key_value().is_some_and(|(least, _)| reached(i).is_some_and(|most| most < *least))
+        let used = morph::of(&parts.primitives);
+        let mut unused: Vec<u32> = (0..parts.targets.len() as u32).filter(|t| used.binary_search(t).is_err()).collect();
+        let mut rest = &parts.primitives[..];
+        while let Some(first) = rest.first() {
+            let (skin, entry) = mover(first);
+            let ends = |end: &usize| {
+                let reached = rest[..*end].iter().flat_map(|own| &own.targets).map(|deltas| deltas.target).max();
+                let least = rest[*end].targets.first().map(|deltas| deltas.target);
+                mover(&rest[*end]) != (skin, entry) || reached.zip(least).is_some_and(|(most, least)| most < least)
             };
-            let ends = |i: &usize| mover(*i) != moved_by || other_targets(*i);
-            let end = (first..vertices.len()).find(ends).unwrap_or(vertices.len());
-            let skinned = matches!(moved_by, Mover::Skin(_));
+            let (run, after) = rest.split_at((1..rest.len()).find(ends).unwrap_or(rest.len()));
+            rest = after;
+            let SkinData { joints, inverse_binds, .. } = &parts.skins[usize::from(skin)];
+            let skinned = entry.is_none().then_some(joints.len());
             let mut primitives = Vec::new();
-            let mut own_targets = morph::of(&targets[first..end]);
+            let mut own_targets = morph::of(run);
             if !own_targets.is_empty() {
                 // Targets without a delta stay with the first mesh that has others.
                 own_targets.append(&mut unused);
                 own_targets.sort_unstable();
             }
-            for index in first..end {
-                let (primitive, vertices) = (&mesh.primitives()[index], &vertices[index]);
-                let mut parts = mesh::primitives(self.model, primitive, vertices, skinned, &mut self.buffer);
+            for primitive in run {
+                let mut subsets = mesh::primitives(primitive, skinned, &mut self.buffer);
                 if !own_targets.is_empty() {
-                    let buffer = &mut self.buffer;
-                    let property = morph::targets(mesh, primitive, vertices, &targets[index], &own_targets, buffer);
-                    parts.iter_mut().for_each(|part| part["targets"] = property.clone());
+                    let property = morph::targets(primitive, &own_targets, &mut self.buffer);
+                    subsets.iter_mut().for_each(|subset| subset["targets"] = property.clone());
                 }
-                primitives.extend(parts);
+                primitives.extend(subsets);
             }
-            first = end;
-            let mesh_index = self.meshes.len();
-            self.meshes.push(json!({"primitives": primitives}));
+            let mut mesh = json!({"primitives": primitives});
             if !own_targets.is_empty() {
-                let list = |target: &usize| &mesh.targets().list()[*target];
-                let names: Vec<&str> = own_targets.iter().map(|target| list(target).name.as_str()).collect();
-                let weights: Vec<f32> = own_targets.iter().map(|target| list(target).weight).collect();
-                self.meshes[mesh_index]["weights"] = json!(weights);
-                self.meshes[mesh_index]["extras"] = json!({"targetNames": names});
+                let list = || own_targets.iter().map(|&target| &parts.targets[target as usize]);
+                mesh["weights"] = list().map(|target| target.weight).collect();
+                mesh["extras"] = json!({"targetNames": list().map(|target| &target.name).collect::<Vec<_>>()});
                 self.morphing.push((self.nodes.len(), own_targets));
             }
-            let node = self.nodes.len();
-            match moved_by {
-                Mover::Skin(skin) => {
+            let (node, mesh_index) = (self.nodes.len(), self.meshes.len());
+            self.meshes.push(mesh);
+            match entry.map(usize::from) {
+                None => {
                     self.nodes.push(json!({"mesh": mesh_index, "skin": self.skin_of[&skin]}));
                     self.roots.push(node);
                 }
-                Mover::Joint(entry) => {
-                    let mut value = placed(&self.model.inverse_binds()[usize::from(entry)]);
+                Some(entry) => {
+                    let mut value = placed(&inverse_binds[entry]);
                     value["mesh"] = json!(mesh_index);
                     self.nodes.push(value);
-                    self.add_child(usize::from(self.model.palette_joints()[usize::from(entry)]), node);
+                    self.add_child(usize::from(joints[entry]), node);
                 }
             }
         }
     }
 
-    fn animation(&mut self, clip: &Clip) -> Result<Value, ExportError> {
+    fn animation(&mut self, parts: &ModelParts, clip: &Clip) -> Result<Value, ExportError> {
         let raw = match clip.keys() {
             ClipKeys::Raw(raw) => raw,
             ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
         };
-        let skeleton = self.model.skeleton();
+        let skeleton = &parts.skeleton;
         let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
         let mut tracks: Vec<(usize, Keys)> = raw
             .tracks()
@@ -312,7 +287,7 @@ impl Writer<'_> {
             curves.push((node, channel.name(), interpolation, times, values));
         }
         for (node, targets) in &self.morphing {
-            if let Some(keys) = morph::weights(clip, self.model.mesh(), targets) {
+            if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
                 curves.push((*node, "weights", keys.interpolation, keys.times, keys.values));
             }
         }

@@ -2,62 +2,36 @@
 
 use super::buffer::BufferBuilder;
 use serde_json::{Map, Value, json};
-use skinbench_kernels::model::{Clip, Interpolation, Mesh, Primitive, WeightKeys};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// For each target of a primitive the vertices that it moves, in file order, with the items of the delta streams.
-pub(super) type PrimitiveTargets = BTreeMap<usize, Vec<(u32, usize)>>;
-
-/// The targets of each primitive.
-pub(super) fn by_primitive(mesh: &Mesh) -> Vec<PrimitiveTargets> {
-    let mut primitives = vec![PrimitiveTargets::new(); mesh.primitives().len()];
-    for (target, vertex, delta) in mesh.targets().entries() {
-        let source = mesh.sources()[vertex];
-        primitives[source.primitive as usize].entry(target).or_default().push((source.vertex, delta));
-    }
-    primitives.iter_mut().flat_map(BTreeMap::values_mut).for_each(|moved| moved.sort_unstable());
-    primitives
-}
+use skinbench_kernels::model::{Clip, Interpolation, PrimitiveData, Target, TargetDeltas, WeightKeys};
+use std::collections::BTreeSet;
 
 /// The targets of some primitives, in rising order.
-pub(super) fn of(primitives: &[PrimitiveTargets]) -> Vec<usize> {
-    let all: BTreeSet<usize> = primitives.iter().flat_map(BTreeMap::keys).copied().collect();
+pub(super) fn of(primitives: &[PrimitiveData]) -> Vec<u32> {
+    let all: BTreeSet<u32> = primitives.iter().flat_map(|own| &own.targets).map(|deltas| deltas.target).collect();
     all.into_iter().collect()
 }
 
-/// The `targets` property of a primitive whose vertices are stored at `vertices`. Deltas of normals become shorter as
-/// the normals do, which glTF requires to be of unit length.
-pub(super) fn targets(
-    mesh: &Mesh,
-    primitive: &Primitive,
-    vertices: &[usize],
-    own: &PrimitiveTargets,
-    targets: &[usize],
-    buffer: &mut BufferBuilder,
-) -> Value {
-    let store = mesh.targets();
+/// The `targets` property of a primitive. Deltas of normals become shorter as the normals do, which glTF requires to be
+/// of unit length.
+pub(super) fn targets(primitive: &PrimitiveData, targets: &[u32], buffer: &mut BufferBuilder) -> Value {
+    let (none, count) = (TargetDeltas::default(), primitive.positions.len());
     let length = |v: &[f32]| v.iter().map(|c| c * c).sum::<f32>().sqrt();
-    let shortened = |vertex: u32, delta: [f32; 3], stream: &dyn Fn(usize) -> f32| {
-        let length = stream(vertices[vertex as usize]);
-        if length > 0.0 { delta.map(|c| c / length) } else { delta }
-    };
-    let property = |target: &usize| {
-        let moved = own.get(target).map_or(&[][..], |moved| &moved[..]);
-        let of = |delta: &dyn Fn(u32, usize) -> [f32; 3]| -> Vec<(u32, [f32; 3])> {
-            let all = moved.iter().map(|&(vertex, at)| (vertex, delta(vertex, at)));
-            all.filter(|(_, delta)| *delta != [0.0; 3]).collect()
-        };
+    let property = |target: &u32| {
+        let deltas = primitive.targets.iter().find(|deltas| deltas.target == *target).unwrap_or(&none);
         let mut attributes = Map::new();
-        let mut set = |name: &str, deltas: &[(u32, [f32; 3])]| {
-            attributes.insert(name.into(), json!(buffer.sparse(deltas, vertices.len())));
+        let mut set = |name: &str, stream: &[[f32; 3]], length: &dyn Fn(usize) -> f32| {
+            let shortened = deltas.vertices.iter().zip(stream).map(|(&vertex, delta)| {
+                let length = length(vertex as usize);
+                (vertex, if length > 0.0 { delta.map(|c| c / length) } else { *delta })
+            });
+            let listed: Vec<_> = shortened.filter(|(_, delta)| *delta != [0.0; 3]).collect();
+            attributes.insert(name.into(), json!(buffer.sparse(&listed, count)));
         };
-        set("POSITION", &of(&|_, at| store.positions()[at]));
-        if primitive.has_normals {
-            let unit = |v: usize| length(&mesh.normals()[v]);
-            set("NORMAL", &of(&|vertex, at| shortened(vertex, store.normals()[at], &unit)));
-            if let Some(tangents) = mesh.tangents() {
-                let unit = |v: usize| length(&tangents[v][..3]);
-                set("TANGENT", &of(&|vertex, at| shortened(vertex, store.tangents()[at], &unit)));
+        set("POSITION", &deltas.positions, &|_| 1.0);
+        if let Some(normals) = &primitive.normals {
+            set("NORMAL", &deltas.normals, &|vertex| length(&normals[vertex]));
+            if let Some(tangents) = &primitive.tangents {
+                set("TANGENT", &deltas.tangents, &|vertex| length(&tangents[vertex][..3]));
             }
         }
         Value::Object(attributes)
@@ -69,15 +43,15 @@ pub(super) fn targets(
 ///
 /// If one track sets all of them, its keys stay as they are. Otherwise the weights are sampled at the keys of all
 /// tracks.
-pub(super) fn weights(clip: &Clip, mesh: &Mesh, targets: &[usize]) -> Option<WeightKeys> {
-    let sets = |track: &&WeightKeys| targets.iter().any(|target| track.targets.contains(&(*target as u32)));
+pub(super) fn weights(clip: &Clip, list: &[Target], targets: &[u32]) -> Option<WeightKeys> {
+    let sets = |track: &&WeightKeys| targets.iter().any(|target| track.targets.contains(target));
     let tracks: Vec<&WeightKeys> = clip.weights().iter().filter(sets).collect();
     let (first, end) = (*tracks.first()?, clip.duration());
-    let complete = targets.iter().all(|target| first.targets.contains(&(*target as u32)));
+    let complete = targets.iter().all(|target| first.targets.contains(target));
     if complete && first.times.last().is_some_and(|&last| last <= end) {
         let per_key = first.interpolation.values_per_key();
         let rows = (0..first.times.len()).flat_map(|key| (0..per_key).map(move |part| first.key(key, part)));
-        let column = |row: &[f32], target: &usize| row[target - first.targets.start as usize];
+        let column = |row: &[f32], target: &u32| row[(target - first.targets.start) as usize];
         return Some(WeightKeys {
             targets: 0..targets.len() as u32,
             interpolation: first.interpolation,
@@ -90,9 +64,9 @@ pub(super) fn weights(clip: &Clip, mesh: &Mesh, targets: &[usize]) -> Option<Wei
     times.dedup();
     let mut values = Vec::with_capacity(times.len() * targets.len());
     for &time in &times {
-        let mut all: Vec<f32> = mesh.targets().list().iter().map(|target| target.weight).collect();
+        let mut all: Vec<f32> = list.iter().map(|target| target.weight).collect();
         tracks.iter().for_each(|track| track.sample(time, |target, weight| all[target] = weight));
-        values.extend(targets.iter().map(|&target| all[target]));
+        values.extend(targets.iter().map(|&target| all[target as usize]));
     }
     let step = tracks.iter().all(|track| track.interpolation == Interpolation::Step);
     let interpolation = if step { Interpolation::Step } else { Interpolation::Linear };

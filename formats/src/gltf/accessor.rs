@@ -9,63 +9,43 @@ use std::borrow::Cow;
 /// Copies of decoded values that exist at once: the importer's, the store's, and the store's while it grows.
 const COPIES: u64 = 3;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
+/// A type of numbers.
+struct Component {
+    code: u32,
+    name: &'static str,
+    /// Bytes of a number.
+    size: usize,
+    /// The number that stands for 1 if numbers are normalised; floats never are.
+    one: Option<f64>,
+    /// The first number of some bytes; f64 holds each one exactly.
+    read: fn(&[u8]) -> f64,
+}
+
+static COMPONENTS: [Component; 6] = [
+    Component { code: 5120, name: "I8", size: 1, one: Some(127.0), read: |b| first(b, i8::from_le_bytes) },
+    Component { code: 5121, name: "U8", size: 1, one: Some(255.0), read: |b| first(b, u8::from_le_bytes) },
+    Component { code: 5122, name: "I16", size: 2, one: Some(32_767.0), read: |b| first(b, i16::from_le_bytes) },
+    Component { code: 5123, name: "U16", size: 2, one: Some(65_535.0), read: |b| first(b, u16::from_le_bytes) },
+    Component { code: 5125, name: "U32", size: 4, one: Some(u32::MAX as f64), read: |b| first(b, u32::from_le_bytes) },
+    Component { code: 5126, name: "F32", size: 4, one: None, read: |b| first(b, f32::from_le_bytes) },
+];
+
+fn first<const B: usize, T: Into<f64>>(bytes: &[u8], number: fn([u8; B]) -> T) -> f64 {
+    number(bytes.first_chunk().copied().unwrap_or([0; B])).into()
 }
 
 impl Component {
-    fn new(code: u32, place: impl FnOnce() -> String) -> Result<Self, Fault> {
-        Ok(match code {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => {
-                let known = "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
-                return Err(Fault::new(place(), format!("{code}; expected {known}")));
-            }
+    fn new(code: u32, place: impl FnOnce() -> String) -> Result<&'static Self, Fault> {
+        COMPONENTS.iter().find(|component| component.code == code).ok_or_else(|| {
+            let known = "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
+            Fault::new(place(), format!("{code}; expected {known}"))
         })
     }
 
-    /// Bytes of a number, and the number that stands for 1 if numbers are normalised.
-    fn layout(self) -> (usize, f64) {
-        match self {
-            Self::I8 => (1, 127.0),
-            Self::U8 => (1, 255.0),
-            Self::I16 => (2, 32_767.0),
-            Self::U16 => (2, 65_535.0),
-            Self::U32 => (4, f64::from(u32::MAX)),
-            Self::F32 => (4, 1.0),
-        }
-    }
-
     /// Refuses numbers that may be negative or have fractions.
-    fn check_unsigned(self, place: impl FnOnce() -> String, user: &str) -> Result<(), Fault> {
-        let holds = matches!(self, Self::U8 | Self::U16 | Self::U32);
-        ensure(holds, || Fault::new(place(), format!("{self:?}; expected U8, U16 or U32{user}")))
-    }
-
-    /// The first number of `bytes`; f64 holds each one exactly.
-    fn read(self, bytes: &[u8]) -> f64 {
-        fn first<const B: usize>(bytes: &[u8]) -> [u8; B] {
-            bytes.first_chunk().copied().unwrap_or([0; B])
-        }
-        match self {
-            Self::I8 => i8::from_le_bytes(first(bytes)).into(),
-            Self::U8 => u8::from_le_bytes(first(bytes)).into(),
-            Self::I16 => i16::from_le_bytes(first(bytes)).into(),
-            Self::U16 => u16::from_le_bytes(first(bytes)).into(),
-            Self::U32 => u32::from_le_bytes(first(bytes)).into(),
-            Self::F32 => f32::from_le_bytes(first(bytes)).into(),
-        }
+    fn check_unsigned(&self, place: impl FnOnce() -> String, user: &str) -> Result<(), Fault> {
+        let holds = self.name.starts_with('U');
+        ensure(holds, || Fault::new(place(), format!("{}; expected U8, U16 or U32{user}", self.name)))
     }
 }
 
@@ -77,9 +57,9 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    fn decode<T, const N: usize>(&self, component: Component, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
-        let (size, _) = component.layout();
-        let element = |bytes: &[u8]| std::array::from_fn(|c| convert(component.read(&bytes[c * size..])));
+    fn decode<T, const N: usize>(&self, component: &Component, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
+        let number = |bytes: &[u8], c: usize| (component.read)(&bytes[c * component.size..]);
+        let element = |bytes: &[u8]| std::array::from_fn(|c| convert(number(bytes, c)));
         self.bytes.chunks(self.stride).take(self.count).map(element).collect()
     }
 }
@@ -87,7 +67,7 @@ impl Elements<'_> {
 /// An accessor whose parts have been checked.
 struct CheckedAccessor<'a> {
     count: usize,
-    component: Component,
+    component: &'static Component,
     normalized: bool,
     /// The elements; `None` means zeros.
     base: Option<Elements<'a>>,
@@ -109,8 +89,8 @@ impl CheckedAccessor<'_> {
     }
 
     fn to_float(&self) -> impl Fn(f64) -> f32 + use<> {
-        let (normalized, (_, largest)) = (self.normalized && self.component != Component::F32, self.component.layout());
-        move |number| if normalized { (number / largest).max(-1.0) as f32 } else { number as f32 }
+        let one = self.component.one.filter(|_| self.normalized);
+        move |number| one.map_or(number, |one| (number / one).max(-1.0)) as f32
     }
 }
 
@@ -180,7 +160,7 @@ impl<'a> Reader<'a> {
         })?;
         let component = Component::new(accessor.component_type, || place(".componentType"))?;
         ensure(accessor.count > 0, || Fault::new(place(".count"), format!("0; expected at least 1 for {user}")))?;
-        let size = component.layout().0 * N;
+        let size = component.size * N;
         let elements = |view| self.elements(view, accessor.byte_offset, accessor.count, size, true, || place(""));
         let base = accessor.buffer_view.map(elements).transpose()?;
         // With a buffer view the size is known to fit, so this saturates only for accessors without data.
@@ -203,7 +183,7 @@ impl<'a> Reader<'a> {
         let place = |field: &str| place(&format!(".indices{field}"));
         let SparsePart { buffer_view, byte_offset, component_type } = sparse.indices;
         let component = Component::new(component_type, || place(".componentType"))?;
-        let size = component.layout().0;
+        let size = component.size;
         let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(""))?;
         component.check_unsigned(|| place(".componentType"), "")?;
         let indices = indices.decode::<_, 1>(component, |number| number as u32).into_flattened();
@@ -231,6 +211,8 @@ impl<'a> Reader<'a> {
         let v = item(&self.document.buffer_views, view, "buffer view", &place)?;
         let in_view = |field: &str| format!("bufferViews[{view}]{field}");
         let buffer = item(self.buffers, v.buffer, "buffer", || in_view(".buffer"))?;
+        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
+        let buffer = &buffer[..self.document.buffers[v.buffer as usize].byte_length as usize];
         let bytes = slice(buffer, v.byte_offset, v.byte_length).ok_or_else(|| {
             let expected = format!("expected them inside the buffer's {}", buffer.len());
             Fault::new(in_view(""), format!("{} bytes from {}; {expected}", v.byte_length, v.byte_offset))

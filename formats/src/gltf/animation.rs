@@ -1,7 +1,6 @@
 //! Conversion of animations to clips.
 
 use super::accessor::Reader;
-use super::document::Document;
 use super::targets::NodeTargets;
 use crate::fault::{Fault, OffUnit, ensure, item};
 use skinbench_kernels::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys};
@@ -38,13 +37,13 @@ pub(super) fn clips(
                 }
             };
             let (joint, targets) = match path {
-                None => (None, targets.of(node as usize)),
+                None => (None, targets.of.get(&(node as usize)).cloned()),
                 Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
             };
             if joint.is_none() && targets.is_none() {
                 continue;
             }
-            ensure(joint.is_none() || !has_matrix(reader.document, node), || {
+            ensure(joint.is_none() || reader.document.nodes[node as usize].matrix.is_none(), || {
                 let expected = "expected translation, rotation and scale where a clip moves it";
                 Fault::new(place("target.node"), format!("nodes[{node}] has a matrix; {expected}"))
             })?;
@@ -87,8 +86,4 @@ pub(super) fn clips(
     }
     repairs.extend(off_unit.describe("rotation keys"));
     Ok(clips)
-}
-
-fn has_matrix(document: &Document, node: u32) -> bool {
-    document.nodes.get(node as usize).is_some_and(|n| n.matrix.is_some())
 }

@@ -48,14 +48,7 @@ pub(super) fn load<'a>(
         ensure(found as u64 >= length, || {
             Fault::new(place, format!("{found} bytes; expected at least byteLength, which is {length}"))
         })?;
-        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
-        loaded.push(match bytes {
-            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..length as usize]),
-            Cow::Owned(mut bytes) => {
-                bytes.truncate(length as usize);
-                Cow::Owned(bytes)
-            }
-        });
+        loaded.push(bytes);
     }
     Ok(loaded)
 }

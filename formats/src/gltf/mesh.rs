@@ -82,13 +82,8 @@ impl PrimitiveReader<'_> {
             Binding::Rigid { skin, entry } => (skin, std::iter::repeat_n([(entry, 1.0)], count).collect()),
         };
         let indices = self.triangles(count)?;
-        let targets = match first_target {
-            None => Vec::new(),
-            Some(first) => (first..)
-                .zip(0..self.primitive.targets.len())
-                .map(|(target, at)| self.target(target, at, count))
-                .collect::<Result<_, _>>()?,
-        };
+        let targets = first_target.into_iter().flat_map(|first| (first..).zip(0..self.primitive.targets.len()));
+        let targets = targets.map(|(target, at)| self.target(target, at, count)).collect::<Result<_, _>>()?;
         Ok(PrimitiveData {
             skin,
             positions,

@@ -146,7 +146,7 @@ fn primitives(
 ) -> Result<Vec<PrimitiveData>, Fault> {
     let mut primitives = Vec::new();
     let mut read = |mesh: usize, node: usize, binding| {
-        let first_target = targets.first_of(node);
+        let first_target = targets.of.get(&node).map(|own| own.start);
         primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding, first_target)?);
         Ok::<_, Fault>(())
     };
@@ -174,7 +174,7 @@ fn primitives(
         }
     }
     for (entry, attached) in rig.rigid.iter().enumerate() {
-        if targets.first_of(attached.node).is_none() {
+        if !targets.of.contains_key(&attached.node) {
             read(attached.mesh, attached.node, rigid(entry))?;
         }
     }

@@ -127,6 +127,7 @@ impl NodeRig {
         }
         let mut locals = vec![None; nodes.len()];
         let mut off_unit = OffUnit::default();
+        let identities = [JointTransform::Transform(Transform::IDENTITY), JointTransform::Matrix(IDENTITY_ROWS)];
         for &n in order.iter().rev() {
             let role = &mut roles[n];
             role.needed |= role.joint || (role.animated && role.under_joint && role.carries);
@@ -135,7 +136,7 @@ impl NodeRig {
                 continue;
             }
             let local = local(&nodes[n], n, &mut off_unit)?;
-            role.kept = needed && (joint || animated || !is_identity(&local));
+            role.kept = needed && (joint || animated || !identities.contains(&local));
             locals[n] = Some(local);
             if let Some(parent) = parents[n] {
                 roles[parent].needed |= needed;
@@ -226,11 +227,4 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
         translation: Vec3::from_array(translation),
         scale: Vec3::from_array(scale),
     }))
-}
-
-fn is_identity(local: &JointTransform) -> bool {
-    match local {
-        JointTransform::Transform(t) => *t == Transform::IDENTITY,
-        JointTransform::Matrix(rows) => *rows == IDENTITY_ROWS,
-    }
 }

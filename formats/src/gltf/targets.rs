@@ -5,6 +5,8 @@ use super::document::{Mesh, TargetNames};
 use super::nodes::{MovedNode, has_targets};
 use crate::fault::{Fault, ensure, finite};
 use skinbench_kernels::model::{MAX_TARGETS, Target};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Memory that the store takes for a target, its name aside.
 const BYTES_PER_TARGET: u64 = 128;
@@ -12,15 +14,15 @@ const BYTES_PER_TARGET: u64 = 128;
 /// The targets of all nodes.
 pub(super) struct NodeTargets {
     pub(super) list: Vec<Target>,
-    /// Node, first target and number of targets, by node.
-    nodes: Vec<(usize, u32, u32)>,
+    /// The targets of each node that has any.
+    pub(super) of: HashMap<usize, Range<u32>>,
 }
 
 impl NodeTargets {
     /// Reads names and weights. A node's weights replace those of its mesh; without either they are 0.
     pub(super) fn new(reader: &Reader, moved: &[MovedNode]) -> Result<Self, Fault> {
         let document = reader.document;
-        let mut targets = Self { list: Vec::new(), nodes: Vec::new() };
+        let mut targets = Self { list: Vec::new(), of: HashMap::new() };
         for moved in moved.iter().filter(|moved| has_targets(&document.meshes[moved.mesh])) {
             let (index, mesh) = (moved.mesh, &document.meshes[moved.mesh]);
             let count = count(index, mesh)?;
@@ -36,25 +38,13 @@ impl NodeTargets {
                 Some(TargetNames::Names(names)) => &names[..],
                 Some(TargetNames::Other(_)) | None => &[],
             };
-            targets.nodes.push((moved.node, targets.list.len() as u32, count as u32));
+            targets.of.insert(moved.node, targets.list.len() as u32..sum as u32);
             targets.list.extend((0..count).map(|target| Target {
                 name: names.get(target).cloned().unwrap_or_else(|| format!("target {target}")),
                 weight: own.or(default).map_or(0.0, |weights| weights[target]),
             }));
         }
         Ok(targets)
-    }
-
-    /// The first target of a node, if it has any.
-    pub(super) fn first_of(&self, node: usize) -> Option<u32> {
-        self.of(node).map(|targets| targets.start)
-    }
-
-    /// The targets of a node, if it has any.
-    pub(super) fn of(&self, node: usize) -> Option<std::ops::Range<u32>> {
-        let at = self.nodes.binary_search_by_key(&node, |(node, ..)| *node).ok()?;
-        let (_, first, count) = self.nodes[at];
-        Some(first..first + count)
     }
 }
 

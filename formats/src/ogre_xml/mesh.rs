@@ -24,13 +24,11 @@ pub(super) fn read(
         let at = match shared_at.filter(|_| shares) {
             Some(at) => at,
             None => {
-                let holder = if shares { root } else { submesh };
-                let found = holder.named(if shares { "sharedgeometry" } else { "geometry" }).next();
-                let missing = if shares {
-                    "shares vertices; expected <sharedgeometry> in the mesh"
-                } else {
-                    "no <geometry>; expected one"
+                let (holder, name, missing) = match shares {
+                    true => (root, "sharedgeometry", "shares vertices; expected <sharedgeometry> in the mesh"),
+                    false => (submesh, "geometry", "no <geometry>; expected one"),
                 };
+                let found = holder.named(name).next();
                 let mut primitive = geometry(found.ok_or_else(|| submesh.fault(missing))?)?;
                 primitive.influences = influences(holder, primitive.positions.len(), entry_of, budget)?;
                 primitives.push(primitive);

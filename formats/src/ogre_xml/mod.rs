@@ -13,7 +13,7 @@ use crate::fault::in_file;
 use crate::read_file::{contains, read_text, stem};
 use crate::textures::LeftOut;
 use crate::{ImportError, beside};
-use skinbench_kernels::model::{Material, ModelParts, Repair, SkinData};
+use skinbench_kernels::model::{ModelParts, SkinData};
 use std::path::{Path, PathBuf};
 use xml::{Element, Xml};
 
@@ -32,24 +32,12 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let skeleton = Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root()));
     let skeleton = skeleton.map_err(in_file(&skeleton_file))?;
     let read = mesh::read(mesh.root(), &skeleton.index_of, &budget);
-    let (primitives, materials) = read.map_err(in_file(file))?;
+    let (primitives, mut materials) = read.map_err(in_file(file))?;
 
     let skin = SkinData::at_rest(&skeleton.joints, skeleton.joint_of);
     let skin = skin.map_err(in_file(&skeleton_file))?;
     let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
-    let (materials, repairs) = textured(materials, skeleton.repairs, file, name);
-    let parts = ModelParts::new(name, skeleton.joints, skin, primitives);
-    Ok(ModelParts { clips: skeleton.clips, materials, repairs, ..parts })
-}
-
-/// The materials with the textures that the script beside the mesh names.
-fn textured(
-    mut materials: Vec<Material>,
-    mut repairs: Vec<Repair>,
-    file: &Path,
-    name: &str,
-) -> (Vec<Material>, Vec<Repair>) {
     let units = material::units(file, name);
     let mut left_out = LeftOut::default();
     for material in &mut materials {
@@ -59,8 +47,9 @@ fn textured(
             material.base_color = [1.0; 4];
         }
     }
-    repairs.extend(left_out.describe());
-    (materials, repairs)
+    let repairs = skeleton.repairs.into_iter().chain(left_out.describe()).collect();
+    let parts = ModelParts::new(name, skeleton.joints, skin, primitives);
+    Ok(ModelParts { clips: skeleton.clips, materials, repairs, ..parts })
 }
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.

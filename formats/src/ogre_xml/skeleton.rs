@@ -36,16 +36,10 @@ impl Pose {
         })
     }
 
-    fn translation(&self) -> DVec3 {
-        self.translation.unwrap_or(DVec3::ZERO)
-    }
-
-    fn rotation(&self) -> DQuat {
-        self.rotation.unwrap_or(DQuat::IDENTITY)
-    }
-
-    fn scale(&self) -> DVec3 {
-        self.scale.unwrap_or(DVec3::ONE)
+    /// Translation, rotation and scale; the identity's where the file gives none.
+    fn whole(&self) -> (DVec3, DQuat, DVec3) {
+        let Self { translation, rotation, scale } = *self;
+        (translation.unwrap_or(DVec3::ZERO), rotation.unwrap_or(DQuat::IDENTITY), scale.unwrap_or(DVec3::ONE))
     }
 }
 
@@ -93,11 +87,8 @@ fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
     ensure(bones.by_name.insert(name.clone().into(), bones.joints.len()).is_none(), || {
         element.fault(format!("a second bone named {name:?}; expected names to be unique"))
     })?;
-    let rest = Transform {
-        rotation: bind.rotation().as_quat(),
-        translation: bind.translation().as_vec3(),
-        scale: bind.scale().as_vec3(),
-    };
+    let (translation, rotation, scale) = bind.whole();
+    let rest = Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() };
     bones.joints.push(Joint::new(name, None, rest));
     bones.binds.push(bind);
     Ok(())
@@ -163,25 +154,17 @@ impl Meetings {
         let mut rising = Vec::with_capacity(keyframes.len());
         let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
         while let Some(meeting) = meetings.next() {
-            let (first, last) = match *meeting {
-                [first, .., last] if first != last => (first, last),
-                [only, ..] => {
-                    rising.push(only);
-                    self.left_out += meeting.len() - 1;
-                    continue;
-                }
-                [] => continue,
-            };
+            let (first, last) = (meeting[0], meeting[meeting.len() - 1]);
             let after = first.time.next_up();
             let shows = after < length && meetings.peek().is_none_or(|next| after < next[0].time);
-            match (first.time == 0.0, shows) {
-                (true, _) => rising.push(last),
-                (false, true) => rising.extend([first, Keyframe { time: after, ..last }]),
-                (false, false) => rising.push(first),
+            let steps = first != last && (first.time == 0.0 || shows);
+            match steps {
+                true if first.time == 0.0 => rising.push(last),
+                true => rising.extend([first, Keyframe { time: after, ..last }]),
+                false => rising.push(first),
             }
-            let steps = u32::from(first.time == 0.0 || shows);
-            self.steps += steps;
-            self.left_out += meeting.len() - 1 - steps as usize;
+            self.steps += u32::from(steps);
+            self.left_out += meeting.len() - 1 - usize::from(steps);
         }
         rising
     }
@@ -203,17 +186,18 @@ fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Vec<Keys> {
         let times = keyframes.iter().map(|k| k.time).collect();
         tracks.push(Keys::linear(joint, channel, times, values));
     };
+    let (translation, rotation, scale) = bind.whole();
     let poses = || keyframes.iter().map(|k| k.pose);
     if poses().any(|pose| pose.translation.is_some()) {
-        let value = |pose: Pose| (bind.translation() + pose.translation()).as_vec3().to_array();
+        let value = |pose: Pose| (translation + pose.translation.unwrap_or(DVec3::ZERO)).as_vec3().to_array();
         add(Channel::Translation, poses().flat_map(value).collect());
     }
     if poses().any(|pose| pose.rotation.is_some()) {
-        let value = |pose: Pose| (bind.rotation() * pose.rotation()).as_quat().to_array();
+        let value = |pose: Pose| (rotation * pose.rotation.unwrap_or(DQuat::IDENTITY)).as_quat().to_array();
         add(Channel::Rotation, poses().flat_map(value).collect());
     }
     if poses().any(|pose| pose.scale.is_some()) {
-        let value = |pose: Pose| (bind.scale() * pose.scale()).as_vec3().to_array();
+        let value = |pose: Pose| (scale * pose.scale.unwrap_or(DVec3::ONE)).as_vec3().to_array();
         add(Channel::Scale, poses().flat_map(value).collect());
     }
     tracks

@@ -4,25 +4,25 @@ use crate::fault::Fault;
 use crate::tokenizer::{Scanner, Syntax};
 use crate::{ImportError, matrices};
 use glam::DQuat;
-use skinbench_kernels::model::{Channel, Clip, Keys, Repair, RotationBlend, Skeleton};
+use skinbench_kernels::model::{Channel, Clip, Keys, ModelParts, Repair, RotationBlend};
 use std::path::Path;
 
 /// Frame rate, which the file does not state.
 const FRAMES_PER_SECOND: f64 = 25.0;
 
-/// Reads a clip for joints with these orientations; `joint_of` maps the model file's order to the skeleton's.
+/// Reads a clip for a model whose joints have these orientations, in the order of its file.
 pub(super) fn import(
     file: &Path,
+    parts: &ModelParts,
     orientations: &[DQuat],
-    joint_of: &[u16],
-    skeleton: &Skeleton,
 ) -> Result<(Clip, Option<Repair>), ImportError> {
+    let joint_of = &parts.skins[0].joints;
+    let names: Vec<&String> = joint_of.iter().map(|&joint| &parts.skeleton.names()[usize::from(joint)]).collect();
     Scanner::read(file, Syntax::WORDS, |file, name| {
         let frames = if file.accept("frames") { Some(file.integer("a number of frames")?) } else { None };
         let mut tracks: Vec<JointFrames> = Vec::new();
         while let Some(token) = file.peek() {
-            let names = |joint: usize| &skeleton.names()[usize::from(joint_of[joint])];
-            let track = JointFrames::read(file, tracks.len(), frames, joint_of.len(), names)?;
+            let track = JointFrames::read(file, tracks.len(), frames, &names)?;
             if tracks.iter().any(|other| other.joint == track.joint) {
                 return Err(file.fault(token, format!("a second track for joint {}; expected one", track.joint)));
             }
@@ -45,18 +45,12 @@ struct JointFrames {
 }
 
 impl JointFrames {
-    /// Reads the track with this index, in a clip of so many frames, of a joint that the model knows.
-    fn read<'n>(
-        file: &mut Scanner,
-        index: usize,
-        frames: Option<u32>,
-        joints: usize,
-        names: impl Fn(usize) -> &'n String,
-    ) -> Result<Self, Fault> {
+    /// Reads the track with this index, in a clip of so many frames, of a joint with one of these names.
+    fn read(file: &mut Scanner, index: usize, frames: Option<u32>, names: &[&String]) -> Result<Self, Fault> {
         file.expect("track")?;
         file.exactly(index as u32, "the ID")?;
-        let joint = file.index("joint", joints)? as usize;
-        let known = names(joint);
+        let joint = file.index("joint", names.len())? as usize;
+        let known = names[joint];
         let expected = format!("{known:?}, as the model names joint {joint}");
         file.accepted(&expected, Scanner::string, |name| name == known)?;
         let mut track = Self { joint, frames: Vec::new(), rotations: Vec::new() };

@@ -25,7 +25,7 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, Impor
     let beside = file.with_extension("raa");
     let beside = if clips.is_empty() && beside.is_file() { std::slice::from_ref(&beside) } else { clips };
     for clip in beside {
-        let (clip, repair) = clip::import(clip, &orientations, &parts.skins[0].joints, &parts.skeleton)?;
+        let (clip, repair) = clip::import(clip, &parts, &orientations)?;
         parts.clips.push(clip);
         parts.repairs.extend(repair);
     }

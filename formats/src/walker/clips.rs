@@ -76,29 +76,25 @@ impl<'a> KeyPose<'a> {
         Self { rig, deltas: [DQuat::IDENTITY; JOINTS], pelvis_offset: DVec3::ZERO }
     }
 
-    fn set(&mut self, joint: usize, delta: DQuat) {
-        self.deltas[joint] = delta;
-    }
-
     /// Distributes a rotation of the chest relative to the pelvis over the spine, and undoes it in neck and head, so
     /// that the gaze stays ahead.
     fn spine(&mut self, pitch: f64, yaw: f64, roll: f64, head: DQuat) {
         let share = 1.0 / SPINE.len() as f64;
         let part = |s: f64| turn(DVec3::Y, yaw * s) * turn(DVec3::Z, roll * s) * turn(DVec3::X, pitch * s);
         for joint in SPINE {
-            self.set(joint, part(share));
+            self.deltas[joint] = part(share);
         }
         let chest = [PELVIS].into_iter().chain(SPINE).fold(DQuat::IDENTITY, |g, joint| g * self.deltas[joint]);
         // A third each (accurate enough at such angles) for the two neck joints and the head.
         let back = chest.conjugate();
         let third = DQuat::from_xyzw(back.x, back.y, back.z, back.w * 3.0).normalize();
         for joint in NECK {
-            self.set(joint, third);
+            self.deltas[joint] = third;
         }
-        self.set(HEAD, (chest * third * third).conjugate() * head);
+        self.deltas[HEAD] = (chest * third * third).conjugate() * head;
         // Eyes look ahead while the head moves.
         for eye in EYES {
-            self.set(eye, head.conjugate());
+            self.deltas[eye] = head.conjugate();
         }
     }
 
@@ -119,14 +115,14 @@ impl<'a> KeyPose<'a> {
             (LOWERARM_TWIST, half_twist(hand, lower)),
             (HAND, hand),
         ] {
-            self.set(side.arm(joint), side.rotation(delta));
+            self.deltas[side.arm(joint)] = side.rotation(delta);
         }
         for finger in 0..FINGER_COUNT {
             // The thumb curls less, the little finger most.
             let curl = plan.curl * [0.45, 0.9, 1.0, 1.1, 1.2][finger];
             for (segment, share) in [1.0, 1.25, 0.7].into_iter().enumerate() {
                 let delta = turn(at.fingers[finger].curl_axis, curl * share);
-                self.set(side.arm(FINGERS + 3 * finger + segment), side.rotation(delta));
+                self.deltas[side.arm(FINGERS + 3 * finger + segment)] = side.rotation(delta);
             }
         }
     }
@@ -141,10 +137,7 @@ impl<'a> KeyPose<'a> {
         let pole = side.point(KNEE_POLE);
         let (upper, lower) = (at.knee - at.hip, at.ankle - at.knee);
         let (knee, hinge) = two_bone(hip, side.point(plan.ankle), upper.length(), lower.length(), pole);
-        let rest_hinge = {
-            let reach = side.point(at.ankle) - hip_at_rest;
-            reach.cross(pole).normalize()
-        };
+        let rest_hinge = (side.point(at.ankle) - hip_at_rest).cross(pole).normalize();
         // Rotation from the segment at rest to its new direction that keeps the hinge a hinge.
         let aim = |rest: DVec3, now: DVec3| {
             let frame = |direction: DVec3, hinge: DVec3| {
@@ -166,7 +159,7 @@ impl<'a> KeyPose<'a> {
             (FOOT, foot_delta),
             (BALL, turn(DVec3::X, -plan.toes_up)),
         ] {
-            self.set(side.leg(joint), delta);
+            self.deltas[side.leg(joint)] = delta;
         }
     }
 }
@@ -290,16 +283,12 @@ impl Gait {
         let mut pose = KeyPose::rest(rig);
         let plan = &self.pelvis;
         let stance_middle = self.stance * 0.5;
-        pose.pelvis_offset = dvec3(
-            plan.sway * wave(phase, stance_middle),
-            plan.height + plan.bob * wave(2.0 * phase, 2.0 * plan.highest),
-            0.0,
-        );
+        let bob = wave(2.0 * phase, 2.0 * plan.highest);
+        pose.pelvis_offset = dvec3(plan.sway * wave(phase, stance_middle), plan.height + plan.bob * bob, 0.0);
         let pelvis = turn(DVec3::Y, -plan.yaw * wave(phase, 0.0))
             * turn(DVec3::Z, plan.list * wave(phase, stance_middle * 0.6))
             * turn(DVec3::X, self.lean * 0.4);
-        pose.set(PELVIS, pelvis);
-        let bob = wave(2.0 * phase, 2.0 * plan.highest);
+        pose.deltas[PELVIS] = pelvis;
         pose.spine(
             self.lean * 0.6 + 0.8 * bob,
             self.chest_yaw * wave(phase, 0.02),
@@ -309,18 +298,16 @@ impl Gait {
         for (side, phase) in BodySide::BOTH.into_iter().zip([phase, phase + 0.5]) {
             // The arm swings back while its leg swings forward.
             let back = wave(phase, 0.03);
-            pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Y, 2.5 * back)));
-            pose.arm(
-                side,
-                ArmPlan {
-                    swing: self.arm_swing_middle + self.arm_swing * back,
-                    spread: HANGING + self.arm_spread,
-                    flex: self.elbow - self.elbow_swing * wave(phase, 0.08),
-                    // Hands swing in front of the body, but beside the hip.
-                    outward: self.elbow * (0.14 * back - 0.12),
-                    curl: self.curl + 2.0 * back,
-                },
-            );
+            pose.deltas[side.arm(CLAVICLE)] = side.rotation(turn(DVec3::Y, 2.5 * back));
+            let arm = ArmPlan {
+                swing: self.arm_swing_middle + self.arm_swing * back,
+                spread: HANGING + self.arm_spread,
+                flex: self.elbow - self.elbow_swing * wave(phase, 0.08),
+                // Hands swing in front of the body, but beside the hip.
+                outward: self.elbow * (0.14 * back - 0.12),
+                curl: self.curl + 2.0 * back,
+            };
+            pose.arm(side, arm);
             pose.leg(side, self.foot(rig, phase));
         }
         pose
@@ -390,21 +377,19 @@ fn idle(rig: &Rig, phase: f64) -> KeyPose<'_> {
     let breath = wave(phase, 0.4);
     let shift = wave(phase, 0.15);
     pose.pelvis_offset = dvec3(0.012 * shift, -0.005 + 0.001 * breath, 0.0);
-    pose.set(PELVIS, turn(DVec3::Z, 0.7 * shift) * turn(DVec3::Y, 0.8 * wave(phase, 0.3)));
+    pose.deltas[PELVIS] = turn(DVec3::Z, 0.7 * shift) * turn(DVec3::Y, 0.8 * wave(phase, 0.3));
     let head = turn(DVec3::Y, 2.5 * wave(phase, 0.6)) * turn(DVec3::X, 1.5 + 0.8 * wave(phase, 0.75));
     pose.spine(1.0 - 1.2 * breath, -0.5 * wave(phase, 0.3), -shift, head);
     for (side, sign) in BodySide::BOTH.into_iter().zip([1.0, -1.0]) {
-        pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Z, 0.9 * breath)));
-        pose.arm(
-            side,
-            ArmPlan {
-                swing: -1.0 + 0.8 * wave(phase, 0.5) * sign,
-                spread: HANGING + 1.5 + 0.6 * breath,
-                flex: 13.0 + 1.5 * breath,
-                outward: -6.0,
-                curl: 16.0 + 1.5 * shift * sign,
-            },
-        );
+        pose.deltas[side.arm(CLAVICLE)] = side.rotation(turn(DVec3::Z, 0.9 * breath));
+        let arm = ArmPlan {
+            swing: -1.0 + 0.8 * wave(phase, 0.5) * sign,
+            spread: HANGING + 1.5 + 0.6 * breath,
+            flex: 13.0 + 1.5 * breath,
+            outward: -6.0,
+            curl: 16.0 + 1.5 * shift * sign,
+        };
+        pose.arm(side, arm);
         let at = &rig.landmarks;
         pose.leg(side, FootPlan { ankle: at.ankle, pitch: 0.0, toes_up: 0.0 });
     }
@@ -417,11 +402,9 @@ fn wave_hand(rig: &Rig, phase: f64) -> KeyPose<'_> {
     let side = BodySide::Right;
     let beat = wave(2.0 * phase, 0.0);
     pose.spine(0.0, -1.5 + 0.5 * beat, 3.0 + 0.8 * beat, turn(DVec3::Z, 3.0 + beat) * turn(DVec3::Y, -5.0));
-    pose.set(side.arm(CLAVICLE), side.rotation(turn(DVec3::Z, 14.0)));
-    pose.arm(
-        side,
-        ArmPlan { swing: 0.0, spread: 42.0, flex: 92.0 + 20.0 * beat, outward: 78.0 + 4.0 * beat, curl: 3.0 },
-    );
+    pose.deltas[side.arm(CLAVICLE)] = side.rotation(turn(DVec3::Z, 14.0));
+    let arm = ArmPlan { swing: 0.0, spread: 42.0, flex: 92.0 + 20.0 * beat, outward: 78.0 + 4.0 * beat, curl: 3.0 };
+    pose.arm(side, arm);
     pose
 }
 
@@ -447,7 +430,7 @@ fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> KeyPose
     for joint in 0..JOINTS {
         if poses.iter().any(|pose| pose.deltas[joint] != DQuat::IDENTITY) {
             let local = looped().map(|pose| rig.local_rotation(joint, pose.deltas[joint]));
-            push(joint, Channel::Rotation, shorter_arcs(local).flat_map(|q| q.as_quat().to_array()).collect());
+            push(joint, Channel::Rotation, local.flat_map(|q| q.as_quat().to_array()).collect());
         }
     }
     if poses.iter().any(|pose| pose.pelvis_offset != DVec3::ZERO) {
@@ -455,15 +438,6 @@ fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> KeyPose
         push(PELVIS, Channel::Translation, local.flat_map(|t| t.as_vec3().to_array()).collect());
     }
     Clip::new(name, None, RotationBlend::Slerp, keys)
-}
-
-/// Rotations with each in the hemisphere of the one before.
-fn shorter_arcs(rotations: impl Iterator<Item = DQuat>) -> impl Iterator<Item = DQuat> {
-    rotations.scan(None, |last: &mut Option<DQuat>, q| {
-        let q = if last.is_some_and(|last| last.dot(q) < 0.0) { -q } else { q };
-        *last = Some(q);
-        Some(q)
-    })
 }
 
 #[cfg(test)]

@@ -82,11 +82,11 @@ impl Base {
     ) -> Result<Model, ModelError> {
         let skeleton = rig.skeleton()?;
         let mut primitive = PrimitiveData {
-            normals: Some(normals.iter().map(rounded).collect()),
+            normals: Some(normals.iter().map(|normal| normal.as_vec3().to_array()).collect()),
             tangents: Some(normals.iter().map(tangent).collect()),
             uvs: Some(self.surface.positions.iter().map(uv).collect()),
             dumped_vertices: positions.len() as u32,
-            positions: positions.iter().map(|&p| rounded(&(p * rig.size))).collect(),
+            positions: positions.iter().map(|&p| (p * rig.size).as_vec3().to_array()).collect(),
             influences: self.influences.clone(),
             ..PrimitiveData::default()
         };
@@ -113,10 +113,6 @@ fn covered(rig: &Rig, surface: &Surface, body: &Body) -> Vec<(Cloth, [u32; 3])> 
     // Stable, so that neighbours stay neighbours.
     triangles.sort_by_key(|&(cloth, _)| cloth);
     triangles
-}
-
-fn rounded(v: &DVec3) -> [f32; 3] {
-    v.to_array().map(|c| c as f32)
 }
 
 /// Once around the body's axis and up from the ground; the seam is down the back, without duplicate vertices.

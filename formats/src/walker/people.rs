@@ -205,18 +205,12 @@ impl People {
         let normals: Vec<DVec3> =
             sums.iter().zip(&surface.normals).map(|(sum, &instead)| sum.normalize_or(instead)).collect();
         let mut pick = |colours: &[[f32; 3]]| colours[random.next_u32() as usize % colours.len()];
-        let colours = [
-            (Cloth::Skin, pick(&SKINS)),
-            (Cloth::Hair, pick(&HAIRS)),
-            (Cloth::Shirt, pick(&CLOTHS)),
-            (Cloth::Trousers, pick(&CLOTHS)),
-            (Cloth::Shoes, pick(&CLOTHS[4..])),
-        ];
+        let colours = [pick(&SKINS), pick(&HAIRS), pick(&CLOTHS), pick(&CLOTHS), pick(&CLOTHS[4..])];
         let material = |cloth: Cloth| {
-            let own = colours.iter().find(|(known, _)| *known == cloth);
             let material = cloth.material();
-            let base_color = own.map_or(material.base_color, |(_, [r, g, b])| [*r, *g, *b, 1.0]);
-            Material { base_color, ..material }
+            // Eyes, the last of the covers, keep their colour.
+            let own = colours.get(cloth as usize).map(|[r, g, b]| [*r, *g, *b, 1.0]);
+            Material { base_color: own.unwrap_or(material.base_color), ..material }
         };
         self.base.model(&format!("person-{number}"), &rig, &positions, &normals, material)
     }
