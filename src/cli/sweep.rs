@@ -82,9 +82,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let axes = SweepAxes { settings: arguments.axes.0.clone(), threads: arguments.machine.threads.clone() };
     let points = axes.points(arguments.shard);
     points.iter().try_for_each(|point| common::checked(&point.settings))?;
-    let mut groups: Vec<_> = points.iter().map(|point| point.threads).collect();
-    groups.dedup();
-    let threads = groups.iter().copied().flatten().collect();
+    let mut threads: Vec<u32> = points.iter().filter_map(|point| point.threads).collect();
+    threads.dedup();
     let machine = MachineArguments { threads, ..arguments.machine.clone() };
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
@@ -94,9 +93,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         // Scenes that cannot be built are refused before anything is written.
         scene.clone().with(smallest.settings.clone()).build(common::memory())?;
     }
-    let sweep = |threads: Option<u32>| Sweep {
+    let sweep = Sweep {
         scene: &scene,
-        points: points.iter().filter(|point| point.threads == threads).cloned().collect(),
+        points,
+        contexts,
         options: RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
@@ -108,9 +108,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         budget: arguments.budget,
         memory: arguments.memory,
     };
-    if let (Some(&threads), Some(context)) = (groups.first(), contexts.first()) {
-        sweep(threads).check_memory(context)?;
-    }
+    sweep.check_memory()?;
     common::watch_for_interruption()?;
     let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
     let session = common::session(&environment, &context)?;
@@ -121,7 +119,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut folder = SweepFolder {
         results,
         kept: kept(&recorded, arguments.frames, clock.label(), &binary),
-        environment: environment.clone(),
+        environment,
         binary,
         disturbance: arguments.disturbance,
         at: None,
@@ -129,24 +127,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         clip_error: None,
         progress: Progress::told(),
         troubles: of_machine().into_iter().collect(),
-        share: (0.0, 1.0),
     };
     let cannot_write = || format!("cannot write to {}", arguments.results.display());
     folder.results.record(session).with_context(cannot_write)?;
-    let mut ending = Ending::default();
-    for (done, &threads) in groups.iter().enumerate() {
-        folder.share = (done as f64 / groups.len() as f64, 1.0 / groups.len() as f64);
-        // There are as many contexts as groups, in the same order; a single one without --threads.
-        let context = &contexts[done];
-        folder.environment = Environment { threads: context.threads.count(), ..environment.clone() };
-        let part = sweep(threads).drive(context, &mut folder)?;
-        ending.statuses.extend(part.statuses);
-        ending.kept += part.kept;
-        ending.largest.extend(part.largest);
-        if common::is_interrupted() {
-            break;
-        }
-    }
+    let ending = sweep.drive(&mut folder)?;
     folder.results.end().with_context(cannot_write)?;
     let (summary, troubles) = (folder.results.summary_path(), std::mem::take(&mut folder.troubles));
     drop(folder);
@@ -191,8 +175,6 @@ struct SweepFolder {
     progress: Progress,
     /// Conditions that may have disturbed measurements.
     troubles: Vec<String>,
-    /// Fraction of the whole that is done before the current measurement, and fraction that it makes up.
-    share: (f64, f64),
 }
 
 /// Key of a measurement: point, adapter and backend.
@@ -224,28 +206,27 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
 }
 
 impl Log for SweepFolder {
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
-        let environment = &self.environment;
-        let point = Point::of(scene, environment.threads, passes, self.disturbance);
-        let place = (point, environment.adapter.as_ref().map(Adapter::label), backend.name.into());
+    fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
+        let point = Point::of(scene, threads, passes, self.disturbance);
+        let place = (point, self.environment.adapter.as_ref().map(Adapter::label), backend.name.into());
         self.kept.get(&place).copied()
     }
 
     fn progress(&mut self, what: &str, done: f64, left: Duration) {
-        let (before, part) = self.share;
-        self.progress.show_left(what, before + part * done, left);
+        self.progress.show_left(what, done, left);
     }
 
     fn interrupted(&self) -> bool {
         common::is_interrupted()
     }
 
-    fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()> {
+    fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome) -> io::Result<()> {
         let environment = &mut self.environment;
-        let at = Some((scene.hash, outcome.passes, environment.threads));
+        let at = Some((scene.hash, outcome.passes, threads));
         if self.at != at {
             // Each point is a run of its own, which keeps its samples apart from those of the others.
             self.at = at;
+            environment.threads = threads;
             self.moves += 1;
             self.clip_error = fidelity::clip_error(scene);
             environment.utc = environment::now();

@@ -3,7 +3,7 @@
 use super::findings::{conditions, crowd, findings, verdict};
 use super::table::new_table;
 use super::units::{duration, grouped};
-use crate::harness::sweep::{Found, Largest, MemoryBounds};
+use crate::harness::sweep::{Bounds, Found};
 use crate::results::study::{Axis, Curve, Sheet, Study};
 use crate::scene::words;
 use crate::wording::one_line;
@@ -64,9 +64,9 @@ pub fn notes(problems: &[impl Display]) -> String {
 
 /// The answers to a search for the largest crowd within a time, within a number of bytes, or both.
 pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found: &[Found]) -> String {
-    let bytes = |bytes: u64| ByteSize(bytes).display().si();
+    let bytes = |bytes: f64| ByteSize(bytes as u64).display().si();
     let time = budget.map(|budget| format!("{} a frame", duration(budget.as_nanos() as u64)));
-    let room = memory.map(|memory| format!("{} on host and device", bytes(memory)));
+    let room = memory.map(|memory| format!("{} on host and device", bytes(memory as f64)));
     let bounds: Vec<_> = time.into_iter().chain(room).collect();
     let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
     for Found { series, backend, time, memory, problem } in found {
@@ -74,18 +74,18 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
         let chosen = chosen.iter().map(|(name, value)| (name.replace('_', " "), words(value).join(",")));
         let threads = series.threads.map(|threads| ("threads".to_owned(), threads.to_string()));
         let place: String = chosen.chain(threads).map(|(name, value)| format!(", {name} {value}")).collect();
-        let by_memory = memory.map(|MemoryBounds { fits, exceeds }| match (fits, exceeds) {
+        let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
             (Some((fits, taken)), Some((exceeds, _))) => {
                 let verb = if fits == 1 { "takes" } else { "take" };
                 format!("{} {verb} {}, {} would not fit", crowd(scene, fits), bytes(taken), grouped(exceeds))
             }
             (Some((fits, taken)), None) => format!("{} take {}", crowd(scene, fits), bytes(taken)),
-            (None, Some((_, Some(taken)))) => format!("not even one fits: it takes {}", bytes(taken)),
+            (None, Some((_, taken))) if taken.is_finite() => format!("not even one fits: it takes {}", bytes(taken)),
             (None, _) => "not even one fits".into(),
         });
-        let by_time = time.map(|Largest { fits, exceeds }| match (fits, exceeds) {
-            (Some(fits), Some(exceeds)) => format!("{} fit, {} do not", crowd(scene, fits), exceeds),
-            (Some(fits), None) => format!("{} fit; memory ends the search", crowd(scene, fits)),
+        let by_time = time.map(|Bounds { fits, exceeds }| match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {
+            (Some((fits, _)), Some((exceeds, _))) => format!("{} fit, {} do not", crowd(scene, fits), exceeds),
+            (Some((fits, _)), None) => format!("{} fit; memory ends the search", crowd(scene, fits)),
             (None, Some(_)) => "not even one fits".into(),
             (None, None) => "not measured".into(),
         });

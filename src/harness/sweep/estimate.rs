@@ -71,7 +71,7 @@ impl Estimate {
         let drawn = |size: Size| size.crowd * f64::from(1 + 10 * size.passes);
         let distance = |other: Size| (drawn(other) / drawn(size)).ln().abs();
         let nearest = |same: bool| {
-            let known = self.known.iter().filter(|(name, ..)| (*name == backend) == same);
+            let known = self.known.iter().rev().filter(|(name, ..)| (*name == backend) == same);
             known.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
         };
         let (_, other, seconds) = nearest(true).or_else(|| nearest(false))?;

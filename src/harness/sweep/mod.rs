@@ -1,14 +1,12 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
 mod estimate;
-mod memory;
 mod plan;
 mod search;
 
 pub use estimate::{Estimate, Size};
-pub use memory::MemoryBounds;
 pub use plan::{Shard, SweepAxes, SweepPoint};
-pub use search::{Largest, Search};
+pub use search::{Bounds, Search};
 
 use super::run::{self, Observer, Outcome, RunOptions, Status, Step};
 use crate::backend::Context;
@@ -26,6 +24,8 @@ pub struct Sweep<'a> {
     pub scene: &'a Scene,
     /// The points in the order of measurement.
     pub points: Vec<SweepPoint>,
+    /// The contexts of all threads that points ask for; the first is that of points without a number.
+    pub contexts: Vec<Context>,
     /// Options of each measurement.
     pub options: RunOptions,
     /// A series ends for a backend after a frame that took longer than this.
@@ -46,9 +46,9 @@ pub struct Found {
     /// Name of the backend.
     pub backend: &'static str,
     /// The largest crowd by time, among those that fit the memory; `None` without a time budget.
-    pub time: Option<Largest>,
+    pub time: Option<Bounds>,
     /// The largest crowd by memory; `None` without a memory budget.
-    pub memory: Option<MemoryBounds>,
+    pub memory: Option<Bounds>,
     /// Reason why there is no answer.
     pub problem: Option<String>,
 }
@@ -65,7 +65,7 @@ pub struct KnownResult {
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
-    fn known(&self, scene: &BuiltScene, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
+    fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
     /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
     /// take.
     fn progress(&mut self, what: &str, done: f64, left: Duration);
@@ -75,7 +75,7 @@ pub trait Log {
     ///
     /// # Errors
     /// The outcome cannot be stored: the sweep stops.
-    fn finished(&mut self, scene: &BuiltScene, outcome: &Outcome) -> io::Result<()>;
+    fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome) -> io::Result<()>;
     /// Reports a note to the user.
     fn note(&mut self, text: &str);
 }
@@ -110,10 +110,9 @@ impl Sweep<'_> {
     ///
     /// # Errors
     /// A crowd that cannot be built, or results that cannot be written. Earlier results are kept.
-    pub fn drive(&self, context: &Context, log: &mut dyn Log) -> Result<Ending, SweepError> {
+    pub fn drive(&self, log: &mut dyn Log) -> Result<Ending, SweepError> {
         let mut drive = Drive {
             sweep: self,
-            context,
             log,
             estimate: Estimate::new(self.options.frames),
             over: Vec::new(),
@@ -131,12 +130,12 @@ impl Sweep<'_> {
     ///
     /// # Errors
     /// It does not, or a crowd of one cannot be built.
-    pub fn check_memory(&self, context: &Context) -> Result<(), SweepError> {
+    pub fn check_memory(&self) -> Result<(), SweepError> {
         let Some(budget) = self.memory else { return Ok(()) };
         let mut least: Option<(u64, &str)> = None;
         for point in self.series() {
             for entry in &self.options.backends {
-                if let Some(bytes) = self.promised(context, point, entry, 1).ok().flatten() {
+                if let Some(bytes) = self.promised(point, entry, 1).ok().flatten() {
                     if bytes <= budget {
                         return Ok(());
                     }
@@ -162,19 +161,19 @@ impl Sweep<'_> {
         series
     }
 
+    /// The context of a point's threads.
+    fn context(&self, point: &SweepPoint) -> &Context {
+        let of_point = |own: &&Context| point.threads.is_none_or(|threads| own.threads.count() == threads as usize);
+        self.contexts.iter().find(of_point).unwrap_or(&self.contexts[0])
+    }
+
     /// Bytes on host and device that a backend promises for a crowd of a series; `None` if the crowd is too large to
     /// be built or held.
-    fn promised(
-        &self,
-        context: &Context,
-        point: &SweepPoint,
-        entry: &BackendEntry,
-        instances: u64,
-    ) -> Result<Option<u64>, BackendError> {
+    fn promised(&self, point: &SweepPoint, entry: &BackendEntry, instances: u64) -> Result<Option<u64>, BackendError> {
         let settings = point.with_instances(Some(instances)).settings;
         let scene = self.scene.clone().with(settings).build(self.options.memory());
         let Ok(scene) = scene else { return Ok(None) };
-        match run::promised_memory(context, &scene, entry) {
+        match run::promised_memory(self.context(point), &scene, entry) {
             Ok(memory) => Ok(Some(memory.resident())),
             Err(BackendError::TooLarge(_)) => Ok(None),
             Err(error) => Err(error),
@@ -197,7 +196,6 @@ type Trial = Result<Option<Duration>, String>;
 
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
-    context: &'a Context,
     log: &'a mut dyn Log,
     estimate: Estimate,
     /// Series that ended early, by backend.
@@ -239,11 +237,14 @@ impl Drive<'_> {
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
             if let Some(budget) = sweep.memory {
                 self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
-                let promised = |instances| sweep.promised(self.context, point, entry, instances);
-                match memory::largest(budget, start, promised) {
-                    Ok(bounds) => found.memory = Some(bounds),
-                    Err(error) => found.problem = Some(error.to_string()),
+                let mut search = Search::exact(budget, start);
+                while let Some(instances) = search.next().filter(|_| found.problem.is_none()) {
+                    match sweep.promised(point, entry, instances) {
+                        Ok(bytes) => search.record(instances, bytes.map(|bytes| bytes as f64)),
+                        Err(error) => found.problem = Some(error.to_string()),
+                    }
                 }
+                found.memory = found.problem.is_none().then_some(search.bounds);
             }
             let most = match (&found.problem, found.memory) {
                 (None, Some(bounds)) => bounds.fits.map(|(count, _)| count),
@@ -276,20 +277,20 @@ impl Drive<'_> {
         while let Some(instances) = search.next() {
             let trial = match self.trial(instances, task) {
                 // A crowd that does not fit in memory bounds the search from above.
-                Err(SweepError::Scene(_)) if search.largest().fits.is_some() => Ok(None),
+                Err(SweepError::Scene(_)) if search.bounds.fits.is_some() => Ok(None),
                 trial => trial?,
             };
             if self.log.interrupted() {
                 return Ok(());
             }
             match trial {
-                Ok(frame) => search.record(instances, frame),
+                Ok(frame) => search.record(instances, frame.map(|frame| frame.as_nanos() as f64)),
                 Err(problem) => {
                     found.problem = Some(problem);
                     return Ok(());
                 }
             }
-            found.time = Some(search.largest());
+            found.time = Some(search.bounds);
         }
         Ok(())
     }
@@ -317,12 +318,13 @@ impl Drive<'_> {
             return Ok(known);
         }
         let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
-        let passes = run::passes(self.context, &scene);
+        let context = self.sweep.context(point);
+        let (passes, threads) = (run::passes(context, &scene), context.threads.count());
         let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
         let here = size(scene.crowd.instance_count() as u64, passes);
         let mut missing = Vec::new();
         for &entry in racing {
-            match self.log.known(&scene, passes, entry) {
+            match self.log.known(&scene, threads, passes, entry) {
                 Some(result) => {
                     self.ending.kept += 1;
                     known.insert(entry.name, result);
@@ -341,8 +343,8 @@ impl Drive<'_> {
             let start = Instant::now();
             let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
             let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
-            let mut watch = Watch { log: &mut *self.log, scene: &scene, done, part, now, later, start };
-            let outcomes = run::run(&scene, self.context, &options, &mut watch)?;
+            let mut watch = Watch { log: &mut *self.log, scene: &scene, threads, done, part, now, later, start };
+            let outcomes = run::run(&scene, context, &options, &mut watch)?;
             if self.log.interrupted() {
                 return Ok(known);
             }
@@ -377,6 +379,7 @@ impl Drive<'_> {
 struct Watch<'a> {
     log: &'a mut dyn Log,
     scene: &'a BuiltScene,
+    threads: usize,
     /// Fraction of the sweep that was done before, and fraction that this point makes up.
     done: f64,
     part: f64,
@@ -402,6 +405,6 @@ impl Observer for Watch<'_> {
         if self.log.interrupted() && outcome.status == Status::Ok {
             return Ok(());
         }
-        self.log.finished(self.scene, outcome)
+        self.log.finished(self.scene, self.threads, outcome)
     }
 }

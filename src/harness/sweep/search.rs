@@ -1,98 +1,109 @@
-//! Search for the largest crowd whose frame fits a time, with few measurements.
+//! Search for the largest crowd that fits a budget of time or memory, with few trials.
 
 use crate::wording;
 use std::time::Duration;
 
-/// The search ends when the smallest crowd that does not fit is at most this much larger than the largest that does.
+/// A search by time ends when the smallest crowd that does not fit is at most this much larger than the largest that
+/// does.
 const CLOSE: f64 = 1.05;
-/// Most crowds that are measured.
-const TRIALS: u32 = 12;
-/// Largest step up and down while one side is unknown.
-const STEP: f64 = 8.0;
+/// Most crowds that are measured, and most whose memory is asked for.
+const TRIALS: [u32; 2] = [12, 64];
+/// Largest step up and down while one side is unknown, of a search by time and by memory.
+const STEP: [f64; 2] = [8.0, 64.0];
 
-/// A running search: take [`Search::next`], measure it, pass the time to [`Search::record`].
+/// A running search: take [`Search::next`], measure it, pass what it took to [`Search::record`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     budget: f64,
     start: u64,
     most: u64,
-    fits: Option<(u64, f64)>,
-    exceeds: Option<(u64, f64)>,
+    /// `true` to search on until the next larger crowd does not fit.
+    exact: bool,
     trials: u32,
+    /// The result so far.
+    pub bounds: Bounds,
 }
 
-/// Result of a search so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Largest {
-    /// The largest measured crowd that fits; `None` if not even one instance does.
-    pub fits: Option<u64>,
-    /// The smallest measured crowd that does not fit; `None` if memory ended the search first.
-    pub exceeds: Option<u64>,
+/// Crowds around a budget, each with what it takes: nanoseconds of a frame, or bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bounds {
+    /// The largest crowd that fits; `None` if not even one instance does.
+    pub fits: Option<(u64, f64)>,
+    /// The smallest tried crowd that does not fit; infinite if it was refused, for example for lack of memory.
+    pub exceeds: Option<(u64, f64)>,
 }
 
 impl Search {
-    /// Starts a search from a crowd of `start` instances, among crowds of at most `most`.
+    /// Starts a search by time from a crowd of `start` instances, among crowds of at most `most`.
     pub fn new(budget: Duration, start: u64, most: u64) -> Self {
-        let start = start.min(most).max(1);
-        Self { budget: budget.as_nanos() as f64, start, most, fits: None, exceeds: None, trials: 0 }
+        Self::within(budget.as_nanos() as f64, start, most, false)
     }
 
-    /// The crowd to measure next; `None` when the answer is close enough.
+    /// Starts a search by memory, where larger crowds take more bytes.
+    pub fn exact(budget: u64, start: u64) -> Self {
+        Self::within(budget as f64, start, u64::MAX, true)
+    }
+
+    fn within(budget: f64, start: u64, most: u64, exact: bool) -> Self {
+        Self { budget, start: start.min(most).max(1), most, exact, trials: 0, bounds: Bounds::default() }
+    }
+
+    /// The crowd to try next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
-        if self.trials == TRIALS || self.fits.is_some_and(|(count, _)| count >= self.most) {
+        let Self { budget, start, most, exact, trials, bounds: Bounds { fits, exceeds } } = *self;
+        let step = STEP[usize::from(exact)];
+        if trials == TRIALS[usize::from(exact)] || fits.is_some_and(|(count, _)| count >= most) {
             return None;
         }
-        let proportional = |(count, ns): (u64, f64)| count as f64 * (self.budget / ns.max(1.0));
-        let next = match (self.fits, self.exceeds) {
-            (None, None) => self.start,
-            // A frame has a part that does not grow with the crowd, so pure proportion would fall short.
-            (Some(fits), None) => rounded(proportional(fits).clamp(fits.0 as f64 * 1.1, fits.0 as f64 * STEP)),
+        let proportional = |(count, taken): (u64, f64)| count as f64 * (budget / taken.max(1.0));
+        let next = match (fits, exceeds) {
+            (None, None) => return Some(start),
+            (None, Some((1, _))) => return None,
+            (Some(fits), None) => {
+                let low = fits.0 as f64;
+                // A frame has a part that does not grow with the crowd, so pure proportion would fall short. Memory
+                // has almost none: aim a little beyond the budget, so that both sides are known soon.
+                let least = if exact { proportional(fits) + low / 64.0 } else { 1.1 * low };
+                proportional(fits).max(least).min(low * step)
+            }
             (None, Some(exceeds)) => {
-                if exceeds.0 == 1 {
-                    return None;
-                }
                 // If proportion does not help, that part dominates the frame.
-                let smallest = exceeds.0 as f64 / STEP;
-                let largest = if self.trials < 3 { exceeds.0 as f64 * 0.9 } else { smallest };
-                rounded(proportional(exceeds).clamp(smallest, largest))
+                let smallest = exceeds.0 as f64 / step;
+                let largest = if trials < 3 { exceeds.0 as f64 * 0.9 } else { smallest };
+                proportional(exceeds).clamp(smallest, largest)
             }
             (Some(fits), Some(exceeds)) => {
                 let (low, high) = (fits.0 as f64, exceeds.0 as f64);
-                if high <= low * CLOSE || exceeds.0 - fits.0 <= 1 {
+                if exceeds.0 - fits.0 <= 1 || (!exact && high <= low * CLOSE) {
                     return None;
                 }
-                let part = (self.budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
-                let part = if exceeds.1.is_finite() { part } else { 0.5 };
+                let part = (budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
+                // Memory grows in steps of pages: every other time the middle.
+                let halves = exceeds.1.is_infinite() || (exact && trials % 2 == 0);
                 // Not so close to an end that the interval would hardly shrink.
-                let inside = low + (high - low) * part.clamp(0.2, 0.8);
-                rounded(inside).clamp(fits.0 + 1, exceeds.0 - 1)
+                let part = if halves {
+                    0.5
+                } else if exact {
+                    part
+                } else {
+                    part.clamp(0.2, 0.8)
+                };
+                low + (high - low) * part
             }
         };
-        Some(match (self.fits, self.exceeds) {
-            (Some(fits), None) => next.max(fits.0 + 1).min(self.most),
-            (None, Some(exceeds)) => next.clamp(1, exceeds.0 - 1),
-            _ => next,
-        })
+        // Three digits are enough and easier to read.
+        let next = if exact { next as u64 } else { wording::rounded(next, 3) };
+        let largest = exceeds.map_or(most, |(count, _)| count - 1);
+        Some(next.clamp(fits.map_or(1, |(count, _)| count + 1), largest))
     }
 
-    /// Records the time of a frame of the crowd; `None` if it could not be measured, for example for lack of memory.
-    pub fn record(&mut self, instances: u64, frame: Option<Duration>) {
+    /// Records what a crowd takes; `None` if that could not be measured, for example for lack of memory.
+    pub fn record(&mut self, instances: u64, taken: Option<f64>) {
         self.trials += 1;
-        let ns = frame.map_or(f64::INFINITY, |frame| frame.as_nanos() as f64);
-        let side = if ns <= self.budget { &mut self.fits } else { &mut self.exceeds };
-        *side = Some((instances, ns));
+        let taken = taken.unwrap_or(f64::INFINITY);
+        let side = if taken <= self.budget { &mut self.bounds.fits } else { &mut self.bounds.exceeds };
+        *side = Some((instances, taken));
     }
-
-    /// The result so far.
-    pub fn largest(&self) -> Largest {
-        let measured = self.exceeds.filter(|(_, ns)| ns.is_finite());
-        Largest { fits: self.fits.map(|(count, _)| count), exceeds: measured.map(|(count, _)| count) }
-    }
-}
-
-/// Rounds to three digits, which are enough and easier to read.
-fn rounded(count: f64) -> u64 {
-    wording::rounded(count, 3)
 }
 
 #[cfg(test)]
@@ -100,24 +111,23 @@ mod tests {
     use super::*;
 
     /// Searches with frames that take `fixed + each * instances` nanoseconds, up to `memory` instances.
-    fn search(start: u64, fixed: u64, each: u64, memory: u64) -> (Largest, u32) {
+    fn search(start: u64, fixed: u64, each: u64, memory: u64) -> Search {
         let mut search = Search::new(Duration::from_micros(16_700), start, u64::MAX);
         while let Some(next) = search.next() {
-            let time = Duration::from_nanos(fixed + each * next);
-            search.record(next, (next <= memory).then_some(time));
+            search.record(next, (next <= memory).then_some((fixed + each * next) as f64));
         }
-        (search.largest(), search.trials)
+        search
     }
 
     #[test]
     fn the_answer_is_enclosed_within_five_percent() {
         for (start, fixed, each) in [(100, 0, 10_000), (1_000, 5_000_000, 3_700), (5, 10, 16), (1_000_000, 9, 1_000)] {
             let exact = (16_700_000 - fixed) / each;
-            let (Largest { fits, exceeds }, trials) = search(start, fixed, each, u64::MAX);
-            let (fits, exceeds) = (fits.unwrap(), exceeds.unwrap());
+            let Search { bounds: Bounds { fits, exceeds }, trials, .. } = search(start, fixed, each, u64::MAX);
+            let [fits, exceeds] = [fits, exceeds].map(|side| side.unwrap().0);
             assert!(fits <= exact && exact < exceeds, "{fits} {exact} {exceeds}");
             assert!(exceeds as f64 <= fits as f64 * CLOSE || exceeds == fits + 1, "{fits} {exceeds}");
-            assert!(trials <= TRIALS, "{trials}");
+            assert!(trials <= TRIALS[0], "{trials}");
         }
     }
 
@@ -128,18 +138,52 @@ mod tests {
             let mut search = Search::new(Duration::from_micros(16_700), 1_000, most);
             while let Some(next) = search.next() {
                 assert!(next <= most, "{next}");
-                search.record(next, Some(Duration::from_nanos(10_000 * next)));
+                search.record(next, Some(10_000.0 * next as f64));
             }
-            let fits = search.largest().fits.unwrap();
+            let (fits, _) = search.bounds.fits.unwrap();
             assert!(fits <= expected && fits as f64 * CLOSE >= expected as f64, "{most}: {fits}");
         }
     }
 
     #[test]
     fn ends_of_the_range_are_said() {
-        assert_eq!(search(100, 20_000_000, 1, u64::MAX).0, Largest { fits: None, exceeds: Some(1) });
-        let (largest, _) = search(100, 0, 1, 50_000);
-        assert_eq!(largest.exceeds, None, "memory ended the search");
-        assert!((47_000..=50_000).contains(&largest.fits.unwrap()), "{largest:?}");
+        let none = search(100, 20_000_000, 1, u64::MAX).bounds;
+        assert_eq!(none, Bounds { fits: None, exceeds: Some((1, 20_000_001.0)) });
+        let bounds = search(100, 0, 1, 50_000).bounds;
+        assert!(bounds.exceeds.unwrap().1.is_infinite(), "memory ended the search");
+        assert!((47_000..=50_000).contains(&bounds.fits.unwrap().0), "{bounds:?}");
+    }
+
+    /// Searches by memory of crowds that take `bytes`, or cannot be built.
+    fn by_memory(budget: u64, start: u64, bytes: impl Fn(u64) -> Option<u64>) -> Search {
+        let mut search = Search::exact(budget, start);
+        while let Some(next) = search.next() {
+            search.record(next, bytes(next).map(|bytes| bytes as f64));
+        }
+        search
+    }
+
+    #[test]
+    fn the_largest_crowd_by_memory_is_exact() {
+        for (fixed, each, page) in [(0, 24_000, 1), (5_000_000, 100, 2 << 20), (100, 3, 64), (1, 1_000_000, 4_096)] {
+            for start in [1, 100, 1_000_000_000] {
+                let taken = |count: u64| fixed + (count * each).next_multiple_of(page);
+                let Search { bounds, trials, .. } = by_memory(128_000_000, start, |count| Some(taken(count)));
+                let Bounds { fits: Some((fits, bytes)), exceeds: Some((exceeds, _)) } = bounds else {
+                    panic!("{fixed} {each} {page}");
+                };
+                assert_eq!((exceeds, bytes), (fits + 1, taken(fits) as f64), "{fixed} {each} {page} from {start}");
+                assert!(taken(fits) <= 128_000_000 && taken(exceeds) > 128_000_000, "{fits}");
+                assert!(trials < TRIALS[1], "{trials} crowds asked for");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_of_the_range_by_memory_are_said() {
+        let none = by_memory(1_000, 500, |count| Some(2_000 + count)).bounds;
+        assert_eq!(none, Bounds { fits: None, exceeds: Some((1, 2_001.0)) });
+        let refused = by_memory(1_000, 3, |count| (count <= 40).then_some(count)).bounds;
+        assert_eq!(refused, Bounds { fits: Some((40, 40.0)), exceeds: Some((41, f64::INFINITY)) });
     }
 }
