@@ -1,5 +1,7 @@
 //! Errors of backends: reasons why one cannot continue, and differences from the plain reference that it states.
 
+use serde::{Deserialize, Serialize};
+
 /// Reason why a backend cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
@@ -21,7 +23,8 @@ pub enum BackendError {
 pub type Result<T, E = BackendError> = std::result::Result<T, E>;
 
 /// Stated error of a backend that approximates, beyond rounding.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Approximation {
     /// Largest error of poses that are compared with the reference: of a quaternion's numbers, of a scale, and of a
     /// distance over the diagonal of the model's bounds.
@@ -32,5 +35,6 @@ pub struct Approximation {
     pub normal: f64,
     /// Largest distance of a joint's end, over the skeleton's size; `None` if poses are exact, which are then compared
     /// with the reference as well as vertices are.
+    #[serde(skip)]
     pub clip_error: Option<f64>,
 }

@@ -1,5 +1,6 @@
 //! Files that describe a crowd to a peer: the model as glTF binary and as plain arrays, and every instance's clip.
 
+use super::protocol::Request;
 use crate::asset::glb;
 use crate::crowd::{Crowd, Group, Playback, REST};
 use crate::frame::{BackendError, Result};
@@ -8,17 +9,7 @@ use bytemuck::NoUninit;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-
-/// The files of a crowd.
-pub struct CrowdFiles {
-    /// The model as glTF binary.
-    pub glb: PathBuf,
-    /// Its companion; the arrays are in `model.bin` beside it.
-    pub model: PathBuf,
-    /// An [`Instance`] for each.
-    pub instances: PathBuf,
-}
+use std::path::Path;
 
 /// An instance as peers read it.
 #[derive(Clone, Copy, NoUninit)]
@@ -65,24 +56,21 @@ pub fn check(crowd: &Crowd) -> Result<&Group> {
 /// # Errors
 /// [`BackendError::Unavailable`] if the model cannot be exported, and [`BackendError::Failed`] if a file cannot be
 /// written.
-pub fn write(crowd: &Crowd, group: &Group, folder: &Path) -> Result<CrowdFiles> {
+pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Result<Request> {
     let failed = |error: io::Error| BackendError::Failed(format!("{}: {error}", folder.display()));
-    let files = CrowdFiles {
-        glb: folder.join("model.glb"),
-        model: folder.join("model.json"),
-        instances: folder.join("instances.bin"),
-    };
+    let [glb, model, instances] = ["model.glb", "model.json", "instances.bin"].map(|name| folder.join(name));
     let exported = glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
-    fs::write(&files.glb, exported).map_err(failed)?;
+    fs::write(&glb, exported).map_err(failed)?;
     let mut words = Words::default();
-    fs::write(&files.model, companion(group, &mut words).to_string()).map_err(failed)?;
+    fs::write(&model, companion(group, &mut words).to_string()).map_err(failed)?;
     fs::write(folder.join("model.bin"), words.0).map_err(failed)?;
     let layers = crowd.layers().all().iter();
-    let instances: Vec<Instance> = layers
+    let all: Vec<Instance> = layers
         .map(|l| Instance { clip: l.clip, phase: l.phase, step: l.step, base: l.time_base, scale: l.time_scale })
         .collect();
-    fs::write(&files.instances, bytemuck::cast_slice(&instances)).map_err(failed)?;
-    Ok(files)
+    fs::write(&instances, bytemuck::cast_slice(&all)).map_err(failed)?;
+    let (attributes, normals) = (group.format.attributes.name().into(), group.format.normals.name().into());
+    Ok(Request::Load { glb, model, instances, count: group.len(), attributes, normals, threads })
 }
 
 /// Arrays of 32-bit words, one after the other.

@@ -3,7 +3,7 @@
 use super::companion;
 use super::manifest::Manifest;
 use super::process::Process;
-use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Rotations, StatedError, Times, Written};
+use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Times, Written};
 use super::times;
 use crate::asset::regular_file;
 use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
@@ -102,17 +102,8 @@ impl Backend for Peer {
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let files = companion::write(crowd, group, folder.path())?;
-        let loaded: Loaded = process.ask(&Request::Load {
-            glb: files.glb,
-            model: files.model,
-            instances: files.instances,
-            count: group.len(),
-            attributes: attributes.into(),
-            normals: normals.into(),
-            threads: self.threads,
-        })?;
-        if let Some(StatedError { pose, position, normal }) = loaded.error
+        let loaded: Loaded = process.ask(&companion::write(crowd, group, folder.path(), self.threads)?)?;
+        if let Some(Approximation { pose, position, normal, .. }) = loaded.error
             && [pose, position, normal].iter().any(|error| !(0.0..=MOST_STATED).contains(error))
         {
             return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
@@ -192,15 +183,11 @@ impl Prepared for Running {
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        let StatedError { pose, position, normal } = self.loaded.error?;
-        Some(Approximation { pose, position, normal, clip_error: None })
+        self.loaded.error
     }
 
     fn rotation_blend(&self) -> Option<RotationBlend> {
-        Some(match self.able.rotations {
-            Rotations::Slerp => RotationBlend::Slerp,
-            Rotations::Nlerp => RotationBlend::Nlerp,
-        })
+        Some(self.able.rotations)
     }
 
     fn has_poses(&self, what: PoseData) -> bool {

@@ -1,6 +1,7 @@
 //! Lines of the protocol; `peers/protocol.schema.json` describes them for others.
 
-use crate::frame::{Purpose, Stage};
+use crate::frame::{Approximation, Purpose, Stage};
+use crate::model::RotationBlend;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -70,16 +71,6 @@ pub enum Output {
     Vertices,
 }
 
-/// Interpolation of linear rotation keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rotations {
-    /// Along the great circle.
-    Slerp,
-    /// Along the chord, then normalised.
-    Nlerp,
-}
-
 /// Answer to `hello`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,7 +84,7 @@ pub struct PeerAbilities {
     /// Treatments of normals that it can make.
     pub normals: Vec<String>,
     /// Its interpolation.
-    pub rotations: Rotations,
+    pub rotations: RotationBlend,
 }
 
 /// Answer to `load`.
@@ -104,22 +95,10 @@ pub struct Loaded {
     pub device: String,
     /// Stated error of storage with loss.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<StatedError>,
+    pub error: Option<Approximation>,
     /// Bytes that it holds while frames run.
     #[serde(default)]
     pub memory: PeerMemory,
-}
-
-/// Stated error of storage with loss.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StatedError {
-    /// Of poses: quaternion components, and distances over the diagonal.
-    pub pose: f64,
-    /// Of vertices, over the diagonal.
-    pub position: f64,
-    /// Of normals and tangents, in radians.
-    pub normal: f64,
 }
 
 /// Bytes by purpose.

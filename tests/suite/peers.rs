@@ -1,8 +1,10 @@
 //! Programs of others under the harness: a good one is measured, and each that does wrong has one clear line and no time.
 
 use serde_json::{Value, json};
+use skinbench::frame::Approximation;
 use skinbench::harness::run::Status;
-use skinbench::peers::{Loaded, Output, PeerAbilities, PeerMemory, Request, Rotations, StatedError, Times, Written};
+use skinbench::model::RotationBlend;
+use skinbench::peers::{Loaded, Output, PeerAbilities, PeerMemory, Request, Times, Written};
 use skinbench::results::rows::SummaryRow;
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeMap;
@@ -230,9 +232,9 @@ fn lines_are_as_the_schema_says() {
         outputs: vec![Output::Model, Output::Palette],
         attributes: vec!["p".into()],
         normals: vec!["unit".into()],
-        rotations: Rotations::Slerp,
+        rotations: RotationBlend::Slerp,
     };
-    let error = Some(StatedError { pose: 0.0, position: 1e-3, normal: 0.01 });
+    let error = Some(Approximation { pose: 0.0, position: 1e-3, normal: 0.01, clip_error: None });
     let stages = ["sample", "pose", "pose_skin", "engine_frame"];
     let stages = stages.map(|stage| (stage.to_owned().try_into().unwrap(), vec![1, 2]));
     let loaded = Loaded { device: "x".into(), error, memory: PeerMemory::default() };

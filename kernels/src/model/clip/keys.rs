@@ -70,12 +70,14 @@ impl Interpolation {
 
 /// The path of a rotation between two linear keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum RotationBlend {
     /// Spherical, along the shorter arc.
     Slerp,
     /// Component-wise along the shorter arc, then normalised.
     Nlerp,
     /// Spherical along the arc as authored (no flip); [`RotationBlend::Nlerp`]'s formula if |cos| >= 0.95.
+    #[cfg_attr(feature = "serde", serde(skip))]
     AuthoredPath,
 }
 
