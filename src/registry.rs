@@ -3,7 +3,7 @@
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu_kernels;
 #[cfg(feature = "gpu")]
-use crate::backend::gpu::{self, Edits, Skinning, Strategy};
+use crate::backend::gpu::{self, Skinning, Strategy};
 use crate::backend::{Abilities, Backend, Context};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
@@ -66,19 +66,7 @@ impl BackendEntry {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => gpu::create(context, *strategy, Edits::default()),
-        }
-    }
-
-    /// Creates the backend with edited shaders. A backend without shaders is unchanged.
-    ///
-    /// # Errors
-    /// As [`BackendEntry::create`].
-    #[cfg(feature = "gpu")]
-    pub fn create_edited(&self, context: &Context, edits: Edits) -> Result<Box<dyn Backend>> {
-        match &self.constructor {
-            Constructor::Device(strategy) => gpu::create(context, *strategy, edits),
-            Constructor::Host(_) => self.create(context),
+            Constructor::Device(strategy) => gpu::create(context, *strategy),
         }
     }
 

@@ -15,7 +15,6 @@ use crate::frame::{
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::gpu::pose::gameplay::DeviceGameplay;
-use crate::gpu::shader::kernel::Edit;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::{MorphForm, Morphs};
 use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, Posing};
@@ -71,29 +70,19 @@ impl Skinning {
     }
 }
 
-/// Edits of shader sources, with which tests break shaders and check that parity fails.
-#[derive(Clone, Default)]
-pub struct Edits {
-    /// Edit of the kernels that pose.
-    pub pose: Option<Edit>,
-    /// Edit of the kernels that skin.
-    pub skin: Option<Edit>,
-}
-
 /// A GPU backend.
 struct GpuBackend {
     gpu: Rc<Gpu>,
     strategy: Strategy,
-    edits: Edits,
 }
 
 /// Creates the backend of a strategy.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] if there is no adapter.
-pub fn create(context: &Context, strategy: Strategy, edits: Edits) -> Result<Box<dyn Backend>> {
+pub fn create(context: &Context, strategy: Strategy) -> Result<Box<dyn Backend>> {
     let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))?;
-    Ok(Box::new(GpuBackend { gpu, strategy, edits }))
+    Ok(Box::new(GpuBackend { gpu, strategy }))
 }
 
 impl GpuBackend {
@@ -101,13 +90,12 @@ impl GpuBackend {
     fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
         let Strategy { posing, skin } = self.strategy;
         let chunks = gpu.chunks(crowd)?;
-        let edit = self.edits.pose.as_ref();
         let parts = match skin.is_merged() {
             true => gpu.spans(crowd)?,
             false => chunks.iter().map(|chunk| vec![chunk.clone()]).collect(),
         };
         let bakes = matches!(skin, Skinning::Vertex(..));
-        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job, edit));
+        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job));
         let (morphs, morph_memory) = gpu.counted(|| Morphs::new(gpu, crowd, &chunks, skin.morph()));
         let (gpu, memory) = (Rc::clone(gpu), memory + morph_memory);
         let posed = Posed { gpu, chunks, parts, palettes: palettes?, morphs: morphs?, memory };
@@ -116,14 +104,13 @@ impl GpuBackend {
             let Posed { gpu, chunks, palettes, .. } = &posed;
             let approximation = palettes.approximation.map_or(0.0, |stated| stated.position);
             let read = (&palettes.chunks[..], skin.palette());
-            DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation, edit)
+            DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation)
         });
-        let edit = self.edits.skin.as_ref();
         let skinner: Box<dyn GpuSkinner> = match skin {
-            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette, edit)?),
+            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette)?),
             Skinning::Compute(kernels) => {
                 let own = self.strategy.keeps_vertices().then_some(job.keep);
-                Box::new(ComputeSkinner::new(&posed, crowd, kernels, own, edit)?)
+                Box::new(ComputeSkinner::new(&posed, crowd, kernels, own)?)
             }
         };
         posed.gpu.check()?;

@@ -6,7 +6,6 @@ use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, FrameInput, Purpose, Result, Retention, Stage};
 use crate::gpu::device::commands::ComputePass;
 use crate::gpu::draw::source::{ArenaForm, StoredVertices};
-use crate::gpu::shader::kernel::Edit;
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::skin::merged::MORE_STORAGE_BUFFERS;
 use crate::gpu::skin::output::OutputForm;
@@ -41,19 +40,13 @@ impl ComputeSkinner {
     ///
     /// # Errors
     /// The adapter binds too few buffers, or was lost.
-    pub fn new(
-        posed: &Posed,
-        crowd: &Crowd,
-        kernels: &[&'static SkinKernel],
-        own: Option<Retention>,
-        edit: Option<&Edit>,
-    ) -> Result<Self> {
+    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], own: Option<Retention>) -> Result<Self> {
         let merged = kernels[0].is_merged();
         let buffers = skinning::storage_buffers(kernels[0].palette) + 1 + kernels[0].morph.storage_buffers(crowd);
         let buffers = if merged { buffers + MORE_STORAGE_BUFFERS } else { buffers };
         posed.gpu.has(wgpu::ShaderStages::COMPUTE, buffers)?;
         let Posed { gpu, chunks, parts, .. } = posed;
-        let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel, edit);
+        let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel);
         let (mut skin, trial) = match kernels {
             [only] => (compiled(only), None),
             many => {

@@ -7,7 +7,7 @@ use crate::frame::{Arena, Bytes, FrameInput, Result};
 use crate::gpu::draw::present;
 use crate::gpu::draw::source::VertexSource;
 use crate::gpu::pose::baked;
-use crate::gpu::shader::kernel::{Edit, GroupLayout};
+use crate::gpu::shader::kernel::GroupLayout;
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::skinning::{self, Kind};
 use crate::gpu::{Capture, Chunk, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
@@ -38,13 +38,7 @@ impl VertexSkinner {
     ///
     /// # Errors
     /// The adapter binds too few buffers, or its vertices cannot be read back.
-    pub fn new(
-        posed: &Posed,
-        crowd: &Crowd,
-        mesh: MeshForm,
-        palette: PaletteForm,
-        edit: Option<&Edit>,
-    ) -> Result<Self> {
+    pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Result<Self> {
         let Posed { gpu, chunks, palettes, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
@@ -72,13 +66,8 @@ impl VertexSkinner {
             skinning::bind_groups(gpu, crowd, chunks, &meshes, &[], posed.inputs(), &layout)
         });
         let parts = groups.into_iter().zip(chunks).map(|(group, chunk)| (group, vec![chunk.clone()])).collect();
-        let edit = edit.cloned();
         let source = VertexSource {
-            trusted: edit.is_none(),
-            wgsl: Box::new(move |kind, root| {
-                let wgsl = wgsl(kind, root);
-                if let Some(edit) = &edit { edit(wgsl) } else { wgsl }
-            }),
+            wgsl: Box::new(wgsl),
             kinds,
             parts,
             layout,

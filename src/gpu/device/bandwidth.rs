@@ -73,7 +73,7 @@ pub(in crate::gpu) struct FillPass {
 
 impl FillPass {
     pub(in crate::gpu) fn new(gpu: &Gpu, target: &Buffer) -> Self {
-        let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), None, false);
+        let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), false);
         Self { pipeline: kernel.pipeline(gpu, &[]), group: kernel.bind(gpu, 0, &[("output", target.into())]) }
     }
 

@@ -49,7 +49,12 @@ pub struct Gpu {
     /// The kernels compiled so far, by their module and the values of its overrides.
     pub(in crate::gpu) pipelines: RefCell<Vec<CompiledKernel>>,
     pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
+    /// A change to shaders that are compiled from now on: tests break shaders with it and check that parity fails.
+    pub edit: RefCell<Option<Edit>>,
 }
+
+/// A change to a shader's WGSL.
+pub type Edit = Rc<dyn Fn(String) -> String>;
 
 /// A module, the values of its overrides, and the pipeline for them.
 type CompiledKernel = (ShaderModule, Vec<(&'static str, f64)>, ComputePipeline);
@@ -136,6 +141,7 @@ impl Gpu {
             modules: RefCell::default(),
             pipelines: RefCell::default(),
             bandwidth: OnceCell::new(),
+            edit: RefCell::default(),
         })
     }
 

@@ -57,7 +57,7 @@ impl Capture {
         };
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipelines = made_once(source.kinds.iter().copied(), |&kind| {
-            let module = module(gpu, "capture", wgsl(kind), source.trusted);
+            let module = module(gpu, "capture", wgsl(kind), true);
             let pipeline = |entry| {
                 gpu.render_pipeline(&RenderPipelineParts {
                     label: "capture",

@@ -332,7 +332,7 @@ impl Scenery {
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let (gpu, picture) = (&self.gpu, self.picture.is_some());
         let motion = source.motion && !picture;
-        let module = module(gpu, "draw", (source.wgsl)(kind, draw_root(motion, picture)), source.trusted);
+        let module = module(gpu, "draw", (source.wgsl)(kind, draw_root(motion, picture)), true);
         let (vertex, shaded) = if motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();

@@ -150,7 +150,7 @@ impl Presenter {
         };
         let gpu = &scenery.gpu;
         let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
-        let updates = Updates::new(gpu, crowd, Record::Placement, placed, None);
+        let updates = Updates::new(gpu, crowd, Record::Placement, placed);
         let color = Target::new(gpu, &view, "color", COLOR, 1);
         let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
         let depth = Target::new(gpu, &view, "depth", DEPTH, samples);

@@ -94,8 +94,6 @@ pub struct VertexSource {
     pub parts: Vec<(BindGroup, Vec<Chunk>)>,
     /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
     pub stride: Option<u32>,
-    /// `true` if the WGSL is our own, which needs no checks at run time.
-    pub trusted: bool,
     /// `true` if it defines `previous_position`, from which motion vectors are drawn.
     pub motion: bool,
     /// The instances of each chunk to draw, if only those in view are drawn.
@@ -157,7 +155,7 @@ impl VertexSource {
         };
         let parts = stored.parts.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();
-        Self { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, trusted: true, motion, visible }
+        Self { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, motion, visible }
     }
 }
 

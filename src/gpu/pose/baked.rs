@@ -6,7 +6,7 @@ use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, fits};
-use crate::gpu::shader::{Constants, Edit, Kernel, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, layout, wgsl};
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::Clip;
 use crate::vertex::Cube;
@@ -150,20 +150,14 @@ pub struct BakedGroups {
 }
 
 impl BakedGroups {
-    /// Bakes the clips that some of a crowd's groups play; `edit` changes the kernel's source.
+    /// Bakes the clips that some of a crowd's groups play.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
     /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
-    pub fn new(
-        gpu: &Gpu,
-        crowd: &Crowd,
-        format: BakeFormat,
-        wanted: impl Fn(&Group) -> bool,
-        edit: Option<&Edit>,
-    ) -> Result<Self> {
+    pub fn new(gpu: &Gpu, crowd: &Crowd, format: BakeFormat, wanted: impl Fn(&Group) -> bool) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-        let kernel = Kernel::new(gpu, "pose_baked", shader(), edit, true);
+        let kernel = Kernel::new(gpu, "pose_baked", shader(), true);
         let pipelines = crowd.groups().iter().map(|group| kernel.pipeline(gpu, &constants(width(crowd, group))));
         let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
         let of_group = |(group, pipeline): (&Group, ComputePipeline)| {

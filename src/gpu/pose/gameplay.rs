@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::model::Rows;
@@ -127,7 +127,7 @@ struct Staging {
 
 impl DeviceGameplay {
     /// Creates kernels and buffers. `approximation` is the error of positions that the backend states, over the
-    /// diagonal of a model's bounds; boxes contain the exact vertices all the same. `edit` changes the kernels.
+    /// diagonal of a model's bounds; boxes contain the exact vertices all the same.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter binds too few buffers.
@@ -138,12 +138,11 @@ impl DeviceGameplay {
         (palettes, form): (&[Palettes], PaletteForm),
         gameplay: &Gameplay,
         approximation: f64,
-        edit: Option<&Edit>,
     ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
         let readback = |read: Read| {
             let name = read.stage().name();
-            let kernel = Kernel::new(gpu, name, read.shader(form), edit, true);
+            let kernel = Kernel::new(gpu, name, read.shader(form), true);
             // The number of baked layers differs, which only baked palettes know.
             let constants = |kind: Kind| match form {
                 PaletteForm::Baked(_) => kind.constants(),

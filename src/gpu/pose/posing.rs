@@ -7,7 +7,6 @@ use crate::gpu::device::needs;
 use crate::gpu::pose::device_pose::{self, DevicePose};
 use crate::gpu::pose::posed_palettes::PosedPalettes;
 use crate::gpu::pose::{BakedGroups, PaletteSource, visibility};
-use crate::gpu::shader::kernel::Edit;
 use crate::gpu::{Chunk, Gpu, PaletteForm};
 use std::rc::Rc;
 
@@ -31,8 +30,8 @@ impl Posing {
     }
 
     /// Creates the buffers for a crowd; each part is a chunk or, on the host, several that share a buffer. The job's
-    /// frustum and eye decide which instances are shown, and how; `edit` changes the kernels that pose. With `bakes`,
-    /// the skinning can show baked vertices where the crowd allows them.
+    /// frustum and eye decide which instances are shown, and how. With `bakes`, the skinning can show baked vertices
+    /// where the crowd allows them.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the adapter lacks a feature, or
@@ -44,13 +43,12 @@ impl Posing {
         parts: &[Vec<Chunk>],
         (form, bakes): (PaletteForm, bool),
         job: &Job,
-        edit: Option<&Edit>,
     ) -> Result<PaletteSource> {
         let chunks = &parts.concat()[..];
         let view = self.culls().then_some((&job.frustum, &job.eye));
         if let PaletteForm::Baked(format) = form {
-            let baked = BakedGroups::new(gpu, crowd, format, |_| true, edit)?;
-            return DevicePose::source(gpu, crowd, chunks, (view, Some(baked)), edit);
+            let baked = BakedGroups::new(gpu, crowd, format, |_| true)?;
+            return DevicePose::source(gpu, crowd, chunks, (view, Some(baked)));
         }
         form.check(gpu, crowd, chunks)?;
         if self == Self::Host {
@@ -68,7 +66,7 @@ impl Posing {
         let is_baked = |group: &Group| group.baked;
         let bakes = bakes && job.gameplay.is_none() && !crowd.has_update_rates();
         let bakes = bakes && crowd.groups().iter().any(is_baked);
-        let baked = bakes.then(|| BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked, edit)).transpose()?;
-        DevicePose::source(gpu, crowd, chunks, (view, baked), edit)
+        let baked = bakes.then(|| BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked)).transpose()?;
+        DevicePose::source(gpu, crowd, chunks, (view, baked))
     }
 }

@@ -4,7 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Stage, StageTimer};
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Commands, Gpu};
 use crate::model::Rows;
 use std::ops::Range;
@@ -56,17 +56,16 @@ struct UpdatedBuffer {
 
 impl Updates {
     /// Updates of buffers, each with the records of some instances at tick 0, in rising order; `None` if no instance of
-    /// the crowd is replaced. `edit` changes the kernel.
+    /// the crowd is replaced.
     pub fn new<'a>(
         gpu: &Gpu,
         crowd: &Crowd,
         record: Record,
         buffers: impl IntoIterator<Item = (Range<u32>, &'a Buffer)>,
-        edit: Option<&Edit>,
     ) -> Option<Self> {
         crowd.turnover()?;
         let purpose = if record == Record::Layer { Purpose::Scratch } else { Purpose::Targets };
-        let kernel = Kernel::new(gpu, "update", shader(), edit, true);
+        let kernel = Kernel::new(gpu, "update", shader(), true);
         let buffer = |(instances, records): (Range<u32>, &Buffer)| {
             let words = records.size as usize / size_of::<u32>();
             let most = 1 + words / record.words() * (1 + record.words());

@@ -8,7 +8,7 @@ use crate::frame::{Purpose, Result, Stage};
 use crate::frustum::{Eye, Frustum, placed_box};
 use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::DISPATCHES;
-use crate::gpu::shader::{Edit, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
 use crate::model::{Model, Rows};
 use std::mem::offset_of;
@@ -99,10 +99,10 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// Creates the pass for a crowd, without chunks; `edit` changes the kernels.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, eye: &Eye, edit: Option<&Edit>) -> Self {
+    /// Creates the pass for a crowd, without chunks.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, eye: &Eye) -> Self {
         let kernels = shaders().map(|(name, wgsl)| {
-            let kernel = Kernel::new(gpu, name, wgsl, edit, true);
+            let kernel = Kernel::new(gpu, name, wgsl, true);
             let pipeline = kernel.pipeline(gpu, &[]);
             (kernel, pipeline)
         });

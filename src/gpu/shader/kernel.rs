@@ -1,6 +1,5 @@
-//! Shader modules, kernels made from them, and the edits with which tests break them. Bind groups and their layouts are
-//! derived from shaders: buffers are bound to variables by name, and the numbers of groups and bindings stand in WGSL
-//! alone.
+//! Shader modules, and kernels made from them. Bind groups and their layouts are derived from shaders: buffers are bound
+//! to variables by name, and the numbers of groups and bindings stand in WGSL alone.
 
 use crate::frame::DeviceObject;
 use crate::gpu::Gpu;
@@ -11,26 +10,25 @@ use crate::gpu::device::{
 use crate::gpu::shader::layout;
 use crate::gpu::shader::reflection::{Binding, Interface};
 use serde_json::json;
-use std::rc::Rc;
 
 /// Names and values of shader overrides.
 pub type Constants = Vec<(&'static str, f64)>;
 
-/// A change to a shader's WGSL: tests break shaders with it and check that parity fails.
-pub type Edit = Rc<dyn Fn(String) -> String>;
-
 /// The module of a shader, created the first time: reading a shader takes longer than creating a pipeline. Our own WGSL
-/// runs without the checks that untrusted shaders need: bounds checks and loop counters slowed a compute kernel on
+/// runs without the checks that untrusted and edited shaders need: bounds checks and loop counters slowed a compute kernel on
 /// llvmpipe down from approximately 135 to 360 ns per vertex.
 pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModule {
     let mut modules = gpu.modules.borrow_mut();
-    let key = (wgsl, trusted);
+    let key = match &*gpu.edit.borrow() {
+        Some(edit) => (edit(wgsl), false),
+        None => (wgsl, trusted),
+    };
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
     let recorded = json!({"kind": "module", "label": label});
     let module = gpu.create(
-        |open| create(&open.device, label, &key.0, trusted),
+        |open| create(&open.device, label, &key.0, key.1),
         || Object { text: Some(key.0.clone()), ..Object::new(recorded) },
     );
     modules.insert(key, module.clone());
@@ -138,13 +136,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Reads a complete shader. One that is not `trusted`, or edited, runs with bounds checks.
-    pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, edit: Option<&Edit>, trusted: bool) -> Self {
+    /// Reads a complete shader. One that is not `trusted` runs with bounds checks.
+    pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, trusted: bool) -> Self {
         let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
         let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
-        let wgsl = if let Some(edit) = edit { edit(wgsl) } else { wgsl };
-        let module = module(gpu, label, wgsl, trusted && edit.is_none());
+        let module = module(gpu, label, wgsl, trusted);
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
         Self { label, groups, layout, module }
     }

@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Lack, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
 use crate::gpu::pose::device_pose::SKIN;
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
@@ -99,11 +99,11 @@ impl SkinKernel {
         constants
     }
 
-    /// Compiles it for groups of these kinds: the shader and the pipeline of each. A kernel that is edited or from
-    /// outside this crate runs with bounds checks.
-    fn compiled(&self, gpu: &Gpu, kinds: &[Kind], edit: Option<&Edit>) -> Vec<(Kernel, ComputePipeline)> {
+    /// Compiles it for groups of these kinds: the shader and the pipeline of each. A kernel from outside this
+    /// crate runs with bounds checks.
+    fn compiled(&self, gpu: &Gpu, kinds: &[Kind]) -> Vec<(Kernel, ComputePipeline)> {
         let of_kind = |&kind: &Kind| {
-            let kernel = Kernel::new(gpu, self.name, self.shader(kind), edit, self.text.is_none());
+            let kernel = Kernel::new(gpu, self.name, self.shader(kind), self.text.is_none());
             let pipeline = kernel.pipeline(gpu, &self.constants(kind));
             (kernel, pipeline)
         };
@@ -137,13 +137,13 @@ struct Characters {
 }
 
 impl ComputeSkin {
-    /// Creates pipelines for a crowd. An edited kernel runs with bounds checks.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel, edit: Option<&Edit>) -> Self {
+    /// Creates pipelines for a crowd.
+    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel) -> Self {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
-        let compiled = kernel.compiled(gpu, &kinds, edit);
+        let compiled = kernel.compiled(gpu, &kinds);
         let each = (kernel.threads == ThreadLayout::Character).then(|| compiled.first()).flatten();
         let (characters, own) = gpu.counted(|| each.map(|(kernel, _)| Characters::new(gpu, crowd, kernel)));
         Self {

@@ -4,13 +4,12 @@ use crate::backends::common::{context, prepare_for};
 use crate::backends::levels::built;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Vec3, Vec4};
-use skinbench::backend::gpu::Edits;
 use skinbench::backend::{Backend, Context};
 use skinbench::bake;
 use skinbench::crowd::{Crowd, Reach};
 use skinbench::frame::{FrameInput, Job, Purpose, Retention, StageTimer};
 use skinbench::frustum::{Eye, Frustum};
-use skinbench::gpu::shader::kernel::Edit;
+use skinbench::gpu::Edit;
 use skinbench::harness::lod_error;
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::registry;
@@ -150,10 +149,12 @@ fn the_last_level_is_baked_where_it_may_be() {
     let Ok(backend) = registry::find("gpu-full:vertex").unwrap().create(&context) else { return };
     // Players of the last level come after those of the others.
     let edit: Edit = Rc::new(|wgsl| wgsl.replace("players[batch.first_instance + instance]", "players[instance]"));
-    let edits = Edits { pose: Some(edit), skin: None };
-    let broken = registry::find(CHOOSING[1]).unwrap().create_edited(&context, edits).unwrap();
+    let edited = &context.gpu.as_ref().unwrap().edit;
+    edited.replace(Some(edit));
+    let broken = registry::find(CHOOSING[1]).unwrap().create(&context).unwrap();
     let failure = shown(&*broken, &context, scene.choices().unwrap(), &views(&scene)[..1]).unwrap_err();
     assert!(failure.starts_with("position"), "{failure}");
+    edited.replace(None);
     let posed = built(text, lod("mesh"));
     let parity = |backend: &dyn Backend, crowd: &Crowd| {
         let (mut backend, mut arena) = prepare_for(backend, &context, crowd, &Job::default());
@@ -164,9 +165,9 @@ fn the_last_level_is_baked_where_it_may_be() {
     assert_eq!([&baked.failure, &exact.failure], [&None; 2]);
     // The error that baked levels state is not allowed at the others.
     let edit: Edit = Rc::new(|wgsl| wgsl.replace("vec4f(0.0, 0.0, 0.0, m.w)", "vec4f(0.0, 0.0, 0.0, m.w + 1e-4)"));
-    let edits = Edits { pose: Some(edit), skin: None };
-    let broken = registry::find("gpu-full:vertex").unwrap().create_edited(&context, edits).unwrap();
-    let failure = parity(&*broken, &scene.crowd).failure.unwrap();
+    edited.replace(Some(edit));
+    let failure = parity(&*backend, &scene.crowd).failure.unwrap();
+    edited.replace(None);
     assert!(failure.starts_with("position is off by 8") && failure.contains("e-5 (limit 1e-5)"), "{failure}");
     assert!(exact.approximation.is_none() && exact.max_rel < 1e-5 && baked.max_rel > 1e-5, "{}", baked.max_rel);
     let scratch = |crowd: &Crowd| backend.footprint(crowd, &Job::default()).unwrap().device.get(Purpose::Scratch);
@@ -258,8 +259,8 @@ fn choosing_mutants_die() {
             }
             None => wgsl,
         });
-        let edits = Edits { pose: Some(Rc::clone(&edit)), skin: Some(edit) };
-        let backend = registry::find(CHOOSING[0]).unwrap().create_edited(&context, edits).unwrap();
+        context.gpu.as_ref().unwrap().edit.replace(Some(edit));
+        let backend = registry::find(CHOOSING[0]).unwrap().create(&context).unwrap();
         let failure = shown(&*backend, &context, scene.choices().unwrap(), &views[..1]).err();
         assert!(held.get(), "no shader holds {mutation:?}");
         failure

@@ -128,19 +128,16 @@ fn the_device_computes_the_same_and_it_arrives_later() {
 #[cfg(feature = "gpu")]
 #[test]
 fn broken_bounds_and_sockets_are_noticed() {
-    use skinbench::backend::gpu::Edits;
     use std::rc::Rc;
     let (context, scene) = (context(), scene("walkers", 20));
-    if context.gpu.is_none() {
-        return;
-    }
+    let Some(gpu) = &context.gpu else { return };
     let failure = |mutation: Option<(&'static str, &'static str)>| {
-        let edit: skinbench::gpu::shader::kernel::Edit = Rc::new(move |wgsl: String| match mutation {
+        let edit: skinbench::gpu::Edit = Rc::new(move |wgsl: String| match mutation {
             Some((old, new)) => wgsl.replace(old, new),
             None => wgsl,
         });
-        let edits = Edits { pose: Some(edit), skin: None };
-        let backend = registry::find("gpu-full").unwrap().create_edited(&context, edits).unwrap();
+        gpu.edit.replace(Some(edit));
+        let backend = registry::find("gpu-full").unwrap().create(&context).unwrap();
         let job = Job { gameplay: scene.gameplay.clone(), ..Job::default() };
         let (mut backend, mut arena) = prepare_for(&*backend, &context, &scene.crowd, &job);
         let (read, _) = frames(&mut *backend, &scene.crowd, &mut arena, &[90]);

@@ -4,7 +4,7 @@ use super::clips::{ClipStore, Needs};
 use crate::gpu::Gpu;
 use crate::gpu::device::objects::{BindGroup, ComputePipeline, Resource};
 use crate::gpu::shader::reflection::Interface;
-use crate::gpu::shader::{Constants, Edit, Kernel, WORKGROUP, layout, shader};
+use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, shader};
 use crate::model::Model;
 use std::rc::Rc;
 use strum::{IntoStaticStr, VariantArray};
@@ -117,13 +117,13 @@ fn overrides(wgsl: &str) -> Vec<String> {
 pub struct Kernels(Vec<(Kernel, Vec<String>)>);
 
 impl Kernels {
-    /// Reads the kernels, unless nothing `poses`; `edit` changes them.
-    pub fn new(gpu: &Gpu, edit: Option<&Edit>, poses: bool) -> Self {
+    /// Reads the kernels, unless nothing `poses`.
+    pub fn new(gpu: &Gpu, poses: bool) -> Self {
         let read = |kernel: &PoseKernel| {
             let wgsl = kernel.shader();
             // Where no pipeline is made, parsing would only take time.
             let overrides = if gpu.plans() { Vec::new() } else { overrides(&wgsl) };
-            (Kernel::new(gpu, kernel.name(), wgsl, edit, true), overrides)
+            (Kernel::new(gpu, kernel.name(), wgsl, true), overrides)
         };
         Self(KERNELS.iter().filter(|_| poses).map(read).collect())
     }

@@ -12,7 +12,7 @@ use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, Stag
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::{Buffer, ComputePass};
 use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates, Visibility};
-use crate::gpu::shader::{Edit, layout};
+use crate::gpu::shader::layout;
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
 use crate::gpu::{Chunk, Commands, Gpu};
@@ -59,7 +59,6 @@ impl DevicePose {
         crowd: &Crowd,
         chunks: &[Chunk],
         (view, baked): (Option<(&Frustum, &Eye)>, Option<BakedGroups>),
-        edit: Option<&Edit>,
     ) -> Result<PaletteSource> {
         let blends = blends(crowd);
         // Neighbouring chunks that share buffers: those of a family, if instances in view are chosen among its levels.
@@ -71,11 +70,11 @@ impl DevicePose {
         statics.chunks_mut(levels).for_each(Statics::unite);
         let statics: Vec<Rc<Statics>> = statics.into_iter().map(Rc::new).collect();
         let poses = statics.iter().any(|statics| statics.needs.is_some());
-        let kernels = Kernels::new(gpu, edit, poses);
+        let kernels = Kernels::new(gpu, poses);
         let pipelines = kernels.pipelines(gpu, statics.iter().map(|statics| statics.needs));
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let now = gpu.buffer(Purpose::Scratch, "now", size_of::<layout::Now>() as u64, usage);
-        let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye, edit));
+        let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye));
         let mut batches = Vec::with_capacity(chunks.len());
         for family in chunks.chunks(levels) {
             let poses = Rc::new(FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut()));
@@ -94,7 +93,7 @@ impl DevicePose {
             commands.finish()?;
         }
         let played = batches.iter().step_by(levels).map(|batch| (batch.instances.clone(), &batch.family.layers));
-        let updates = Updates::new(gpu, crowd, Record::Layer, played, edit);
+        let updates = Updates::new(gpu, crowd, Record::Layer, played);
         let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
         // The time of the kernels does not depend on the poses.
         let fastest = |largest: &PoseBatch| {
