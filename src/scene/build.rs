@@ -9,14 +9,13 @@ use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
 use crate::asset::Place;
-use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, MAX_LAYERS, REST, UNMASKED};
+use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, REST};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
 use crate::model::{Model, Rows, rows_to_affine};
 use crate::vertex::Encoding;
 use crate::wording;
-use arrayvec::ArrayVec;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
 use rand_core::Rng;
@@ -170,65 +169,53 @@ impl Scene {
             .zip(&sources)
             .map(|(model, source)| model.map(Deriving::new).map_err(|error| self.error(place_of(source), error)));
         let mut models: Vec<Deriving> = loaded.collect::<Result<_, _>>()?;
-        let mut resolved: Vec<Vec<(usize, ResolvedClips)>> = Vec::with_capacity(self.groups.len());
-        for group in &self.groups {
-            let own = group.used_models().iter().map(|source| {
+        let mut resolved: Vec<(usize, usize, ResolvedClips)> = Vec::new();
+        for (place, group) in self.groups.iter().enumerate() {
+            for source in group.used_models() {
                 let index = index_of[source];
-                Ok((index, self.find(group, &mut models[index])?))
-            });
-            resolved.push(own.collect::<Result<_, SceneError>>()?);
+                resolved.push((place, index, self.find(group, &mut models[index])?));
+            }
         }
         let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
         let clips = settings.clips.unwrap_or_default();
         let models: Vec<_> = raw.par_iter().map(|model| clips.stored(Arc::clone(model))).collect();
         let models: Vec<_> = models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error))?;
-        let mut loaded = Vec::with_capacity(self.groups.len());
-        for (group, resolved) in self.groups.iter().zip(resolved) {
-            if resolved.len() > 1 {
-                hash.number(resolved.len() as u64);
+        let member = |(group, index, resolved): (usize, usize, ResolvedClips)| {
+            let model = Arc::clone(&models[index]);
+            let stand = Stand::new(&model, self.groups[group].scale);
+            Member { group, index, stand, model, resolved, placements: Vec::new(), layers: Vec::new() }
+        };
+        let mut members: Vec<Member> = resolved.into_iter().map(member).collect();
+        let (mut first_models, mut spacings) = (Vec::new(), Vec::new());
+        for (own, group) in members.chunk_by(Member::beside).zip(&self.groups) {
+            if own.len() > 1 {
+                hash.number(own.len() as u64);
             }
-            let members = resolved.into_iter().map(|(index, resolved)| {
-                let model = Arc::clone(&models[index]);
-                hash.group(group, &model, &resolved);
-                Member { index, stand: Stand::new(&model, group.scale), model, resolved }
-            });
-            let members: Vec<Member> = members.collect();
-            let footprint = members.iter().map(|member| member.stand.footprint).fold(0.1, f64::max);
-            let spacing = group.spacing.unwrap_or(1.25 * footprint);
-            loaded.push(LoadedGroup { members, spacing });
+            own.iter().for_each(|member| hash.group(group, &member.model, &member.resolved));
+            let footprint = own.iter().map(|member| member.stand.footprint).fold(0.1, f64::max);
+            spacings.push(group.spacing.unwrap_or(1.25 * footprint));
+            first_models.push(Arc::clone(&own[0].model));
         }
 
         let mut crowd = Crowd::with_format(format);
-        let across = loaded.iter().zip(&self.groups).map(|(s, g)| g.layout.half_width(g.count as u32, s.spacing));
+        let across =
+            self.groups.iter().zip(&spacings).map(|(g, spacing)| g.layout.half_width(g.count as u32, *spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
-        let drawn: Vec<DrawnGroup> = (0..loaded.len())
-            .map(|index| DrawnGroup::new(&self.groups[index], &loaded[index], middles[index], self.seed, index))
-            .collect();
-        // The groups and members that show each model. Instances of one model become neighbours in the crowd, so that
-        // one dispatch handles all of them.
-        let mut showing: Vec<Vec<(usize, usize)>> = vec![Vec::new(); models.len()];
-        for (group, loaded) in loaded.iter().enumerate() {
-            loaded.members.iter().enumerate().for_each(|(place, member)| showing[member.index].push((group, place)));
+        for (place, own) in members.chunk_by_mut(Member::beside).enumerate() {
+            draw(own, &self.groups[place], middles[place], spacings[place], self.seed, place);
         }
-        for (model, showing) in models.iter().zip(&showing) {
-            let resolved = |&(group, place): &(usize, usize)| &loaded[group].members[place].resolved;
-            let masks: Vec<_> = showing.iter().flat_map(|at| resolved(at).masks.iter().cloned()).collect();
-            let first_masks = showing.iter().scan(0, |next, at| {
-                let first = *next;
-                *next += resolved(at).masks.len() as u32;
-                Some(first)
+        // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
+        members.sort_by_key(|member| member.index);
+        for showing in members.chunk_by(|a, b| a.index == b.index) {
+            let masks: Vec<_> = showing.iter().flat_map(|member| member.resolved.masks.iter().cloned()).collect();
+            let all = showing.iter().flat_map(|member| {
+                let layers = member.layers.chunks(1 + self.groups[member.group].layers.len());
+                member.placements.iter().copied().zip(layers)
             });
-            let all = showing.iter().zip(first_masks).flat_map(|(&(group, place), first_mask)| {
-                let drawn = &drawn[group];
-                drawn.of_member[place].iter().map(move |&instance| drawn.instance(instance, first_mask))
-            });
-            crowd.push_masked_group(Arc::clone(model), &masks, all).map_err(|error| self.error(None, error))?;
+            let pushed = crowd.push_masked_group(Arc::clone(&showing[0].model), &masks, all);
+            pushed.map_err(|error| self.error(None, error))?;
         }
-        let members = showing
-            .iter()
-            .flatten()
-            .map(|&(group, place)| (group, &*loaded[group].members[place].model, drawn[group].of_member[place].len()));
-        let crowd = self.expressed(crowd, &members.collect::<Vec<_>>())?;
+        let crowd = self.expressed(crowd, &members)?;
         let mixed = self.groups.iter().filter(|group| group.is_mixed()).flat_map(GroupDescription::used_models);
         let mixed_models = mixed.map(|source| index_of[source]).collect::<HashSet<_>>().len();
         let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
@@ -262,7 +249,7 @@ impl Scene {
             name: self.name.clone(),
             hash: hash.finish(),
             crowd,
-            models: loaded.iter().map(|group| Arc::clone(&group.members[0].model)).collect(),
+            models: first_models,
             mixed_models: (mixed_models > 0).then_some(mixed_models as u32),
             passes: self.passes(),
             resolution: self.resolution,
@@ -274,28 +261,28 @@ impl Scene {
         })
     }
 
-    /// Gives each instance the weights of the scene's keys. `members` has the group, model and number of instances of
-    /// neighbouring instances, in the order of the crowd.
-    fn expressed(&self, crowd: Crowd, members: &[(usize, &Model, usize)]) -> Result<Crowd, SceneError> {
+    /// Gives each instance the weights of the scene's keys; `members` are in the order of the crowd.
+    fn expressed(&self, crowd: Crowd, members: &[Member]) -> Result<Crowd, SceneError> {
         let requested = self.settings.active_targets;
         if let Some(count) = requested.filter(|_| !crowd.has_targets()) {
             let problem = format!("{count} active morph targets requested; no model of the scene has targets");
             return Err(self.error(None, problem));
         }
-        let plan = |group: usize, model: &Model| {
-            let own = &self.groups[group].expression;
-            let morphs = !model.mesh().targets().is_empty();
+        let plan = |member: &Member| {
+            let own = &self.groups[member.group].expression;
+            let morphs = !member.model.mesh().targets().is_empty();
             ExpressionPlan { active: requested.filter(|_| morphs).or(own.active), ..own.clone() }
         };
-        if members.iter().all(|&(group, model, _)| plan(group, model).is_empty()) {
+        if members.iter().all(|member| plan(member).is_empty()) {
             return Ok(crowd);
         }
         let mut expressions = Vec::with_capacity(crowd.instance_count());
-        for (index, &(group, model, count)) in members.iter().enumerate() {
-            let plan = plan(group, model);
+        for (index, member) in members.iter().enumerate() {
+            let plan = plan(member);
             // Each model of a group has a sequence of its own.
-            let earlier = members[..index].iter().filter(|(other, ..)| *other == group).count();
-            let own = plan.of_instances(model, self.seed, group + earlier * self.groups.len(), count);
+            let earlier = members[..index].iter().filter(|other| other.group == member.group).count();
+            let stream = member.group + earlier * self.groups.len();
+            let own = plan.of_instances(&member.model, self.seed, stream, member.placements.len());
             expressions.extend(own.map_err(|problem| self.error(plan.place, problem))?);
         }
         let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
@@ -360,11 +347,11 @@ impl Scene {
                 .find(&layer.clip)
                 .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            resolved.layers.push(ResolvedLayer { clip, mask: resolved.masks.len() as u32 });
+            resolved.layers.push(ResolvedLayer { clip, mask: models.masks });
             if let Some(mask) = &layer.mask {
-                resolved
-                    .masks
-                    .push(mask.resolve(&models.model).map_err(|problem| self.error(Some(mask.place), problem))?);
+                let weights = mask.resolve(&models.model);
+                resolved.masks.push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
+                models.masks += 1;
             }
         }
         Ok(resolved)
@@ -375,19 +362,24 @@ impl Scene {
     }
 }
 
-/// A group with its models loaded.
-struct LoadedGroup {
-    members: Vec<Member>,
-    spacing: f64,
-}
-
-/// A model of a group.
+/// A model of a group, and the instances that show it.
 struct Member {
     /// Index among all models of the scene.
     index: usize,
+    /// Index of its group.
+    group: usize,
     model: Arc<Model>,
     resolved: ResolvedClips,
     stand: Stand,
+    placements: Vec<Rows>,
+    /// `[instance][layer]`.
+    layers: Vec<Layer>,
+}
+
+impl Member {
+    fn beside(&self, other: &Self) -> bool {
+        self.group == other.group
+    }
 }
 
 /// Centres along X of groups with these half widths, in a row around 0.
@@ -412,59 +404,31 @@ fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String>
     }
 }
 
-/// Placements and layers of a group's instances, with one stream of random numbers per group and per layer.
-struct DrawnGroup {
-    placements: Vec<Rows>,
-    /// `[instance][layer]`.
-    layers: Vec<Layer>,
-    /// The instances of each member.
-    of_member: Vec<Vec<u32>>,
-}
-
-impl DrawnGroup {
-    fn new(group: &GroupDescription, loaded: &LoadedGroup, middle: f64, seed: u64, stream: usize) -> Self {
-        let count = group.count as u32;
-        let member_of = shuffled(count, loaded.members.len(), seed, stream);
-        let mut random = Pcg32::new(seed, stream as u64);
-        let mut layer_random = layer::streams(seed, stream, group.layers.len());
-        let mut drawn = Self {
-            placements: Vec::with_capacity(count as usize),
-            layers: Vec::with_capacity(count as usize * (1 + group.layers.len())),
-            of_member: vec![Vec::new(); loaded.members.len()],
-        };
-        for (instance, &place_of_model) in (0..count).zip(&member_of) {
-            let member = &loaded.members[place_of_model as usize];
-            let of_member = &mut drawn.of_member[place_of_model as usize];
-            // Always three draws, so that changing one key does not affect the others' values.
-            let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
-            let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
-            let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, loaded.spacing);
-            let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-            let resolved = &member.resolved;
-            let clip = resolved.clips[of_member.len() % resolved.clips.len()];
-            let pace = 1.0 + group.speed_spread * either_way(speed);
-            let yaw = yaw + group.layout.facing(instance, count);
-            let own = layer::playing(&member.model, clip, &group.play, phase, group.speed * pace);
-            let first = drawn.layers.len();
-            drawn.layers.push(Layer { weight: group.weight as f32, ..own });
-            for ((plan, resolved), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
-                drawn.layers.push(plan.of_instance(&member.model, resolved, &own, pace, random));
-            }
-            layer::fall_in_step(&member.model, &mut drawn.layers[first..], group.speed * pace);
-            drawn.placements.push(member.stand.placement(place, yaw.to_radians()));
-            of_member.push(instance);
+/// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for
+/// each layer.
+fn draw(members: &mut [Member], group: &GroupDescription, middle: f64, spacing: f64, seed: u64, stream: usize) {
+    let count = group.count as u32;
+    let member_of = shuffled(count, members.len(), seed, stream);
+    let mut random = Pcg32::new(seed, stream as u64);
+    let mut layer_random = layer::streams(seed, stream, group.layers.len());
+    for (instance, member) in (0..count).zip(member_of) {
+        let Member { model, resolved, stand, placements, layers, .. } = &mut members[member as usize];
+        // Always three draws, so that changing one key does not affect the others' values.
+        let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
+        let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
+        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, spacing);
+        let yaw = group.yaw + group.yaw_spread * either_way(yaw);
+        let clip = resolved.clips[placements.len() % resolved.clips.len()];
+        let pace = 1.0 + group.speed_spread * either_way(speed);
+        let yaw = yaw + group.layout.facing(instance, count);
+        let own = layer::playing(model, clip, &group.play, phase, group.speed * pace);
+        let first = layers.len();
+        layers.push(Layer { weight: group.weight as f32, ..own });
+        for ((plan, found), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
+            layers.push(plan.of_instance(model, found, &own, pace, random));
         }
-        drawn
-    }
-
-    /// An instance whose group's masks begin at `first_mask` among those of its model.
-    fn instance(&self, instance: u32, first_mask: u32) -> (Rows, ArrayVec<Layer, MAX_LAYERS>) {
-        let (instance, count) = (instance as usize, self.layers.len() / self.placements.len());
-        let own = self.layers[instance * count..][..count].iter().map(|layer| match layer.mask {
-            UNMASKED => *layer,
-            mask => Layer { mask: first_mask + mask, ..*layer },
-        });
-        (self.placements[instance], own.collect())
+        layer::fall_in_step(model, &mut layers[first..], group.speed * pace);
+        placements.push(stand.placement(place, yaw.to_radians()));
     }
 }
 

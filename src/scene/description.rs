@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for ClipChoice {
 
 /// Instances of one model, or of several in a random order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct GroupDescription {
+pub(crate) struct GroupDescription {
     /// At least one.
     pub(super) models: Vec<ModelSource>,
     pub(super) count: u64,
@@ -48,7 +48,7 @@ pub(super) struct GroupDescription {
     pub(super) play: Play,
     /// Weight of the clip among the merge layers.
     pub(super) weight: f64,
-    pub(super) layers: Vec<LayerPlan>,
+    pub(crate) layers: Vec<LayerPlan>,
     pub(super) expression: ExpressionPlan,
     pub(super) yaw: f64,
     pub(super) yaw_spread: f64,
@@ -85,7 +85,7 @@ pub struct Scene {
     pub camera: Camera,
     pub(super) settings: Settings,
     /// The groups, changed by the settings.
-    pub(super) groups: Vec<GroupDescription>,
+    pub(crate) groups: Vec<GroupDescription>,
 }
 
 impl Scene {

@@ -15,7 +15,7 @@ pub(super) const LONGEST_SECONDS: f64 = 100_000.0;
 
 /// Playback settings of a clip, from a group or a layer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Play {
+pub(crate) struct Play {
     pub mode: PlaybackMode,
     /// Fraction of the clip's cycle over which starting phases are spread.
     pub phase_spread: f64,
@@ -28,7 +28,7 @@ pub(super) struct Play {
 /// Playback mode, as in scene files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum PlaybackMode {
+pub(crate) enum PlaybackMode {
     #[default]
     Loop,
     Wrap,
@@ -48,7 +48,7 @@ impl PlaybackMode {
 
 /// Plan of a layer over a group's own clip.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct LayerPlan {
+pub(crate) struct LayerPlan {
     pub clip: String,
     pub kind: LayerKind,
     pub weight: f64,
@@ -63,7 +63,7 @@ pub(super) struct LayerPlan {
 
 /// Times at which a layer is present, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Times {
+pub(crate) struct Times {
     pub every: Option<f64>,
     /// `None` means that it never ends.
     pub lasts: Option<f64>,
@@ -75,7 +75,7 @@ pub(super) struct Times {
 
 /// Joints that a layer moves, by name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct MaskPlan {
+pub(crate) struct MaskPlan {
     pub joints: Vec<String>,
     pub subtree: Vec<String>,
     pub weights: Vec<(String, f64)>,
@@ -118,13 +118,15 @@ impl MaskPlan {
 /// A model with the clips that layers derive from its own.
 pub(super) struct Deriving {
     pub model: Model,
+    /// Masks of layers so far, in the order in which the crowd has them.
+    pub masks: u32,
     own: u32,
     derived: HashMap<(u32, bool, bool), u32>,
 }
 
 impl Deriving {
     pub fn new(model: Model) -> Self {
-        Self { own: model.clips().len() as u32, model, derived: HashMap::new() }
+        Self { own: model.clips().len() as u32, model, masks: 0, derived: HashMap::new() }
     }
 
     /// The model's own clips; derived ones follow them.
@@ -207,7 +209,7 @@ pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 
 impl LayerPlan {
     /// The layer of one instance whose own clip plays as `base`, at `pace` times the pace of its group.
-    pub fn of_instance(
+    pub(super) fn of_instance(
         &self,
         model: &Model,
         found: &ResolvedLayer,

@@ -8,10 +8,10 @@ use super::camera::Camera;
 use super::settings::{Clips, Lod};
 use crate::asset::{adapt, joint_level};
 use crate::bake;
-use crate::crowd::{Crowd, CrowdError, MAX_LAYERS};
+use crate::crowd::{Crowd, Group};
 use crate::model::{Model, ModelError};
-use arrayvec::ArrayVec;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
@@ -42,8 +42,8 @@ pub struct Levels {
     pub counts: [usize; LEVELS],
     /// Largest distance from the full character, once the harness has measured it: parts of the diagonal, and pixels.
     pub(crate) error: OnceLock<[f64; 2]>,
-    /// For each group of [`Levels::full`] its models at all levels, as far as the scene's crowd has them.
-    made: Vec<[Option<LevelModel>; LEVELS]>,
+    /// The models of the scene's crowd, by group of [`Levels::full`] and level.
+    made: HashMap<(usize, usize), LevelModel>,
     maker: LevelMaker,
     choices: OnceLock<Result<Crowd, String>>,
 }
@@ -56,20 +56,12 @@ impl Levels {
     /// A model that cannot be reduced, or that cannot be put in a crowd.
     pub(super) fn choices(&self) -> Result<&Crowd, String> {
         let make = || -> Result<Crowd, Box<dyn Error>> {
-            let all: Vec<(usize, usize)> =
-                (0..self.made.len()).flat_map(|g| (0..LEVELS).map(move |l| (g, l))).collect();
-            let made: Vec<Result<LevelModel, ModelError>> = all
-                .par_iter()
-                .map(|&(group, level)| match &self.made[group][level] {
-                    Some(made) => Ok(made.clone()),
-                    None => self.maker.model(&self.full, group, level),
-                })
-                .collect();
-            let mut crowd = Crowd::with_format(self.full.format());
-            for ((group, level), made) in all.into_iter().zip(made) {
-                let instances: Vec<u32> = self.full.groups()[group].instances.clone().collect();
-                self.maker.push(&mut crowd, &self.full, (group, level), &instances, &made?)?;
-            }
+            let instances: Vec<u32> = (0..self.full.instance_count() as u32).collect();
+            let all = self.full.groups().iter().enumerate().flat_map(|(group, own)| {
+                let own = &instances[own.instances.start as usize..own.instances.end as usize];
+                (0..LEVELS).map(move |level| (group, level, own))
+            });
+            let (crowd, _) = self.maker.crowd(&self.full, &all.collect::<Vec<_>>(), &self.made)?;
             Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
         };
         self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
@@ -85,6 +77,9 @@ impl Levels {
         })
     }
 }
+
+/// A group of the full crowd, a level, and the instances that show it.
+type Placed<'a> = (usize, usize, &'a [u32]);
 
 /// A model at one level.
 #[derive(Debug, Clone)]
@@ -108,46 +103,29 @@ pub(super) fn leveled(
     resolution: [u32; 2],
 ) -> Result<(Crowd, Levels, Vec<String>), Box<dyn Error>> {
     let eye = camera.seen_from(&full, resolution);
-    let mut placed: Vec<(usize, usize, Vec<u32>)> = Vec::new();
-    let mut sizes = vec![0.0; full.instance_count()];
-    for (index, group) in full.groups().iter().enumerate() {
-        let mut at_level: [Vec<u32>; LEVELS] = Default::default();
-        for instance in group.instances.clone() {
-            let size = eye.pixels(group.model.bounds(), &full.placements()[instance as usize]);
-            sizes[instance as usize] = size;
-            at_level[level(size)].push(instance);
-        }
-        let used = at_level.into_iter().enumerate().filter(|(_, instances)| !instances.is_empty());
-        placed.extend(used.map(|(level, instances)| (index, level, instances)));
+    let pixels = |group: &Group, instance| eye.pixels(group.model.bounds(), &full.placements()[instance as usize]);
+    let of_group = |group: &Group| group.instances.clone().map(|instance| pixels(group, instance)).collect::<Vec<_>>();
+    let sizes: Vec<f64> = full.groups().iter().flat_map(of_group).collect();
+    let place = |instance: u32| (full.group_of(instance), level(sizes[instance as usize]));
+    let mut original: Vec<u32> = (0..sizes.len() as u32).collect();
+    original.sort_by_cached_key(|&instance| place(instance));
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut counts = [0; LEVELS];
+    for instances in original.chunk_by(|&a, &b| place(a) == place(b)) {
+        let (group, level) = place(instances[0]);
+        counts[level] += instances.len();
+        placed.push((group, level, instances));
     }
-    let made: Vec<Result<LevelModel, ModelError>> =
-        placed.par_iter().map(|&(group, level, _)| maker.model(&full, group, level)).collect();
-
-    let mut crowd = Crowd::with_format(full.format());
-    let (mut original, mut counts) = (Vec::with_capacity(sizes.len()), [0; LEVELS]);
-    let mut whole: Vec<(String, usize)> = Vec::new();
-    let mut posed: Vec<&str> = Vec::new();
-    let mut kept: Vec<[Option<LevelModel>; LEVELS]> = full.groups().iter().map(|_| Default::default()).collect();
-    for ((group, level, instances), made) in placed.iter().zip(made) {
-        let made = made?;
-        if made.whole {
-            whole.push((full.groups()[*group].model.name().to_owned(), *level));
-        }
-        if !maker.push(&mut crowd, &full, (*group, *level), instances, &made)? {
-            posed.push(full.groups()[*group].model.name());
-        }
-        counts[*level] += instances.len();
-        original.extend_from_slice(instances);
-        kept[*group][*level] = Some(made);
-    }
+    let (mut crowd, made) = maker.crowd(&full, &placed, &HashMap::new())?;
+    let remarks = remarks(&placed, &made, &crowd, maker.lod);
+    let made = placed.iter().zip(made).map(|(&(group, level, _), made)| ((group, level), made)).collect();
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
         crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
     }
-    let remarks = remarks(&whole, &posed);
     let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
     let (error, choices) = (OnceLock::new(), OnceLock::new());
-    let levels = Levels { full, original, pixels, counts, error, made: kept, maker, choices };
+    let levels = Levels { full, original, pixels, counts, error, made, maker, choices };
     Ok((crowd, levels, remarks))
 }
 
@@ -161,32 +139,37 @@ pub(super) struct LevelMaker {
 }
 
 impl LevelMaker {
-    /// Appends some instances of a group of the full crowd, at a level. Lets backends bake the vertices of the last
-    /// level if that is asked for; returns `false` if the instances play what cannot be baked.
-    fn push(
+    /// The crowd of some instances, each at a level, and the model of each of its groups. Lets backends bake the vertices
+    /// of the last level if that is asked for and the instances play what can be baked. Models that are `known` are not
+    /// made again.
+    fn crowd(
         &self,
-        crowd: &mut Crowd,
         full: &Crowd,
-        (group, level): (usize, usize),
-        instances: &[u32],
-        LevelModel { model, joints, .. }: &LevelModel,
-    ) -> Result<bool, CrowdError> {
-        let group = &full.groups()[group];
-        let masks = group.masks().chunks(group.model.skeleton().len()).map(|mask| match joints {
-            Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
-            None => mask.to_vec(),
-        });
-        let own = instances.iter().map(|&instance| {
-            let layers: ArrayVec<_, MAX_LAYERS> = full.layers().of(instance as usize).iter().copied().collect();
-            (full.placements()[instance as usize], layers)
-        });
-        crowd.push_masked_group(Arc::clone(model), &masks.collect::<Vec<_>>(), own)?;
-        let asked = level == LEVELS - 1 && self.lod.vertices;
-        let bakes = asked && crowd.groups().last().is_some_and(|group| bake::blends(crowd, group));
-        if bakes {
-            crowd.bake_last_group();
+        placed: &[Placed],
+        known: &HashMap<(usize, usize), LevelModel>,
+    ) -> Result<(Crowd, Vec<LevelModel>), Box<dyn Error>> {
+        let make = |&(group, level, _): &Placed| match known.get(&(group, level)) {
+            Some(known) => Ok(known.clone()),
+            None => self.model(full, group, level),
+        };
+        let made: Vec<Result<LevelModel, ModelError>> = placed.par_iter().map(make).collect();
+        let made: Vec<LevelModel> = made.into_iter().collect::<Result<_, _>>()?;
+        let mut crowd = Crowd::with_format(full.format());
+        for (&(group, level, instances), LevelModel { model, joints, .. }) in placed.iter().zip(&made) {
+            let group = &full.groups()[group];
+            let masks = group.masks().chunks(group.model.skeleton().len()).map(|mask| match joints {
+                Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
+                None => mask.to_vec(),
+            });
+            let own = instances.iter().map(|&instance| instance as usize);
+            let own = own.map(|instance| (full.placements()[instance], full.layers().of(instance)));
+            crowd.push_masked_group(Arc::clone(model), &masks.collect::<Vec<_>>(), own)?;
+            let asked = level == LEVELS - 1 && self.lod.vertices;
+            if asked && crowd.groups().last().is_some_and(|group| bake::blends(&crowd, group)) {
+                crowd.bake_last_group();
+            }
         }
-        Ok(bakes || !asked)
+        Ok((crowd, made))
     }
 
     /// The model of a group of the full crowd at a level.
@@ -217,19 +200,23 @@ impl LevelMaker {
 
 /// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
 /// vertices were to be baked.
-fn remarks(whole: &[(String, usize)], posed: &[&str]) -> Vec<String> {
+fn remarks(placed: &[Placed], made: &[LevelModel], crowd: &Crowd, lod: Lod) -> Vec<String> {
     let remark = |names: &[&str], what: String| match names {
         [] => None,
         [only] => Some(format!("{only} keeps {what}")),
         [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
     };
+    let of = |level: usize| placed.iter().zip(made).zip(crowd.groups()).filter(move |((own, _), _)| own.1 == level);
     let of_level = |level: usize| {
-        let names: Vec<&str> = whole.iter().filter(|(_, l)| *l == level).map(|(name, _)| name.as_str()).collect();
+        let whole = of(level).filter(|((_, made), _)| made.whole);
+        let names: Vec<&str> = whole.map(|(_, group)| group.model.name()).collect();
         remark(&names, format!("the whole mesh at level {level}: too few vertices inside seams and borders"))
     };
+    let posed = of(LEVELS - 1).filter(|(_, group)| lod.vertices && !group.baked);
+    let posed: Vec<&str> = posed.map(|(_, group)| group.model.name()).collect();
     let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
     let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
-    (1..LEVELS).filter_map(of_level).chain(remark(posed, poses)).collect()
+    (1..LEVELS).filter_map(of_level).chain(remark(&posed, poses)).collect()
 }
 
 /// The level for a size on the screen.

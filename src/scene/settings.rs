@@ -210,34 +210,19 @@ impl Settings {
     pub const MOST_BUCKETS: u32 = 1 << 16;
 
     /// These settings with other choices on top.
-    pub fn with(self, changes: Self) -> Self {
-        let new = changes.sockets.into_iter().filter(|name| !self.sockets.contains(name));
-        let sockets = self.sockets.iter().cloned().chain(new).collect();
-        let rates = changes.update_rate.is_some();
-        let buckets = changes.phase_buckets.is_some();
-        Self {
-            instances: changes.instances.or(self.instances),
-            passes: changes.passes.or(self.passes),
-            vertices: changes.vertices.or(self.vertices),
-            influences: changes.influences.or(self.influences),
-            active_targets: changes.active_targets.or(self.active_targets),
-            models: changes.models.or(self.models),
-            lod: changes.lod.or(self.lod),
-            attributes: changes.attributes.or(self.attributes),
-            normals: changes.normals.or(self.normals),
-            clips: changes.clips.or(self.clips),
-            interpolation: changes.interpolation.or(self.interpolation),
-            // Either takes the place of the other.
-            phase_buckets: changes.phase_buckets.or(self.phase_buckets.filter(|_| !rates)),
-            update_rate: changes.update_rate.or(self.update_rate.filter(|_| !buckets)),
-            turnover: changes.turnover.or(self.turnover),
-            frozen: changes.frozen.or(self.frozen),
-            distance: changes.distance.or(self.distance),
-            output: changes.output.or(self.output),
-            motion: changes.motion || self.motion,
-            bounds: changes.bounds || self.bounds,
-            sockets,
+    pub fn with(mut self, mut changes: Self) -> Self {
+        // Either takes the place of the other.
+        if changes.phase_buckets.is_some() || changes.update_rate.is_some() {
+            (self.phase_buckets, self.update_rate) = (None, None);
         }
+        let new = changes.sockets.iter().filter(|name| !self.sockets.contains(name));
+        let sockets = self.sockets.iter().chain(new).cloned().collect();
+        // TOML has no whole numbers of 64 bits; everything else is read as it is written.
+        let own = self.instances.take();
+        let instances = changes.instances.take().or(own);
+        let mut chosen = self.chosen();
+        chosen.extend(changes.chosen());
+        Self { instances, sockets, ..chosen.try_into().unwrap_or_default() }
     }
 
     /// Checks the values that were chosen.

@@ -3,6 +3,7 @@
 use crate::crowd::Crowd;
 use crate::gpu::{LineEnd, Overlay, opaque};
 use crate::model::rows_to_affine;
+use crate::reference::WorstError;
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -17,24 +18,13 @@ const COLORS: [[f32; 3]; 5] =
 /// Colour of NaN, sRGB.
 const NOT_A_NUMBER: [f32; 3] = [0.0, 1.0, 1.0];
 
-/// The largest error and its place.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Worst {
-    /// Distance as a fraction of the model's diagonal; NaN if any error is NaN.
-    pub error: f64,
-    /// Instance of the crowd.
-    pub instance: u32,
-    /// Vertex of its model, in stored order.
-    pub vertex: usize,
-}
-
 /// Vertices of some instances, coloured by their errors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heat {
     /// Triangles of the vertices in world space, in the colours of their errors.
     pub overlay: Overlay,
     /// The largest error; `None` if no vertex was compared.
-    pub worst: Option<Worst>,
+    pub worst: Option<WorstError>,
     /// Instances that are painted.
     pub painted: usize,
 }
@@ -54,7 +44,7 @@ pub fn color(error: f64) -> [f32; 3] {
 /// Paints instances of a crowd. For each instance, `words` are its skinned words and `errors` those of its vertices.
 /// Instances that come after [`MOST_VERTICES`] vertices are left out.
 pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) -> Heat {
-    let parts: Vec<(Vec<LineEnd>, Worst)> = painted
+    let parts: Vec<(Vec<LineEnd>, WorstError)> = painted
         .par_iter()
         .map(|(instance, words, errors)| {
             let group = &crowd.groups()[crowd.group_of(*instance)];
@@ -80,18 +70,14 @@ pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, V
         let mesh = crowd.groups()[crowd.group_of(*instance)].model.mesh();
         heat.overlay.indices.extend(mesh.indices().iter().map(|index| first + index));
         heat.overlay.corners.extend(corners);
-        let larger = |other: Worst| !other.error.is_nan() && (worst.error.is_nan() || worst.error > other.error);
-        if heat.worst.is_none_or(larger) {
-            heat.worst = Some(worst);
-        }
+        heat.worst = Some(heat.worst.map_or(worst, |known| known.max(worst)));
     }
     heat
 }
 
-fn worst_of(instance: u32, errors: &[f64]) -> Worst {
-    // By this order, errors that are not numbers are larger than others. Of equal ones the first counts.
-    let worst = errors.iter().enumerate().rev().max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
-    worst.map_or(Worst { error: 0.0, instance, vertex: 0 }, |(vertex, &error)| Worst { error, instance, vertex })
+fn worst_of(instance: u32, errors: &[f64]) -> WorstError {
+    let errors = errors.iter().enumerate().map(|(item, &error)| WorstError { error, instance, item });
+    errors.fold(WorstError { error: 0.0, instance, item: 0 }, WorstError::max)
 }
 
 #[cfg(test)]
@@ -112,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_number_that_is_none_is_the_worst() {
-        assert_eq!(worst_of(3, &[0.5, 0.7, 0.1]).vertex, 1);
+        assert_eq!(worst_of(3, &[0.5, 0.7, 0.1]).item, 1);
         let worst = worst_of(3, &[0.5, f64::NAN, 0.9]);
-        assert!(worst.error.is_nan() && worst.vertex == 1);
+        assert!(worst.error.is_nan() && worst.item == 1);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, Scene, SceneError, Settings};
+use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, LayerPlan, Scene, SceneError, Settings};
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
@@ -48,21 +48,6 @@ pub struct LayerIndex {
     pub group: usize,
     /// Layer of the group, in the order of the file.
     pub layer: usize,
-}
-
-/// State of a layer, for a panel.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LayerState {
-    /// Name or index of the clip.
-    pub clip: String,
-    /// `merge`, `override` or `additive`.
-    pub kind: String,
-    /// Weight among merge layers, or strength of other layers.
-    pub weight: f64,
-    /// Joints with their weights, of `mask.weights`; joints of `mask.joints` have 1. Empty for a layer without a mask.
-    pub mask: Vec<(String, f64)>,
-    /// Roots of the subtrees that the mask names.
-    pub subtrees: Vec<String>,
 }
 
 impl SceneDocument {
@@ -156,11 +141,10 @@ impl SceneDocument {
         (1..).zip(list(scene.as_item(), "group")).map(|(number, group)| format!("{number}: {}", model(group))).collect()
     }
 
-    /// Layers of a group, without the wave.
-    pub fn layers(&self, group: usize) -> Vec<LayerState> {
-        let scene = parsed(&self.text);
-        let group = list(scene.as_item(), "group").nth(group);
-        group.into_iter().flat_map(|group| list(group, "layer")).map(LayerState::of).collect()
+    /// Layers of a group, without the wave; none while the text is no valid scene.
+    pub(crate) fn layers(&self, group: usize) -> Vec<LayerPlan> {
+        let scene = Scene::parse(&self.name, &self.source, &self.text, &self.folder).ok();
+        scene.and_then(|scene| Some(scene.groups.get(group)?.layers.clone())).unwrap_or_default()
     }
 
     /// Sets the weight of a layer.
@@ -283,26 +267,6 @@ impl Wave {
     }
 }
 
-impl LayerState {
-    fn of(layer: &Item) -> Self {
-        let text = |key: &str, default: &str| layer.get(key).map_or_else(|| default.into(), plain);
-        let names = |key: &str| -> Vec<String> {
-            let names = layer.get("mask").and_then(|mask| mask.get(key)?.as_array());
-            names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-        };
-        let weights = layer.get("mask").and_then(|mask| mask.get("weights")?.as_table_like());
-        let weights = weights.into_iter().flat_map(|weights| weights.iter());
-        let weights = weights.map(|(joint, weight)| (joint.to_owned(), number(weight).unwrap_or(0.0)));
-        Self {
-            clip: text("clip", ""),
-            kind: text("kind", "override"),
-            weight: layer.get("weight").and_then(number).unwrap_or(1.0),
-            mask: names("joints").into_iter().map(|joint| (joint, 1.0)).chain(weights).collect(),
-            subtrees: names("subtree"),
-        }
-    }
-}
-
 /// A scene of a model's instances that play its clips in turn, as `Scene::load` makes it.
 fn model_scene(model: &str) -> String {
     format!("[[group]]\nmodel = {}\ncount = {DEFAULT_INSTANCES}\nclip = \"*\"\n", Value::from(model))
@@ -366,7 +330,7 @@ fn seconds(tick: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crowd::Presence;
+    use crate::crowd::{LayerKind, Presence};
     use crate::scene::Interpolation;
 
     fn built(document: &SceneDocument) -> crate::scene::BuiltScene {
@@ -423,7 +387,7 @@ mod tests {
     fn weights_masks_and_fades_of_layers_reach_the_crowd() {
         let mut document = SceneDocument::open("layers-4").unwrap();
         let kinds: Vec<_> = document.layers(0).into_iter().map(|layer| layer.kind).collect();
-        assert_eq!(kinds, ["merge", "override", "additive"]);
+        assert_eq!(kinds, [LayerKind::Merge, LayerKind::Override, LayerKind::Additive]);
         let layer = LayerIndex { group: 0, layer: 1 };
         document.set_layer_weight(layer, 0.25);
         document.set_mask(layer, "head", 0.5);
@@ -438,7 +402,7 @@ mod tests {
         let of_crowd = built(&document).crowd.layers().of(0)[2];
         assert_eq!([239, 270].map(|tick| of_crowd.weight_at(tick)), [0.25, 0.0]);
         document.clear_mask(layer);
-        assert!(document.layers(0)[1].subtrees.is_empty());
+        assert!(document.layers(0)[1].mask.is_none());
         document.reset_layers();
         assert!(!document.is_modified());
     }

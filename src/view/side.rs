@@ -7,7 +7,7 @@ use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTime
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
-use crate::reference::vertex_errors;
+use crate::reference::{distances, position, vertex_errors};
 use rayon::prelude::*;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -141,7 +141,9 @@ impl Side {
         let theirs = other.words(crowd)?;
         self.painted(crowd, light, |instance, words| {
             let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
-            Some(distances(crowd, instance, words, &theirs[other].1))
+            let group = &crowd.groups()[crowd.group_of(instance)];
+            let theirs: Vec<&[f32]> = theirs[other].1.chunks(group.format.words()).collect();
+            Some(distances(group, words, |vertex| position(group, theirs[vertex])))
         })
     }
 
@@ -182,19 +184,4 @@ impl Side {
         }
         Ok(())
     }
-}
-
-/// Distances between two skinned instances, vertex by vertex, over the model's diagonal.
-fn distances(crowd: &Crowd, instance: u32, ours: &[f32], theirs: &[f32]) -> Vec<f64> {
-    let group = &crowd.groups()[crowd.group_of(instance)];
-    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-    let place = |words: &[f32]| {
-        let numbers = group.format.decode(group.model.mesh().cube(), words);
-        glam::Vec3::from_slice(&numbers).as_dvec3()
-    };
-    let size = group.format.words();
-    ours.chunks_exact(size)
-        .zip(theirs.chunks_exact(size))
-        .map(|(a, b)| place(a).distance(place(b)) / diagonal)
-        .collect()
 }

@@ -7,7 +7,7 @@ use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 
 /// An error and its place; NaN counts as the largest.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorstError {
     /// In the unit of what is compared.
     pub error: f64,
@@ -20,7 +20,8 @@ pub struct WorstError {
 impl WorstError {
     const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
 
-    fn max(self, other: Self) -> Self {
+    /// The larger error.
+    pub fn max(self, other: Self) -> Self {
         let other_larger = !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
         if other_larger { other } else { self }
     }
@@ -115,18 +116,25 @@ impl Deviation {
     }
 }
 
-/// Distance of each vertex of an instance from where the reference has it, over the diagonal of the model's bounds; NaN
-/// where a word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
+/// Distance of each vertex of an instance from where the reference has it, as by [`distances`].
 pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = ReferencePose::new(crowd, instance, tick);
+    distances(group, words, |vertex| pose.skin(&group.model, vertex, group.format.normals, blending).position)
+}
+
+/// Distance of each vertex of an instance from another place, over the diagonal of the model's bounds; NaN where a word
+/// is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
+pub fn distances(group: &Group, words: &[f32], place: impl Fn(usize) -> DVec3) -> Vec<f64> {
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-    let error = |(vertex, words): (usize, &[f32])| {
-        let numbers = group.format.decode(group.model.mesh().cube(), words);
-        let got = DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into());
-        got.distance(pose.skin(&group.model, vertex, group.format.normals, blending).position) / diagonal
-    };
-    words.chunks_exact(group.format.words()).enumerate().map(error).collect()
+    let words = words.chunks_exact(group.format.words()).enumerate();
+    words.map(|(vertex, words)| position(group, words).distance(place(vertex)) / diagonal).collect()
+}
+
+/// Position of a skinned vertex.
+pub fn position(group: &Group, words: &[f32]) -> DVec3 {
+    let numbers = group.format.decode(group.model.mesh().cube(), words);
+    DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
 }
 
 /// The larger number; NaN counts as the largest.

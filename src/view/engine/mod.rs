@@ -2,7 +2,7 @@
 //! whatever has not changed since the last frame.
 
 use super::bind_pose::crowd_at_bind;
-use super::heat::{Heat, Worst};
+use super::heat::Heat;
 use super::side::{Canvas, Side};
 use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
@@ -12,6 +12,7 @@ use crate::frustum::Frustum;
 use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Adapter, Build, Environment};
 use crate::harness::{Host, Observer, RunOptions, run};
+use crate::reference::WorstError;
 use crate::registry;
 use crate::report::run_text;
 use crate::results::rows::MeasuredScene;
@@ -77,7 +78,7 @@ pub struct SideShown {
     /// Wall-clock time of the frame.
     pub frame: Duration,
     /// The largest error, if errors are shown.
-    pub worst: Option<Worst>,
+    pub worst: Option<WorstError>,
     /// Instances whose errors are painted.
     pub painted: usize,
     /// Reason why something is not shown.

@@ -180,7 +180,7 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
     for (errors, side) in [(Errors::Reference, 1), (Errors::Sides, 0), (Errors::Sides, 1)] {
         let shown = engine.show(&wanted(&["cpu-scalar", "mutant"], |state| state.errors = errors));
         let worst = shown.sides[side].worst.unwrap();
-        assert!(worst.error > 1e-3 && worst.vertex == MOVED, "{worst:?}");
+        assert!(worst.error > 1e-3 && worst.item == MOVED, "{worst:?}");
         let bright = covered(&shown.sides[side]).iter().filter(|color| color[0] > 150).count();
         assert!(bright > 10, "{errors:?}: {bright} bright pixels");
     }

@@ -281,7 +281,7 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     ui.small("of the model's diagonal, logarithmic");
     for (index, side) in live.shown.sides.iter().enumerate() {
         if let Some(worst) = side.worst {
-            let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.vertex, worst.instance);
+            let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.item, worst.instance);
             ui.horizontal(|ui| {
                 ui.colored_label(SIDES[index], ["A", "B"][index]);
                 ui.label(egui::RichText::new(text).size(12.0));

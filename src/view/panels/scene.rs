@@ -2,10 +2,12 @@
 
 use super::live::{Action, Live};
 use super::widgets::{choice, heading};
+use crate::crowd::LayerKind;
 use crate::view::orbit::{DISTANCE, ELEVATION};
 use crate::view::scene_document::LayerIndex;
 use crate::view::state::State;
 use eframe::egui;
+use std::collections::HashMap;
 
 /// Length of fades in seconds.
 const FADES: std::ops::RangeInclusive<f64> = 0.0..=3.0;
@@ -117,8 +119,8 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
     for (index, layer) in state.document.layers(group).into_iter().enumerate() {
         let at = LayerIndex { group, layer: index };
         ui.push_id((group, index), |ui| {
-            ui.label(format!("{} ({})", layer.clip, layer.kind));
-            let most = if layer.kind == "merge" { 4.0 } else { 1.0 };
+            ui.label(format!("{} ({})", layer.clip, format!("{:?}", layer.kind).to_lowercase()));
+            let most = if layer.kind == LayerKind::Merge { 4.0 } else { 1.0 };
             let mut weight = layer.weight;
             if ui.add(egui::Slider::new(&mut weight, 0.0..=most).max_decimals(2).text("Weight")).changed() {
                 state.document.set_layer_weight(at, weight);
@@ -131,20 +133,21 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
                     state.document.fade_out(at, tick, fade);
                 }
             });
-            let masked = !layer.mask.is_empty() || !layer.subtrees.is_empty();
-            let title = if masked { "Mask" } else { "Mask: all joints" };
+            let title = if layer.mask.is_some() { "Mask" } else { "Mask: all joints" };
             ui.collapsing(title, |ui| {
-                if !layer.subtrees.is_empty() {
-                    ui.label(format!("all below {}", layer.subtrees.join(", ")));
+                if let Some(mask) = layer.mask.as_ref().filter(|mask| !mask.subtree.is_empty()) {
+                    ui.label(format!("all below {}", mask.subtree.join(", ")));
                 }
+                let named = layer.mask.iter().flat_map(|mask| &mask.joints).map(|name| (name, 1.0));
+                let weighed = layer.mask.iter().flat_map(|mask| &mask.weights).map(|(name, weight)| (name, *weight));
+                let weights: HashMap<_, _> = named.chain(weighed).collect();
                 for joint in joints {
-                    let known = layer.mask.iter().find(|(name, _)| name == joint).map(|(_, weight)| *weight);
-                    let mut weight = known.unwrap_or(0.0);
+                    let mut weight = weights.get(joint).copied().unwrap_or(0.0);
                     if ui.add(egui::Slider::new(&mut weight, 0.0..=1.0).max_decimals(2).text(joint)).changed() {
                         state.document.set_mask(at, joint, weight);
                     }
                 }
-                if masked && ui.button("All joints").clicked() {
+                if layer.mask.is_some() && ui.button("All joints").clicked() {
                     state.document.clear_mask(at);
                 }
             });

@@ -4,9 +4,9 @@ use eframe::egui;
 use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions};
 use skinbench::frame::{Clock, Stage, StageTime};
+use skinbench::reference::WorstError;
 use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::view::engine::{Facts, Shown, SideShown};
-use skinbench::view::heat::Worst;
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Preferences, State};
@@ -32,7 +32,7 @@ fn side(backend: &str, ms: u64) -> SideShown {
             span(Stage::Draw, Clock::Gpu, 2_400),
         ],
         frame: Duration::from_millis(ms),
-        worst: Some(Worst { error: 3.2e-7, instance: 4, vertex: 77 }),
+        worst: Some(WorstError { error: 3.2e-7, instance: 4, item: 77 }),
         ..SideShown::default()
     }
 }
@@ -229,7 +229,9 @@ fn options_of_a_run_are_chosen_by_their_controls() {
 fn layers_of_any_group_are_edited() {
     let mut harness = harness("street", egui::Theme::Dark, |_| {});
     let groups = harness.state().state.document.groups();
-    let layered = |shell: &Shell, group: usize| !shell.state.document.layers(group).is_empty();
+    let text =
+        |shell: &Shell, group: usize| shell.state.document.text().split("[[group]]").nth(1 + group).map(str::to_owned);
+    let layered = |shell: &Shell, group: usize| text(shell, group).unwrap().contains("[[group.layer]]");
     let last = (0..groups.len()).rfind(|&group| layered(harness.state(), group)).unwrap();
     let first = (0..groups.len()).find(|&group| layered(harness.state(), group)).unwrap();
     assert_ne!(first, last);
@@ -237,11 +239,11 @@ fn layers_of_any_group_are_edited() {
     harness.run();
     click(&mut harness, &groups[last]);
     assert_eq!(harness.state().state.group, last);
-    let before = harness.state().state.document.layers(first);
+    let before = text(harness.state(), first);
     harness.get_all_by_label("Fade out").next().unwrap().click();
     harness.run();
     let document = &harness.state().state.document;
-    assert!(document.is_modified() && document.layers(first) == before);
+    assert!(document.is_modified() && text(harness.state(), first) == before);
     assert!(document.text().contains("fade_out = 0.4"), "{}", document.text());
 }
 
