@@ -10,8 +10,8 @@ use crate::frame::{Ability, Stage};
 use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
-use crate::results::decision::{Decision, MemoryChange, decision, memory_changes, sheets_through};
-use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry};
+use crate::results::decision::{least_memory, sheets_through, smallest};
+use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of};
 
 /// A column of the card: its heading, and the cell of a backend where results or registry have one.
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
@@ -114,7 +114,9 @@ fn millions(value: u64) -> String {
 
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
 pub fn paragraph(study: &Study, point: &Point) -> String {
-    let Decision { time, memory, tolerance, exact_time, exact_memory } = decision(study, point);
+    let quantity = study.quantity(point.passes);
+    let whole: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok() && !entry.leaves_out()).collect();
+    let (time, memory) = (ranking_of(quantity, whole.iter().copied()), smallest(whole.iter().copied()));
     let mut sentences = Vec::new();
     sentences.extend(time.as_ref().map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
@@ -122,7 +124,11 @@ pub fn paragraph(study: &Study, point: &Point) -> String {
     }));
     let name = |ranking: &Option<Ranking>| ranking.as_ref().map(|ranking| ranking.first.backend.clone());
     let least = |found: Option<(&StudyEntry, u64)>| found.map(|(entry, _)| entry.backend.clone());
-    if let Some(tolerance) = tolerance {
+    // The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
+    let held = |entry: &StudyEntry| entry.last()?.row.parity_tol;
+    if let Some(tolerance) = whole.iter().filter_map(|entry| held(entry)).min_by(f64::total_cmp) {
+        let exact = || whole.iter().copied().filter(|entry| held(entry) == Some(tolerance));
+        let (exact_time, exact_memory) = (ranking_of(quantity, exact()), smallest(exact()));
         let same = (name(&time), least(memory)) == (name(&exact_time), least(exact_memory));
         let (fast, small) = (name(&exact_time), least(exact_memory));
         let both = fast.is_some() && fast == small;
@@ -161,7 +167,9 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
         Axis::Instances => format!(" ({})", drawn(sheet.fixed.passes)),
         _ => String::new(),
     };
-    found.extend(memory_changes(study, sheet).into_iter().map(|MemoryChange { before, after, from }| {
+    let least = least_memory(study, sheet);
+    found.extend(least.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| {
+        let [(_, before), (from, after)] = [pair[0], pair[1]];
         format!("From {} on, {after} takes the least memory instead of {before}{fixed}.", place(from))
     }));
     if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {

@@ -2,9 +2,9 @@
 //!
 //! A [`rows::Measurement`] is one stage of one backend by one clock, identified by its [`key::MeasurementKey`]. Runs
 //! write measurements ([`files`]), later commands read them back ([`recorded`]). A [`study::Study`] puts them in order;
-//! [`ranking`](mod@ranking) and [`crossover`] find the fastest backends, [`decision`] the cheapest, [`compare`] the
-//! changes between two sets. A [`session`] records the program and the machine behind a folder of results, [`bundle`]
-//! packs the folder into one file that travels, and [`check`] recomputes everything in it.
+//! [`ranking`](mod@ranking) and [`crossover`] find the fastest backends, [`decision`] those with the least memory,
+//! [`compare`] the changes between two sets. A [`session`] records the program and the machine behind a folder of
+//! results, [`bundle`] packs the folder into one file that travels, and [`check`] recomputes everything in it.
 
 mod bounds;
 pub mod bundle;
