@@ -1,10 +1,20 @@
 // Filters and the comparison of two backends, for the page of many machines.
 (() => {
-  const data = JSON.parse(document.querySelector('#data').textContent);
+  const machines = [...document.querySelectorAll('#adapters thead th[data-machine]')]
+    .map(({ dataset }) => ({ ...dataset, emulated: 'emulated' in dataset }));
+  const times = [...document.querySelectorAll('#adapters tbody tr')];
+  const nanoseconds = ({ dataset }) => dataset.ns && Number(dataset.ns);
+  // By index; without those that no machine has times of.
+  const crowds = [];
+  for (const row of times) {
+    const { crowd, backend, quantity, ...own } = row.dataset;
+    const known = crowds[crowd] ??= { ...own, text: row.cells[0].textContent, times: {} };
+    known.times[`${backend}/${quantity}`] = [...row.querySelectorAll('td[data-machine]')].map(nanoseconds);
+  }
   const form = document.querySelector('#filters');
   const versus = document.querySelector('#versus');
   const [one, other] = versus.querySelectorAll('select');
-  const names = [...new Set(data.times.map((time) => time[2]))];
+  const names = [...new Set(times.map((row) => row.dataset.backend))];
   for (const [select, chosen] of [[one, 0], [other, 1]]) {
     names.forEach((name, index) => select.append(new Option(name, name, false, index === Math.min(chosen, names.length - 1))));
   }
@@ -18,29 +28,28 @@
     quantity: form.quantity.value,
     backend: form.backend.value.trim(),
     machine: new Set([...form.querySelectorAll('[name=machine]:checked')].map((box) => box.value)
-      .filter((index) => form.emulated.checked || !data.machines[index].emulated)
-      .filter((index) => !form.division.value || data.machines[index].division === form.division.value)),
+      .filter((index) => form.emulated.checked || !machines[index].emulated)
+      .filter((index) => !form.division.value || machines[index].division === form.division.value)),
   });
   const fits = (own, filter) =>
     ['scene', 'passes', 'instances', 'quantity'].every((key) => !filter[key] || own[key] === undefined || String(own[key]) === filter[key])
     && (own.backend === undefined || own.backend.includes(filter.backend));
   const cell = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
   const compare = (filter) => {
-    const machines = data.machines.map((machine, index) => ({ ...machine, index })).filter(({ index }) => filter.machine.has(String(index)));
+    const chosen = machines.filter(({ machine }) => filter.machine.has(machine));
     const head = document.createElement('tr');
-    head.append(cell('th', 'crowd'), ...machines.map((machine) => cell('th', machine.name)));
+    head.append(cell('th', 'crowd'), ...chosen.map(({ name }) => cell('th', name)));
     versus.querySelector('thead').replaceChildren(head);
-    // Where drawing is emulated, frames say nothing.
-    const find = (crowd, machine, name) => data.times.find((time) => time[0] === crowd && time[1] === machine.index && time[2] === name);
-    const rows = data.crowds.map((crowd, index) => {
+    const rows = crowds.map((crowd) => {
       const row = document.createElement('tr');
-      const cells = machines.map((machine) => {
-        const work = filter.quantity === WORK || (!filter.quantity && machine.emulated && crowd.passes > 0);
-        const [first, second] = [one, other].map((select) => find(index, machine, select.value)?.[work ? 4 : 3]);
+      const cells = chosen.map(({ machine, emulated }) => {
+        // Where drawing is emulated, frames say nothing.
+        const quantity = filter.quantity === WORK || (!filter.quantity && emulated && crowd.passes > 0) ? WORK : 'frame';
+        const [first, second] = [one, other].map((select) => crowd.times[`${select.value}/${quantity}`]?.[machine]);
         if (!first || !second) return cell('td', '-');
         const ratio = first / second;
         const shown = cell('td', ratio.toFixed(2));
-        shown.title = work ? WORK : 'frame';
+        shown.title = quantity;
         const bar = document.createElement('span');
         bar.className = ratio > 1 ? 'bar slower' : 'bar';
         bar.style.width = `${Math.max(1, Math.min(90, 30 * Math.abs(Math.log2(ratio))))}px`;

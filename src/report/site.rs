@@ -10,7 +10,6 @@ use crate::results::crossover::crossovers;
 use crate::results::{Axis, Lead, Machine, Point, Quantity, Ranking, ResultFile, Session, Study, StudyEntry, ranking};
 use maud::{Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("site.css"));
@@ -134,7 +133,6 @@ pub fn index(submissions: &[Submission]) -> String {
             (versus())
             (crossings(&columns))
         }
-        script #data type="application/json" { (PreEscaped(data(&columns, &crowds))) }
         script { (PreEscaped(SCRIPT)) }
     };
     head::page("skinbench: skinning on many machines", None, &[STYLE], None, body).into_string()
@@ -233,11 +231,11 @@ fn filters(columns: &[Column], crowds: &[Point]) -> Markup {
     }
 }
 
-/// Headings of the machines.
+/// Headings of the machines, with what the script filters by.
 fn machine_heads(columns: &[Column]) -> Markup {
     html! {
         @for (index, column) in columns.iter().enumerate() {
-            th scope="col" data-machine=(index) { (column.label()) }
+            th scope="col" data-machine=(index) data-name=(column.submission.name) data-division=(column.division()) data-emulated[column.study.machine.is_emulated()] { (column.label()) }
         }
     }
 }
@@ -306,6 +304,7 @@ fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
     }
 }
 
+/// The times of all machines; the script compares two backends by the nanoseconds of the cells.
 fn side_by_side(columns: &[Column], crowds: &[Point]) -> Markup {
     html! {
         section #adapters {
@@ -314,18 +313,18 @@ fn side_by_side(columns: &[Column], crowds: &[Point]) -> Markup {
                  nothing." }
             @let head = html! { (heads(["crowd", "backend", "time"])) (machine_heads(columns)) };
             (table(Some("cells"), head, html! {
-                @for crowd in crowds {
+                @for (at, crowd) in crowds.iter().enumerate() {
                     @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
                     @for backend in names(entries.iter().flatten().copied()) {
                         @for quantity in QUANTITIES {
                             @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
                             @if times.iter().any(Option::is_some) {
-                                tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
+                                tr data-crowd=(at) data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
                                     th scope="row" { (place(crowd)) }
                                     td { (backend) }
                                     td { (quantity.name()) }
                                     @for (index, ns) in times.iter().enumerate() {
-                                        td.number data-machine=(index) { (ns.map_or("-".into(), duration)) }
+                                        td.number data-machine=(index) data-ns=[*ns] { (ns.map_or("-".into(), duration)) }
                                     }
                                 }
                             }
@@ -392,34 +391,6 @@ fn crossings(columns: &[Column]) -> Markup {
             }))
         }
     }
-}
-
-/// Times for the script: machines, crowds, and for each backend its times by crowd and machine.
-fn data(columns: &[Column], crowds: &[Point]) -> String {
-    let machines = columns
-        .iter()
-        .map(|column| json!({
-            "name": column.submission.name, "emulated": column.study.machine.is_emulated(), "division": column.division(),
-        }));
-    let mut times = Vec::new();
-    for (crowd_index, crowd) in crowds.iter().enumerate() {
-        for (machine, column) in columns.iter().enumerate() {
-            for entry in column.entries(crowd) {
-                let of = |quantity| entry.time(quantity);
-                times.push(json!([crowd_index, machine, entry.backend, of(Quantity::Frame), of(Quantity::Work)]));
-            }
-        }
-    }
-    let crowds = crowds.iter().map(|crowd| {
-        json!({ "text": place(crowd), "scene": crowd.scene, "passes": crowd.passes, "instances": crowd.instances })
-    });
-    let data = json!({
-        "machines": machines.collect::<Vec<_>>(),
-        "crowds": crowds.collect::<Vec<_>>(),
-        "times": times,
-    });
-    // No text can end the element.
-    data.to_string().replace('<', "\\u003c")
 }
 
 #[cfg(test)]
