@@ -65,7 +65,7 @@ impl Results {
     pub fn append(folder: &Path) -> Result<Self, ResultsError> {
         let io = |error| ResultsError::Io(folder.into(), error);
         std::fs::create_dir_all(folder).map_err(io)?;
-        // A separate file, because the results are replaced while they are repaired.
+        // A separate file, because on Windows a lock on the results would keep their readers out.
         let path = folder.join(".lock");
         if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
             return Err(ResultsError::Io(path, io::Error::other("is no regular file")));

@@ -1,22 +1,25 @@
 //! Repair of the result files of an interrupted sweep, so that the next measurement can append to them.
 
 use super::bounds::MOST_PLAIN;
-use super::{bytes_of, write_file};
+use super::bytes_of;
 use crate::asset::regular_file;
 use crate::frame::{Clock, Stage};
-use csv::StringRecord;
-use std::collections::HashSet;
+use csv::ByteRecord;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// Columns that identify a backend's rows in both files.
-const GROUP: [&str; 4] = ["run_id", "scene", "backend", "variant"];
+const OWNER: [&str; 4] = ["run_id", "scene", "backend", "variant"];
 
 /// Most bytes of a heading that are read.
 const MOST_HEADING: u64 = 1 << 16;
 /// Most columns that an error names.
 const LISTED: usize = 3;
+
+/// The fields of a row by their columns. They are not parsed, so that no row is cut off for what is in it.
+type Row<'a> = HashMap<&'a [u8], &'a [u8]>;
 
 /// The reason why rows under a heading cannot be appended to a file, if there is one. A file may be missing, or cut
 /// off in its heading.
@@ -55,8 +58,9 @@ fn first_line(file: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(line))
 }
 
-/// Removes incomplete rows after the end of a process. A backend's rows are complete if its `frame` by the wall clock,
-/// which is written last, is there. Complete files are not touched. A file that is [`foreign`] must not come here.
+/// Cuts off the incomplete rows after the end of a process. They stand at the end, because a backend's rows are written
+/// in one piece. They are complete if its `frame` by the wall clock, which is written last, is there. Complete files are
+/// not touched. A file that is [`foreign`] must not come here.
 ///
 /// # Errors
 /// A file that cannot be read or written, or that is no CSV.
@@ -71,63 +75,49 @@ pub fn mend(folder: &Path) -> io::Result<()> {
     if !summary.exists() {
         return Ok(());
     }
-    let mut table = Table::read(&summary)?;
-    let (stage, clock) = (table.column("stage"), table.column("clock"));
-    let is = |row: &StringRecord, at: Option<usize>, name| at.and_then(|at| row.get(at)) == Some(name);
-    let ends = |row: &&StringRecord| is(row, stage, Stage::Frame.name()) && is(row, clock, Clock::Wall.name());
-    let whole: HashSet<Vec<String>> = table.rows.iter().filter(ends).map(|row| table.group(row)).collect();
-    table.keep(&whole, &summary)?;
+    let field = |row: &Row, column: &str| row.get(column.as_bytes()).copied().unwrap_or_default().to_vec();
+    let owner = |row: &Row| OWNER.map(|column| field(row, column));
+    let is_frame = |row: &Row| {
+        field(row, "stage") == Stage::Frame.name().as_bytes() && field(row, "clock") == Clock::Wall.name().as_bytes()
+    };
+    let mut whole = HashSet::new();
+    cut_behind(&summary, |row| {
+        if is_frame(row) {
+            whole.insert(owner(row));
+        }
+        whole.contains(&owner(row))
+    })?;
     if is_cut(&samples)? {
-        fs::remove_file(samples)?;
+        fs::remove_file(samples)
     } else if samples.exists() {
-        Table::read(&samples)?.keep(&whole, &samples)?;
+        cut_behind(&samples, |row| whole.contains(&owner(row)))
+    } else {
+        Ok(())
+    }
+}
+
+/// Cuts a file off behind the last of its rows that `is_whole`.
+fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result<()> {
+    let bytes = bytes_of(path, MOST_PLAIN)?;
+    // The reader stops between the two characters that end a line on Windows.
+    let behind = |position: &csv::Position| {
+        let at = position.byte() as usize;
+        at + usize::from(bytes[at..].starts_with(b"\n"))
+    };
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(&bytes[..]);
+    let headers = reader.byte_headers()?.clone();
+    let (mut record, mut end) = (ByteRecord::new(), behind(reader.position()));
+    while reader.read_byte_record(&mut record)? {
+        let at = behind(reader.position());
+        let is_line = record.len() == headers.len() && bytes[..at].ends_with(b"\n");
+        if is_line && is_whole(&headers.iter().zip(&record).collect()) {
+            end = at;
+        }
+    }
+    if end < bytes.len() {
+        fs::OpenOptions::new().write(true).open(path)?.set_len(end as u64)?;
     }
     Ok(())
-}
-
-struct Table {
-    headers: StringRecord,
-    rows: Vec<StringRecord>,
-    /// `true` if a line was cut off.
-    cut: bool,
-}
-
-impl Table {
-    fn read(path: &Path) -> io::Result<Self> {
-        let bytes = bytes_of(path, MOST_PLAIN)?;
-        let ends = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let text = String::from_utf8_lossy(&bytes[..ends]);
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-        let headers = reader.headers().map_err(io::Error::from)?.clone();
-        let all: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().map_err(io::Error::from)?;
-        let count = all.len();
-        let rows: Vec<_> = all.into_iter().filter(|row| row.len() == headers.len()).collect();
-        Ok(Self { cut: ends < bytes.len() || rows.len() < count, headers, rows })
-    }
-
-    fn column(&self, name: &str) -> Option<usize> {
-        self.headers.iter().position(|header| header == name)
-    }
-
-    fn group(&self, row: &StringRecord) -> Vec<String> {
-        GROUP.iter().map(|name| self.column(name).and_then(|at| row.get(at)).unwrap_or_default().into()).collect()
-    }
-
-    /// Rewrites the file with the rows of complete groups, if it has any others.
-    fn keep(&mut self, whole: &HashSet<Vec<String>>, path: &Path) -> io::Result<()> {
-        let before = self.rows.len();
-        let rows = std::mem::take(&mut self.rows);
-        self.rows = rows.into_iter().filter(|row| whole.contains(&self.group(row))).collect();
-        if self.rows.len() == before && !self.cut {
-            return Ok(());
-        }
-        write_file(path, |file| {
-            let mut writer = csv::Writer::from_writer(file);
-            writer.write_record(&self.headers)?;
-            self.rows.iter().try_for_each(|row| writer.write_record(row))?;
-            writer.flush()
-        })
-    }
 }
 
 #[cfg(test)]
@@ -162,6 +152,25 @@ mod tests {
                 mended(&format!("{SUMMARY}{whole}{more}"), &format!("{SAMPLES}{samples}{more_samples}"));
             assert_eq!(summary, format!("{SUMMARY}{whole}"), "{more:?}");
             assert_eq!(kept, format!("{SAMPLES}{samples}"), "{more_samples:?}");
+        }
+    }
+
+    #[test]
+    fn complete_rows_stay() {
+        let rows = [
+            "r.1,s,peer,,throughput,wall,6",
+            "r.1,s,cpu,,frame,wall,9",
+            "r.1,s,cpu,,frame,thread_sum,8",
+            "r.1,s,gpu,,of another version,wall,\"7\"",
+            "r.1,s,gpu,,frame,wall,9",
+        ];
+        for end in ["\n", "\r\n"] {
+            let lines = |heading: &str, rows: &[&str]| format!("{}{end}{}{end}", heading.trim_end(), rows.join(end));
+            let summary = lines(SUMMARY, &rows);
+            let samples = lines(SAMPLES, &["r.1,s,cpu,,frame,wall,0,9", "r.1,s,gpu,,of another version,wall,0,7"]);
+            let whole = (summary.clone(), samples.clone());
+            assert_eq!(mended(&summary, &samples), whole);
+            assert_eq!(mended(&(summary + "r.1,s,new"), &(samples + "r.1,s,new,,skin,wall,0,5" + end)), whole);
         }
     }
 
