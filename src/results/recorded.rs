@@ -80,29 +80,12 @@ struct Known {
     measurements: HashMap<(String, MeasurementKey), (usize, u64, usize)>,
     /// Series of samples that have a row in some file.
     owned: HashSet<SampleSeries>,
-    /// Samples without a row in the summary beside them, and the number of each: they may have one in another file.
-    others: Vec<Strays>,
+    /// For each file the samples that no measurement of the summary beside it took: they may have a row in another file.
+    others: Vec<(String, BySeries)>,
     /// Number of rows that another file has, too.
     copies: usize,
     /// Number of rows of all files.
     rows: usize,
-}
-
-impl Known {
-    /// A problem for each file with samples that belong to no row at all.
-    fn orphans(self) -> impl Iterator<Item = Problem> {
-        let Self { owned, others, .. } = self;
-        others.into_iter().filter_map(move |(place, mut others)| {
-            others.retain(|(series, _)| !owned.contains(series));
-            others.sort_unstable();
-            let ((run, scene, backend, variant, stage, clock), _) = others.first()?;
-            let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
-            let who = format!("{backend}{variant} {} {} of {scene} in run {run}", stage.name(), clock.name());
-            let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
-            let count: usize = others.iter().map(|(_, count)| count).sum();
-            Some(Problem::fault(place, format!("{who}{more}: {count} samples belong to no row: not used")))
-        })
-    }
 }
 
 /// Measurements read from result files, and the problems found.
@@ -183,9 +166,20 @@ impl Recorded {
         Ok(())
     }
 
-    /// The results, once all files have been added.
+    /// The results, once all files have been added, with a problem for each file with samples that belong to no row at
+    /// all.
     fn completed(mut self, known: Known) -> Result<Self, String> {
-        self.problems.extend(known.orphans());
+        let Known { owned, others, .. } = known;
+        for (place, others) in others {
+            let others: BTreeMap<_, _> = others.into_iter().filter(|(series, _)| !owned.contains(series)).collect();
+            let Some(((run, scene, backend, variant, stage, clock), _)) = others.first_key_value() else { continue };
+            let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
+            let who = format!("{backend}{variant} {} {} of {scene} in run {run}", stage.name(), clock.name());
+            let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
+            let count: usize = others.values().map(Vec::len).sum();
+            let what = format!("{who}{more}: {count} samples belong to no row: not used");
+            self.problems.push(Problem::fault(place, what));
+        }
         if self.measurements.is_empty() { Err("no measurements in it".into()) } else { Ok(self) }
     }
 
@@ -207,13 +201,12 @@ impl Recorded {
             return Ok(());
         }
         // Rows that are left out below own their samples nevertheless.
-        let own: HashSet<SampleSeries> = rows.iter().map(|(_, row)| series(row)).collect();
+        known.owned.extend(rows.iter().map(|(_, row)| series(row)));
         let (first, this) = (self.measurements.len(), self.files.len());
-        let older = rows.iter().map(|(_, row)| row.schema).find(|schema| *schema < SCHEMA);
-        self.problems
-            .extend(older.map(|schema| {
-                Problem::remark(name, format!("older schema {schema}; columns that it lacks are empty"))
-            }));
+        if let Some((_, row)) = rows.iter().find(|(_, row)| row.schema < SCHEMA) {
+            let what = format!("older schema {}; columns that it lacks are empty", row.schema);
+            self.problems.push(Problem::remark(name, what));
+        }
         for (line, row) in rows {
             let place = format!("{name}:{line}");
             if row.schema > SCHEMA {
@@ -246,31 +239,21 @@ impl Recorded {
                 }
             }
         }
-        known.others.extend(self.add_samples(file, first, &own)?);
-        known.owned.extend(own);
+        known.others.push((file.samples_name.clone(), self.add_samples(file, first)?));
         Ok(())
     }
 
-    /// Assigns samples to the measurements from `first` on. Returns those that belong to none of `rows`, with the file.
-    fn add_samples(
-        &mut self,
-        file: &ResultFile,
-        first: usize,
-        rows: &HashSet<SampleSeries>,
-    ) -> Result<Option<Strays>, String> {
+    /// Assigns samples to the measurements from `first` on. Returns those that belong to none of them.
+    fn add_samples(&mut self, file: &ResultFile, first: usize) -> Result<BySeries, String> {
         let name = &file.samples_name;
+        let mut by_series = BySeries::new();
         let Some(text) = &file.samples else {
             self.problems.push(Problem::fault(name, "missing: medians only, no uncertainties"));
-            return Ok(None);
+            return Ok(by_series);
         };
-        let mut by_series: HashMap<SampleSeries, Vec<(u32, u64)>> = HashMap::new();
-        let mut others: HashMap<SampleSeries, usize> = HashMap::new();
         read_rows(name, text, &SAMPLES_NEEDED, &mut self.problems, |_, row: SampleRow| {
             let series = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
-            match rows.contains(&series) {
-                true => by_series.entry(series).or_default().push((row.frame, row.ns)),
-                false => *others.entry(series).or_default() += 1,
-            }
+            by_series.entry(series).or_default().push((row.frame, row.ns));
             Ok(())
         })?;
         let mut owners: HashMap<SampleSeries, usize> = HashMap::new();
@@ -305,7 +288,8 @@ impl Recorded {
                 None => measurement.samples = samples,
             }
         }
-        Ok((!others.is_empty()).then(|| (name.clone(), others.into_iter().collect())))
+        by_series.retain(|series, _| !owners.contains_key(series));
+        Ok(by_series)
     }
 }
 
@@ -363,8 +347,8 @@ fn named(file: &Path, error: io::Error) -> io::Error {
 
 /// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
 type SampleSeries = (String, String, String, Option<String>, Stage, Clock);
-/// A file, and its series that belong to no row beside it, with the number of samples.
-type Strays = (String, Vec<(SampleSeries, usize)>);
+/// Frame numbers and nanoseconds of each series.
+type BySeries = HashMap<SampleSeries, Vec<(u32, u64)>>;
 
 fn series(row: &SummaryRow) -> SampleSeries {
     let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row;
