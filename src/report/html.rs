@@ -127,7 +127,7 @@ fn figure(chart: &Chart, prefix: &str) -> Markup {
     html! {
         figure id={ (prefix) (chart.id) } {
             h2 { (chart.title) }
-            div.scroll { (PreEscaped(&chart.svg)) }
+            div.scroll { (PreEscaped(chart.svg())) }
             figcaption { (chart.caption) }
             details { summary { "The same as a table" } (text_table(&chart.table)) }
         }

@@ -2,8 +2,8 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, id_of, table, time_scale};
-use super::plot::{Item, Legend, Plot, Scale, Shape};
+use super::drawing::{class, id_of, table, time_scale};
+use super::plot::{Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
 
@@ -164,6 +164,6 @@ impl Rows {
         items.extend(names.into_iter().enumerate().map(name));
         let y =
             Scale { title: String::new(), range: (-f64::from(count), 0.0), logarithmic: false, label: None, ticks: 0 };
-        Some(Chart::new(Plot { id, title, height: ROW * count, x, y, items, legend }, caption, table))
+        Some(Chart { id, title, caption: caption.into(), height: ROW * count, x, y, items, legend, table })
     }
 }

@@ -3,8 +3,8 @@
 use super::super::findings::{FRAME_60_HZ, conditions};
 use super::super::text::rows;
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, dot, time_of, time_scale};
-use super::plot::{Item, Plot, Scale, Shape};
+use super::drawing::{class, dot, slug, time_of, time_scale};
+use super::plot::{Chart, Item, Scale, Shape};
 use crate::results::crossover::crossovers;
 use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
 
@@ -51,9 +51,12 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         items.push(Item::new(Shape::Ring, "", vec![(crossing.at, crossing.ns)]).described(words));
     }
     let legend = sheet.curves.iter().map(|c| (class(study, &c.backend), c.backend.clone())).collect();
-    let plot = Plot {
-        id: format!("{} {} {conditions}", sheet.quantity.name(), sheet.axis.title()),
+    let rings = if crossings.is_empty() { "" } else { " Rings mark where one overtakes another." };
+    let rule = if items.iter().any(|i| matches!(i.shape, Shape::Rule)) { " The dashed line is 60 Hz." } else { "" };
+    Chart {
+        id: slug(&format!("{} {} {conditions}", sheet.quantity.name(), sheet.axis.title())),
         title,
+        caption: format!("Medians; lower is faster.{rings}{rule}"),
         height: 300,
         x: Scale {
             title: sheet.axis.title().into(),
@@ -65,11 +68,8 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         y: time_scale(y_range, log_x),
         items,
         legend,
-    };
-    let rings = if crossings.is_empty() { "" } else { " Rings mark where one overtakes another." };
-    let rule =
-        if plot.items.iter().any(|i| matches!(i.shape, Shape::Rule)) { " The dashed line is 60 Hz." } else { "" };
-    Chart::new(plot, format!("Medians; lower is faster.{rings}{rule}"), rows(sheet))
+        table: rows(sheet),
+    }
 }
 
 /// Labels whole numbers only.

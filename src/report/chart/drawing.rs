@@ -1,44 +1,12 @@
-//! A drawn chart with its figures, and the names and colours that all charts share.
+//! The names, scales and colours that all charts share.
 
 use super::super::units::duration;
-use super::plot::{Item, Plot, Scale, Shape};
+use super::plot::{Item, Scale, Shape};
 use crate::results::Point;
 use crate::results::study::{Quantity, Study};
 
 /// Classes of the style sheet for backends; further backends start over.
 const COLOURS: usize = 8;
-
-/// A chart and its figures.
-pub struct Chart {
-    /// Id, unique on the page; also the name of its file.
-    pub id: String,
-    /// One line.
-    pub title: String,
-    /// Explanation of how to read it, if necessary.
-    pub caption: String,
-    /// The SVG element, without colours.
-    pub svg: String,
-    /// Number of items with a description.
-    pub marks: usize,
-    /// The same figures as a table: headings, then rows.
-    pub table: Vec<Vec<String>>,
-}
-
-impl Chart {
-    pub(super) fn new(plot: Plot, caption: impl Into<String>, table: Vec<Vec<String>>) -> Self {
-        let (svg, marks) = (plot.svg(), plot.marks());
-        Self { id: slug(&plot.id), title: plot.title, caption: caption.into(), svg, marks, table }
-    }
-
-    /// The SVG as a file of its own, with its colours.
-    pub fn file(&self) -> String {
-        let style = format!("<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
-        self.svg.replacen('\n', &format!("\n{style}"), 1)
-    }
-}
-
-/// Colours and lines of charts, for light and dark.
-pub const STYLE: &str = include_str!("chart.css");
 
 /// A vertical scale of times without a title, which the chart's own names.
 pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
@@ -68,9 +36,9 @@ fn index(study: &Study, backend: &str) -> usize {
     study.backends.iter().position(|known| *known == backend).unwrap_or(0)
 }
 
-/// The words of the id of a chart of a point.
+/// The id of a chart of a point.
 pub(super) fn id_of(chart: &str, point: &Point) -> String {
-    format!("{chart} {} {} passes {}", point.scene, point.instances, point.passes)
+    slug(&format!("{chart} {} {} passes {}", point.scene, point.instances, point.passes))
 }
 
 /// A table's first row.

@@ -2,8 +2,8 @@
 
 use super::super::findings::place;
 use super::super::units::duration;
-use super::drawing::{Chart, class, dot, id_of, table, time_of, time_scale};
-use super::plot::{Item, Plot, Scale, Shape};
+use super::drawing::{class, dot, id_of, table, time_of, time_scale};
+use super::plot::{Chart, Item, Scale, Shape};
 use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
     let x_range = (-0.02 * most, 1.05 * most);
     let x = Scale::linear("largest error in pixels", x_range, |pixels| format!("{pixels:.1}"), 8);
     let y = time_scale((0.0, 1.08 * slowest), false);
-    let plot = Plot { id: id_of("levels", crowd), title, height: 300, x, y, items, legend };
     let caption = "Each point drops other kinds of detail; lower is faster, further left is closer to full detail.";
-    Some(Chart::new(plot, caption, table))
+    let id = id_of("levels", crowd);
+    Some(Chart { id, title, caption: caption.into(), height: 300, x, y, items, legend, table })
 }

@@ -2,8 +2,8 @@
 
 use super::super::findings::place;
 use super::bars::Rows;
-use super::drawing::{Chart, id_of};
-use super::plot::Scale;
+use super::drawing::id_of;
+use super::plot::{Chart, Scale};
 use crate::results::{Point, Study, SummaryRow};
 use bytesize::ByteSize;
 

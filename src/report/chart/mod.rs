@@ -8,7 +8,7 @@ mod memory;
 mod plot;
 mod tiers;
 
-pub use drawing::{Chart, STYLE};
+pub use plot::{Chart, STYLE};
 
 use crate::results::{Point, Study};
 use std::collections::HashSet;
@@ -51,7 +51,9 @@ mod tests {
         assert_eq!(drawing::slug("Frame: \u{41a}\u{43e}\u{442}, 1 pass"), "frame-\u{43a}\u{43e}\u{442}-1-pass");
         let chart = |id: &str| {
             let (id, empty) = (id.to_owned(), String::new);
-            Chart { id, title: empty(), caption: empty(), svg: empty(), marks: 0, table: Vec::new() }
+            let scale = || plot::Scale::linear("", (0.0, 1.0), |value| value.to_string(), 2);
+            let (height, x, y, items, legend) = (100, scale(), scale(), Vec::new(), Vec::new());
+            Chart { id, title: empty(), caption: empty(), height, x, y, items, legend, table: Vec::new() }
         };
         let mut charts = ["a", "a", "a-2", "a", "b"].map(chart);
         number_repeated(&mut charts);

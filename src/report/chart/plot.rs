@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+/// Colours and lines of charts, for light and dark.
+pub const STYLE: &str = include_str!("chart.css");
 /// Width of every chart; charts shrink with the window.
 const WIDTH: u32 = 760;
 /// Width of an average character.
@@ -158,25 +160,29 @@ impl Item {
 /// Class and name of each entry.
 pub type Legend = Vec<(String, String)>;
 
-/// A chart.
-pub struct Plot {
-    /// Words of the id.
+/// A chart and its figures.
+pub struct Chart {
+    /// Id, unique on the page; also the name of its file.
     pub id: String,
     /// One line.
     pub title: String,
+    /// Explanation of how to read it, if necessary.
+    pub caption: String,
     /// Height of the plot itself in pixels.
-    pub height: u32,
+    pub(super) height: u32,
     /// Horizontal scale.
-    pub x: Scale,
+    pub(super) x: Scale,
     /// Vertical scale.
-    pub y: Scale,
+    pub(super) y: Scale,
     /// Items in the order of drawing.
-    pub items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     /// Its legend.
-    pub legend: Legend,
+    pub(super) legend: Legend,
+    /// The same figures as a table: headings, then rows.
+    pub table: Vec<Vec<String>>,
 }
 
-impl Plot {
+impl Chart {
     /// Number of marks: items with a description.
     pub fn marks(&self) -> usize {
         self.items.iter().filter(|item| !item.words.is_empty()).count()
@@ -220,6 +226,12 @@ impl Plot {
              aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{legend}{body}</svg>\n",
             self.marks()
         )
+    }
+
+    /// The SVG as a file of its own, with its colours.
+    pub fn file(&self) -> String {
+        let style = format!("<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+        self.svg().replacen('\n', &format!("\n{style}"), 1)
     }
 
     fn legend(&self) -> (String, u32) {
@@ -302,12 +314,21 @@ mod tests {
                 assert!(drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(), "{range:?}: {drawn:?}");
                 let values = scale().round_values();
                 assert!(values.len() <= 6 && values.iter().all(|value| (drawn.start..=drawn.end).contains(value)));
-                let (id, title) = (String::new(), String::new());
+                let empty = String::new;
                 let points = vec![range, (f64::MAX, -f64::MAX)];
                 let bar = Item { shape: Shape::Bar, class: "c".into(), points, words: String::new() };
-                let plot =
-                    Plot { id, title, height: 100, x: scale(), y: scale(), items: vec![bar], legend: Vec::new() };
-                assert!(plot.svg().contains("<rect class=\"c\""), "{range:?}");
+                let chart = Chart {
+                    id: empty(),
+                    title: empty(),
+                    caption: empty(),
+                    height: 100,
+                    x: scale(),
+                    y: scale(),
+                    items: vec![bar],
+                    legend: Vec::new(),
+                    table: Vec::new(),
+                };
+                assert!(chart.svg().contains("<rect class=\"c\""), "{range:?}");
             }
         }
         assert_eq!((linear((0.0, 2.0)), positive((0.5, 2.0))), (0.0..2.0, 0.5..2.0), "ordinary ranges stay");

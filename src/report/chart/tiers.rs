@@ -2,8 +2,8 @@
 
 use super::super::findings::drawn;
 use super::super::units::{duration, grouped};
-use super::drawing::{Chart, class, dot, table, time_scale};
-use super::plot::{Item, Plot, Scale, Shape};
+use super::drawing::{class, dot, slug, table, time_scale};
+use super::plot::{Chart, Item, Scale, Shape};
 use crate::backend::Joints;
 use crate::registry;
 use crate::results::key::Point;
@@ -135,9 +135,9 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
     let linear = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
     let x = Scale { logarithmic: true, ..linear };
     let y = time_scale(range(&|tier| tier.ns, 1.5), true);
-    let id = format!("{} {} passes {}", axis.id, kind.scene, kind.passes);
+    let id = slug(&format!("{} {} passes {}", axis.id, kind.scene, kind.passes));
     let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
-    Chart::new(Plot { id, title, height: 420, x, y, items, legend }, axis.caption, table)
+    Chart { id, title, caption: axis.caption.into(), height: 420, x, y, items, legend, table }
 }
 
 fn size(bytes: f64) -> String {

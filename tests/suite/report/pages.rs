@@ -39,7 +39,7 @@ fn the_page_needs_nothing_but_itself() {
     assert!(page.len() < 400_000, "{}", page.len());
     let study = Study::new(Recorded::read(&[fixture()]).unwrap());
     for chart in chart::charts(&study) {
-        assert_eq!(chart.svg.matches("class=\"mark\"").count(), chart.marks, "{}", chart.id);
+        assert_eq!(chart.svg().matches("class=\"mark\"").count(), chart.marks(), "{}", chart.id);
         assert!(chart.table.len() > 1 && chart.file().contains("prefers-color-scheme:dark"), "{}", chart.id);
     }
 }

@@ -195,7 +195,7 @@ fn tiers_are_drawn_from_a_sweep() {
     let charts = charts(&study);
     let errors = |id: &str, backend: &str| -> Vec<f64> {
         let chart = charts.iter().find(|chart| chart.id.starts_with(id)).unwrap();
-        assert_eq!(chart.table.len(), 1 + chart.marks);
+        assert_eq!(chart.table.len(), 1 + chart.marks());
         let own = chart.table.iter().filter(|row| row[2] == backend);
         own.map(|row| row[6].parse().unwrap()).collect()
     };
@@ -224,7 +224,7 @@ fn models_and_levels_are_axes() {
     assert_eq!(titled("Frame time against models: 60 instances of city").len(), 3, "one per set of levels");
     let levels = titled("Frame time against error of levels of detail");
     assert_eq!(levels.len(), 2, "one per number of models");
-    assert_eq!(levels[0].marks, 6);
+    assert_eq!(levels[0].marks(), 6);
     let dropped: Vec<&str> = levels[0].table[1..4].iter().map(|row| row[1].as_str()).collect();
     assert!(dropped[0] == "full detail" && dropped.contains(&"mesh and joints"), "{dropped:?}");
 }
