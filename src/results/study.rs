@@ -414,25 +414,20 @@ impl Study {
 
     /// For each scene and number of passes, the largest crowd on which most backends were measured.
     pub fn headlines(&self) -> Vec<&Point> {
-        let mut best: Vec<(&Point, usize)> = Vec::new();
-        for point in &self.points {
-            let count = self.at(point).filter(|entry| entry.is_ok()).count();
-            if count == 0 {
-                continue;
-            }
-            match best.iter_mut().find(|(p, _)| (&p.scene, p.passes) == (&point.scene, point.passes)) {
-                Some(known)
-                    if (count, point.threads, point.instances) > (known.1, known.0.threads, known.0.instances) =>
-                {
-                    *known = (point, count);
-                }
+        let rank = |point: &Point| {
+            let measured = self.at(point).filter(|entry| entry.is_ok()).count();
+            (measured, point.threads, point.instances)
+        };
+        let mut best: Vec<&Point> = Vec::new();
+        for point in self.points.iter().filter(|point| rank(point).0 > 0) {
+            match best.iter_mut().find(|known| (&known.scene, known.passes) == (&point.scene, point.passes)) {
+                Some(known) if rank(point) > rank(known) => *known = point,
                 Some(_) => {}
-                None => best.push((point, count)),
+                None => best.push(point),
             }
         }
-        let mut points: Vec<_> = best.into_iter().map(|(point, _)| point).collect();
-        points.sort_by_key(|point| point.passes);
-        points
+        best.sort_by_key(|point| point.passes);
+        best
     }
 
     /// Curves along an axis with at least two measured values.
