@@ -6,10 +6,11 @@ use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Quantities that a sweep can vary, the most requested first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Axis {
     /// Instances of the crowd.
     Instances,
@@ -18,12 +19,15 @@ pub enum Axis {
     /// Threads of parallel backends.
     Threads,
     /// Vertices of an instance.
+    #[strum(to_string = "vertices of an instance")]
     Vertices,
     /// Most influences of a vertex.
+    #[strum(to_string = "influences, at most")]
     Influences,
     /// Models that mix.
     Models,
     /// Morph targets that are active on an instance.
+    #[strum(to_string = "active morph targets")]
     ActiveTargets,
 }
 
@@ -81,34 +85,25 @@ impl Axis {
 
     /// Its name with a unit, for the axis of a chart.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Instances => "instances",
-            Self::Passes => "passes",
-            Self::Threads => "threads",
-            Self::Vertices => "vertices of an instance",
-            Self::Influences => "influences, at most",
-            Self::Models => "models",
-            Self::ActiveTargets => "active morph targets",
-        }
+        self.into()
     }
 }
 
 /// A time by which backends are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
 pub enum Quantity {
     /// The whole frame.
+    #[strum(to_string = "frame")]
     Frame,
     /// Pose, upload and skin, if drawing is emulated and would hide them.
+    #[strum(to_string = "pose + upload + skin")]
     Work,
 }
 
 impl Quantity {
     /// Name in headings.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Frame => "frame",
-            Self::Work => "pose + upload + skin",
-        }
+        self.into()
     }
 }
 
