@@ -1,6 +1,7 @@
 //! The part of the world that a picture shows, and the size of things in it.
 
 use crate::model::{Bounds, Rows, rows_to_affine};
+use bytemuck::NoUninit;
 use glam::{DMat4, DVec3, DVec4, Mat4, Vec3, Vec4};
 
 /// Six planes that face inwards; by default the whole world is inside.
@@ -37,8 +38,9 @@ impl Frustum {
     }
 }
 
-/// Place of a camera, and the size in which it shows things.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Place of a camera, and the size in which it shows things: numbers that can be sent to a device as they are.
+#[derive(Debug, Clone, Copy, PartialEq, NoUninit)]
+#[repr(C)]
 pub struct Eye {
     /// Its place in the world.
     pub place: Vec3,

@@ -6,7 +6,7 @@ use crate::gpu::device::gpu::{Medium, WgpuDevice};
 use crate::gpu::device::{
     Buffer, Command, Object, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors,
 };
-use bytemuck::Pod;
+use bytemuck::NoUninit;
 use serde_json::json;
 use wgpu::util::DeviceExt;
 
@@ -65,7 +65,7 @@ impl Gpu {
 
     /// As [`Gpu::buffer_with`], for contents of `count` items that take long or much memory: they are not made where
     /// buffers are only counted.
-    pub(in crate::gpu) fn buffer_of<T: Pod>(
+    pub(in crate::gpu) fn buffer_of<T: NoUninit>(
         &self,
         purpose: Purpose,
         label: &str,
@@ -83,12 +83,12 @@ impl Gpu {
     }
 
     /// Creates a storage buffer with constant contents.
-    pub fn storage<T: Pod>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
+    pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
         self.buffer_with(purpose, label, bytemuck::cast_slice(contents), wgpu::BufferUsages::STORAGE)
     }
 
     /// Creates a uniform buffer with constant contents.
-    pub fn uniform<T: Pod>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
+    pub fn uniform<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
         self.buffer_with(purpose, label, bytemuck::bytes_of(contents), wgpu::BufferUsages::UNIFORM)
     }
 

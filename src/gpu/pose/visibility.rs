@@ -117,7 +117,7 @@ impl Visibility {
         let placements = gpu.storage(Purpose::Scratch, "placements", &placements);
         let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size, wgpu::BufferUsages::STORAGE);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let view = camera(frustum, eye);
+        let view = layout::Camera { planes: frustum.planes(), eye: *eye };
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
         let visible = Rc::new(Visible { placements: room, chunks: Vec::new(), families });
@@ -208,7 +208,7 @@ impl Visibility {
 
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.view = camera(frustum, eye);
+        self.view = layout::Camera { planes: frustum.planes(), eye: *eye };
     }
 
     /// Sets the rule by which the device computes a chunk's dispatch.
@@ -253,15 +253,6 @@ impl Visibility {
             }
         }
         Ok(chunks)
-    }
-}
-
-/// A camera as the kernels read it.
-fn camera(frustum: &Frustum, eye: &Eye) -> layout::Camera {
-    layout::Camera {
-        planes: frustum.planes().map(|plane| plane.to_array()),
-        eye: eye.place.to_array(),
-        scale: eye.scale,
     }
 }
 

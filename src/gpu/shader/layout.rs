@@ -5,7 +5,9 @@
 //! outside this module therefore writes the module too: `layout::Chunk` is what shaders read of a
 //! [`Chunk`](crate::gpu::Chunk).
 
-use bytemuck::{Pod, Zeroable};
+use crate::frustum::Eye;
+use bytemuck::{NoUninit, Pod, Zeroable};
+use glam::Vec4;
 
 /// Threads of a workgroup in every kernel.
 pub const WORKGROUP: u32 = 64;
@@ -210,63 +212,18 @@ pub struct Joint {
 
 /// A layer in 64 bytes (`Layer` in shaders/pose_time.wgsl).
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, NoUninit)]
 pub struct Layer {
-    /// Index among the model's clips, or [`NONE`].
-    pub clip: u32,
-    /// Phase at tick 0, as a fraction of the cycle.
-    pub phase: u32,
-    /// Added to the phase every tick.
-    pub step: u32,
-    /// Seconds at phase 0.
-    pub time_base: f32,
-    /// Seconds per 2^-24 of a cycle.
-    pub time_scale: f32,
-    /// Whole frames per second, or 0.
-    pub frame_rate: f32,
-    /// Bytes: kind, playback, fade, in step.
-    pub modes: u32,
-    /// Weight before fades and masks.
-    pub weight: f32,
-    /// Index among the group's masks, or [`NONE`].
-    pub mask: u32,
-    /// Period of the schedule.
-    pub period: u32,
-    /// Offset of the schedule.
-    pub offset: u32,
-    /// Length of the schedule.
-    pub length: u32,
-    /// Fade-in of the schedule.
-    pub fade_in: u32,
-    /// Fade-out of the schedule.
-    pub fade_out: u32,
-    /// Added to the step of all layers in step.
-    pub pace: u32,
+    /// The layer as the crowd holds it; shaders read its four modes, a byte each, as one word.
+    pub layer: crate::crowd::Layer,
     /// Seconds per whole frame, computed on the CPU so that no device rounds differently.
     pub frame_time: f32,
 }
 
 impl From<&crate::crowd::Layer> for Layer {
-    fn from(layer: &crate::crowd::Layer) -> Self {
-        let schedule = &layer.schedule;
-        Self {
-            clip: layer.clip,
-            phase: layer.phase,
-            step: layer.step,
-            time_base: layer.time_base,
-            time_scale: layer.time_scale,
-            frame_rate: layer.frame_rate,
-            modes: u32::from_le_bytes([layer.kind as u8, layer.playback as u8, layer.fade as u8, layer.in_step]),
-            weight: layer.weight,
-            mask: layer.mask,
-            period: schedule.period,
-            offset: schedule.offset,
-            length: schedule.length,
-            fade_in: schedule.fade_in,
-            fade_out: schedule.fade_out,
-            pace: layer.pace,
-            frame_time: if layer.frame_rate == 0.0 { 0.0 } else { 1.0 / layer.frame_rate },
-        }
+    fn from(&layer: &crate::crowd::Layer) -> Self {
+        let frame_time = if layer.frame_rate == 0.0 { 0.0 } else { 1.0 / layer.frame_rate };
+        Self { layer, frame_time }
     }
 }
 
@@ -368,14 +325,12 @@ impl Track {
 
 /// The camera of a frame (`Camera` in shaders/cull.wgsl).
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, NoUninit)]
 pub struct Camera {
     /// Planes of the view frustum that face inwards: unit normal, distance.
-    pub planes: [[f32; 4]; 6],
-    /// Its place in the world.
-    pub eye: [f32; 3],
-    /// Pixels of a metre at a distance of one metre.
-    pub scale: f32,
+    pub planes: [Vec4; 6],
+    /// Its place, and the size in which it shows things.
+    pub eye: Eye,
 }
 
 /// The instances that are culled together (`Cull` in shaders/cull.wgsl).

@@ -22,6 +22,14 @@ macro_rules! layout_of {
     ($name:ident: $($field:ident),*) => {
         (stringify!($name), size_of::<layout::$name>(), vec![$((stringify!($field), offset_of!(layout::$name, $field))),*])
     };
+    // Fields of structs that hold others, which WGSL writes out.
+    ($name:ident: $($field:ident = $($part:ident).+),*) => {
+        (
+            stringify!($name),
+            size_of::<layout::$name>(),
+            vec![$((stringify!($field), offset_of!(layout::$name, $($part).+))),*],
+        )
+    };
 }
 
 fn shared() -> Vec<Layout> {
@@ -42,13 +50,16 @@ fn shared() -> Vec<Layout> {
         layout_of!(Player: first_layer, layers, first_slot, inertial, every, offset),
         layout_of!(Joint: rotation, translation, parent, scale, matrix),
         layout_of!(
-            Layer: clip, phase, step, time_base, time_scale, frame_rate, modes, weight, mask, period, offset, length,
-            fade_in, fade_out, pace, frame_time
+            Layer: clip = layer.clip, phase = layer.phase, step = layer.step, time_base = layer.time_base,
+            time_scale = layer.time_scale, frame_rate = layer.frame_rate, modes = layer.kind, weight = layer.weight,
+            mask = layer.mask, period = layer.schedule.period, offset = layer.schedule.offset,
+            length = layer.schedule.length, fade_in = layer.schedule.fade_in, fade_out = layer.schedule.fade_out,
+            pace = layer.pace, frame_time = frame_time
         ),
         layout_of!(Now: tick, padding_a, padding_b, padding_c),
         layout_of!(Clip: tracks, timeline, frames, row, numbers, start, interval),
         layout_of!(Track: place, angle, timeline),
-        layout_of!(Camera: planes, eye, scale),
+        layout_of!(Camera: planes = planes, eye = eye.place, scale = eye.scale),
         layout_of!(
             Cull: sizes, levels, first_instance, instances, groups, dispatches, most, padding_a, padding_b, padding_c
         ),
