@@ -3,7 +3,7 @@
 use crate::frame::{Result, Stage};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
-use crate::gpu::device::timestamps::{CAPACITY, StageQueries};
+use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries};
 use crate::gpu::device::{BindGroup, Buffer, Command, ComputePipeline, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub struct Commands {
     encoder: Option<wgpu::CommandEncoder>,
     /// Commands recorded before, one buffer per submission.
     cut: ArrayVec<Piece, { CAPACITY as usize }>,
+    /// `true` if timestamps mark the beginning and the end of all.
+    pub(in crate::gpu) outer: bool,
 }
 
 /// Commands of one submission.
@@ -52,7 +54,7 @@ impl Gpu {
     pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
         let encoder = self.wgpu().map(|open| open.device.create_command_encoder(&descriptor));
-        Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new() }
+        Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new(), outer: false }
     }
 }
 
@@ -61,8 +63,8 @@ impl Commands {
     /// device does not wait between submissions.
     pub fn launch(mut self) -> Flight {
         let gpu = Rc::clone(&self.gpu);
-        if let Some(index) = gpu.timestamps().and_then(|t| t.borrow_mut().end_outer()) {
-            self.mark(index);
+        if self.outer {
+            self.mark(OUTER[1]);
             self.flush();
         }
         let submission = match (self.encoder, gpu.wgpu()) {
@@ -176,12 +178,13 @@ impl Commands {
         match &mut self.encoder {
             Some(encoder) => {
                 let timestamps = self.gpu.timestamps().map(|t| t.borrow());
+                let marked = timestamps.as_ref().zip(span);
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(label),
-                    timestamp_writes: timestamps.as_ref().zip(span).map(|(t, span)| wgpu::ComputePassTimestampWrites {
+                    timestamp_writes: marked.map(|(t, [begin, end])| wgpu::ComputePassTimestampWrites {
                         query_set: &t.set,
-                        beginning_of_pass_write_index: Some(span.begin),
-                        end_of_pass_write_index: Some(span.end),
+                        beginning_of_pass_write_index: Some(begin),
+                        end_of_pass_write_index: Some(end),
                     }),
                 });
                 record(&mut Pass::Device(pass));
@@ -214,8 +217,8 @@ impl Commands {
                     }),
                     timestamp_writes: timestamps.as_ref().filter(|_| marked).map(|t| wgpu::RenderPassTimestampWrites {
                         query_set: &t.set,
-                        beginning_of_pass_write_index: begin.map(|span| span.begin),
-                        end_of_pass_write_index: end.map(|span| span.end),
+                        beginning_of_pass_write_index: begin.map(|[begin, _]| begin),
+                        end_of_pass_write_index: end.map(|[_, end]| end),
                     }),
                     ..Default::default()
                 });

@@ -1,43 +1,30 @@
 //! Stage times by timestamp queries.
 
-use crate::frame::{Clock, Result, Stage, StageTime, StageTimer};
+use crate::frame::{Clock, Stage, StageTime, StageTimer};
 use arrayvec::ArrayVec;
 use std::time::Duration;
 
 /// Most queries per frame: two per stage, and an outer pair.
 pub(in crate::gpu) const CAPACITY: u32 = 32;
-/// The outer pair's queries.
-const OUTER: [u32; 2] = [0, 1];
+/// The queries that mark a frame's beginning and end.
+pub(in crate::gpu) const OUTER: [u32; 2] = [0, 1];
 /// Largest ratio of the sum of all stages to the outer pair: clocks have a finite resolution.
 const OUTER_TOLERANCE: f64 = 1.02;
 
-/// The ticks of a frame's queries.
-type Ticks = ArrayVec<u64, { CAPACITY as usize }>;
-
 /// The queries of one stage: a begin and an end.
-#[derive(Debug, Clone, Copy)]
-pub struct StageQueries {
-    stage: Stage,
-    pub(in crate::gpu) begin: u32,
-    pub(in crate::gpu) end: u32,
-}
+pub type StageQueries = [u32; 2];
 
 /// The queries of the frame being recorded.
 pub(in crate::gpu) struct Timestamps {
     pub set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
-    mappable: wgpu::Buffer,
+    /// Holds the ticks of all queries of a frame that the device has finished.
+    pub mappable: wgpu::Buffer,
     ns_per_tick: f32,
-    spans: Vec<StageQueries>,
-    outer: Outer,
-}
-
-/// State of the pair of timestamps around all stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outer {
-    Absent,
-    Begun,
-    Ended,
+    /// The stages in the order of their queries.
+    stages: Vec<Stage>,
+    /// `true` if the outer pair comes before the stages.
+    outer: bool,
 }
 
 impl Timestamps {
@@ -59,33 +46,24 @@ impl Timestamps {
             resolved: buffer("timestamps resolved", wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
             mappable: buffer("timestamps mappable", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
             ns_per_tick: queue.get_timestamp_period(),
-            spans: Vec::with_capacity(CAPACITY as usize / 2),
-            outer: Outer::Absent,
+            stages: Vec::with_capacity(CAPACITY as usize / 2),
+            outer: false,
         }
     }
 
     /// A begin and an end for a stage; `None` if the frame has no query left.
     pub(in crate::gpu) fn span(&mut self, stage: Stage) -> Option<StageQueries> {
         let begin = self.queries();
-        let span = (begin < CAPACITY).then_some(StageQueries { stage, begin, end: begin + 1 })?;
-        self.spans.push(span);
-        Some(span)
-    }
-
-    /// The query that marks the beginning of a frame. Discards spans that were not collected.
-    pub(in crate::gpu) fn begin_outer(&mut self) -> u32 {
-        self.spans.clear();
-        self.outer = Outer::Begun;
-        OUTER[0]
-    }
-
-    /// The query that marks a frame's end, if its beginning was marked.
-    pub(in crate::gpu) fn end_outer(&mut self) -> Option<u32> {
-        let begun = self.outer == Outer::Begun;
-        begun.then(|| {
-            self.outer = Outer::Ended;
-            OUTER[1]
+        (begin < CAPACITY).then(|| {
+            self.stages.push(stage);
+            [begin, begin + 1]
         })
+    }
+
+    /// Begins a frame whose commands mark the outer pair. Discards stages that were not collected.
+    pub(in crate::gpu) fn begin_outer(&mut self) {
+        self.stages.clear();
+        self.outer = true;
     }
 
     pub(in crate::gpu) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
@@ -98,57 +76,38 @@ impl Timestamps {
 
     /// Number of queries used so far.
     fn queries(&self) -> u32 {
-        let outer = if self.outer == Outer::Absent { 0 } else { OUTER.len() };
-        (outer + 2 * self.spans.len()) as u32
+        2 * (u32::from(self.outer) + self.stages.len() as u32)
     }
 
-    /// Returns the frame's spans and starts the next frame. The device must be idle. If the sum of the spans exceeds
-    /// the outer pair, it is unknown which are wrong, so all are dropped.
-    pub(in crate::gpu) fn collect(
-        &mut self,
-        read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,
-        timer: &mut StageTimer,
-    ) -> Result<()> {
-        let (ticks, outer) = self.ticks(read_mapped)?;
-        let between = |[begin, end]: [u32; 2]| elapsed(&ticks, [begin, end], self.ns_per_tick);
-        let sum: u64 = self.spans.iter().filter_map(|s| between([s.begin, s.end])).sum();
-        let whole = if outer { between(OUTER) } else { None };
-        let sound = whole.is_none_or(|whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
-        for span in &self.spans {
-            let ns = between([span.begin, span.end]).filter(|_| sound);
-            timer.spans.push(StageTime { stage: span.stage, clock: Clock::Gpu, ns });
-        }
-        self.spans.clear();
-        Ok(())
+    /// Number of ticks to read of a frame: none without a stage.
+    pub(in crate::gpu) fn ticks(&self) -> usize {
+        if self.stages.is_empty() { 0 } else { self.queries() as usize }
     }
 
-    /// Checks the timestamps of a frame with one stage, and starts the next frame. `wall` is the time by the host's
-    /// clock from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
-    pub(in crate::gpu) fn fault(
-        &mut self,
-        read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>,
-        wall: Duration,
-    ) -> Result<Option<&'static str>> {
-        let (ticks, outer) = self.ticks(read_mapped)?;
-        self.spans.clear();
-        Ok(fault(&ticks, self.ns_per_tick, outer, wall))
+    /// Moves the frame's stages into the timer, from the ticks that were read, and starts the next frame. If the sum of
+    /// the stages exceeds the outer pair, it is unknown which are wrong, so the times of all are dropped.
+    pub(in crate::gpu) fn collect(&mut self, ticks: &[u64], timer: &mut StageTimer) {
+        let pairs = ticks.as_chunks::<2>().0.iter();
+        let times: ArrayVec<_, { CAPACITY as usize / 2 }> = pairs.map(|pair| elapsed(pair, self.ns_per_tick)).collect();
+        let outer = usize::from(std::mem::take(&mut self.outer));
+        let (whole, stages) = times.split_at(outer.min(times.len()));
+        let sum: u64 = stages.iter().flatten().sum();
+        let sound = whole.iter().flatten().all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
+        let times = self.stages.drain(..).zip(stages);
+        timer.spans.extend(times.map(|(stage, ns)| StageTime { stage, clock: Clock::Gpu, ns: ns.filter(|_| sound) }));
     }
 
-    /// The ticks of the frame, none without a span, and whether the outer pair is among them.
-    fn ticks(&mut self, read_mapped: impl FnOnce(&wgpu::Buffer, &mut [u8]) -> Result<()>) -> Result<(Ticks, bool)> {
-        let mut ticks = Ticks::from([0; CAPACITY as usize]);
-        ticks.truncate(if self.spans.is_empty() { 0 } else { self.queries() as usize });
-        let outer = std::mem::replace(&mut self.outer, Outer::Absent);
-        if !ticks.is_empty() {
-            read_mapped(&self.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
-        }
-        Ok((ticks, outer == Outer::Ended))
+    /// Checks the ticks of a frame with one stage, and starts the next frame. `wall` is the time by the host's clock
+    /// from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
+    pub(in crate::gpu) fn fault(&mut self, ticks: &[u64], wall: Duration) -> Option<&'static str> {
+        self.stages.clear();
+        fault(ticks, self.ns_per_tick, std::mem::take(&mut self.outer), wall)
     }
 }
 
-/// Nanoseconds between two queries; `None` if they are zero or negative.
-fn elapsed(ticks: &[u64], [begin, end]: [u32; 2], ns_per_tick: f32) -> Option<u64> {
-    let ticks = ticks[end as usize].checked_sub(ticks[begin as usize])?;
+/// Nanoseconds between a begin and an end; `None` if they are zero or negative.
+fn elapsed([begin, end]: &[u64; 2], ns_per_tick: f32) -> Option<u64> {
+    let ticks = end.checked_sub(*begin)?;
     Some((ticks as f64 * f64::from(ns_per_tick)).round() as u64).filter(|&ns| ns > 0)
 }
 

@@ -4,8 +4,10 @@
 use crate::frame::{BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer};
 use crate::gpu::Gpu;
 use crate::gpu::device::bandwidth::FillPass;
-use crate::gpu::device::timestamps::StageQueries;
+use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
 use crate::gpu::device::{Commands, ComputePass, Piece, TIMING};
+use arrayvec::ArrayVec;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,9 @@ const ROUNDS: usize = 8;
 /// Empty submissions that are timed, and those before them that are not.
 const EMPTY: usize = 31;
 const WARM_UP: usize = 8;
+
+/// The ticks of a frame's queries.
+type Ticks = ArrayVec<u64, { CAPACITY as usize }>;
 
 impl Gpu {
     /// Clock of the stages.
@@ -54,13 +59,14 @@ impl Gpu {
         let (faults, _) = self.counted(|| -> Result<Vec<&'static str>> {
             let target = self.buffer(Purpose::Staging, "clock check", BYTES, wgpu::BufferUsages::STORAGE);
             let fill = FillPass::new(self, &target);
-            let round = |_| {
+            let round = |_| -> Result<Option<&'static str>> {
                 let start = Instant::now();
                 let mut commands = self.frame("clock check");
                 self.compute_pass(&mut commands, Stage::Skin, |pass| fill.record(self, pass, BYTES));
                 commands.finish()?;
                 let wall = start.elapsed();
-                timestamps.borrow_mut().fault(|buffer, out| self.read_wgpu(buffer, out), wall)
+                let ticks = self.ticks(timestamps)?;
+                Ok(timestamps.borrow_mut().fault(&ticks, wall))
             };
             (0..ROUNDS).map(round).filter_map(Result::transpose).collect()
         });
@@ -92,8 +98,9 @@ impl Gpu {
             && self.timing.takes_timestamps()
             && let Some(timestamps) = self.timestamps()
         {
-            let index = timestamps.borrow_mut().begin_outer();
-            commands.mark(index);
+            timestamps.borrow_mut().begin_outer();
+            commands.outer = true;
+            commands.mark(OUTER[0]);
         }
         commands
     }
@@ -146,13 +153,13 @@ impl Gpu {
     pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
         let fenced = self.begin_fenced(commands);
         let span = if self.times_in_encoder() { self.span(stage) } else { None };
-        if let Some(span) = span {
-            commands.mark(span.begin);
+        if let Some([begin, _]) = span {
+            commands.mark(begin);
             commands.flush();
         }
         record(commands);
-        if let Some(span) = span {
-            commands.mark(span.end);
+        if let Some([_, end]) = span {
+            commands.mark(end);
         }
         if fenced {
             commands.cut(Some(stage));
@@ -191,9 +198,21 @@ impl Gpu {
     /// [`BackendError::Device`] if the device was lost or the timestamps cannot be read.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
         timer.spans.extend(self.timing.fences.borrow_mut().drain(..));
-        match self.timestamps() {
-            Some(timestamps) => timestamps.borrow_mut().collect(|buffer, out| self.read_wgpu(buffer, out), timer),
-            None => Ok(()),
+        if let Some(timestamps) = self.timestamps() {
+            let ticks = self.ticks(timestamps)?;
+            timestamps.borrow_mut().collect(&ticks, timer);
         }
+        Ok(())
+    }
+
+    /// The ticks of the finished frame. The device must be idle.
+    fn ticks(&self, timestamps: &RefCell<Timestamps>) -> Result<Ticks> {
+        let timestamps = timestamps.borrow();
+        let mut ticks = Ticks::from([0; CAPACITY as usize]);
+        ticks.truncate(timestamps.ticks());
+        if !ticks.is_empty() {
+            self.read_wgpu(&timestamps.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
+        }
+        Ok(ticks)
     }
 }
