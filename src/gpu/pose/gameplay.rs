@@ -17,75 +17,32 @@ pub const STORAGE_BUFFERS: u32 = 4;
 /// Buffers of the ring: two frames in flight, and one that is being read.
 const RING: usize = 3;
 
-/// Kind of figures that a kernel computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Read {
-    /// A box per instance.
-    Bounds,
-    /// Poses of joints.
-    Sockets,
+/// Stages whose kernels compute a box per instance, and poses of joints.
+pub const STAGES: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
+
+/// The complete shader of a stage's kernel, for palettes in a form.
+pub fn shader(stage: Stage, form: PaletteForm) -> String {
+    // Nothing is blended here.
+    let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
+    wgsl::shader(&format!("{}.wgsl", stage.name()), &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
 }
 
-impl Read {
-    /// Both kinds.
-    pub const ALL: [Self; 2] = [Self::Bounds, Self::Sockets];
-
-    /// The complete shader of its kernel, for palettes in a form.
-    pub fn shader(self, form: PaletteForm) -> String {
-        // Nothing is blended here.
-        let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
-        let root = match self {
-            Self::Bounds => "bounds.wgsl",
-            Self::Sockets => "sockets.wgsl",
-        };
-        wgsl::shader(root, &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
+/// Input of a stage's kernel for a model; boxes grow by `margin` besides their own.
+fn part(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
+    if stage == Stage::Bounds {
+        let boxes = reads.boxes.iter().map(|own| layout::EntryBox {
+            centre: own.centre,
+            entry: own.entry,
+            reach: own.half,
+            margin: reads.margin + margin,
+        });
+        return gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>());
     }
-
-    fn stage(self) -> Stage {
-        match self {
-            Self::Bounds => Stage::Bounds,
-            Self::Sockets => Stage::Sockets,
-        }
-    }
-
-    /// Bytes of each instance; 0 if it is not read.
-    fn instance_bytes(self, gameplay: &Gameplay) -> usize {
-        match self {
-            Self::Bounds if gameplay.bounds => size_of::<Bounds>(),
-            Self::Bounds => 0,
-            Self::Sockets => gameplay.sockets * size_of::<Rows>(),
-        }
-    }
-
-    /// Workgroups for so many instances.
-    fn workgroups(self, gameplay: &Gameplay, instances: u32) -> u32 {
-        match self {
-            Self::Bounds => instances,
-            Self::Sockets => (instances * gameplay.sockets as u32).div_ceil(WORKGROUP),
-        }
-    }
-
-    /// Input of the kernel for a model; boxes grow by `margin` besides their own.
-    fn part(self, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
-        match self {
-            Self::Bounds => {
-                let boxes = reads.boxes.iter().map(|own| layout::EntryBox {
-                    centre: own.centre,
-                    entry: own.entry,
-                    reach: own.half,
-                    margin: reads.margin + margin,
-                });
-                gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>())
-            }
-            Self::Sockets => {
-                let sockets = reads.sockets.iter().map(|own| {
-                    let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
-                    layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
-                });
-                gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
-            }
-        }
-    }
+    let sockets = reads.sockets.iter().map(|own| {
+        let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
+        layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
+    });
+    gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
 }
 
 /// Bounds and sockets of a crowd on the device.
@@ -102,7 +59,7 @@ pub struct DeviceGameplay {
 
 /// A kernel with its outputs and the ring that they are copied to.
 struct Readback {
-    read: Read,
+    stage: Stage,
     chunks: Vec<ChunkRead>,
     ring: Vec<Staging>,
 }
@@ -140,9 +97,14 @@ impl DeviceGameplay {
         approximation: f64,
     ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-        let readback = |read: Read| {
-            let name = read.stage().name();
-            let kernel = Kernel::new(gpu, name, read.shader(form), true);
+        // With the bytes and threads of an instance.
+        let wanted = [
+            (Stage::Bounds, usize::from(gameplay.bounds) * size_of::<Bounds>(), WORKGROUP as usize),
+            (Stage::Sockets, gameplay.sockets * size_of::<Rows>(), gameplay.sockets),
+        ];
+        let wanted = wanted.into_iter().filter(|(_, bytes, _)| *bytes > 0);
+        let readback = |(stage, each, threads): (Stage, usize, usize)| {
+            let kernel = Kernel::new(gpu, stage.name(), shader(stage, form), true);
             // The number of baked layers differs, which only baked palettes know.
             let constants = |kind: Kind| match form {
                 PaletteForm::Baked(_) => kind.constants(),
@@ -151,13 +113,12 @@ impl DeviceGameplay {
             let kinds = Kind::all(crowd, MeshForm::Plain, form, None);
             let pipelines: Vec<_> = kinds.into_iter().map(|kind| kernel.pipeline(gpu, &constants(kind))).collect();
             let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
-                .map(|(group, reads)| read.part(gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
+                .map(|(group, reads)| part(stage, gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
                 .collect();
-            let each = read.instance_bytes(gameplay) as u64;
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
             let of_chunk = |(chunk, palettes): (&Chunk, &Palettes)| {
-                let bytes = each * chunk.instances.len() as u64;
-                let output = gpu.buffer(Purpose::Scratch, name, bytes, usage);
+                let bytes = (each * chunk.instances.len()) as u64;
+                let output = gpu.buffer(Purpose::Scratch, stage.name(), bytes, usage);
                 let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
                 let part = &parts[chunk.group];
                 let mut resources: Vec<(&str, Resource)> = vec![
@@ -171,13 +132,13 @@ impl DeviceGameplay {
                 ChunkRead {
                     pipeline: pipelines[chunk.group].clone(),
                     group: kernel.bind(gpu, 0, &resources),
-                    workgroups: read.workgroups(gameplay, chunk.instances.len() as u32),
+                    workgroups: (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize) as u32,
                     output,
                     bytes,
                 }
             };
             let chunks = chunks.iter().zip(palettes).map(of_chunk).collect();
-            let bytes = each * crowd.instance_count() as u64;
+            let bytes = (each * crowd.instance_count()) as u64;
             let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
             let staging = |_| Staging {
                 buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
@@ -185,9 +146,8 @@ impl DeviceGameplay {
                 mapping: false,
                 mapped: Arc::default(),
             };
-            Readback { read, chunks, ring: (0..RING).map(staging).collect() }
+            Readback { stage, chunks, ring: (0..RING).map(staging).collect() }
         };
-        let wanted = Read::ALL.into_iter().filter(|read| read.instance_bytes(gameplay) > 0);
         let (readbacks, memory) = gpu.counted(|| wanted.map(readback).collect());
         let memory = (Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count())), memory);
         Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
@@ -203,7 +163,7 @@ impl DeviceGameplay {
         gpu.poll()?;
         for readback in &mut self.readbacks {
             let data = &mut self.data;
-            let arrived = timer.wall(readback.read.stage(), || readback.take(data))?;
+            let arrived = timer.wall(readback.stage, || readback.take(data))?;
             let delay = arrived.map(|frame| self.frame.wrapping_sub(frame));
             self.delay = self.delay.max(delay);
         }
@@ -225,14 +185,14 @@ impl DeviceGameplay {
 
     /// Records the kernels after a frame's palettes, and the copies.
     pub fn record(&mut self, gpu: &Gpu, commands: &mut Commands) {
-        for Readback { read, chunks, ring } in &mut self.readbacks {
-            gpu.compute_pass(commands, read.stage(), |pass| {
+        for Readback { stage, chunks, ring } in &mut self.readbacks {
+            gpu.compute_pass(commands, *stage, |pass| {
                 for ChunkRead { pipeline, group, workgroups, .. } in &*chunks {
                     pass.dispatch(gpu, pipeline, group, *workgroups);
                 }
             });
             let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else { continue };
-            gpu.timed(commands, read.stage(), |commands| {
+            gpu.timed(commands, *stage, |commands| {
                 let mut offset = 0;
                 for ChunkRead { output, bytes, .. } in &*chunks {
                     commands.copy((output, 0), (&staging.buffer, offset), *bytes);
@@ -260,9 +220,9 @@ impl DeviceGameplay {
 impl Readback {
     /// Copies the latest frame that has arrived, and frees the buffers of all that have; `None` if none has.
     fn take(&mut self, data: &mut GameplayData) -> Result<Option<u32>> {
-        let out: &mut [u8] = match self.read {
-            Read::Bounds => bytemuck::cast_slice_mut(&mut data.bounds),
-            Read::Sockets => bytemuck::cast_slice_mut(&mut data.sockets),
+        let out: &mut [u8] = match self.stage {
+            Stage::Bounds => bytemuck::cast_slice_mut(&mut data.bounds),
+            _ => bytemuck::cast_slice_mut(&mut data.sockets),
         };
         let mut latest = None;
         for staging in &mut self.ring {

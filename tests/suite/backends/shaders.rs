@@ -6,7 +6,7 @@ use skinbench::frame::Purpose;
 use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
 use skinbench::gpu::pose::baked;
 use skinbench::gpu::pose::device_pose::KERNELS;
-use skinbench::gpu::pose::gameplay::Read;
+use skinbench::gpu::pose::gameplay;
 use skinbench::gpu::pose::updates;
 use skinbench::gpu::pose::visibility;
 use skinbench::gpu::shader::kernel::GroupLayout;
@@ -57,8 +57,9 @@ pub fn all() -> Vec<(String, String)> {
     kernels.push(("pose_baked".to_owned(), baked::shader()));
     kernels.push(("update".to_owned(), updates::shader()));
     let baked = [BakeFormat::Motions, BakeFormat::Matrices].map(PaletteForm::Baked);
-    for (read, form) in Read::ALL.into_iter().flat_map(|r| [PaletteForm::Rows, baked[0], baked[1]].map(|f| (r, f))) {
-        kernels.push((format!("{read:?}, {form:?}"), read.shader(form)));
+    for stage in gameplay::STAGES {
+        let forms = [PaletteForm::Rows, baked[0], baked[1]];
+        kernels.extend(forms.map(|form| (format!("{stage:?}, {form:?}"), gameplay::shader(stage, form))));
     }
     kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
     let baked = [(PaletteForm::Baked(BakeFormat::Vertices), MeshForm::Nothing)];
