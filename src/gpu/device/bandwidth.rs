@@ -1,7 +1,7 @@
 //! Bandwidth of the device, measured in the same run as its stages and compared with them.
 
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline};
+use crate::gpu::device::{Buffer, ComputePass};
 use crate::gpu::shader::{Kernel, shader};
 use crate::gpu::{Commands, DeviceBandwidth, Gpu};
 use std::rc::Rc;
@@ -36,10 +36,8 @@ impl Gpu {
         let bytes = BYTES[usize::from(!self.adapter.summary.software)].min(most) / 4096 * 4096;
         let [from, to] = ["copied from", "copied to"].map(|label| self.scratch(Purpose::Staging, label, bytes));
         self.check()?;
-        let fill = FillPass::new(self, &from);
-        let write = self.fastest(bytes, |commands| {
-            commands.compute_pass("fill", None, |pass| fill.record(self, pass, bytes));
-        })?;
+        let fill = fill_pass(self, &from, bytes);
+        let write = self.fastest(bytes, |commands| commands.compute_pass("fill", None, &fill))?;
         let copy = self.fastest(bytes, |commands| commands.copy((&from, 0), (&to, 0), bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
         let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
@@ -65,22 +63,9 @@ impl Gpu {
     }
 }
 
-/// A compute pass that fills a buffer.
-pub(in crate::gpu) struct FillPass {
-    pipeline: ComputePipeline,
-    group: BindGroup,
-}
-
-impl FillPass {
-    pub(in crate::gpu) fn new(gpu: &Gpu, target: &Buffer) -> Self {
-        let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), false);
-        Self { pipeline: kernel.pipeline(gpu, &[]), group: kernel.bind(gpu, 0, &[("output", target.into())]) }
-    }
-
-    pub(in crate::gpu) fn record(&self, gpu: &Gpu, pass: &mut ComputePass, bytes: u64) {
-        let (x, y) = gpu.folded((bytes / 16 / WORKGROUP) as u32);
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(x, y, 1);
-    }
+/// Records a compute pass that fills the first bytes of a buffer.
+pub(in crate::gpu) fn fill_pass(gpu: &Gpu, target: &Buffer, bytes: u64) -> impl Fn(&mut ComputePass) {
+    let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), false);
+    let (pipeline, group) = (kernel.pipeline(gpu, &[]), kernel.bind(gpu, 0, &[("output", target.into())]));
+    move |pass| pass.dispatch(gpu, &pipeline, &group, (bytes / 16 / WORKGROUP) as u32)
 }

@@ -3,7 +3,7 @@
 
 use crate::frame::{BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer};
 use crate::gpu::Gpu;
-use crate::gpu::device::bandwidth::FillPass;
+use crate::gpu::device::bandwidth::fill_pass;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
 use crate::gpu::device::{Commands, ComputePass, Piece, TIMING};
 use arrayvec::ArrayVec;
@@ -56,38 +56,32 @@ impl Gpu {
     /// Times known work by timestamps; returns what is wrong with them.
     fn timestamps_fault(self: &Rc<Self>) -> Result<Option<&'static str>> {
         let Some(timestamps) = self.timestamps() else { return Ok(Some("the adapter has no timestamp queries")) };
-        let (faults, _) = self.counted(|| -> Result<Vec<&'static str>> {
-            let target = self.buffer(Purpose::Staging, "clock check", BYTES, wgpu::BufferUsages::STORAGE);
-            let fill = FillPass::new(self, &target);
-            let round = |_| -> Result<Option<&'static str>> {
-                let start = Instant::now();
-                let mut commands = self.frame("clock check");
-                self.compute_pass(&mut commands, Stage::Skin, |pass| fill.record(self, pass, BYTES));
-                commands.finish()?;
-                let wall = start.elapsed();
-                let ticks = self.ticks(timestamps)?;
-                Ok(timestamps.borrow_mut().fault(&ticks, wall))
-            };
-            (0..ROUNDS).map(round).filter_map(Result::transpose).collect()
-        });
-        let faults = faults?;
+        let target = self.buffer(Purpose::Staging, "clock check", BYTES, wgpu::BufferUsages::STORAGE);
+        let fill = fill_pass(self, &target, BYTES);
+        let round = |_| -> Result<Option<&'static str>> {
+            let start = Instant::now();
+            let mut commands = self.frame("clock check");
+            self.compute_pass(&mut commands, Stage::Skin, &fill);
+            commands.finish()?;
+            let wall = start.elapsed();
+            let ticks = self.ticks(timestamps)?;
+            Ok(timestamps.borrow_mut().fault(&ticks, wall))
+        };
+        let faults: Vec<_> = (0..ROUNDS).map(round).filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(faults.first().copied().filter(|_| faults.len() > 1))
     }
 
     /// Median time of a submission without work.
     fn empty_submission(&self) -> Result<Duration> {
-        let mut times = [Duration::ZERO; EMPTY];
         let Some((device, queue)) = self.device() else { return Ok(Duration::ZERO) };
-        for index in 0..WARM_UP + EMPTY {
+        let time = |_| {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.begin_compute_pass(&Default::default());
-            let time = self.time_submission(queue, encoder.finish(), "an empty submission")?;
-            if let Some(index) = index.checked_sub(WARM_UP) {
-                times[index] = time;
-            }
-        }
-        times.sort_unstable();
-        Ok(times[EMPTY / 2])
+            self.time_submission(queue, encoder.finish(), "an empty submission")
+        };
+        let mut times: Vec<_> = (0..WARM_UP + EMPTY).map(time).collect::<Result<_>>()?;
+        times[WARM_UP..].sort_unstable();
+        Ok(times[WARM_UP + EMPTY / 2])
     }
 
     /// Starts recording a frame whose stages are timed, with the first of the outer pair of timestamps.
