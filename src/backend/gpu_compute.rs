@@ -150,8 +150,7 @@ impl GpuSkinner for ComputeSkinner {
                     commands.finish()?;
                     self.held_parts[slot] = index;
                 }
-                let places = palettes.poser.places(index, chunk.instances.start, wanted)?;
-                let finer = palettes.poser.finer_instances(index)?;
+                let (finer, places) = palettes.poser.places(index, chunk.instances.start, wanted)?;
                 let levels = parts[index - finer.len()..].iter().flatten().zip(&finer);
                 let before = levels.map(|(chunk, count)| count * words_of(chunk)).sum::<usize>();
                 let first = begin + before + places.start as usize * words;

@@ -114,7 +114,7 @@ impl GpuSkinner for VertexSkinner {
         for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);
             if !part.is_empty() {
-                let places = palettes.poser.places(index, chunk.instances.start, part)?;
+                let (_, places) = palettes.poser.places(index, chunk.instances.start, part)?;
                 capture.read(gpu, crowd, chunk, group, places, out)?;
             }
         }

@@ -41,20 +41,13 @@ pub trait Poser {
         Ok(None)
     }
     /// Range in a chunk's buffers of some of its instances, counting only those that were posed; `first` is the chunk's
-    /// first instance.
+    /// first instance. Before it, for each finer level of the chunk's family, the finest first, the number of its
+    /// instances in the last frame: what kernels write for them comes first in a buffer that a family shares.
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn places(&mut self, _index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
-        Ok(instances.start - first..instances.end - first)
-    }
-    /// For each finer level of a chunk's family, the finest first, the number of its instances in the last frame: what
-    /// kernels write for them comes before the chunk's in a buffer that a family shares.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn finer_instances(&mut self, _index: usize) -> Result<Vec<usize>> {
-        Ok(Vec::new())
+    fn places(&mut self, _index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
+        Ok((Vec::new(), instances.start - first..instances.end - first))
     }
     /// Moves the camera for the frames that follow, if the device chooses the instances in view.
     fn look(&mut self, _frustum: &Frustum, _eye: &Eye) {}

@@ -211,20 +211,12 @@ impl Poser for DevicePose {
         Ok(self.seen()?.map(all))
     }
 
-    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<Range<u32>> {
+    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
         let (start, end) = (instances.start - first, instances.end - first);
-        Ok(match self.seen()? {
-            None => start..end,
-            Some(seen) => {
-                let place = |instance| seen[index].partition_point(|&other| other < instance) as u32;
-                place(start)..place(end)
-            }
-        })
-    }
-
-    fn finer_instances(&mut self, index: usize) -> Result<Vec<usize>> {
-        let first = index - index % self.levels;
-        Ok(self.seen()?.map_or(Vec::new(), |seen| seen[first..index].iter().map(Vec::len).collect()))
+        let finest = index - index % self.levels;
+        let Some(seen) = self.seen()? else { return Ok((Vec::new(), start..end)) };
+        let place = |instance| seen[index].partition_point(|&other| other < instance) as u32;
+        Ok((seen[finest..index].iter().map(Vec::len).collect(), place(start)..place(end)))
     }
 
     fn look(&mut self, frustum: &Frustum, eye: &Eye) {
@@ -242,8 +234,7 @@ impl Poser for DevicePose {
                 continue;
             }
             let first = own.start;
-            let places = self.places(chunk, first, part)?;
-            let finer = self.finer_instances(chunk)?;
+            let (finer, places) = self.places(chunk, first, part)?;
             // Numbers of finer levels, which come first in a buffer that levels share.
             let before = |each: &dyn Fn(&layout::Batch) -> u32| -> u64 {
                 let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
