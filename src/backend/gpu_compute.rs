@@ -73,7 +73,7 @@ impl GpuSkinner for ComputeSkinner {
 
     fn memory(&self) -> Bytes {
         let own = self.own.as_ref().map_or(Bytes::default(), |own| own.bytes);
-        self.skin.allocated() + self.trial.unwrap_or_default() + own
+        self.skin.allocated + self.trial.unwrap_or_default() + own
     }
 
     fn kernel(&self) -> Option<&'static SkinKernel> {

@@ -6,6 +6,7 @@ use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::{Buffer, Command, one_line};
 use crate::gpu::skin::chunks::{Chunk, chunks};
+use serde_json::json;
 use std::rc::Rc;
 
 /// Buffers of a ring.
@@ -101,7 +102,7 @@ impl Gpu {
             commands.finish()?;
             match self.wgpu() {
                 Some(_) => self.read_wgpu(staging.object.get(), bytes)?,
-                None => self.record(Command::Read { buffer: staging.object.id, bytes: bytes.len() as u64 }),
+                None => self.record(Command::Device(json!(["read", staging.object.id, bytes.len()]))),
             }
             offset += bytes.len() as u64;
         }

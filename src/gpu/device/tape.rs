@@ -39,13 +39,6 @@ pub enum Command {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Reads a buffer's first bytes back to the host.
-    Read {
-        /// The buffer read.
-        buffer: usize,
-        /// Number of bytes.
-        bytes: u64,
-    },
     /// Any other command in the page's form: its name, then its arguments.
     Device(Value),
 }
@@ -55,7 +48,6 @@ impl Command {
     pub fn json(&self, library: &mut Library) -> Value {
         match self {
             Self::Write { buffer, offset, bytes } => json!(["write", buffer, offset, library.blob(bytes)]),
-            Self::Read { buffer, bytes } => json!(["read", buffer, bytes]),
             Self::Device(value) => value.clone(),
         }
     }

@@ -5,9 +5,9 @@ use crate::crowd::Crowd;
 use crate::gpu::Gpu;
 use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPipeline, RenderPipelineParts};
 use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
-use crate::model::{NO_PARENT, Rows};
+use crate::model::{NO_PARENT, Rows, rows_to_affine};
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use glam::{Affine3A, Vec3, Vec3A};
 
 const LINK: u32 = 0xff10_1010;
 const AXES: [u32; 3] = [0xff10_10d0, 0xff10_a010, 0xffd0_3010];
@@ -99,8 +99,8 @@ impl OverlayPipelines {
 /// back.
 pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
-    let placement = affine(crowd.placement_at(instance, tick));
-    let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * affine(rows)).collect();
+    let placement = rows_to_affine(crowd.placement_at(instance, tick)).as_affine3a();
+    let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * rows_to_affine(rows).as_affine3a()).collect();
     // Placements scale evenly, so any axis gives the factor.
     let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();
     let end = |position: Vec3A, color| LineEnd { position: position.to_array(), color };
@@ -115,12 +115,4 @@ pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Row
         }
     }
     lines
-}
-
-fn affine(rows: &Rows) -> Affine3A {
-    let [x, y, z] = [0, 4, 8].map(|r| Vec3::new(rows[r], rows[r + 1], rows[r + 2]));
-    Affine3A {
-        matrix3: Mat3A::from_cols(x.into(), y.into(), z.into()).transpose(),
-        translation: Vec3A::new(rows[3], rows[7], rows[11]),
-    }
 }

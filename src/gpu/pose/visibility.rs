@@ -11,6 +11,7 @@ use crate::gpu::pose::device_pose::DISPATCHES;
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
 use crate::model::{Model, Rows};
+use bytemuck::Zeroable;
 use std::mem::offset_of;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -160,9 +161,7 @@ impl Visibility {
             groups: workgroups,
             dispatches: DISPATCHES as u32,
             most: gpu.adapter.limits.max_compute_workgroups_per_dimension,
-            padding_a: 0,
-            padding_b: 0,
-            padding_c: 0,
+            ..Zeroable::zeroed()
         };
         let numbers: Vec<_> = family.iter().zip(batches).map(|(chunk, batch)| numbers(crowd, chunk, batch)).collect();
         let room = |label, count: usize, bytes: usize, usage| {
@@ -258,5 +257,5 @@ impl Visibility {
 
 /// A level's numbers as if all instances were in view.
 fn numbers(crowd: &Crowd, chunk: &Chunk, batch: &layout::Batch) -> layout::Numbers {
-    layout::Numbers { batch: *batch, chunk: chunk_contents(crowd, chunk), ..bytemuck::Zeroable::zeroed() }
+    layout::Numbers { batch: *batch, chunk: chunk_contents(crowd, chunk), ..Zeroable::zeroed() }
 }

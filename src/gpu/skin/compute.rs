@@ -122,9 +122,8 @@ pub struct ComputeSkin {
     spans: Vec<SpanDispatch>,
     // Workgroups of each chunk, if the device computes them, and the index there of its first dispatch.
     workgroups: Vec<(Buffer, usize)>,
-    // Bytes of the buffers made with the pipelines, and of those that are bound.
-    own: Bytes,
-    bound: Bytes,
+    /// Bytes of the buffers that are bound.
+    pub allocated: Bytes,
     // Bindings of all chunks or dispatches of spans, once per set of output buffers, with the first of these. The current
     // set comes first.
     sets: Vec<(Buffer, Vec<BindGroup>)>,
@@ -144,23 +143,15 @@ impl ComputeSkin {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
         let compiled = kernel.compiled(gpu, &kinds);
-        let each = (kernel.threads == ThreadLayout::Character).then(|| compiled.first()).flatten();
-        let (characters, own) = gpu.counted(|| each.map(|(kernel, _)| Characters::new(gpu, crowd, kernel)));
         Self {
             kernel,
             compiled,
-            characters,
+            characters: None,
             spans: Vec::new(),
             workgroups: Vec::new(),
-            own,
-            bound: Bytes::default(),
+            allocated: Bytes::default(),
             sets: Vec::new(),
         }
-    }
-
-    /// Bytes of its buffers.
-    pub fn allocated(&self) -> Bytes {
-        self.own + self.bound
     }
 
     /// Selects the bindings to these buffers; returns whether they were bound before.
@@ -180,7 +171,9 @@ impl ComputeSkin {
         let Some((kernel, _)) = self.compiled.first() else { return };
         let sets = || sets.iter().filter_map(|outputs| Some((outputs.first()?.clone(), *outputs)));
         let chunks = parts.concat();
-        (self.sets, self.bound) = gpu.counted(|| {
+        (self.sets, self.allocated) = gpu.counted(|| {
+            let by_character = self.kernel.threads == ThreadLayout::Character;
+            self.characters = by_character.then(|| Characters::new(gpu, crowd, kernel));
             if let ThreadLayout::Merged(at_once) = self.kernel.threads {
                 self.spans = SpanDispatch::all(gpu, crowd, parts, self.kernel.mesh, at_once);
                 let bind = |outputs: &[Buffer], dispatch: &SpanDispatch| {
@@ -305,7 +298,7 @@ pub fn trial(
     }
     let best = match gpu.plans() {
         // No kernel takes more than the one with the largest mesh.
-        true => (0..candidates.len()).max_by_key(|&index| candidates[index].bound.total()).unwrap_or(0),
+        true => (0..candidates.len()).max_by_key(|&index| candidates[index].allocated.total()).unwrap_or(0),
         false => fastest(gpu, candidates.len(), |index, pass| {
             for _ in 0..TRIAL_DISPATCHES[hardware] {
                 candidates[index].dispatch(gpu, pass, crowd, &part[0], 0);
@@ -313,7 +306,7 @@ pub fn trial(
         })?,
     };
     let mut best = candidates.swap_remove(best);
-    (best.sets, best.bound) = (Vec::new(), Bytes::default());
+    (best.sets, best.allocated) = (Vec::new(), Bytes::default());
     Ok(best)
 }
 

@@ -8,6 +8,7 @@ use crate::gpu::skin::packing::{self, Grid};
 use crate::gpu::{Chunk, Gpu};
 use crate::model::{Mesh, VertexRun};
 use crate::vertex::Attributes;
+use bytemuck::Zeroable;
 
 /// Form of a mesh in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +96,10 @@ fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>, beside: &mut 
         MeshForm::Plain => {
             let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
                 position,
-                padding: 0,
                 normal,
-                more_padding: 0,
                 entries: pairs.map(|(entry, _)| entry.into()),
                 weights: pairs.map(|(_, weight)| weight),
+                ..Zeroable::zeroed()
             };
             vertices.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&plain(vertex))));
         }
@@ -166,10 +166,7 @@ pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
         sixteens: first_with(16),
         centre: mesh.cube().centre,
         half: mesh.cube().half,
-        first_vertex: 0,
-        first_entry: 0,
-        mesh_vertex: 0,
-        mesh_influence: 0,
+        ..Zeroable::zeroed()
     }
 }
 
