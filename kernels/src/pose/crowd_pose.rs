@@ -2,12 +2,12 @@
 //! stage.
 
 use super::block_sampler::BlockSampler;
+use super::block_source::{BlockSource, Source};
 use super::clock::{NoClock, PoseClock, PoseStage};
 use super::merge::{Merge, merge};
 use super::pose_cache::PoseCache;
 use super::recipe::{blend_between, blend_layers, steady_merge};
-use super::shared_palettes::SharedPalettes;
-use super::{Affine, Local, local_to_model, palette};
+use super::{Affine, Local, local_to_model};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
@@ -81,7 +81,7 @@ pub fn sparse_rows<'a>(block: &Block, share: &'a [Affine<BLOCK>]) -> &'a [Rows] 
     &share.as_flattened().as_flattened().as_chunks::<12>().0[..block.instances.len() * share.len()]
 }
 
-fn sparse_rows_mut<'a>(block: &Block, share: &'a mut [Affine<BLOCK>]) -> &'a mut [Rows] {
+fn sparse_rows_mut<'a, const N: usize>(block: &Block, share: &'a mut [Affine<N>]) -> &'a mut [Rows] {
     let rows = block.instances.len() * share.len();
     &mut share.as_flattened_mut().as_flattened_mut().as_chunks_mut::<12>().0[..rows]
 }
@@ -109,11 +109,16 @@ pub struct PoseMemory {
 }
 
 /// Poses a crowd. Buffers are allocated once, on construction.
-pub struct CrowdPose(Poser);
+pub struct CrowdPose(Box<dyn Poser>);
 
-enum Poser {
-    One(Box<BlockPoser<1>>),
-    Block(Box<BlockPoser<BLOCK>>),
+/// A [`BlockPoser`] of any number of instances side by side, with the methods of [`CrowdPose`].
+trait Poser: Send + Sync {
+    fn blocks(&self) -> &Blocks;
+    fn blends(&self) -> bool;
+    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool);
+    fn is_idle(&self, block: &Block) -> bool;
+    fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut);
+    fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>);
 }
 
 impl CrowdPose {
@@ -139,26 +144,19 @@ impl CrowdPose {
     /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
     pub fn new(crowd: &Crowd, width: Width, isa: Isa, threads: &Threads) -> Self {
         Self(match width {
-            Width::One => Poser::One(Box::new(BlockPoser::new(crowd, isa, threads))),
-            Width::Block => Poser::Block(Box::new(BlockPoser::new(crowd, isa, threads))),
+            Width::One => Box::new(BlockPoser::<1>::new(crowd, isa, threads)),
+            Width::Block => Box::new(BlockPoser::<BLOCK>::new(crowd, isa, threads)),
         })
     }
 
     /// The blocks of instances, for kernels that loop over the same blocks.
     pub fn blocks(&self) -> &Blocks {
-        match &self.0 {
-            Poser::One(posing) => &posing.blocks,
-            Poser::Block(posing) => &posing.blocks,
-        }
+        self.0.blocks()
     }
 
     /// The stages that [`CrowdPose::pose`] goes through, in order.
     pub fn stages(&self) -> &'static [PoseStage] {
-        let blends = match &self.0 {
-            Poser::One(posing) => posing.blends,
-            Poser::Block(posing) => posing.blends,
-        };
-        if blends {
+        if self.0.blends() {
             &[PoseStage::Sample, PoseStage::Blend, PoseStage::LocalToModel, PoseStage::Palette]
         } else {
             &[PoseStage::Sample, PoseStage::LocalToModel, PoseStage::Palette]
@@ -169,18 +167,12 @@ impl CrowdPose {
     /// crowd. Palettes of frozen instances that it posed before stay as they are; where they were lost, `anew` poses them
     /// again.
     pub fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
-        match &mut self.0 {
-            Poser::One(posing) => posing.update(crowd, tick, anew),
-            Poser::Block(posing) => posing.update(crowd, tick, anew),
-        }
+        self.0.update(crowd, tick, anew);
     }
 
     /// Returns whether a block keeps the palettes that it had before the last [`CrowdPose::update`].
     pub fn is_idle(&self, block: &Block) -> bool {
-        match &self.0 {
-            Poser::One(posing) => posing.is_idle(block),
-            Poser::Block(posing) => posing.is_idle(block),
-        }
+        self.0.is_idle(block)
     }
 
     /// Poses the crowd at a tick, part by part through all stages, on `threads`.
@@ -188,25 +180,13 @@ impl CrowdPose {
     /// # Panics
     /// Palettes are requested in lanes but instances are posed one at a time, or `out` is too short.
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, clock: &dyn PoseClock, out: PaletteOut) {
-        threads.install(|| match (&mut self.0, out) {
-            (Poser::One(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
-            (Poser::Block(posing), PaletteOut::Rows(out)) => posing.rows(crowd, tick, clock, out),
-            (Poser::Block(posing), PaletteOut::Lanes(out)) => posing.lanes(crowd, tick, clock, out, false),
-            (Poser::Block(posing), PaletteOut::Mixed(out)) => posing.lanes(crowd, tick, clock, out, true),
-            (Poser::Block(posing), PaletteOut::Each { out, skin }) => posing.each(crowd, tick, clock, out, skin),
-            (Poser::One(_), PaletteOut::Lanes(_) | PaletteOut::Mixed(_) | PaletteOut::Each { .. }) => {
-                panic!("palettes in lanes need poses in lanes")
-            }
-        });
+        threads.install(|| self.0.pose(crowd, tick, clock, out));
     }
 
     /// Appends poses or palettes of neighbouring instances as the last [`CrowdPose::pose`] computed them. Poses whose
     /// memory has been reused since then are computed again, by the same code.
     pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
-        match &self.0 {
-            Poser::One(posing) => posing.read(crowd, what, instances, out),
-            Poser::Block(posing) => posing.read(crowd, what, instances, out),
-        }
+        self.0.read(crowd, what, instances, out);
     }
 
     /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from the output of
@@ -240,7 +220,8 @@ struct BlockPoser<const N: usize> {
     posed: Blocks,
     /// Blocks of the instances.
     blocks: Blocks,
-    shared: Option<SharedPalettes>,
+    /// Palettes `[pose][entry]` of the poses that instances share.
+    shared: Option<Vec<Rows>>,
     cache: PoseCache,
     /// The layers of the last tick, if instances are replaced.
     layers: Option<Layers>,
@@ -318,7 +299,7 @@ impl<const N: usize> BlockPoser<N> {
         let lists = lists + layers.unwrap_or(0) + if crowd.has_frozen() { own.all().len() } else { 0 };
         PoseMemory {
             clips: BlockSampler::<N>::bytes(crowd.posed()),
-            palettes: SharedPalettes::bytes(crowd),
+            palettes: crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64),
             poses: plan.bytes::<N>() + PoseCache::bytes(&posed) + lists as u64,
         }
     }
@@ -326,7 +307,7 @@ impl<const N: usize> BlockPoser<N> {
     fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
         let parallel = !matches!(threads, Threads::One);
         let blocks = Blocks::new(crowd, N, parallel);
-        let shared = SharedPalettes::new(crowd);
+        let shared = crowd.poses().map(|_| vec![[0.0; 12]; crowd.posed().palette_entries() as usize]);
         let layers = crowd.turnover().map(|_| crowd.layers().clone());
         let idle = if crowd.has_frozen() { vec![false; blocks.all().len()] } else { Vec::new() };
         let crowd = crowd.posed();
@@ -359,63 +340,46 @@ impl<const N: usize> BlockPoser<N> {
         }
     }
 
-    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
-        let Self { blocks, layers, idle, updated, .. } = self;
-        let before = updated.replace(tick);
-        let kept = !anew && before.is_some();
-        idle.iter_mut().zip(blocks.all()).for_each(|(idle, block)| *idle = kept && block.frozen);
-        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else { return };
-        for instance in turnover.changed(before.unwrap_or(0), tick) {
-            layers.replace(instance as usize, &crowd.layers_at(instance, tick));
-            if !idle.is_empty() {
-                idle[blocks.of(instance).index] = false;
-            }
-        }
-    }
-
-    fn is_idle(&self, block: &Block) -> bool {
-        self.idle.get(block.index) == Some(&true)
-    }
-
     /// The layers of the last tick.
     fn layers<'a>(&'a self, crowd: &'a Crowd) -> &'a Layers {
         self.layers.as_ref().unwrap_or(crowd.layers())
     }
 
-    fn rows(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Rows]) {
-        let unshared = |posing: &Self, out: &mut [Rows]| posing.in_parts(crowd, clock, out, |b| b.first_row, to_rows);
-        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
-            clock.run(PoseStage::Palette, &mut || shared.to_rows(&posing.blocks, crowd, out));
-        });
-    }
-
-    /// Poses the crowd at a tick. If instances share poses, those are posed first and `hand_out` copies a palette to
-    /// every instance; otherwise `unshared` does everything.
-    fn at<T>(
+    /// Poses the crowd at a tick. `write` writes a block's palettes to its share of `out`; `first` returns the offset of
+    /// that share. If instances share poses, those are posed first.
+    fn write<T: Send>(
         &mut self,
         crowd: &Crowd,
-        tick: u32,
         clock: &dyn PoseClock,
         out: &mut [T],
-        unshared: impl FnOnce(&Self, &mut [T]),
-        hand_out: impl FnOnce(&Self, &SharedPalettes, &mut [T]),
+        first: impl Fn(&Block) -> usize + Sync + Copy,
+        write: impl Fn(&Self, BlockSource<N>, &mut [T]) + Sync,
     ) {
-        self.tick = tick;
-        let Some(mut shared) = self.shared.take() else { return unshared(self, out) };
-        self.in_parts(crowd.posed(), clock, &mut shared.rows, |b| b.first_row, to_rows);
-        hand_out(self, &shared, out);
-        self.shared = Some(shared);
+        let mut shared = self.shared.take();
+        let posing = &*self;
+        match &mut shared {
+            None => posing.in_parts(crowd, clock, out, first, |from, out| write(posing, from, out)),
+            Some(shared) => {
+                posing.in_parts(crowd.posed(), clock, shared, |b| b.first_row, |from, out| from.to_rows(out));
+                clock.run(PoseStage::Palette, &mut || {
+                    posing.blocks.each(crowd, out, first, |block, _, out| {
+                        let palettes = Source::Shared(&shared[..]);
+                        write(posing, BlockSource { isa: posing.isa, crowd, block, palettes }, out);
+                    });
+                });
+            }
+        }
+        self.shared = shared;
     }
 
-    /// Takes every part through all stages. `palette` writes a block's palette to its share of `out`; `first` returns
-    /// the offset of that share.
+    /// Takes every part through all stages. `write` and `first` are as in [`BlockPoser::write`].
     fn in_parts<T: Send>(
         &self,
         crowd: &Crowd,
         clock: &dyn PoseClock,
         out: &mut [T],
         first: impl Fn(&Block) -> usize + Sync + Copy,
-        palette: impl Fn(Isa, &Group, &Block, &[Affine<N>], &mut [T]) + Sync,
+        write: impl Fn(BlockSource<N>, &mut [T]) + Sync,
     ) {
         self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
             let mut poses = self.buffer(part.start / self.plan.part);
@@ -424,7 +388,6 @@ impl<const N: usize> BlockPoser<N> {
                 let all = &self.posed.all()[part.clone()];
                 let mut out = &mut *out;
                 for (index, block) in all.iter().enumerate() {
-                    let group = &crowd.groups()[block.group];
                     let share = all.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
                     let own;
                     (own, out) = std::mem::take(&mut out).split_at_mut(share);
@@ -432,7 +395,8 @@ impl<const N: usize> BlockPoser<N> {
                         continue;
                     }
                     let first_joint = block.first_joint - all[0].first_joint;
-                    palette(self.isa, group, block, &poses.model[first_joint..][..joints(crowd, block)], own);
+                    let model = &poses.model[first_joint..][..joints(crowd, block)];
+                    write(BlockSource { isa: self.isa, crowd, block, palettes: Source::Posed(model) }, own);
                 }
             });
         });
@@ -496,6 +460,65 @@ impl<const N: usize> BlockPoser<N> {
             blend_layers(self.isa, block, group, self.layers(crowd), self.tick, slots);
         }
     }
+}
+
+impl<const N: usize> Poser for BlockPoser<N> {
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blends(&self) -> bool {
+        self.blends
+    }
+
+    fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
+        let Self { blocks, layers, idle, updated, .. } = self;
+        let before = updated.replace(tick);
+        let kept = !anew && before.is_some();
+        idle.iter_mut().zip(blocks.all()).for_each(|(idle, block)| *idle = kept && block.frozen);
+        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else { return };
+        for instance in turnover.changed(before.unwrap_or(0), tick) {
+            layers.replace(instance as usize, &crowd.layers_at(instance, tick));
+            if !idle.is_empty() {
+                idle[blocks.of(instance).index] = false;
+            }
+        }
+    }
+
+    fn is_idle(&self, block: &Block) -> bool {
+        self.idle.get(block.index) == Some(&true)
+    }
+
+    fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut) {
+        assert!(N == BLOCK || matches!(out, PaletteOut::Rows(_)), "palettes in lanes need poses in lanes");
+        self.tick = tick;
+        match out {
+            PaletteOut::Rows(out) => self.write(crowd, clock, out, |b| b.first_row, |_, from, out| from.to_rows(out)),
+            PaletteOut::Lanes(out) => {
+                let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
+                self.write(crowd, clock, out, |b| b.first_entry, |_, from, out| from.to_lanes(out));
+            }
+            PaletteOut::Mixed(out) => {
+                let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
+                let write = |_: &Self, from: BlockSource<N>, out: &mut [Affine<N>]| {
+                    if is_sparse(crowd, from.block) {
+                        from.to_rows(sparse_rows_mut(from.block, out));
+                    } else {
+                        from.to_lanes(out);
+                    }
+                };
+                self.write(crowd, clock, out, |b| b.first_entry, write);
+            }
+            PaletteOut::Each { out, skin } => {
+                let write = |posing: &Self, from: BlockSource<N>, out: &mut [f32]| {
+                    let palette = &mut of_thread(&posing.palettes)[..entries(crowd, from.block)];
+                    from.to_lanes(palette);
+                    skin(from.block, bytemuck::cast_slice(palette), out);
+                };
+                self.write(crowd, clock, out, |b| b.first_word, write);
+            }
+        }
+    }
 
     fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         let poses = crowd.poses().map(|poses| &poses[instances.start as usize..instances.end as usize]);
@@ -519,7 +542,7 @@ impl<const N: usize> BlockPoser<N> {
                 PoseData::Model => lane_of(model, lane, out),
                 PoseData::Palette => {
                     palette.resize(entries(crowd, block), [[0.0; N]; 12]);
-                    palette_of(self.isa, &crowd.groups()[block.group], model, &mut palette);
+                    BlockSource { isa: self.isa, crowd, block, palettes: Source::Posed(model) }.to_lanes(&mut palette);
                     lane_of(&palette, lane, out);
                 }
             }
@@ -527,69 +550,12 @@ impl<const N: usize> BlockPoser<N> {
     }
 }
 
-impl BlockPoser<BLOCK> {
-    fn lanes(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [Affine<BLOCK>], mixed: bool) {
-        let to_lanes = |isa, group: &Group, block: &Block, model: &[Affine<BLOCK>], out: &mut [Affine<BLOCK>]| {
-            if mixed && is_sparse(crowd, block) {
-                to_rows(isa, group, block, model, sparse_rows_mut(block, out));
-            } else {
-                palette_of(isa, group, model, out);
-            }
-        };
-        let unshared =
-            |posing: &Self, out: &mut [Affine<BLOCK>]| posing.in_parts(crowd, clock, out, |b| b.first_entry, to_lanes);
-        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
-            clock.run(PoseStage::Palette, &mut || shared.to_lanes(&posing.blocks, crowd, out));
-        });
-    }
-
-    fn each(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: &mut [f32], skin: &SkinBlock) {
-        let unshared = |posing: &Self, out: &mut [f32]| {
-            posing.in_parts(
-                crowd,
-                clock,
-                out,
-                |b| b.first_word,
-                |isa, group, block, model, out| {
-                    let palette = &mut of_thread(&posing.palettes)[..group_entries(group)];
-                    palette_of(isa, group, model, palette);
-                    skin(block, palette, out);
-                },
-            );
-        };
-        self.at(crowd, tick, clock, out, unshared, |posing, shared, out| {
-            posing.blocks.each(
-                crowd,
-                out,
-                |b| b.first_word,
-                |block, group, out| {
-                    let palette = &mut of_thread(&posing.palettes)[..group_entries(group)];
-                    shared.block_to_lanes(crowd, block, palette);
-                    skin(block, palette, out);
-                },
-            );
-        });
-    }
-}
-
-fn group_entries(group: &Group) -> usize {
-    group.model.palette_joints().len()
-}
-
 fn joints(crowd: &Crowd, block: &Block) -> usize {
     crowd.groups()[block.group].model.skeleton().len()
 }
 
 fn entries(crowd: &Crowd, block: &Block) -> usize {
-    group_entries(&crowd.groups()[block.group])
-}
-
-fn palette_of<const N: usize>(isa: Isa, group: &Group, model: &[Affine<N>], out: &mut [Affine<N>]) {
-    palette::to_lanes(isa, group.model.palette_joints(), group.model.inverse_binds(), model, out);
-}
-
-fn to_rows<const N: usize>(isa: Isa, group: &Group, _: &Block, model: &[Affine<N>], out: &mut [Rows]) {
-    palette::to_rows(isa, group.model.palette_joints(), group.model.inverse_binds(), model, out);
+    crowd.groups()[block.group].model.palette_joints().len()
 }
 
 /// Appends an instance's share of items.

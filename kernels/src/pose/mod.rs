@@ -8,6 +8,7 @@ mod arc;
 mod blend;
 pub mod block;
 mod block_sampler;
+mod block_source;
 mod clock;
 mod compact_rows;
 mod crowd_pose;
@@ -25,7 +26,6 @@ mod registers;
 mod sample;
 mod sample_compact;
 mod sample_lanes;
-mod shared_palettes;
 mod shares;
 
 pub use arc::sine_over_x;

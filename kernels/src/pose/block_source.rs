@@ -1,0 +1,64 @@
+//! Where the palettes of a block come from.
+
+use super::{Affine, palette};
+use crate::blocks::Block;
+use crate::crowd::Crowd;
+use crate::model::Rows;
+use crate::simd::Isa;
+
+/// A block of instances, and what its palettes are made from.
+pub(super) struct BlockSource<'a, const N: usize> {
+    pub isa: Isa,
+    pub crowd: &'a Crowd,
+    pub block: &'a Block,
+    pub palettes: Source<'a, N>,
+}
+
+/// What palettes are made from.
+pub(super) enum Source<'a, const N: usize> {
+    /// The block's model poses, one item per joint.
+    Posed(&'a [Affine<N>]),
+    /// Palettes `[pose][entry]` of the poses that all instances of the crowd share.
+    Shared(&'a [Rows]),
+}
+
+impl<'a, const N: usize> BlockSource<'a, N> {
+    /// Writes the palettes in rows, `[instance][entry]`.
+    pub fn to_rows(&self, out: &mut [Rows]) {
+        let model = &self.crowd.groups()[self.block.group].model;
+        match self.palettes {
+            Source::Posed(pose) => palette::to_rows(self.isa, model.palette_joints(), model.inverse_binds(), pose, out),
+            Source::Shared(rows) => {
+                for (out, own) in out.chunks_exact_mut(model.palette_joints().len().max(1)).zip(self.shown(rows)) {
+                    out.copy_from_slice(own);
+                }
+            }
+        }
+    }
+
+    /// Writes the palettes in lanes, `[entry][12][N]`.
+    pub fn to_lanes(&self, out: &mut [Affine<N>]) {
+        let model = &self.crowd.groups()[self.block.group].model;
+        match self.palettes {
+            Source::Posed(pose) => {
+                palette::to_lanes(self.isa, model.palette_joints(), model.inverse_binds(), pose, out);
+            }
+            Source::Shared(rows) => {
+                for (lane, own) in self.shown(rows).enumerate() {
+                    for (columns, rows) in out.iter_mut().zip(own) {
+                        columns.iter_mut().zip(rows).for_each(|(column, number)| column[lane] = *number);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The palette of the pose that each instance shows.
+    fn shown(&self, rows: &'a [Rows]) -> impl Iterator<Item = &'a [Rows]> {
+        let crowd = self.crowd;
+        self.block.instances.clone().map(move |instance| {
+            let pose = crowd.poses().map_or(instance, |poses| poses[instance as usize]);
+            crowd.posed().rows_of(rows, pose..pose + 1)
+        })
+    }
+}
