@@ -2,7 +2,9 @@
 //!
 //! An instruction set that the machine lacks falls back to the one that the target always has.
 
-use super::{Affine, Local};
+use super::local_to_model::LocalToModel;
+use super::palette::ModelToPalette;
+use super::{Affine, Local, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;
@@ -20,7 +22,7 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, lane: usize, 
 /// # Panics
 /// `model` is shorter than `local`.
 pub fn local_to_model(isa: Isa, skeleton: &Skeleton, local: &[Local<BLOCK>], model: &mut [Affine<BLOCK>]) {
-    super::local_to_model::local_to_model(isa, skeleton, BLOCK, local, model);
+    run_lanes::<BLOCK, _>(isa, LocalToModel { skeleton, lanes: BLOCK, local, model });
 }
 
 /// Multiplies model poses by inverse binds, for kernels that read instances in lanes.
@@ -37,7 +39,7 @@ pub fn palette(
     model: &[Affine<BLOCK>],
     palette: &mut [Affine<BLOCK>],
 ) {
-    super::palette::to_lanes(isa, joints, inverse_binds, model, palette);
+    run_lanes::<BLOCK, _>(isa, ModelToPalette { joints, inverse_binds, model, palette });
 }
 
 /// As [`palette`], for kernels that read one instance at a time: `palette` takes `[instance][entry]` for as many
@@ -46,5 +48,5 @@ pub fn palette(
 /// # Panics
 /// As [`palette`], or `palette` has room for more than [`BLOCK`] instances.
 pub fn palette_rows(isa: Isa, joints: &[u16], inverse_binds: &[Rows], model: &[Affine<BLOCK>], palette: &mut [Rows]) {
-    super::palette::to_rows(isa, joints, inverse_binds, model, palette);
+    run_lanes::<BLOCK, _>(isa, ModelToPalette { joints, inverse_binds, model, palette });
 }

@@ -4,10 +4,11 @@
 use super::block_sampler::BlockSampler;
 use super::block_source::{BlockSource, Source};
 use super::clock::{NoClock, PoseClock, PoseStage};
+use super::local_to_model::LocalToModel;
 use super::merge::{Merge, merge};
 use super::pose_cache::PoseCache;
 use super::recipe::{blend_between, blend_layers, steady_merge};
-use super::{Affine, Local, local_to_model};
+use super::{Affine, Local, run_lanes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
@@ -425,9 +426,9 @@ impl<const N: usize> BlockPoser<N> {
         }
         clock.run(PoseStage::LocalToModel, &mut || {
             for b in all() {
-                let (skeleton, count) = (of(b).model.skeleton(), joints(crowd, b));
-                let model = &mut model[b.first_joint - first_joint..][..count];
-                local_to_model::local_to_model(self.isa, skeleton, b.instances.len(), &local[slots(b)][..count], model);
+                let (skeleton, lanes, count) = (of(b).model.skeleton(), b.instances.len(), joints(crowd, b));
+                let (local, model) = (&local[slots(b)][..count], &mut model[b.first_joint - first_joint..][..count]);
+                run_lanes::<N, _>(self.isa, LocalToModel { skeleton, lanes, local, model });
             }
         });
     }

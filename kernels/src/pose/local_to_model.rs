@@ -1,29 +1,19 @@
 //! Stage `local_to_model`: converts local poses to model poses, down the hierarchy.
 
-use super::{Affine, Local, run_lanes};
+use super::{Affine, Local};
 use crate::crowd::BLOCK;
 use crate::model::{NO_PARENT, Skeleton};
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
+use crate::simd::{Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
 /// Both slices hold one entry per joint. Parents come first, so one pass is enough. Of the lanes, at least the first
 /// `lanes` are converted.
-pub(super) fn local_to_model<const N: usize>(
-    isa: Isa,
-    skeleton: &Skeleton,
-    lanes: usize,
-    local: &[Local<N>],
-    model: &mut [Affine<N>],
-) {
-    run_lanes::<N, _>(isa, LocalToModel { skeleton, lanes, local, model });
-}
-
-struct LocalToModel<'a, const N: usize> {
-    skeleton: &'a Skeleton,
-    lanes: usize,
-    local: &'a [Local<N>],
-    model: &'a mut [Affine<N>],
+pub(super) struct LocalToModel<'a, const N: usize> {
+    pub skeleton: &'a Skeleton,
+    pub lanes: usize,
+    pub local: &'a [Local<N>],
+    pub model: &'a mut [Affine<N>],
 }
 
 impl<const N: usize> Kernel for LocalToModel<'_, N> {

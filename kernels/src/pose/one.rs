@@ -1,6 +1,8 @@
 //! The stages for a single instance, in scalar code.
 
-use super::{Affine, Local};
+use super::local_to_model::LocalToModel;
+use super::palette::ModelToPalette;
+use super::{Affine, Local, run_lanes};
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;
 
@@ -20,7 +22,7 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [
 /// # Panics
 /// `model` is shorter than `local`.
 pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affine<1>]) {
-    super::local_to_model::local_to_model(Isa::Scalar, skeleton, 1, local, model);
+    run_lanes::<1, _>(Isa::Scalar, LocalToModel { skeleton, lanes: 1, local, model });
 }
 
 /// Multiplies model poses by inverse binds.
@@ -31,5 +33,5 @@ pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affi
 /// # Panics
 /// `joints` names a joint that `model` lacks.
 pub fn palette(joints: &[u16], inverse_binds: &[Rows], model: &[Affine<1>], palette: &mut [Rows]) {
-    super::palette::to_rows(Isa::Scalar, joints, inverse_binds, model, palette);
+    run_lanes::<1, _>(Isa::Scalar, ModelToPalette { joints, inverse_binds, model, palette });
 }

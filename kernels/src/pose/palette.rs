@@ -1,46 +1,26 @@
 //! Stage `palette`: model poses times inverse binds, in the layout that the skinning kernel reads.
 
+use super::Affine;
 use super::local_to_model::product;
-use super::{Affine, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
+use crate::simd::{Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
 use std::num::NonZero;
 
-/// Palette of a block in lanes, `[entry][12][N]`, for CPU crowd kernels.
+/// Palettes of a block. `joints` and `inverse_binds` hold one item per palette entry (a model's skins concatenated),
+/// `model` one per joint.
 ///
-/// `joints` and `inverse_binds` hold one item per palette entry (a model's skins concatenated), `model` one per joint.
-pub(super) fn to_lanes<const N: usize>(
-    isa: Isa,
-    joints: &[u16],
-    inverse_binds: &[Rows],
-    model: &[Affine<N>],
-    palette: &mut [Affine<N>],
-) {
-    run_lanes::<N, _>(isa, ToLanes { joints, inverse_binds, model, palette });
+/// The type of `palette` chooses its layout: `Affine<N>` is `[entry]` in lanes, for CPU crowd kernels; [`Rows`] is
+/// `[instance][entry]`, for GPU kernels and for kernels that read one instance at a time, with `joints.len()` entries for
+/// each instance that the block has, at most `N`.
+pub(super) struct ModelToPalette<'a, const N: usize, T> {
+    pub joints: &'a [u16],
+    pub inverse_binds: &'a [Rows],
+    pub model: &'a [Affine<N>],
+    pub palette: &'a mut [T],
 }
 
-/// Palettes of a block's instances in rows, `[instance][entry][12]`, for GPU kernels.
-///
-/// `palette` holds `joints.len()` entries for each instance that the block has, at most `N`.
-pub(super) fn to_rows<const N: usize>(
-    isa: Isa,
-    joints: &[u16],
-    inverse_binds: &[Rows],
-    model: &[Affine<N>],
-    palette: &mut [Rows],
-) {
-    run_lanes::<N, _>(isa, ToRows { joints, inverse_binds, model, palette });
-}
-
-struct ToLanes<'a, const N: usize> {
-    joints: &'a [u16],
-    inverse_binds: &'a [Rows],
-    model: &'a [Affine<N>],
-    palette: &'a mut [Affine<N>],
-}
-
-impl<const N: usize> Kernel for ToLanes<'_, N> {
+impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
@@ -51,14 +31,7 @@ impl<const N: usize> Kernel for ToLanes<'_, N> {
     }
 }
 
-struct ToRows<'a, const N: usize> {
-    joints: &'a [u16],
-    inverse_binds: &'a [Rows],
-    model: &'a [Affine<N>],
-    palette: &'a mut [Rows],
-}
-
-impl<const N: usize> Kernel for ToRows<'_, N> {
+impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
         let Some(entries) = NonZero::new(self.joints.len()) else { return };
