@@ -7,7 +7,7 @@
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
-use crate::pose::{Affine, is_sparse, sparse_rows};
+use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::simd::{self, Isa, Kernel, Simd, abs, load_rows, store_rows};
 use crate::threads::Threads;
 
@@ -112,37 +112,6 @@ impl Gameplay {
 /// Least and greatest x, y and z of an instance's vertices, in model space.
 pub type Bounds = [f32; 6];
 
-/// Palettes to read from.
-#[derive(Debug, Clone, Copy)]
-pub enum Palettes<'a> {
-    /// `[instance][entry]` of the crowd.
-    Rows(&'a [Rows]),
-    /// `[block][entry]`, 16 instances side by side.
-    Lanes(&'a [Affine<BLOCK>]),
-    /// As `Lanes`, but `[instance][entry]` in the share of a block that [is sparse](is_sparse).
-    Mixed(&'a [Affine<BLOCK>]),
-}
-
-/// The palettes of one block.
-enum BlockPalettes<'a> {
-    /// `[instance][entry]`.
-    Rows(&'a [Rows]),
-    /// `[entry]`, 16 instances side by side.
-    Lanes(&'a [Affine<BLOCK>]),
-}
-
-impl<'a> Palettes<'a> {
-    fn of(self, crowd: &Crowd, block: &Block, entries: usize) -> BlockPalettes<'a> {
-        match self {
-            Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..block.instances.len() * entries]),
-            Self::Mixed(lanes) if is_sparse(crowd, block) => {
-                BlockPalettes::Rows(sparse_rows(block, &lanes[block.first_entry..][..entries]))
-            }
-            Self::Lanes(lanes) | Self::Mixed(lanes) => BlockPalettes::Lanes(&lanes[block.first_entry..][..entries]),
-        }
-    }
-}
-
 /// Bounds and sockets of all instances in one frame.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GameplayData {
@@ -176,10 +145,9 @@ impl GameplayData {
         threads.install(|| {
             blocks.each(crowd, out, first, |block, group, out| {
                 let reads = &gameplay.groups[block.group];
-                let entries = group.model.palette_joints().len();
-                match palettes.of(crowd, block, entries) {
+                match palettes.of(crowd, block) {
                     BlockPalettes::Rows(rows) => {
-                        for (palette, out) in rows.chunks_exact(entries).zip(out) {
+                        for (palette, out) in rows.chunks_exact(group.model.palette_joints().len()).zip(out) {
                             *out = bounds_of(reads, palette);
                         }
                     }
@@ -209,16 +177,10 @@ impl GameplayData {
         threads.install(|| {
             blocks.each(crowd, out, first, |block, group: &Group, out| {
                 let sockets = &gameplay.groups[block.group].sockets;
-                let entries = group.model.palette_joints().len();
-                let palettes = palettes.of(crowd, block, entries);
+                let (entries, palettes) = (group.model.palette_joints().len(), palettes.of(crowd, block));
                 for (lane, out) in out.chunks_exact_mut(sockets.len().max(1)).enumerate() {
                     for (out, socket) in out.iter_mut().zip(sockets) {
-                        let entry = socket.entry as usize;
-                        let own = match palettes {
-                            BlockPalettes::Rows(rows) => rows[lane * entries + entry],
-                            BlockPalettes::Lanes(lanes) => lanes[entry].map(|row| row[lane]),
-                        };
-                        *out = socket_of(socket, &own);
+                        *out = socket_of(socket, &palettes.entry(entries, lane, socket.entry as usize));
                     }
                 }
             });

@@ -9,10 +9,10 @@ use crate::frame::{
     Arena, ArenaUser, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
     ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
-use crate::gameplay::{GameplayData, Palettes};
+use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseData, Width, is_sparse, sparse_rows};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, Palettes, PoseData, Width};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::Store;
@@ -40,6 +40,17 @@ pub enum PaletteLayout {
     Mixed,
     /// As [`PaletteLayout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
     Fused,
+}
+
+impl PaletteLayout {
+    /// The palettes of a frame, from the buffer that has this layout.
+    fn palettes<'a>(self, rows: &'a [Rows], lanes: &'a [Affine<BLOCK>]) -> Palettes<'a> {
+        match self {
+            Self::Rows => Palettes::Rows(rows),
+            Self::Lanes | Self::Fused => Palettes::Lanes(lanes),
+            Self::Mixed => Palettes::Mixed(lanes),
+        }
+    }
 }
 
 /// A block to skin.
@@ -344,29 +355,18 @@ impl PreparedKernel {
                     return;
                 }
             }
+            let (palettes, blocks) = (layout.palettes(rows, lanes), pose.blocks());
             if let Some(gameplay) = gameplay {
-                let palettes = match layout {
-                    PaletteLayout::Rows => Palettes::Rows(rows),
-                    PaletteLayout::Mixed => Palettes::Mixed(lanes),
-                    _ => Palettes::Lanes(lanes),
-                };
-                gameplay.read(isa, threads, crowd, pose.blocks(), palettes, timer);
+                gameplay.read(isa, threads, crowd, blocks, palettes, timer);
             }
-            let (rows, lanes, blocks) = (&rows[..], &lanes[..], pose.blocks());
             let mut skin_all = |times: Option<&ThreadTimes>| {
                 let skin_one = |block: &Block, group: &Group, out: &mut [f32]| {
                     if kept && pose.is_idle(block) {
                         return;
                     }
-                    let palette = block.first_entry..block.first_entry + group.model.palette_joints().len();
-                    let (rows, lanes) = match layout {
-                        PaletteLayout::Rows => {
-                            (&rows[block.first_row..][..block.instances.len() * palette.len()], &[][..])
-                        }
-                        PaletteLayout::Mixed if is_sparse(crowd, block) => {
-                            (sparse_rows(block, &lanes[palette]), &[][..])
-                        }
-                        _ => (&[][..], &lanes[palette]),
+                    let (rows, lanes) = match palettes.of(crowd, block) {
+                        BlockPalettes::Rows(rows) => (rows, &[][..]),
+                        BlockPalettes::Lanes(lanes) => (&[][..], lanes),
                     };
                     let morph = BlockMorph { crowd, tick, scratch, times }.of(group);
                     let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
@@ -436,8 +436,8 @@ impl Prepared for PreparedCpu {
         let PreparedKernel { kernel, pose, rows, lanes, .. } = &self.kernels[0];
         match (what, kernel.layout) {
             (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(rows, instances).as_flattened()),
-            (PoseData::Palette, PaletteLayout::Lanes | PaletteLayout::Mixed) => {
-                pose.read_lanes(crowd, lanes, kernel.layout == PaletteLayout::Mixed, instances, out);
+            (PoseData::Palette, layout @ (PaletteLayout::Lanes | PaletteLayout::Mixed)) => {
+                layout.palettes(rows, lanes).read(crowd, pose.blocks(), instances, out);
             }
             _ => pose.read(crowd, what, instances, out),
         }

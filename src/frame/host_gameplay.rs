@@ -3,7 +3,8 @@
 use super::{Bytes, Job, Purpose, Stage, StageTimer};
 use crate::blocks::Blocks;
 use crate::crowd::Crowd;
-use crate::gameplay::{Gameplay, GameplayData, Palettes};
+use crate::gameplay::{Gameplay, GameplayData};
+use crate::pose::Palettes;
 use crate::simd::Isa;
 use crate::threads::Threads;
 use std::sync::Arc;

@@ -189,30 +189,6 @@ impl CrowdPose {
     pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         self.0.read(crowd, what, instances, out);
     }
-
-    /// Appends the palettes of neighbouring instances, `[instance][entry][12]`, from the output of
-    /// [`PaletteOut::Lanes`], or of [`PaletteOut::Mixed`] if `mixed`.
-    pub fn read_lanes(
-        &self,
-        crowd: &Crowd,
-        lanes: &[Affine<BLOCK>],
-        mixed: bool,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) {
-        for block in self.blocks().all() {
-            let share = &lanes[block.first_entry..][..entries(crowd, block)];
-            for (lane, instance) in block.instances.clone().enumerate() {
-                match () {
-                    _ if !instances.contains(&instance) => {}
-                    _ if mixed && is_sparse(crowd, block) => {
-                        out.extend(sparse_rows(block, share)[lane * share.len()..][..share.len()].as_flattened());
-                    }
-                    _ => lane_of(share, lane, out),
-                }
-            }
-        }
-    }
 }
 
 /// Poses a crowd in blocks of `N` instances.

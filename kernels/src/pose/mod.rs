@@ -19,6 +19,7 @@ mod local_to_model;
 mod merge;
 pub mod one;
 mod palette;
+mod palettes;
 mod pose_cache;
 mod rates;
 mod recipe;
@@ -32,6 +33,7 @@ pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
 pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width, is_sparse, sparse_rows};
 pub use ends::Ends;
+pub use palettes::{BlockPalettes, Palettes};
 pub use rates::KeySpan;
 
 use crate::crowd::BLOCK;

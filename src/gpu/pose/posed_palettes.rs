@@ -2,11 +2,11 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
-use crate::gameplay::{self, GameplayData};
+use crate::gameplay::GameplayData;
 use crate::gpu::pose::{PaletteSource, Poser, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::model::Rows;
-use crate::pose::{CrowdPose, PaletteOut, PoseData, Width};
+use crate::pose::{self, CrowdPose, PaletteOut, PoseData, Width};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ impl Poser for PosedPalettes {
         timer.update(pose, frame.crowd, frame.tick, false);
         timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
         if let Some(gameplay) = gameplay {
-            let (isa, palettes) = (Isa::strongest(), gameplay::Palettes::Rows(rows));
+            let (isa, palettes) = (Isa::strongest(), pose::Palettes::Rows(rows));
             gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
         }
         if !converted.is_empty() {
