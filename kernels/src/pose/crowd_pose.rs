@@ -6,7 +6,7 @@ use super::block_source::{BlockSource, Source};
 use super::clock::{NoClock, PoseClock, PoseStage};
 use super::local_to_model::LocalToModel;
 use super::merge::{Merge, merge};
-use super::pose_cache::PoseCache;
+use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
 use super::{Affine, Local, run_lanes};
 use crate::blocks::{Block, Blocks};
@@ -199,7 +199,6 @@ struct BlockPoser<const N: usize> {
     blocks: Blocks,
     /// Palettes `[pose][entry]` of the poses that instances share.
     shared: Option<Vec<Rows>>,
-    cache: PoseCache,
     /// The layers of the last tick, if instances are replaced.
     layers: Option<Layers>,
     /// For each block whether it keeps its palettes; empty if no instance is frozen.
@@ -224,6 +223,8 @@ struct BlockPoser<const N: usize> {
 struct Poses<const N: usize> {
     local: Aligned<Local<N>>,
     model: Aligned<Affine<N>>,
+    /// One item per block.
+    ticks: Vec<CachedTicks>,
 }
 
 /// Division of a crowd into parts, and the sizes of the buffers that parts use.
@@ -248,7 +249,7 @@ impl PartPlan {
         let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
         let largest = blocks.all().iter().map(bytes).max().unwrap_or(0).max(1);
         let count = blocks.all().len();
-        let fits = (PART_BYTES / largest).max(1);
+        let fits = (PART_BYTES / largest).clamp(1, count.max(1));
         let part = if threads == 1 { fits } else { fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1) };
         let lasting = crowd.has_update_rates();
         let buffers = if lasting { count.div_ceil(part) } else { threads };
@@ -260,7 +261,8 @@ impl PartPlan {
     }
 
     fn bytes<const N: usize>(&self) -> u64 {
-        let buffer = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model);
+        let ticks = (self.part * size_of::<CachedTicks>()) as u64;
+        let buffer = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model) + ticks;
         self.buffers as u64 * buffer + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
     }
 }
@@ -277,7 +279,7 @@ impl<const N: usize> BlockPoser<N> {
         PoseMemory {
             clips: BlockSampler::<N>::bytes(crowd.posed()),
             palettes: crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64),
-            poses: plan.bytes::<N>() + PoseCache::bytes(&posed) + lists as u64,
+            poses: plan.bytes::<N>() + lists as u64,
         }
     }
 
@@ -291,8 +293,11 @@ impl<const N: usize> BlockPoser<N> {
         let posed = Blocks::new(crowd, N, parallel);
         let plan = PartPlan::new::<N>(crowd, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
-        let buffer = |_| Mutex::new(Poses { local: Aligned::zeroed(plan.local), model: Aligned::zeroed(plan.model) });
-        let (cache, sampler) = (PoseCache::new(&posed), BlockSampler::new(crowd, isa));
+        let buffer = |_| {
+            let (local, model) = (Aligned::zeroed(plan.local), Aligned::zeroed(plan.model));
+            Mutex::new(Poses { local, model, ticks: vec![[None; 2]; plan.part] })
+        };
+        let sampler = BlockSampler::new(crowd, isa);
         let buffers = (0..plan.buffers).map(buffer).collect();
         let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
         let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
@@ -302,7 +307,6 @@ impl<const N: usize> BlockPoser<N> {
             posed,
             blocks,
             shared,
-            cache,
             layers,
             idle,
             updated,
@@ -387,13 +391,13 @@ impl<const N: usize> BlockPoser<N> {
     /// Runs all stages but `palette` for neighbouring blocks, except those that are `idle`.
     fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock, idle: &[bool]) {
         let all = &self.posed.all()[part];
-        let Some(Block { first_slot, first_joint, .. }) = all.first() else { return };
+        let Some(Block { index, first_slot, first_joint, .. }) = all.first() else { return };
         let all = || all.iter().filter(|block| idle.get(block.index) != Some(&true));
-        let Poses { local, model, .. } = poses;
+        let Poses { local, model, ticks } = poses;
         let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
         let of = |b: &Block| &crowd.groups()[b.group];
         clock.run(PoseStage::Sample, &mut || {
-            all().for_each(|b| self.sample(crowd, b, of(b), &mut local[slots(b)]));
+            all().for_each(|b| self.sample(crowd, b, of(b), &mut ticks[b.index - index], &mut local[slots(b)]));
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
@@ -411,20 +415,21 @@ impl<const N: usize> BlockPoser<N> {
 
     /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
     /// are also blended here.
-    fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
+    fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, cached: &mut CachedTicks, slots: &mut [Local<N>]) {
         let (layers, sampler) = (self.layers(crowd), &self.sampler);
         let Some(between) = block.rate.between(self.tick) else {
             return sampler.sample(block, group, layers, self.tick, slots);
         };
         let joints = group.model.skeleton().len();
-        self.cache.update(block, between, |tick, slot| {
+        for (tick, slot) in due(cached, block, between) {
             if block.plain {
-                return sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
+                sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
+            } else {
+                sampler.sample(block, group, layers, tick, slots);
+                blend_layers(self.isa, block, group, layers, tick, slots);
+                slots.copy_within(..joints, slot * joints);
             }
-            sampler.sample(block, group, layers, tick, slots);
-            blend_layers(self.isa, block, group, layers, tick, slots);
-            slots.copy_within(..joints, slot * joints);
-        });
+        }
     }
 
     /// Combines a block's layers, or the poses before and after the tick, in the first slot.
@@ -511,7 +516,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
                 self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock, &[]);
                 ready = Some(block.index);
             }
-            let Poses { local, model } = &mut *poses;
+            let Poses { local, model, .. } = &mut *poses;
             let (lane, joints) = ((pose - block.instances.start) as usize, joints(crowd, block));
             let model = &model[block.first_joint - first.first_joint..][..joints];
             match what {
