@@ -187,14 +187,8 @@ impl Crowd {
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
-        self.groups.push(Group {
-            model,
-            instances: first..end,
-            format,
-            frozen: 0,
-            baked: false,
-            masks: masks.concat(),
-        });
+        let masks = masks.concat();
+        self.groups.push(Group { model, instances: first..end, format, frozen: 0, baked: false, masks });
         Ok(())
     }
 

@@ -47,24 +47,23 @@ impl Ends {
 
     /// As [`Ends::reach`], of the ends of the joint and all its descendants.
     pub fn span(&self, joint: usize, channel: Channel) -> f64 {
-        let span = f64::from(self.spans[joint]);
-        let distance = match channel {
-            Channel::Rotation => 2.0 * span,
-            Channel::Translation => 1.0,
-            Channel::Scale => span,
-        };
-        distance / self.size
+        self.moved(self.spans[joint], channel)
     }
 
     /// Approximate distance that a joint's ends move, over the skeleton's size, for a change of 1 in one of its
     /// channels.
     pub fn reach(&self, joint: usize, channel: Channel) -> f64 {
-        let arm = f64::from(self.arms[joint]);
+        self.moved(self.arms[joint], channel)
+    }
+
+    /// Approximate distance that a point so far from a joint moves, over the skeleton's size, for a change of 1 in one
+    /// of the joint's channels.
+    fn moved(&self, arm: f32, channel: Channel) -> f64 {
         let distance = match channel {
             // A quaternion holds half the angle.
-            Channel::Rotation => 2.0 * arm,
+            Channel::Rotation => 2.0 * f64::from(arm),
             Channel::Translation => 1.0,
-            Channel::Scale => arm,
+            Channel::Scale => f64::from(arm),
         };
         distance / self.size
     }

@@ -16,10 +16,8 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
     let arc = ShortArc::new::<1, Scalar>(fraction);
     let (last, row) = (compact.frames as usize - 1, compact.row);
     let [before, after] = [first, last.min(first + 1)].map(|frame| &compact.numbers[frame * row..]);
-    let mut place = 0;
-    for track in &compact.tracks {
+    for (place, track) in compact.places() {
         let [a, b] = [before, after].map(|row| Compact::key(row, place, track));
-        place += track.key_bits();
         let decoder = track.decoder();
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {

@@ -157,7 +157,7 @@ impl Samples {
 }
 
 /// The keys of a compact clip.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Compact {
     /// Seconds at the first frame, which holds before that time.
     pub start: f32,
@@ -227,16 +227,7 @@ impl Compact {
         at_rest: impl Fn(u16, Channel) -> [f32; 4],
     ) -> Result<Self, ModelError> {
         let frames = channels.first().map_or(1, |samples| samples.values.len());
-        let mut compact = Self {
-            start,
-            interval,
-            frames: frames as u32,
-            tracks: Vec::new(),
-            still: Vec::new(),
-            row: 0,
-            numbers: Vec::new(),
-            error: ClipError::default(),
-        };
+        let mut compact = Self { start, interval, frames: frames as u32, ..Self::default() };
         let mut columns = Vec::new();
         for Samples { joint, channel, values, precision } in channels {
             if values.iter().flatten().any(|v| !v.is_finite()) {

@@ -112,25 +112,20 @@ impl RawKeys {
 
     fn normalise_rotations(&mut self, track: usize) -> Result<(), String> {
         let track = self.tracks[track];
-        if track.channel != Channel::Rotation {
-            return Ok(());
-        }
-        let count = self.times_of(&track).len();
         // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF
         // normalises after interpolation, so only linear and step keys are touched.
-        if track.interpolation == Interpolation::CubicSpline {
+        if track.channel != Channel::Rotation || track.interpolation == Interpolation::CubicSpline {
             return Ok(());
         }
-        for key in 0..count * track.interpolation.values_per_key() {
-            let at = track.first_value as usize + 4 * key;
-            let q: [f64; 4] = std::array::from_fn(|c| f64::from(self.values[at + c]));
+        let count = self.values_of(&track).len();
+        let values = &mut self.values[track.first_value as usize..][..count];
+        for (key, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let q = value.map(f64::from);
             let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
             if length < 1e-6 {
                 return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
             }
-            for (value, q) in self.values[at..at + 4].iter_mut().zip(q) {
-                *value = (q / length) as f32;
-            }
+            *value = q.map(|v| (v / length) as f32);
         }
         Ok(())
     }
