@@ -38,7 +38,7 @@ impl Kernel for Fill<'_> {
         for to in self.out.as_chunks_mut::<W>().0 {
             self.store.put::<W, S>(v, to);
         }
-        S::fence();
+        simd::fence();
     }
 }
 

@@ -157,8 +157,4 @@ impl Simd<8> for Avx2 {
             [_mm256_castps256_ps128(pair).into(), _mm256_extractf128_ps::<1>(pair).into(), third]
         }
     }
-    #[inline(always)]
-    fn fence() {
-        unsafe { _mm_sfence() }
-    }
 }

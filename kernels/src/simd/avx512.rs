@@ -148,8 +148,4 @@ impl Simd<16> for Avx512 {
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
     }
-    #[inline(always)]
-    fn fence() {
-        unsafe { _mm_sfence() }
-    }
 }

@@ -38,11 +38,6 @@ impl Simd<4> for Baseline {
             Self::store(v, to);
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    #[inline(always)]
-    fn stream(v: Vec4, to: &mut [f32; 4]) {
-        Self::store(v, to);
-    }
     #[inline(always)]
     fn add(a: Vec4, b: Vec4) -> Vec4 {
         a + b
@@ -102,17 +97,5 @@ impl Simd<4> for Baseline {
     fn columns(mut rows: [Vec4; 4]) -> [Vec4; 4] {
         Self::transpose(&mut rows);
         rows
-    }
-    #[inline(always)]
-    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
-        a * b + c
-    }
-    #[inline(always)]
-    fn fence() {
-        #[cfg(target_arch = "x86_64")]
-        {
-            // SAFETY: every x86-64 has SSE.
-            unsafe { std::arch::x86_64::_mm_sfence() }
-        }
     }
 }

@@ -18,7 +18,7 @@ mod vector;
 pub use aligned::{Aligned, LINE};
 pub use isa::{Isa, VARIABLE};
 pub(crate) use scalar::Scalar;
-pub(crate) use vector::{Simd, abs, dot3, dot3_add, load_group, load_rows, prefetch, prefetch_at, store_rows};
+pub(crate) use vector::{Simd, abs, dot3, dot3_add, fence, load_group, load_rows, prefetch, prefetch_at, store_rows};
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;

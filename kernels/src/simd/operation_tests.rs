@@ -67,7 +67,7 @@ impl Kernel for Operations<'_> {
         for offset in [0, 1, 16] {
             let mut memory = LineAligned([0.0; 48]);
             S::stream(va, memory.0[offset..].first_chunk_mut().unwrap());
-            S::fence();
+            fence();
             let v = S::load(memory.0[offset..].first_chunk().unwrap());
             results.push(("stream", worst(v, &|i| a[i])));
         }

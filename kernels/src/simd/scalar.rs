@@ -27,10 +27,6 @@ impl Simd<1> for Scalar {
         to[0] = v;
     }
     #[inline(always)]
-    fn stream(v: f32, to: &mut [f32; 1]) {
-        to[0] = v;
-    }
-    #[inline(always)]
     fn add(a: f32, b: f32) -> f32 {
         a + b
     }
@@ -81,10 +77,4 @@ impl Simd<1> for Scalar {
     fn columns([a, b, c, d]: [f32; 4]) -> [Vec4; 1] {
         [Vec4::new(a, b, c, d)]
     }
-    #[inline(always)]
-    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
-        a * b + c
-    }
-    #[inline(always)]
-    fn fence() {}
 }

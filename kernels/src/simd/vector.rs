@@ -19,8 +19,12 @@ pub trait Simd<const W: usize>: Copy {
     fn widen(from: &[u16; W]) -> Self::V;
     /// Stores `W` floats, unaligned.
     fn store(v: Self::V, to: &mut [f32; W]);
-    /// Stores past the caches if `to` is aligned to the vector, otherwise as [`Simd::store`].
-    fn stream(v: Self::V, to: &mut [f32; W]);
+    /// Stores past the caches if the instruction set can and `to` is aligned to the vector, otherwise as
+    /// [`Simd::store`].
+    #[inline(always)] // to take on the caller's instruction set
+    fn stream(v: Self::V, to: &mut [f32; W]) {
+        Self::store(v, to);
+    }
     /// `a + b`.
     fn add(a: Self::V, b: Self::V) -> Self::V;
     /// `a - b`.
@@ -48,7 +52,10 @@ pub trait Simd<const W: usize>: Copy {
     /// Four numbers of each lane, as a vector for each lane.
     fn columns(rows: [Self::V; 4]) -> [Vec4; W];
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns.
-    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4;
+    #[inline(always)] // to take on the caller's instruction set
+    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
+        a * b + c
+    }
     /// `weight * rows`, plus `sum` if there is one: the rows of a matrix in 128 bits.
     #[inline(always)] // to take on the caller's instruction set
     fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
@@ -60,8 +67,6 @@ pub trait Simd<const W: usize>: Copy {
         }
         out
     }
-    /// Makes streamed stores visible before the stores that follow.
-    fn fence();
 }
 
 /// Magnitude.
@@ -128,4 +133,14 @@ pub fn prefetch_at<T>(address: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// Makes streamed stores visible before the stores that follow.
+#[inline(always)] // as above
+pub fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: every x86-64 has SSE.
+        unsafe { std::arch::x86_64::_mm_sfence() }
+    }
 }

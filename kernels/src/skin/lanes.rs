@@ -108,7 +108,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for Lanes
             // Rows of a full block are whole cache lines, so they are written to the output directly.
             let slots = interleaved_out.as_chunks_mut().0.as_chunks_mut().0;
             filler.fill::<W, S, FLOATS, true>(0, slots, &mut Streams::new(&mut [], vertices, store), &[]);
-            return S::fence();
+            return simd::fence();
         }
         // One of these two has an empty output and does nothing.
         let none: &mut [f32] = &mut [];
@@ -146,7 +146,7 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for Lanes
         let left_over = vertices % whole;
         streams.finish::<W, S>(before.as_flattened(), vertices - left_over, left_over);
         packed_streams.finish::<W, S>(packed_before.as_flattened(), vertices - left_over, left_over);
-        S::fence();
+        simd::fence();
     }
 }
 
