@@ -163,14 +163,9 @@ pub struct Baker<'a> {
 impl<'a> Baker<'a> {
     /// A baker for a model's mesh and skeleton.
     pub fn new(model: &'a Model, format: BakeFormat) -> Self {
-        let corner = |Bounds { min, max }: Bounds, i: usize| {
-            DVec3::from_array([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { min[axis] } else { max[axis] }.into()))
-        };
-        let reach = model.entry_boxes().into_iter().zip(model.inverse_binds()).map(|(bounds, bind)| {
-            let corners = bounds.map(|bounds| std::array::from_fn(|i| corner(bounds, i)));
-            (corners, rows_to_affine(bind).inverse())
-        });
-        Self { model, format, ends: Ends::new(model.skeleton()), reach: reach.collect() }
+        let boxes = model.entry_boxes().into_iter().zip(model.inverse_binds());
+        let reach = boxes.map(|(bounds, bind)| (bounds.map(Bounds::corners), rows_to_affine(bind).inverse())).collect();
+        Self { model, format, ends: Ends::new(model.skeleton()), reach }
     }
 
     /// The lowest rate that keeps a clip's error in at most `most` frames; `None` if there is none. Without a clip, the

@@ -8,7 +8,7 @@ use crate::frustum::{Eye, Frustum};
 use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
 use crate::pose::PoseData;
-use crate::reference::{Blending, Deviation, ReferencePose, mesh_corners, nan_max};
+use crate::reference::{Blending, Deviation, ReferencePose, nan_max};
 use crate::vertex::{Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
@@ -271,7 +271,7 @@ impl Comparison {
                 (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
                 return Ok(false);
             }
-            let corners = mesh_corners(&group.model);
+            let corners = group.model.mesh().bounds().corners();
             let compared = shown
                 .par_iter()
                 .enumerate()

@@ -1,9 +1,9 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
-use super::{ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
+use super::{Bounds, ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use std::ops::Range;
 
 /// Most influences of a vertex; a vertex with more keeps the largest.
@@ -382,6 +382,10 @@ impl Mesh {
         }
     }
 
+    /// The box around the positions.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::around(self.positions.iter().copied().map(Vec3::from))
+    }
     /// Vertices of all primitives.
     pub fn vertex_count(&self) -> usize {
         self.positions.len()

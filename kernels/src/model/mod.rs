@@ -4,6 +4,7 @@
 //! vertices of every primitive. Nothing here knows a file format.
 
 mod affine;
+mod bounds;
 mod clip;
 mod error;
 mod mesh;
@@ -16,6 +17,7 @@ mod skin;
 mod targets;
 
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
+pub use bounds::Bounds;
 pub use clip::compact;
 pub use clip::{
     Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys, sphere,
@@ -26,7 +28,7 @@ pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
     area_normals,
 };
-pub use parts::{Axes, Bounds, Handedness, Image, Material, ModelParts, Texture, Wrap};
+pub use parts::{Axes, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
 pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};

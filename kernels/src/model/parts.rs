@@ -6,7 +6,6 @@ use super::repair::Repair;
 use super::skeleton::Skeleton;
 use super::skin::SkinData;
 use super::targets::Target;
-use glam::Vec3;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -90,22 +89,6 @@ pub enum Wrap {
     Mirror,
     /// The image's edge goes on.
     Clamp,
-}
-
-/// An axis-aligned box.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bounds {
-    /// Smallest corner.
-    pub min: Vec3,
-    /// Largest corner.
-    pub max: Vec3,
-}
-
-impl Bounds {
-    /// Length of the diagonal; parity errors are stated as fractions of it.
-    pub fn diagonal(&self) -> f32 {
-        (self.max - self.min).length()
-    }
 }
 
 /// The parts of a model, before they are checked against each other.

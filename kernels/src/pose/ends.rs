@@ -1,7 +1,6 @@
 //! Points at which errors of poses are measured.
 
-use crate::model::{Channel, NO_PARENT, Skeleton};
-use glam::Vec3;
+use crate::model::{Bounds, Channel, NO_PARENT, Skeleton};
 
 /// Points that show a joint's error: its origin, and a point along each of its axes at the distance of its farthest
 /// child, so that twists count too.
@@ -16,12 +15,9 @@ impl Ends {
     /// The ends of a skeleton. Its size is the diagonal of the box around its resting joints.
     pub fn new(skeleton: &Skeleton) -> Self {
         let pose = skeleton.rest_model_pose();
-        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for joint in &pose {
-            (min, max) = (min.min(joint.translation.as_vec3()), max.max(joint.translation.as_vec3()));
-        }
+        let bounds = Bounds::around(pose.iter().map(|joint| joint.translation.as_vec3()));
         // A single joint has no extent; its errors are not scaled.
-        let size = if max == min { 1.0 } else { f64::from(max.distance(min)) };
+        let size = if bounds.max == bounds.min { 1.0 } else { f64::from(bounds.diagonal()) };
         let mut arms = vec![0.0f32; skeleton.len()];
         for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
             let parent = usize::from(parent);

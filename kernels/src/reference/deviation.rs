@@ -2,7 +2,7 @@
 
 use super::{Blending, ReferencePose};
 use crate::crowd::{Crowd, Group};
-use crate::model::{Model, rows_to_affine};
+use crate::model::rows_to_affine;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
 
@@ -41,7 +41,7 @@ impl Deviation {
         Self(std::array::from_fn(|kind| self.0[kind].max(other.0[kind])))
     }
 
-    /// Compares an instance of a group with its reference. `corners` are the [`mesh_corners`] of the group's model.
+    /// Compares an instance of a group with its reference. `corners` are those of the box around the group's mesh.
     ///
     /// Each of `local` (`[joint][10]`), `model_pose` (`[joint][12]`), `palette` (`[entry][12]`) and `vertices`
     /// (`[vertex][word]` of the group's format) is compared as far as it goes; an empty one is not compared.
@@ -159,20 +159,4 @@ fn direction_error(got: DVec3, want: DVec3, format: VertexFormat) -> f64 {
         (Normals::Unit | Normals::Exact, Encoding::F32) => got.distance(want),
     };
     2.0 * (chord / 2.0).min(1.0).asin()
-}
-
-/// Corners of the box around the mesh, in mesh space.
-pub fn mesh_corners(model: &Model) -> [DVec3; 8] {
-    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    for p in model.mesh().positions() {
-        let p = DVec3::from(p.map(f64::from));
-        (min, max) = (min.min(p), max.max(p));
-    }
-    std::array::from_fn(|i| {
-        DVec3::new(
-            if i & 1 == 0 { min.x } else { max.x },
-            if i & 2 == 0 { min.y } else { max.y },
-            if i & 4 == 0 { min.z } else { max.z },
-        )
-    })
 }

@@ -14,7 +14,7 @@ mod sample;
 use crate::crowd::{Crowd, Group, UpdateRate};
 use crate::model::{Model, NO_PARENT, rows_to_affine};
 use crate::vertex::Normals;
-pub use deviation::{Deviation, WorstError, distances, mesh_corners, nan_max, position, vertex_errors};
+pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 pub use local_pose::LocalPose;
 

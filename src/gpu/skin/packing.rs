@@ -6,7 +6,7 @@
 
 use crate::crowd::Group;
 use crate::gpu::shader::layout::PackedVertex;
-use crate::model::Mesh;
+use crate::model::{Bounds, Mesh};
 use crate::vertex::{Attributes, Normals, octahedral};
 use glam::{Vec2, Vec3};
 
@@ -31,10 +31,7 @@ pub struct Grid {
 impl Grid {
     /// The box around a mesh's positions.
     pub fn of(mesh: &Mesh) -> Self {
-        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for &p in mesh.positions() {
-            (min, max) = (min.min(p.into()), max.max(p.into()));
-        }
+        let Bounds { min, max } = mesh.bounds();
         Self { origin: min, step: (max - min) / POSITION_STEPS }
     }
 
