@@ -95,7 +95,7 @@ mod tests {
         let joined = join(vec![[0.0; 3], [1.0; 3], [2.0; 3]], &influences, triangles, &Budget::new(0)).unwrap();
         assert_eq!(joined.indices, [0, 1, 2, 3, 2, 1, 3, 1, 2]);
         assert_eq!(joined.positions.len(), 4);
-        assert_eq!(joined.influences.joints, [0, 1, 2, 0]);
+        assert_eq!(joined.influences.pairs(), [0u16, 1, 2, 0].map(|joint| (joint, 1.0f32)));
         assert_eq!(joined.normals.unwrap()[3], [0.0, 0.0, 2.0]);
         assert_eq!((joined.dumped_vertices, joined.uvs), (3, None));
     }

@@ -129,7 +129,7 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
         clips + hierarchy + size_of_val(skeleton.matrices()) + entries
     };
     let models: usize = distinct(crowd).map(|group| model(&group.model)).sum();
-    let layers = size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets()) + crowd.expression_bytes();
+    let layers = crowd.layers().bytes() + crowd.expression_bytes();
     let turnover = crowd.turnover().map_or(0, Turnover::bytes);
     Bytes::of(Purpose::Clips, (models + layers + turnover) as u64)
 }

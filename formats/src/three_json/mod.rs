@@ -53,7 +53,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let influences = influences(geometry, &path)?;
     check_numbers(geometry, &path)?;
     let positions = positions(geometry, &path)?;
-    budget.charge_vertices(positions.len(), influences.joints.len(), || format!("{path}vertices"))?;
+    budget.charge_vertices(positions.len(), influences.pairs().len(), || format!("{path}vertices"))?;
 
     let triangles = faces::triangles(geometry, &path)?;
     let corners = || triangles.iter().flat_map(|(_, corners)| corners);

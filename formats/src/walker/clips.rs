@@ -487,7 +487,7 @@ mod tests {
 
     /// Poses at four times per key interval, with their phases.
     fn poses(model: &Model, clip: &Clip) -> Vec<(f64, Vec<DAffine3>)> {
-        let count = 4 * (clip.keys().raw().unwrap().times().len() as u32 - 1);
+        let count = 4 * (clip.keys().raw().unwrap().timelines().all().len() as u32 - 1);
         let phases = (0..=count).map(|i| f64::from(i) / f64::from(count));
         phases.map(|phase| (phase, model_pose(model, clip, phase * f64::from(clip.duration())))).collect()
     }

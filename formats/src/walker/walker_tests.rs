@@ -215,7 +215,7 @@ fn the_bytes_are_the_same_everywhere() {
             add(&[u8::from(track.channel == Channel::Rotation)]);
             add(&track.joint.to_le_bytes());
         }
-        add(bytemuck::cast_slice(raw.times()));
+        add(bytemuck::cast_slice(raw.timelines().all()));
         add(bytemuck::cast_slice(raw.values()));
     }
     assert_eq!(sum, 0x6717_af92_9dfa_e1e7, "{sum:#018x}");

@@ -27,7 +27,7 @@ impl Crowd {
                 let bucket = (u64::from(own[0].phase) * u64::from(buckets)) >> 32;
                 let pose = *known.entry((bucket, clip_set(own))).or_insert_with(|| {
                     poses.placements.push(IDENTITY_ROWS);
-                    poses.layers.push(&in_bucket(own, bucket, buckets));
+                    poses.layers.push(in_bucket(own, bucket, buckets));
                     poses.placements.len() as u32 - 1
                 });
                 shown.push(poses.layers.of(pose as usize));
@@ -70,7 +70,7 @@ impl Crowd {
     /// Brings layers, expressions and placements into another order of instances.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         let layers = std::mem::take(&mut self.layers);
-        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize)));
+        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize).iter().copied()));
         self.expressions = self.expressions.take().map(|all| all.reordered(order));
         self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
     }

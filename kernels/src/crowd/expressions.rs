@@ -1,7 +1,6 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
-use super::lists::Lists;
-use crate::model::TargetWeight;
+use crate::model::{Lists, TargetWeight};
 
 /// Weights of an instance's morph targets besides those of its clips.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -25,7 +24,7 @@ impl Expressions {
     }
 
     pub(super) fn push(&mut self, expression: Expression) {
-        self.pinned.push(expression.pinned);
+        self.pinned.push(expression.pinned.iter().copied());
         self.alone.push(expression.alone);
     }
 
@@ -42,6 +41,6 @@ impl Expressions {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(self.pinned.offsets()) + size_of_val(self.pinned.all()) + size_of_val(&self.alone[..])
+        self.pinned.bytes() + size_of_val(&self.alone[..])
     }
 }

@@ -10,17 +10,16 @@ mod expressing;
 mod expressions;
 mod families;
 mod layers;
-mod lists;
 mod reach;
 mod schedule;
 mod turnover;
 mod update_rate;
 
+pub use crate::model::Lists;
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
 pub use families::MOST_LEVELS;
 pub use layers::{Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
-pub use lists::Lists;
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use turnover::Turnover;
@@ -179,7 +178,7 @@ impl Crowd {
                 CrowdError(format!("more than {most} instances or layers"))
             })?;
             self.placements.push(placement);
-            self.layers.push(layers);
+            self.layers.push(layers.iter().copied());
         }
         let end = self.placements.len() as u32;
         ensure(end > first, || CrowdError(format!("no instance of {:?}; expected at least one", model.name())))?;

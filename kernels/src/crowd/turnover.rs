@@ -1,7 +1,7 @@
 //! Which instances are replaced at which tick, and by which others: functions of seed, tick and instance alone, so that
 //! every backend and the reference find them without history.
 
-use super::Lists;
+use crate::model::Lists;
 use fnv::FnvHashMap;
 use std::hash::Hash;
 
@@ -33,23 +33,20 @@ impl Turnover {
         order.sort_by_key(|&instance| drawn(seed, instance, 0));
         let mut rank = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, &instance)| rank[instance as usize] = place);
-        let (mut known, mut members) = (FnvHashMap::default(), Vec::<Vec<u32>>::new());
-        let mut kind = Vec::with_capacity(order.len());
-        for (instance, key) in (0..).zip(kinds) {
-            let own = *known.entry(key).or_insert(members.len());
-            members.resize(members.len().max(own + 1), Vec::new());
-            members[own].push(instance);
-            kind.push(own as u32);
-        }
-        let mut kinds = Lists::default();
-        members.iter().for_each(|own| kinds.push(own));
+        let mut known = FnvHashMap::default();
+        let number = |key: K| {
+            let next = known.len() as u32;
+            *known.entry(key).or_insert(next)
+        };
+        let kind: Vec<u32> = kinds.map(number).collect();
+        let kinds = Lists::gathered(known.len(), kind.iter().map(|kind| *kind as usize).zip(0..).collect());
         Self { seed, shifts: (1.0 / share).round().max(1.0) as u32, order, rank, kinds, kind }
     }
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> usize {
         let lists = [&self.order, &self.rank, &self.kind].map(|list| size_of_val(&list[..])).iter().sum::<usize>();
-        lists + size_of_val(self.kinds.all()) + size_of_val(self.kinds.offsets())
+        lists + self.kinds.bytes()
     }
 
     /// The instances that are others at one tick than at another, each once.

@@ -1,6 +1,6 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
-use super::{Bounds, ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
+use super::{Bounds, Lists, ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DVec3, Vec3};
@@ -11,23 +11,10 @@ pub const MAX_INFLUENCES: usize = 16;
 /// Influence counts of runs. A vertex is padded to the next count with pairs of weight 0.
 pub const INFLUENCE_CLASSES: [usize; 6] = [1, 2, 3, 4, 8, 16];
 
-/// (joint, weight) pairs in compressed-row form; joints are indices into the primitive's skin.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Influences {
-    /// `offsets[v]..offsets[v + 1]` are vertex v's pairs; one longer than the vertex count.
-    pub offsets: Vec<u32>,
-    /// Index into the skin's joints.
-    pub joints: Vec<u16>,
-    /// Weight; repaired to sum to one.
-    pub weights: Vec<f32>,
-}
-
-impl Default for Influences {
-    /// Influences of no vertex.
-    fn default() -> Self {
-        Self { offsets: vec![0], joints: Vec::new(), weights: Vec::new() }
-    }
-}
+/// (joint, weight) pairs of each vertex; joints are indices into the primitive's skin, and weights are repaired to sum
+/// to one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Influences(Lists<(u16, f32)>);
 
 impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
     /// The pairs of each vertex, as [`Influences::push`].
@@ -41,15 +28,20 @@ impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
 impl Influences {
     /// The influences of `vertices` vertices from (vertex, joint, weight) in any order. A vertex keeps the order of its
     /// pairs, and vertices that are out of range are left out.
-    pub fn gathered(vertices: usize, mut pairs: Vec<(u32, u16, f32)>) -> Self {
-        pairs.sort_by_key(|(vertex, ..)| *vertex);
-        let mut pairs = pairs.into_iter().peekable();
-        let mut influences = Self::default();
-        for vertex in 0..vertices {
-            let own = std::iter::from_fn(|| pairs.next_if(|(held, ..)| *held as usize == vertex));
-            influences.push(own.map(|(_, joint, weight)| (joint, weight)));
-        }
-        influences
+    pub fn gathered(vertices: usize, pairs: Vec<(u32, u16, f32)>) -> Self {
+        let held = pairs.into_iter().filter(|(.., weight)| *weight != 0.0);
+        let pairs = held.map(|(vertex, joint, weight)| (vertex as usize, (joint, weight))).collect();
+        Self(Lists::gathered(vertices, pairs))
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The pairs of all vertices, one vertex after the other.
+    pub fn pairs(&self) -> &[(u16, f32)] {
+        self.0.all()
     }
 
     /// A vertex's joints and weights.
@@ -57,19 +49,12 @@ impl Influences {
     /// # Panics
     /// There is no such vertex.
     pub fn of(&self, vertex: usize) -> impl ExactSizeIterator<Item = (u16, f32)> {
-        let pairs = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
-        pairs.map(|pair| (self.joints[pair], self.weights[pair]))
+        self.0.of(vertex).iter().copied()
     }
 
     /// Appends a vertex; pairs of weight 0 are left out.
     pub fn push(&mut self, pairs: impl IntoIterator<Item = (u16, f32)>) {
-        for (joint, weight) in pairs {
-            if weight != 0.0 {
-                self.joints.push(joint);
-                self.weights.push(weight);
-            }
-        }
-        self.offsets.push(self.joints.len() as u32);
+        self.0.push(pairs.into_iter().filter(|(_, weight)| *weight != 0.0));
     }
 }
 
@@ -447,24 +432,13 @@ fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets:
     p.normals.as_ref().map_or(Ok(()), |normals| stream("normal", normals.as_flattened(), 3))?;
     p.tangents.as_ref().map_or(Ok(()), |tangents| stream("tangent", tangents.as_flattened(), 4))?;
     p.uvs.as_ref().map_or(Ok(()), |uvs| stream("uv", uvs.as_flattened(), 2))?;
-    let influences = &p.influences;
-    length("sets of influences", influences.offsets.len().saturating_sub(1))?;
-    let pairs = influences.joints.len();
-    let rising = influences.offsets.first() == Some(&0)
-        && influences.offsets.is_sorted()
-        && influences.offsets.last() == Some(&(pairs as u32));
-    ensure(rising && influences.weights.len() == pairs, || {
-        "the influence offsets do not cover the joints and weights".to_owned()
-    })?;
-    let vertex_of = |pair: usize| influences.offsets.partition_point(|&o| o as usize <= pair) - 1;
+    length("sets of influences", p.influences.vertices())?;
     let joints = skin.entries.len();
-    if let Some(pair) = influences.joints.iter().position(|&joint| usize::from(joint) >= joints) {
-        let joint = influences.joints[pair];
-        return Err(format!("vertex {} has joint {joint}; its skin has {joints}", vertex_of(pair)));
-    }
-    if let Some(pair) = influences.weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let weight = influences.weights[pair];
-        return Err(format!("vertex {} has the weight {weight}; expected 0 or more", vertex_of(pair)));
+    for (vertex, (joint, weight)) in (0..count).flat_map(|v| p.influences.of(v).map(move |pair| (v, pair))) {
+        ensure(usize::from(joint) < joints, || format!("vertex {vertex} has joint {joint}; its skin has {joints}"))?;
+        ensure(weight.is_finite() && weight >= 0.0, || {
+            format!("vertex {vertex} has the weight {weight}; expected 0 or more")
+        })?;
     }
     let indices = p.indices.len();
     ensure(indices.is_multiple_of(3), || format!("{indices} indices; expected a multiple of 3"))?;

@@ -7,6 +7,7 @@ mod affine;
 mod bounds;
 mod clip;
 mod error;
+mod lists;
 mod mesh;
 mod parts;
 mod repair;
@@ -19,11 +20,10 @@ mod targets;
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use bounds::Bounds;
 pub use clip::compact;
-pub use clip::{
-    Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Timeline, Track, WeightKeys, sphere,
-};
+pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere};
 pub use error::ModelError;
 pub(crate) use error::ensure;
+pub use lists::Lists;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
     area_normals,
@@ -34,9 +34,7 @@ pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
-pub use targets::{
-    DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED, VertexDeltas,
-};
+pub use targets::{DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
 
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;

@@ -1,6 +1,6 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
-use super::{ModelError, ensure};
+use super::{Lists, ModelError, ensure};
 use fieldwork::Fieldwork;
 
 /// Most targets of a model.
@@ -118,9 +118,7 @@ pub struct Targets {
     /// Names and default weights, one per target.
     list: Vec<Target>,
     #[field = false]
-    first_spans: Vec<u32>,
-    #[field = false]
-    spans: Vec<DeltaRun>,
+    spans: Lists<DeltaRun>,
     /// Position deltas of all targets, addressed by [`DeltaRun::deltas`].
     positions: Vec<[f32; 3]>,
     /// Normal deltas, in the order of [`Targets::positions`].
@@ -165,22 +163,22 @@ impl Targets {
         if let Some([(target, ..), _]) = sorted.array_windows().find(|[a, b]| (a.0, a.1) == (b.0, b.1)) {
             return Err(ModelError::new(format!("target {target}"), "two deltas for a vertex; expected one"));
         }
-        let mut targets = Self { slots: vec![UNMOVED; vertices], first_spans: vec![0], ..Self::default() };
-        for (delta, &(target, vertex, deltas, at)) in (0..).zip(&sorted) {
-            targets.first_spans.resize(target as usize + 1, targets.spans.len() as u32);
-            let begun = *targets.first_spans.last().unwrap_or(&0) < targets.spans.len() as u32;
-            match targets.spans.last_mut().filter(|_| begun) {
-                Some(span) if span.first_vertex + span.count == vertex => span.count += 1,
-                _ => targets.spans.push(DeltaRun { first_vertex: vertex, count: 1, first_delta: delta }),
+        let mut targets = Self { slots: vec![UNMOVED; vertices], ..Self::default() };
+        let mut spans = Vec::new();
+        for run in sorted.chunk_by(|a, b| (a.0, a.1 + 1) == (b.0, b.1)) {
+            let (target, first_vertex, ..) = run[0];
+            let first_delta = targets.positions.len() as u32;
+            spans.push((target as usize, DeltaRun { first_vertex, count: run.len() as u32, first_delta }));
+            for &(_, vertex, deltas, at) in run {
+                targets.positions.push(deltas.positions[at]);
+                targets.normals.push(deltas.normals[at]);
+                if with_tangents {
+                    targets.tangents.push(deltas.tangents[at]);
+                }
+                targets.slots[vertex as usize] = 0;
             }
-            targets.positions.push(deltas.positions[at]);
-            targets.normals.push(deltas.normals[at]);
-            if with_tangents {
-                targets.tangents.push(deltas.tangents[at]);
-            }
-            targets.slots[vertex as usize] = 0;
         }
-        targets.first_spans.resize(list.len() + 1, targets.spans.len() as u32);
+        targets.spans = Lists::gathered(list.len(), spans);
         for slot in targets.slots.iter_mut().filter(|slot| **slot != UNMOVED) {
             *slot = targets.moved;
             targets.moved += 1;
@@ -202,7 +200,7 @@ impl Targets {
     /// # Panics
     /// There is no such target.
     pub fn spans(&self, target: usize) -> &[DeltaRun] {
-        &self.spans[self.first_spans[target] as usize..self.first_spans[target + 1] as usize]
+        self.spans.of(target)
     }
     /// Number of vertices that targets move.
     pub fn moved(&self) -> usize {
@@ -216,28 +214,15 @@ impl Targets {
                 .flat_map(move |span| span.vertices().zip(span.deltas()).map(move |(v, d)| (target, v, d)))
         })
     }
-    /// The deltas of each vertex.
-    pub fn by_vertex(&self) -> VertexDeltas {
-        let mut offsets = vec![0u32; self.slots.len() + 1];
-        self.entries().for_each(|(_, vertex, _)| offsets[vertex + 1] += 1);
-        let mut sum = 0;
-        for offset in &mut offsets {
-            sum += *offset;
-            *offset = sum;
-        }
-        let mut next = offsets.clone();
-        let mut items = vec![(0, 0); self.positions.len()];
-        for (target, vertex, delta) in self.entries() {
-            items[next[vertex] as usize] = (target as u32, delta as u32);
-            next[vertex] += 1;
-        }
-        VertexDeltas { offsets, items }
+    /// The deltas of each vertex: target, and item of the delta streams.
+    pub fn by_vertex(&self) -> Lists<(u32, u32)> {
+        let deltas = self.entries().map(|(target, vertex, delta)| (vertex, (target as u32, delta as u32)));
+        Lists::gathered(self.slots.len(), deltas.collect())
     }
     /// Bytes of the store, names aside.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.list[..])
-            + size_of_val(&self.first_spans[..])
-            + size_of_val(&self.spans[..])
+            + self.spans.bytes()
             + size_of_val(&self.positions[..])
             + size_of_val(&self.normals[..])
             + size_of_val(&self.tangents[..])
@@ -262,15 +247,6 @@ impl Targets {
         }
         packed
     }
-}
-
-/// The deltas of each vertex, in compressed-row form.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VertexDeltas {
-    /// `offsets[v]..offsets[v + 1]` are vertex v's items; one longer than the vertex count.
-    pub offsets: Vec<u32>,
-    /// Target, and item of the delta streams.
-    pub items: Vec<(u32, u32)>,
 }
 
 /// Largest 16-bit number of a packed delta.
@@ -348,10 +324,8 @@ mod tests {
         let by_vertex = targets.by_vertex();
         let mut found = Vec::new();
         for vertex in 0..8 {
-            let items = by_vertex.offsets[vertex] as usize..by_vertex.offsets[vertex + 1] as usize;
-            found.extend(
-                by_vertex.items[items].iter().map(|&(target, delta)| (target as usize, vertex, delta as usize)),
-            );
+            let deltas = by_vertex.of(vertex).iter();
+            found.extend(deltas.map(|&(target, delta)| (target as usize, vertex, delta as usize)));
         }
         found.sort_unstable();
         assert_eq!(found, targets.entries().collect::<Vec<_>>());

@@ -273,8 +273,7 @@ impl<const N: usize> BlockPoser<N> {
         let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
         let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
         let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
-        let layers =
-            crowd.turnover().map(|_| size_of_val(crowd.layers().all()) + size_of_val(crowd.layers().offsets()));
+        let layers = crowd.turnover().map(|_| crowd.layers().bytes());
         let lists = lists + layers.unwrap_or(0) + if crowd.has_frozen() { own.all().len() } else { 0 };
         PoseMemory {
             clips: BlockSampler::<N>::bytes(crowd.posed()),

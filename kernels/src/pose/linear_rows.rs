@@ -31,7 +31,7 @@ impl LinearRows {
         if !is_plain(raw, blend) {
             return None;
         }
-        let keys = raw.times().len().max(2);
+        let keys = raw.timelines().all().len().max(2);
         let moved = strips_that_move(raw.tracks().iter().map(|t| (t.joint, t.channel)), strips);
         let vectors = moved * Aligned::<Vectors>::bytes(keys);
         let lists = keys * size_of::<f32>() + strips * size_of::<Option<Aligned<Vectors>>>();
@@ -44,7 +44,7 @@ impl LinearRows {
         if !is_plain(raw, blend) {
             return None;
         }
-        let mut times = raw.times().to_vec();
+        let mut times = raw.timelines().all().to_vec();
         let keys = times.len();
         // Every time falls between two keys. A single key is stored twice.
         while times.len() < 2 {

@@ -30,12 +30,12 @@ impl KeySpan {
                 return Self { start: compact.start, end, intervals };
             }
         };
-        let lines = || raw.timelines().iter().map(|line| raw.times_on(line));
+        let lines = raw.timelines();
         // Importers write a jump as two keys at neighbouring floats. No rate can follow it, so it does not count.
-        let intervals = lines().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
+        let intervals = lines.iter().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
         let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);
-        let start = lines().map(|times| times[0]).fold(f32::INFINITY, f32::min);
-        let end = lines().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
+        let start = lines.iter().map(|times| times[0]).fold(f32::INFINITY, f32::min);
+        let end = lines.iter().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
         if !start.is_finite() || start >= end {
             return Self { start: 0.0, end: 0.0, intervals: 0 };
         }

@@ -299,18 +299,18 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
         return elements;
     }
     let by_vertex = targets.by_vertex();
-    let begins: Vec<u32> = by_vertex.offsets.iter().map(|offset| first as u32 + offset * width as u32).collect();
+    let begins: Vec<u32> = by_vertex.offsets().iter().map(|offset| first as u32 + offset * width as u32).collect();
     elements.extend(begins.chunks(4).map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))));
     if short {
         let packed = targets.packed();
         let largest = |step: f32| (step * 32_767.0).to_bits();
         elements.extend(packed.steps.iter().map(|&[position, normal]| [largest(position), largest(normal), 0, 0]));
-        elements.extend(by_vertex.items.iter().map(|&(target, delta)| {
+        elements.extend(by_vertex.all().iter().map(|&(target, delta)| {
             let [px, py, pz, nx, ny, nz] = packed.deltas[delta as usize].map(|v| u32::from(v as u16));
             [px | py << 16, pz | nx << 16, ny | nz << 16, target]
         }));
     } else {
-        for &(target, delta) in &by_vertex.items {
+        for &(target, delta) in by_vertex.all() {
             elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
         }
     }

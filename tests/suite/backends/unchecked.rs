@@ -5,11 +5,14 @@ use skinbench::model::{
     Transform,
 };
 
+/// Influences of vertices that follow one joint each.
+fn following(joints: &[u16]) -> Influences {
+    joints.iter().map(|&joint| [(joint, 1.0)]).collect()
+}
+
 /// Two joints, one skin of both, one triangle; `break_it` changes the parts before they are validated.
 fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
     let joint = |parent| Joint { name: String::new(), parent, rest: JointTransform::Transform(Transform::IDENTITY) };
-    let mut influences = Influences::default();
-    [0, 1, 1].into_iter().for_each(|joint| influences.push([(joint, 1.0)]));
     let mut parts = ModelParts {
         name: "triangle".into(),
         axes: Axes::Y_UP,
@@ -18,7 +21,7 @@ fn model(break_it: impl FnOnce(&mut ModelParts)) -> Result<Model, String> {
         clips: vec![],
         primitives: vec![PrimitiveData {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-            influences,
+            influences: following(&[0, 1, 1]),
             indices: vec![0, 1, 2],
             dumped_vertices: 3,
             ..Default::default()
@@ -39,14 +42,14 @@ fn indices_out_of_range_never_reach_a_shader() {
         assert!(error.contains(why), "{error}");
     };
     // A palette entry beyond the skin's, at the edge and far away.
-    refused(|parts| parts.primitives[0].influences.joints[1] = 2, "vertex 1 has joint 2; its skin has 2");
-    refused(|parts| parts.primitives[0].influences.joints[2] = u16::MAX, "vertex 2 has joint 65535");
+    refused(|parts| parts.primitives[0].influences = following(&[0, 2, 1]), "vertex 1 has joint 2; its skin has 2");
+    refused(|parts| parts.primitives[0].influences = following(&[0, 1, u16::MAX]), "vertex 2 has joint 65535");
     // An entry whose joint is none of the skeleton's.
     refused(|parts| parts.skins[0].joints[1] = 2, "joint");
     refused(|parts| parts.skins[0].inverse_binds.truncate(1), "inverse bind");
     refused(|parts| parts.primitives[0].skin = 1, "skin 1 is out of range");
     // A vertex beyond the stream's, and influences that do not cover the vertices.
     refused(|parts| parts.primitives[0].indices[2] = 3, "names vertex 3; there are 3");
-    refused(|parts| parts.primitives[0].influences.offsets[3] = 9, "offsets");
-    refused(|parts| parts.primitives[0].influences.offsets.truncate(3), "3");
+    refused(|parts| parts.primitives[0].influences = following(&[0, 1, 1, 1]), "4 sets of influences for 3");
+    refused(|parts| parts.primitives[0].influences = following(&[0, 1]), "2 sets of influences for 3");
 }

@@ -267,7 +267,7 @@ fn ogre_steps_at_the_start_and_the_end_of_a_clip_are_exact() {
     assert_eq!(end.clips(), ogre_slide(&[(0.0, 0.0), (1.0, 4.0)]).clips());
     let last = 1.0f32.next_down();
     let before = ogre_slide(&[(0.0, 0.0), (last, 4.0), (last, 9.0)]);
-    assert_eq!((slid(&before, last), raw(&before, 0).times().last()), (4.0, Some(&1.0)));
+    assert_eq!((slid(&before, last), raw(&before, 0).timelines().all().last()), (4.0, Some(&1.0)));
 }
 
 /// Export keeps a step, and no uniform rate follows it.

@@ -60,16 +60,12 @@ impl Clip {
     /// The errors of [`Clip::new`] for the longer tracks, or compact keys.
     pub fn closed(&self) -> Result<Self, ModelError> {
         let raw = self.uncompacted()?;
-        let on_end = raw.timelines().iter().filter_map(|line| {
-            let times = raw.times_on(line);
-            let [.., before, last] = times else { return None };
-            (*last >= self.duration).then_some(last - before)
-        });
-        let weights_on_end = self.weights.iter().filter_map(|track| match &track.times[..] {
+        let timelines = raw.timelines().iter().chain(self.weights.iter().map(|track| &track.times[..]));
+        let on_end = timelines.filter_map(|times| match times {
             [.., before, last] => (*last >= self.duration).then_some(last - before),
             _ => None,
         });
-        let end = self.duration + on_end.chain(weights_on_end).fold(0.0, f32::max);
+        let end = self.duration + on_end.fold(0.0, f32::max);
         let keys = raw.tracks().iter().map(|track| {
             let mut keys = keys_of(raw, track);
             if keys.times.len() > 1 && keys.times.last().is_some_and(|&last| last < end) {
@@ -233,11 +229,11 @@ mod tests {
             Clip::new("c", duration, RotationBlend::Slerp, keys).unwrap().closed().unwrap()
         };
         let longer = closed(None);
-        assert_eq!((longer.duration(), raw(&longer).times()), (1.0, &[0.0, 0.5, 0.75, 1.0][..]));
+        assert_eq!((longer.duration(), raw(&longer).timelines().all()), (1.0, &[0.0, 0.5, 0.75, 1.0][..]));
         assert_eq!(raw(&longer).values()[9..], [1.0, 0.0, 0.0]);
-        assert_eq!(raw(&closed(Some(2.0))).times(), [0.0, 0.5, 0.75, 2.0]);
+        assert_eq!(raw(&closed(Some(2.0))).timelines().all(), [0.0, 0.5, 0.75, 2.0]);
         assert_eq!(
-            raw(&closed(Some(2.0)).closed().unwrap()).times().last(),
+            raw(&closed(Some(2.0)).closed().unwrap()).timelines().all().last(),
             Some(&3.25),
             "its last key is on the end now"
         );

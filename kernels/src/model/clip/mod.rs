@@ -9,7 +9,7 @@ mod weights;
 
 pub use exact::sphere;
 pub use keys::{Channel, Interpolation, Keys, RotationBlend};
-pub use raw::{RawKeys, Timeline, Track};
+pub use raw::{RawKeys, Track};
 pub use weights::WeightKeys;
 
 use super::ModelError;

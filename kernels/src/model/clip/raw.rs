@@ -1,17 +1,8 @@
 //! Tracks of keys, structure-of-arrays, with the times that tracks share stored once.
 
 use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
-use crate::model::ModelError;
+use crate::model::{Lists, ModelError};
 use fieldwork::Fieldwork;
-
-/// Key times shared by tracks: a range of [`RawKeys::times`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Timeline {
-    /// First key time.
-    pub first: u32,
-    /// Number of keys, at least one.
-    pub count: u32,
-}
 
 /// One joint's channel in a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +25,8 @@ pub struct Track {
 #[derive(Debug, Clone, Default, PartialEq, Fieldwork)]
 #[fieldwork(get(doc_template = "{}"))]
 pub struct RawKeys {
-    /// Distinct sets of key times.
-    timelines: Vec<Timeline>,
-    /// Key times in seconds, addressed by [`Timeline`].
-    times: Vec<f32>,
+    /// Distinct sets of key times in seconds, each of at least one.
+    timelines: Lists<f32>,
     /// Tracks by joint, then channel.
     tracks: Vec<Track>,
     /// Key values, addressed by [`Track::first_value`].
@@ -61,8 +50,7 @@ impl RawKeys {
             }
             let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
             let timeline = *known_timelines.entry(bits).or_insert_with(|| {
-                raw.timelines.push(Timeline { first: raw.times.len() as u32, count: track.times.len() as u32 });
-                raw.times.extend_from_slice(&track.times);
+                raw.timelines.push(track.times.iter().copied());
                 raw.timelines.len() as u32 - 1
             });
             raw.tracks.push(Track {
@@ -89,25 +77,17 @@ impl RawKeys {
 
     /// A track's key times.
     pub fn times_of(&self, track: &Track) -> &[f32] {
-        self.times_on(&self.timelines[track.timeline as usize])
-    }
-    /// A timeline's key times.
-    pub fn times_on(&self, line: &Timeline) -> &[f32] {
-        &self.times[line.first as usize..][..line.count as usize]
+        self.timelines.of(track.timeline as usize)
     }
     /// A track's values, [`Interpolation::values_per_key`] per key.
     pub fn values_of(&self, track: &Track) -> &[f32] {
-        let count = self.timelines[track.timeline as usize].count as usize;
-        let numbers = count * track.interpolation.values_per_key() * track.channel.width();
+        let numbers = self.times_of(track).len() * track.interpolation.values_per_key() * track.channel.width();
         &self.values[track.first_value as usize..][..numbers]
     }
     /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.times[..])
-            + size_of_val(&self.values[..])
-            + size_of_val(&self.angles[..])
-            + size_of_val(&self.tracks[..])
-            + size_of_val(&self.timelines[..])
+        let numbers = size_of_val(&self.values[..]) + size_of_val(&self.angles[..]);
+        self.timelines.bytes() + numbers + size_of_val(&self.tracks[..])
     }
 
     fn normalise_rotations(&mut self, track: usize) -> Result<(), String> {
@@ -136,14 +116,13 @@ impl RawKeys {
             if track.channel != Channel::Rotation {
                 continue;
             }
-            let line = self.timelines[track.timeline as usize];
+            let keys = self.timelines.of(track.timeline as usize).len();
             // Linear keys are flipped to the shorter arc; squad keys were flipped before their control points were
             // computed.
             let flips = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
-            for (key, part) in (0..line.count.saturating_sub(1) as usize).flat_map(|k| (0..angles).map(move |p| (k, p)))
-            {
+            for (key, part) in (0..keys.saturating_sub(1)).flat_map(|k| (0..angles).map(move |p| (k, p))) {
                 let at = track.first_value as usize + stride * key + 4 * part;
                 let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
                 let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));

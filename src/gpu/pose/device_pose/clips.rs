@@ -149,10 +149,10 @@ impl ClipStore {
         let timelines: Vec<u32> = raw
             .timelines()
             .iter()
-            .map(|line| {
+            .map(|times| {
                 let at = self.words.len() as u32;
-                self.words.push(line.count);
-                self.words.extend(raw.times_on(line).iter().map(|t| t.to_bits()));
+                self.words.push(times.len() as u32);
+                self.words.extend(times.iter().map(|t| t.to_bits()));
                 at
             })
             .collect();

@@ -1,0 +1,84 @@
+//! Lists of items.
+
+/// Numbered lists of items, in compressed-row form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lists<T> {
+    offsets: Vec<u32>,
+    items: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { offsets: vec![0], items: Vec::new() }
+    }
+}
+
+impl<T> Lists<T> {
+    /// `count` lists from (list, item) in any order. A list keeps the order of its items; items of lists beyond `count`
+    /// are left out.
+    pub fn gathered(count: usize, mut items: Vec<(usize, T)>) -> Self {
+        items.sort_by_key(|(list, _)| *list);
+        let mut items = items.into_iter().peekable();
+        let mut lists = Self::default();
+        for list in 0..count {
+            let own = std::iter::from_fn(|| items.next_if(|(held, _)| *held == list));
+            lists.push(own.map(|(_, item)| item));
+        }
+        lists
+    }
+
+    /// The items of a list.
+    ///
+    /// # Panics
+    /// There is no such list.
+    pub fn of(&self, list: usize) -> &[T] {
+        &self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize]
+    }
+
+    /// Number of lists.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Returns whether there is no list.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All lists.
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+        (0..self.len()).map(|list| self.of(list))
+    }
+
+    /// Offset of each list's items, and the end of the last: one item more than lists.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    /// All items, list after list.
+    pub fn all(&self) -> &[T] {
+        &self.items
+    }
+
+    /// Bytes of items and offsets.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.offsets[..]) + size_of_val(&self.items[..])
+    }
+
+    /// Overwrites a list's items by as many others.
+    ///
+    /// # Panics
+    /// There are more or fewer, or there is no such list.
+    pub fn replace(&mut self, list: usize, items: &[T])
+    where
+        T: Copy,
+    {
+        self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize].copy_from_slice(items);
+    }
+
+    /// Appends a list.
+    pub fn push(&mut self, items: impl IntoIterator<Item = T>) {
+        self.items.extend(items);
+        self.offsets.push(self.items.len() as u32);
+    }
+}
