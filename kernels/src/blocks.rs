@@ -179,7 +179,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::IDENTITY_ROWS;
     use std::sync::Arc;
 
@@ -188,7 +188,7 @@ mod tests {
         let mut crowd = Crowd::new();
         for count in [40, 20] {
             let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
-            crowd.push_group(Arc::new(fixture::chain()), instances).unwrap();
+            crowd.push_group(Arc::new(fixture_tests::chain()), instances).unwrap();
         }
         for parallel in [false, true] {
             let blocks = Blocks::new(&crowd, 16, parallel);

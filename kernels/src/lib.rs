@@ -74,7 +74,7 @@
 //! | `device_palette` | palettes in the forms that shaders read |
 //! | `reference` | poses, palettes and vertices in f64, and the distance of others from them |
 //! | `probe` | loops that show the limits of a processor |
-//! | `fixture` | a model for unit tests |
+//! | `fixture_tests` | a model for unit tests |
 
 pub mod bake;
 pub mod blocks;
@@ -82,7 +82,7 @@ pub mod compaction;
 pub mod crowd;
 pub mod device_palette;
 #[cfg(test)]
-mod fixture;
+mod fixture_tests;
 pub mod gameplay;
 pub mod model;
 pub mod morph;

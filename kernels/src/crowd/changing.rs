@@ -118,12 +118,12 @@ fn held(layers: &[Layer]) -> InstanceLayers {
 mod tests {
     use super::*;
     use crate::crowd::LayerKind;
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::IDENTITY_ROWS;
     use std::sync::Arc;
 
     fn crowd(count: u32) -> Crowd {
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
         let schedule = Schedule { period: 90, offset: 7, length: 50, fade_in: 10, fade_out: 10 };
         for first in [0, count / 2] {

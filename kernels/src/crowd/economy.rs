@@ -99,7 +99,7 @@ fn in_bucket(own: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::fixture_tests;
     use std::sync::Arc;
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn crowd(layers: impl IntoIterator<Item = Layer>) -> Crowd {
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
         let each = layers.into_iter().enumerate().map(|(i, layer)| {
             let mut placement = IDENTITY_ROWS;
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn buckets_hold_what_is_nearest_in_phase_and_nothing_else() {
-        let model = fixture::chain();
+        let model = fixture_tests::chain();
         let layer = |i: u32| {
             let speed = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             let layer = Layer::looping(&model, 0, i.wrapping_mul(0x9e37_79b9), speed);
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn instances_of_one_rate_are_neighbours_and_take_turns() {
-        let model = fixture::chain();
+        let model = fixture_tests::chain();
         let crowd = crowd((0..100).map(|i| Layer::looping(&model, 0, i, 1.0)));
         let rated = crowd.clone().with_update_rates(|placement| if placement[3] < 30.0 { 1 } else { 4 }).unwrap();
         let rates: Vec<_> = (0..100).map(|i| rated.update_rate(i)).collect();

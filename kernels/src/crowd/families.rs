@@ -54,12 +54,12 @@ impl Crowd {
 mod tests {
     use super::*;
     use crate::crowd::Layer;
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::IDENTITY_ROWS;
     use std::sync::Arc;
 
     fn groups(counts: &[usize]) -> Crowd {
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
         for &count in counts {
             let instances = (0..count).map(|_| (IDENTITY_ROWS, [Layer::held(0, 0.0)]));
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(refused(&[2, 2, 2], &[9.0]), "3 groups at 2 levels; expected a multiple");
         let error = refused(&[2, 3], &[9.0]);
         assert!(error.ends_with("with different instances; expected the same"), "{error}");
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let mut crowd = groups(&[1]);
         crowd.push_group(model, [(IDENTITY_ROWS, [Layer::held(0, 0.5)])]).unwrap();
         assert!(crowd.with_families(&[9.0]).is_err(), "other layers");

@@ -348,12 +348,12 @@ fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), Cro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::IDENTITY_ROWS;
 
     #[test]
     fn layers_that_cannot_be_are_refused_with_what_could() {
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let plain = Layer::looping(&model, 0, 0, 1.0);
         let over = Layer { kind: LayerKind::Override, ..plain };
         let refused = |masks: &[Vec<f32>], layers: &[Layer]| {

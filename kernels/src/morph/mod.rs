@@ -18,7 +18,7 @@ pub use weights::{active, weights, weights_of};
 mod tests {
     use super::*;
     use crate::crowd::BLOCK;
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::{Model, Target, TargetDeltas, TargetWeight};
     use crate::simd::Isa;
     use crate::vertex::Attributes;
@@ -36,7 +36,7 @@ mod tests {
 
     /// A strip of 60 vertices with tangents, and targets that move some of them.
     fn model(seed: u32, targets: usize) -> Model {
-        let mut parts = fixture::chain().into_parts();
+        let mut parts = fixture_tests::chain().into_parts();
         let mut random = noise(seed);
         parts.targets = vec![Target::default(); targets];
         let primitive = &mut parts.primitives[0];

@@ -20,13 +20,13 @@ mod tests {
     use super::*;
     use crate::blocks::Blocks;
     use crate::crowd::{Crowd, Layer};
-    use crate::fixture;
+    use crate::fixture_tests;
     use crate::model::IDENTITY_ROWS;
     use std::sync::Arc;
 
     #[test]
     fn a_running_crowd_needs_one_pose_a_turn_and_a_seek_two() {
-        let model = Arc::new(fixture::chain());
+        let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
         crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).unwrap();
         let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
