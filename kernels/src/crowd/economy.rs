@@ -30,7 +30,7 @@ impl Crowd {
                     poses.layers.push(in_bucket(own, bucket, buckets));
                     poses.placements.len() as u32 - 1
                 });
-                shown.push(poses.layers.of(pose as usize));
+                shown.push(poses.layers.of(pose as usize).iter().copied());
                 of.push(pose);
             }
             poses.groups.push(Group { instances: first..poses.instance_count() as u32, ..group.clone() });
