@@ -48,5 +48,5 @@ pub fn palette(
 /// # Panics
 /// As [`palette`], or `palette` has room for more than [`BLOCK`] instances.
 pub fn palette_rows(isa: Isa, joints: &[u16], inverse_binds: &[Rows], model: &[Affine<BLOCK>], palette: &mut [Rows]) {
-    run_lanes::<BLOCK, _>(isa, ModelToPalette { joints, inverse_binds, model, palette });
+    super::palette::to_rows(isa, joints, inverse_binds, model, palette);
 }

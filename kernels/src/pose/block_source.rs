@@ -1,6 +1,6 @@
 //! Where the palettes of a block come from.
 
-use super::palette::ModelToPalette;
+use super::palette::{ModelToPalette, to_rows};
 use super::{Affine, run_lanes};
 use crate::blocks::Block;
 use crate::crowd::Crowd;
@@ -26,8 +26,9 @@ pub(super) enum Source<'a, const N: usize> {
 impl<'a, const N: usize> BlockSource<'a, N> {
     /// Writes the palettes in rows, `[instance][entry]`.
     pub fn to_rows(&self, out: &mut [Rows]) {
+        let model = &self.crowd.groups()[self.block.group].model;
         match self.palettes {
-            Source::Posed(model) => run_lanes::<N, _>(self.isa, self.kernel(model, out)),
+            Source::Posed(poses) => to_rows(self.isa, model.palette_joints(), model.inverse_binds(), poses, out),
             Source::Shared(rows) => {
                 let entries = out.len() / self.block.instances.len();
                 for (out, own) in out.chunks_exact_mut(entries.max(1)).zip(self.shown(rows)) {
@@ -39,8 +40,12 @@ impl<'a, const N: usize> BlockSource<'a, N> {
 
     /// Writes the palettes in lanes, `[entry][12][N]`.
     pub fn to_lanes(&self, out: &mut [Affine<N>]) {
+        let of_group = &self.crowd.groups()[self.block.group].model;
+        let (joints, inverse_binds) = (of_group.palette_joints(), of_group.inverse_binds());
         match self.palettes {
-            Source::Posed(model) => run_lanes::<N, _>(self.isa, self.kernel(model, out)),
+            Source::Posed(model) => {
+                run_lanes::<N, _>(self.isa, ModelToPalette { joints, inverse_binds, model, palette: out });
+            }
             Source::Shared(rows) => {
                 for (lane, own) in self.shown(rows).enumerate() {
                     for (columns, rows) in out.iter_mut().zip(own) {
@@ -49,13 +54,6 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                 }
             }
         }
-    }
-
-    /// The kernel that makes palettes from the block's model poses.
-    fn kernel<'b, T>(&'b self, model: &'b [Affine<N>], palette: &'b mut [T]) -> ModelToPalette<'b, N, T> {
-        let group = &self.crowd.groups()[self.block.group];
-        let (joints, inverse_binds) = (group.model.palette_joints(), group.model.inverse_binds());
-        ModelToPalette { joints, inverse_binds, model, palette }
     }
 
     /// The palette of the pose that each instance shows.

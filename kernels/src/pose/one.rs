@@ -1,7 +1,6 @@
 //! The stages for a single instance, in scalar code.
 
 use super::local_to_model::LocalToModel;
-use super::palette::ModelToPalette;
 use super::{Affine, Local, run_lanes};
 use crate::model::{Clip, Rows, Skeleton};
 use crate::simd::Isa;
@@ -33,5 +32,5 @@ pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affi
 /// # Panics
 /// `joints` names a joint that `model` lacks.
 pub fn palette(joints: &[u16], inverse_binds: &[Rows], model: &[Affine<1>], palette: &mut [Rows]) {
-    run_lanes::<1, _>(Isa::Scalar, ModelToPalette { joints, inverse_binds, model, palette });
+    super::palette::to_rows(Isa::Scalar, joints, inverse_binds, model, palette);
 }
