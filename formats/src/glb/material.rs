@@ -1,62 +1,47 @@
 //! Materials: base colours and the images on them.
 
-use super::buffer::{BufferBuilder, Use};
+use super::document::{Document, Use};
 use crate::textures::{encoded, media_type};
 use serde_json::{Value, json};
 use skinbench_kernels::model::{Image, Material, Texture, Wrap};
 use std::collections::HashMap;
 
-/// The document's lists of materials and images, and whether they use `KHR_texture_transform`.
-#[derive(Default)]
-pub(super) struct Materials {
-    pub(super) materials: Vec<Value>,
-    pub(super) textures: Vec<Value>,
-    pub(super) samplers: Vec<Value>,
-    pub(super) images: Vec<Value>,
-    pub(super) transforms: bool,
+/// Writes a model's materials. An image that cannot be read any more is left out.
+pub(super) fn write(materials: &[Material], document: &mut Document) {
+    let mut images = HashMap::new();
+    for material in materials {
+        let mut value = plain(material);
+        if let Some(texture) = &material.texture {
+            let index = *images.entry(&texture.image).or_insert_with(|| image(&texture.image, document));
+            if let Some(image) = index {
+                value["pbrMetallicRoughness"]["baseColorTexture"] = texture_info(texture, image, document);
+            }
+        }
+        document.add("materials", value);
+    }
 }
 
-impl Materials {
-    /// Writes a model's materials. An image that cannot be read any more is left out.
-    pub(super) fn new(materials: &[Material], buffer: &mut BufferBuilder) -> Self {
-        let mut written = Self::default();
-        let mut images = HashMap::new();
-        for material in materials {
-            let mut value = plain(material);
-            if let Some(texture) = &material.texture {
-                let index = *images.entry(&texture.image).or_insert_with(|| written.image(&texture.image, buffer));
-                if let Some(image) = index {
-                    value["pbrMetallicRoughness"]["baseColorTexture"] = written.texture(texture, image);
-                }
-            }
-            written.materials.push(value);
-        }
-        written
-    }
+fn image(image: &Image, document: &mut Document) -> Option<usize> {
+    let bytes = encoded(image).ok()?;
+    let media_type = media_type(&bytes)?;
+    let view = document.view(&bytes, Use::Other);
+    Some(document.add("images", json!({"bufferView": view, "mimeType": media_type})))
+}
 
-    fn image(&mut self, image: &Image, buffer: &mut BufferBuilder) -> Option<usize> {
-        let bytes = encoded(image).ok()?;
-        let media_type = media_type(&bytes)?;
-        self.images.push(json!({"bufferView": buffer.view(&bytes, Use::Other), "mimeType": media_type}));
-        Some(self.images.len() - 1)
+/// The use of a texture by a material.
+fn texture_info(texture: &Texture, image: usize, document: &mut Document) -> Value {
+    let [across, down] = texture.wrap.map(|wrap| match wrap {
+        Wrap::Repeat => 10497,
+        Wrap::Mirror => 33648,
+        Wrap::Clamp => 33071,
+    });
+    let sampler = document.add("samplers", json!({"wrapS": across, "wrapT": down}));
+    let mut info = json!({"index": document.add("textures", json!({"source": image, "sampler": sampler}))});
+    if texture.transform != Texture::IDENTITY {
+        document.json["extensionsUsed"] = json!(["KHR_texture_transform"]);
+        info["extensions"] = json!({"KHR_texture_transform": transform(&texture.transform)});
     }
-
-    /// The use of a texture by a material.
-    fn texture(&mut self, texture: &Texture, image: usize) -> Value {
-        let [across, down] = texture.wrap.map(|wrap| match wrap {
-            Wrap::Repeat => 10497,
-            Wrap::Mirror => 33648,
-            Wrap::Clamp => 33071,
-        });
-        self.textures.push(json!({"source": image, "sampler": self.samplers.len()}));
-        self.samplers.push(json!({"wrapS": across, "wrapT": down}));
-        let mut info = json!({"index": self.textures.len() - 1});
-        if texture.transform != Texture::IDENTITY {
-            self.transforms = true;
-            info["extensions"] = json!({"KHR_texture_transform": transform(&texture.transform)});
-        }
-        info
-    }
+    info
 }
 
 fn plain(material: &Material) -> Value {

@@ -1,26 +1,26 @@
 //! Primitives with their vertices in the file's order.
 
-use super::buffer::{BufferBuilder, Use};
+use super::document::{Document, Use};
 use serde_json::{Map, Value, json};
 use skinbench_kernels::model::PrimitiveData;
 
 /// A primitive as one glTF primitive per subset; each after the first continues the one before. If it is skinned, its
 /// skin has so many `joints`.
-pub(super) fn primitives(primitive: &PrimitiveData, joints: Option<usize>, buffer: &mut BufferBuilder) -> Vec<Value> {
+pub(super) fn primitives(primitive: &PrimitiveData, joints: Option<usize>, document: &mut Document) -> Vec<Value> {
     let count = primitive.positions.len();
     let mut attributes = Map::new();
     let mut set = |name: &str, accessor: usize| attributes.insert(name.into(), json!(accessor));
-    set("POSITION", buffer.bounded_floats(&primitive.positions, Use::Vertices));
+    set("POSITION", document.bounded_floats(&primitive.positions, Use::Vertices));
     if let Some(normals) = &primitive.normals {
         let normals: Vec<_> = normals.iter().map(|&normal| unit(normal)).collect();
-        set("NORMAL", buffer.floats(&normals, Use::Vertices));
+        set("NORMAL", document.floats(&normals, Use::Vertices));
         if let Some(tangents) = &primitive.tangents {
             let tangents: Vec<_> = tangents.iter().map(|&tangent| unit_tangent(tangent)).collect();
-            set("TANGENT", buffer.floats(&tangents, Use::Vertices));
+            set("TANGENT", document.floats(&tangents, Use::Vertices));
         }
     }
     if let Some(uvs) = &primitive.uvs {
-        set("TEXCOORD_0", buffer.floats(uvs, Use::Vertices));
+        set("TEXCOORD_0", document.floats(uvs, Use::Vertices));
     }
     if let Some(joint_count) = joints {
         let pairs: Vec<_> = (0..count).map(|vertex| normalised(primitive.influences.of(vertex))).collect();
@@ -31,8 +31,8 @@ pub(super) fn primitives(primitive: &PrimitiveData, joints: Option<usize>, buffe
             };
             let joints: Vec<_> = pairs.iter().map(|p| take(p).map(|(joint, _)| joint)).collect();
             let weights: Vec<_> = pairs.iter().map(|p| take(p).map(|(_, weight)| weight)).collect();
-            set(&format!("JOINTS_{}", first / 4), buffer.joints(&joints, joint_count));
-            set(&format!("WEIGHTS_{}", first / 4), buffer.floats(&weights, Use::Vertices));
+            set(&format!("JOINTS_{}", first / 4), document.joints(&joints, joint_count));
+            set(&format!("WEIGHTS_{}", first / 4), document.floats(&weights, Use::Vertices));
         }
     }
     let mut own = json!({"attributes": attributes});
@@ -43,7 +43,7 @@ pub(super) fn primitives(primitive: &PrimitiveData, joints: Option<usize>, buffe
     for subset in primitive.subsets.iter().filter(|s| !s.indices.is_empty()) {
         let indices = &primitive.indices[subset.indices.start as usize..subset.indices.end as usize];
         let mut part = own.clone();
-        part["indices"] = json!(buffer.indices(indices, count));
+        part["indices"] = json!(document.indices(indices, count));
         part["material"] = json!(subset.material);
         if !parts.is_empty() {
             part["extras"]["skinbench"]["continues"] = json!(true);

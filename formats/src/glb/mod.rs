@@ -4,14 +4,13 @@
 //! with Y up: vertices are the same in every format. `asset.extras.skinbench` states the axes, and our importer
 //! restores them. The extras of a primitive state how many vertices the original file had.
 
-mod buffer;
+mod document;
 mod keys;
 mod material;
 mod mesh;
 mod morph;
 
-use buffer::{BufferBuilder, Use};
-use material::Materials;
+use document::{Document, Use, append};
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
     Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts,
@@ -67,45 +66,26 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     let parts = model.clone().into_parts();
     let mut writer = Writer::default();
     writer.joints(&parts.skeleton);
-    let skins = writer.skins(&parts);
+    writer.skins(&parts);
     writer.meshes(&parts);
-    let animations: Vec<Value> =
-        parts.clips.iter().map(|clip| writer.animation(&parts, clip)).collect::<Result<_, ExportError>>()?;
-    let Writer { mut buffer, nodes, meshes, roots, .. } = writer;
-    let Materials { materials, textures, samplers, images, transforms } = Materials::new(&parts.materials, &mut buffer);
-    buffer.bytes.resize(buffer.bytes.len().next_multiple_of(4), 0);
-
-    let mut document = json!({
-        "asset": {"version": "2.0", "generator": "skinbench"},
-        "scene": 0,
-        "scenes": [{"name": parts.name, "nodes": roots}],
-        "nodes": nodes,
-        "skins": skins,
-        "meshes": meshes,
-        "materials": materials,
-        "accessors": buffer.accessors,
-        "bufferViews": buffer.views,
-        "buffers": [{"byteLength": buffer.bytes.len()}],
-    });
-    if !animations.is_empty() {
-        document["animations"] = Value::Array(animations);
+    for clip in &parts.clips {
+        writer.animation(&parts, clip)?;
     }
-    if !images.is_empty() {
-        document["images"] = Value::Array(images);
-        document["samplers"] = Value::Array(samplers);
-        document["textures"] = Value::Array(textures);
-    }
-    if transforms {
-        document["extensionsUsed"] = json!(["KHR_texture_transform"]);
-    }
+    let Writer { mut document, roots, .. } = writer;
+    material::write(&parts.materials, &mut document);
+    document.bin.resize(document.bin.len().next_multiple_of(4), 0);
+    document.add("buffers", json!({"byteLength": document.bin.len()}));
+    document.add("scenes", json!({"name": parts.name, "nodes": roots}));
+    document.json["scene"] = json!(0);
+    document.json["asset"] = json!({"version": "2.0", "generator": "skinbench"});
     if parts.axes != Axes::Y_UP {
         let handedness = match parts.axes.handedness {
             Handedness::Right => "right",
             Handedness::Left => "left",
         };
-        document["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
+        document.json["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
     }
-    container(document.to_string().into_bytes(), buffer.bytes)
+    container(document.json.to_string().into_bytes(), document.bin)
 }
 
 /// The container: header, JSON chunk, and BIN chunk, whose length is already a multiple of 4.
@@ -125,32 +105,28 @@ fn container(mut json: Vec<u8>, bin: Vec<u8>) -> Result<Vec<u8>, ExportError> {
     Ok(glb)
 }
 
-/// The document's lists under construction.
+/// The document under construction, and indices into its lists.
 #[derive(Default)]
 struct Writer {
-    buffer: BufferBuilder,
-    /// The skeleton's joints first, in its order.
-    nodes: Vec<Value>,
-    meshes: Vec<Value>,
+    /// Nodes are the skeleton's joints first, in its order.
+    document: Document,
     /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
-    /// Nodes whose meshes have morph targets, with these targets.
-    morphing: Vec<(usize, Vec<u32>)>,
+    /// Nodes with meshes, and the morph targets of each.
+    meshes: Vec<(usize, Vec<u32>)>,
     /// Nodes of the scene.
     roots: Vec<usize>,
 }
 
 impl Writer {
     fn joints(&mut self, skeleton: &Skeleton) {
-        for (joint, name) in skeleton.names().iter().enumerate() {
+        for (joint, (name, &parent)) in skeleton.names().iter().zip(skeleton.parents()).enumerate() {
             let mut node = match skeleton.rest_of(joint) {
                 JointTransform::Matrix(rows) => placed(&rows),
                 JointTransform::Transform(rest) => transformed(&rest),
             };
             node["name"] = json!(name);
-            self.nodes.push(node);
-        }
-        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            self.document.add("nodes", node);
             match parent {
                 NO_PARENT => self.roots.push(joint),
                 parent => self.add_child(usize::from(parent), joint),
@@ -158,41 +134,36 @@ impl Writer {
         }
         // Joints of a skin must have a common root.
         if self.roots.len() > 1 {
-            self.nodes.push(json!({"name": "roots", "children": self.roots}));
-            self.roots = vec![self.nodes.len() - 1];
+            self.roots = vec![self.document.add("nodes", json!({"name": "roots", "children": self.roots}))];
         }
     }
 
     fn add_child(&mut self, parent: usize, child: usize) {
-        match self.nodes[parent]["children"].as_array_mut() {
-            Some(children) => children.push(json!(child)),
-            None => self.nodes[parent]["children"] = json!([child]),
-        }
+        append(&mut self.document.json["nodes"][parent]["children"], json!(child));
     }
 
-    fn skins(&mut self, parts: &ModelParts) -> Vec<Value> {
+    fn skins(&mut self, parts: &ModelParts) {
         let used: BTreeSet<u16> = parts.primitives.iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
-        let mut skins = Vec::new();
         for index in used {
             let skin = &parts.skins[usize::from(index)];
-            self.skin_of.insert(index, skins.len());
             let mut known = HashSet::new();
             let mut joints = Vec::with_capacity(skin.joints.len());
             for &joint in &skin.joints {
                 let mut node = usize::from(joint);
                 // A skin must not name a node twice.
                 if !known.insert(joint) {
-                    self.nodes.push(json!({"name": format!("{} again", parts.skeleton.names()[node])}));
-                    self.add_child(node, self.nodes.len() - 1);
-                    node = self.nodes.len() - 1;
+                    let name = format!("{} again", parts.skeleton.names()[node]);
+                    let again = self.document.add("nodes", json!({"name": name}));
+                    self.add_child(node, again);
+                    node = again;
                 }
                 joints.push(node);
             }
             let matrices: Vec<_> = skin.inverse_binds.iter().map(columns).collect();
-            let matrices = self.buffer.floats(&matrices, Use::Other);
-            skins.push(json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices}));
+            let matrices = self.document.floats(&matrices, Use::Other);
+            let skin = json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices});
+            self.skin_of.insert(index, self.document.add("skins", skin));
         }
-        skins
     }
 
     /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
@@ -225,9 +196,9 @@ impl Writer {
                 own_targets.sort_unstable();
             }
             for primitive in run {
-                let mut subsets = mesh::primitives(primitive, skinned, &mut self.buffer);
+                let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
                 if !own_targets.is_empty() {
-                    let property = morph::targets(primitive, &own_targets, &mut self.buffer);
+                    let property = morph::targets(primitive, &own_targets, &mut self.document);
                     subsets.iter_mut().for_each(|subset| subset["targets"] = property.clone());
                 }
                 primitives.extend(subsets);
@@ -237,26 +208,23 @@ impl Writer {
                 let list = || own_targets.iter().map(|&target| &parts.targets[target as usize]);
                 mesh["weights"] = list().map(|target| target.weight).collect();
                 mesh["extras"] = json!({"targetNames": list().map(|target| &target.name).collect::<Vec<_>>()});
-                self.morphing.push((self.nodes.len(), own_targets));
             }
-            let (node, mesh_index) = (self.nodes.len(), self.meshes.len());
-            self.meshes.push(mesh);
-            match entry.map(usize::from) {
-                None => {
-                    self.nodes.push(json!({"mesh": mesh_index, "skin": self.skin_of[&skin]}));
-                    self.roots.push(node);
-                }
-                Some(entry) => {
-                    let mut value = placed(&inverse_binds[entry]);
-                    value["mesh"] = json!(mesh_index);
-                    self.nodes.push(value);
-                    self.add_child(usize::from(joints[entry]), node);
-                }
+            let entry = entry.map(usize::from);
+            let mut node = entry.map_or(json!({}), |entry| placed(&inverse_binds[entry]));
+            node["mesh"] = json!(self.document.add("meshes", mesh));
+            if entry.is_none() {
+                node["skin"] = json!(self.skin_of[&skin]);
             }
+            let node = self.document.add("nodes", node);
+            match entry {
+                None => self.roots.push(node),
+                Some(entry) => self.add_child(usize::from(joints[entry]), node),
+            }
+            self.meshes.push((node, own_targets));
         }
     }
 
-    fn animation(&mut self, parts: &ModelParts, clip: &Clip) -> Result<Value, ExportError> {
+    fn animation(&mut self, parts: &ModelParts, clip: &Clip) -> Result<(), ExportError> {
         let raw = match clip.keys() {
             ClipKeys::Raw(raw) => raw,
             ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
@@ -274,7 +242,7 @@ impl Writer {
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
             let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
-            let node = still.unwrap_or(self.nodes.len() - 1);
+            let node = still.unwrap_or(self.meshes[self.meshes.len() - 1].0);
             tracks.push((node, Keys::linear(0, Channel::Translation, vec![0.0], translation.to_vec())));
         }
         // The file has the loop's period only as the time of the last key.
@@ -286,7 +254,7 @@ impl Writer {
         for (node, Keys { channel, interpolation, times, values, .. }) in tracks {
             curves.push((node, channel.name(), interpolation, times, values));
         }
-        for (node, targets) in &self.morphing {
+        for (node, targets) in &self.meshes {
             if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
                 curves.push((*node, "weights", keys.interpolation, keys.times, keys.values));
             }
@@ -296,17 +264,18 @@ impl Writer {
         for (node, path, interpolation, times, values) in curves {
             let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
             let times = times.as_chunks::<1>().0;
-            let input = *inputs.entry(bits).or_insert_with(|| self.buffer.bounded_floats(times, Use::Other));
+            let input = *inputs.entry(bits).or_insert_with(|| self.document.bounded_floats(times, Use::Other));
             let output = match path {
-                "rotation" => self.buffer.floats(values.as_chunks::<4>().0, Use::Other),
-                "weights" => self.buffer.floats(values.as_chunks::<1>().0, Use::Other),
-                _ => self.buffer.floats(values.as_chunks::<3>().0, Use::Other),
+                "rotation" => self.document.floats(values.as_chunks::<4>().0, Use::Other),
+                "weights" => self.document.floats(values.as_chunks::<1>().0, Use::Other),
+                _ => self.document.floats(values.as_chunks::<3>().0, Use::Other),
             };
             let interpolation = name_of(interpolation);
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
         }
-        Ok(json!({"name": clip.name(), "channels": channels, "samplers": samplers}))
+        self.document.add("animations", json!({"name": clip.name(), "channels": channels, "samplers": samplers}));
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Morph targets: sparse deltas of primitives, and weights of clips.
 
-use super::buffer::BufferBuilder;
+use super::document::Document;
 use serde_json::{Map, Value, json};
 use skinbench_kernels::model::{Clip, Interpolation, PrimitiveData, Target, TargetDeltas, WeightKeys};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub(super) fn of(primitives: &[PrimitiveData]) -> Vec<u32> {
 
 /// The `targets` property of a primitive. Deltas of normals become shorter as the normals do, which glTF requires to be
 /// of unit length.
-pub(super) fn targets(primitive: &PrimitiveData, targets: &[u32], buffer: &mut BufferBuilder) -> Value {
+pub(super) fn targets(primitive: &PrimitiveData, targets: &[u32], document: &mut Document) -> Value {
     let (none, count) = (TargetDeltas::default(), primitive.positions.len());
     let length = |v: &[f32]| v.iter().map(|c| c * c).sum::<f32>().sqrt();
     let property = |target: &u32| {
@@ -25,7 +25,7 @@ pub(super) fn targets(primitive: &PrimitiveData, targets: &[u32], buffer: &mut B
                 (vertex, if length > 0.0 { delta.map(|c| c / length) } else { *delta })
             });
             let listed: Vec<_> = shortened.filter(|(_, delta)| *delta != [0.0; 3]).collect();
-            attributes.insert(name.into(), json!(buffer.sparse(&listed, count)));
+            attributes.insert(name.into(), json!(document.sparse(&listed, count)));
         };
         set("POSITION", &deltas.positions, &|_| 1.0);
         if let Some(normals) = &primitive.normals {

@@ -1,4 +1,4 @@
-//! The BIN chunk: accessors, each in a buffer view of its own.
+//! The document under construction, and the BIN chunk: accessors, each in a buffer view of its own.
 
 use serde_json::{Value, json};
 
@@ -15,28 +15,47 @@ pub(super) enum Use {
     Indices = 34_963,
 }
 
+/// A document, and the bytes of its BIN chunk.
 #[derive(Default)]
-pub(super) struct BufferBuilder {
-    pub(super) bytes: Vec<u8>,
-    pub(super) views: Vec<Value>,
-    pub(super) accessors: Vec<Value>,
+pub(super) struct Document {
+    pub(super) json: Value,
+    pub(super) bin: Vec<u8>,
 }
 
-impl BufferBuilder {
+/// Appends an item to a list, which does not exist before its first item; returns the item's index.
+pub(super) fn append(list: &mut Value, item: Value) -> usize {
+    match list {
+        Value::Array(items) => {
+            items.push(item);
+            items.len() - 1
+        }
+        missing => {
+            *missing = Value::Array(vec![item]);
+            0
+        }
+    }
+}
+
+impl Document {
+    /// Appends an item to one of the document's lists; returns its index.
+    pub(super) fn add(&mut self, list: &str, item: Value) -> usize {
+        append(&mut self.json[list], item)
+    }
+
     /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
         self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
     }
 
-    /// As [`BufferBuilder::floats`], with the smallest and largest number of each component.
+    /// As [`Document::floats`], with the smallest and largest number of each component.
     pub(super) fn bounded_floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
         let accessor = self.floats(values, usage);
         let bound = |start: f32, better: fn(f32, f32) -> f32| -> [f32; N] {
             std::array::from_fn(|c| values.iter().fold(start, |bound, v| better(bound, v[c])))
         };
-        self.accessors[accessor]["min"] = json!(bound(f32::INFINITY, f32::min).as_slice());
-        self.accessors[accessor]["max"] = json!(bound(f32::NEG_INFINITY, f32::max).as_slice());
+        self.json["accessors"][accessor]["min"] = json!(bound(f32::INFINITY, f32::min).as_slice());
+        self.json["accessors"][accessor]["max"] = json!(bound(f32::NEG_INFINITY, f32::max).as_slice());
         accessor
     }
 
@@ -65,8 +84,7 @@ impl BufferBuilder {
                 "values": {"bufferView": values},
             });
         }
-        self.accessors.push(accessor);
-        self.accessors.len() - 1
+        self.add("accessors", accessor)
     }
 
     /// Appends indices of triangles among `count` vertices.
@@ -91,25 +109,19 @@ impl BufferBuilder {
     }
 
     fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
-        self.accessors.push(json!({
-            "bufferView": self.views.len(),
-            "componentType": component,
-            "type": shape,
-            "count": count,
-        }));
-        self.view(bytes, usage);
-        self.accessors.len() - 1
+        let view = self.view(bytes, usage);
+        let accessor = json!({"bufferView": view, "componentType": component, "type": shape, "count": count});
+        self.add("accessors", accessor)
     }
 
     /// Appends bytes; returns the buffer view.
     pub(super) fn view(&mut self, bytes: &[u8], usage: Use) -> usize {
-        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view = json!({"buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len()});
+        self.bin.resize(self.bin.len().next_multiple_of(4), 0);
+        let mut view = json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()});
         if usage != Use::Other {
             view["target"] = json!(usage as u32);
         }
-        self.bytes.extend_from_slice(bytes);
-        self.views.push(view);
-        self.views.len() - 1
+        self.bin.extend_from_slice(bytes);
+        self.add("bufferViews", view)
     }
 }
