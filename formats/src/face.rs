@@ -142,7 +142,6 @@ impl FacePush {
 
 /// The head: rings of vertices from one pole to the other, without a seam.
 struct Head {
-    rings: u32,
     columns: u32,
     /// Points on the unit sphere.
     points: Vec<DVec3>,
@@ -175,7 +174,8 @@ impl Head {
             }
             triangles.push([last, at(rings - 1, column + 1), at(rings - 1, column)]);
         }
-        Self { rings, columns, points, triangles }
+        debug_assert_eq!(points.len() as u32, rings * columns + 2);
+        Self { columns, points, triangles }
     }
 
     /// The place of a point of the unit sphere on the face.
@@ -193,13 +193,11 @@ impl Head {
         DVec3::new(0.0, MIDDLE, 0.0) + size * point + DVec3::new(0.0, 0.0, nose + chin + eyes)
     }
 
-    /// Area-weighted normals of the head with its vertices in these places.
-    fn normals(&self, places: &[DVec3]) -> Vec<DVec3> {
-        area_normals(places, &self.triangles).into_iter().map(|sum| sum.normalize_or(DVec3::Y)).collect()
-    }
-
-    /// Directions along the rings, at right angles to the normals.
-    fn tangents(&self, places: &[DVec3], normals: &[DVec3]) -> Vec<DVec3> {
+    /// The head with its vertices in some places: these, area-weighted normals, and directions along the rings at right
+    /// angles to the normals.
+    fn streams(&self, places: Vec<DVec3>) -> [Vec<DVec3>; 3] {
+        let sums = area_normals(&places, &self.triangles);
+        let normals: Vec<DVec3> = sums.into_iter().map(|sum| sum.normalize_or(DVec3::Y)).collect();
         let along = |vertex: usize| {
             if vertex == 0 || vertex == places.len() - 1 {
                 return DVec3::X;
@@ -212,13 +210,13 @@ impl Head {
             let along = along(vertex);
             (along - *normal * normal.dot(along)).normalize_or(DVec3::X)
         };
-        normals.iter().enumerate().map(tangent).collect()
+        let tangents = normals.iter().enumerate().map(tangent).collect();
+        [places, normals, tangents]
     }
 
     fn primitive(&self, pushes: &[FacePush]) -> PrimitiveData {
-        let places: Vec<DVec3> = self.points.iter().map(|&point| Self::place(point)).collect();
-        let normals = self.normals(&places);
-        let tangents = self.tangents(&places, &normals);
+        let rest = self.streams(self.points.iter().map(|&point| Self::place(point)).collect());
+        let [places, normals, tangents] = &rest;
         let rounded = |v: &DVec3| v.as_vec3().to_array();
         let difference = |a: DVec3, b: DVec3| {
             let difference = a - b;
@@ -226,16 +224,12 @@ impl Head {
             if difference.length() < 1e-9 { [0.0; 3] } else { rounded(&difference) }
         };
         let deltas = (0..).zip(pushes).map(|(target, push)| {
-            let pushed: Vec<DVec3> =
-                self.points.iter().zip(&places).map(|(&point, &place)| place + push.at(point)).collect();
-            let pushed_normals = self.normals(&pushed);
-            let pushed_tangents = self.tangents(&pushed, &pushed_normals);
+            let pushed = self.points.iter().zip(places).map(|(&point, &place)| place + push.at(point));
+            let pushed = self.streams(pushed.collect());
             let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
             for vertex in 0..places.len() {
-                let moved = difference(pushed[vertex], places[vertex]);
-                let turned = difference(pushed_normals[vertex], normals[vertex]);
-                let twisted = difference(pushed_tangents[vertex], tangents[vertex]);
-                deltas.push(vertex as u32, [moved, turned, twisted]);
+                let moved = |stream: usize| difference(pushed[stream][vertex], rest[stream][vertex]);
+                deltas.push(vertex as u32, std::array::from_fn(moved));
             }
             deltas
         });
@@ -243,7 +237,6 @@ impl Head {
             let column = (vertex as u32).saturating_sub(1) % self.columns;
             [column as f32 / self.columns as f32, (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32]
         };
-        debug_assert_eq!(self.points.len() as u32, self.rings * self.columns + 2);
         PrimitiveData {
             positions: places.iter().map(rounded).collect(),
             normals: Some(normals.iter().map(rounded).collect()),
