@@ -1,7 +1,7 @@
 //! Conversion of mesh primitives to vertex streams and triangle lists.
 
 use super::accessor::Reader;
-use super::document::{Mesh, Primitive};
+use super::document::Primitive;
 use crate::fault::{Fault, ensure, item};
 use crate::strips;
 use skinbench_kernels::model::{Influences, PrimitiveData, Subset, TargetDeltas};
@@ -29,18 +29,18 @@ pub(super) enum Binding {
 /// one becomes.
 pub(super) fn primitives(
     reader: &Reader,
-    mesh_index: usize,
-    mesh: &Mesh,
+    index: usize,
     binding: Binding,
     first_target: Option<u32>,
 ) -> Result<Vec<PrimitiveData>, Fault> {
+    let mesh = &reader.document.meshes[index];
     ensure(!mesh.primitives.is_empty(), || {
-        Fault::new(format!("meshes[{mesh_index}].primitives"), "none; expected at least one")
+        Fault::new(format!("meshes[{index}].primitives"), "none; expected at least one")
     })?;
     let mut primitives: Vec<PrimitiveData> = Vec::new();
     let mut before = None;
-    for (index, primitive) in mesh.primitives.iter().enumerate() {
-        let place = format!("meshes[{mesh_index}].primitives[{index}]");
+    for (at, primitive) in mesh.primitives.iter().enumerate() {
+        let place = format!("meshes[{index}].primitives[{at}]");
         let part = PrimitiveReader { reader, primitive, place };
         match primitives.last_mut() {
             Some(last) if primitive.extras.skinbench.continues && before == Some(&primitive.attributes) => {

@@ -144,12 +144,6 @@ fn primitives(
     targets: &NodeTargets,
     skins: &mut Skins,
 ) -> Result<Vec<PrimitiveData>, Fault> {
-    let mut primitives = Vec::new();
-    let mut read = |mesh: usize, node: usize, binding| {
-        let first_target = targets.of.get(&node).map(|own| own.start);
-        primitives.extend(mesh::primitives(reader, mesh, &reader.document.meshes[mesh], binding, first_target)?);
-        Ok::<_, Fault>(())
-    };
     let mut rigid_skin = 0;
     if !rig.rigid.is_empty() {
         skins.claim(rig.rigid.len(), || "nodes".into())?;
@@ -159,24 +153,21 @@ fn primitives(
             inverse_binds: rig.rigid.iter().map(|r| r.to_joint).collect(),
         });
     }
-    let rigid = |entry: usize| Binding::Rigid { skin: rigid_skin, entry: entry as u16 };
-    for node in moved {
-        match node.skin {
-            Some(skin) => {
-                let Some(skin) = skins.index_of[skin] else { continue };
-                let joints = skins.data[usize::from(skin)].joints.len();
-                read(node.mesh, node.node, Binding::Skin { skin, joints })?;
-            }
-            None => {
-                let Ok(entry) = rig.rigid.binary_search_by_key(&node.node, |r| r.node) else { continue };
-                read(node.mesh, node.node, rigid(entry))?;
-            }
-        }
-    }
-    for (entry, attached) in rig.rigid.iter().enumerate() {
-        if !targets.of.contains_key(&attached.node) {
-            read(attached.mesh, attached.node, rigid(entry))?;
-        }
+    let skinned = moved.iter().filter_map(|node| {
+        let skin = skins.index_of[node.skin?]?;
+        let joints = skins.data[usize::from(skin)].joints.len();
+        Some((node.node, node.mesh, Binding::Skin { skin, joints }))
+    });
+    let rigid =
+        rig.rigid.iter().zip(0..).map(|(r, entry)| (r.node, r.mesh, Binding::Rigid { skin: rigid_skin, entry }));
+    let mut all: Vec<_> = skinned.chain(rigid).collect();
+    all.sort_by_key(|(node, ..)| {
+        (reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node), *node)
+    });
+    let mut primitives = Vec::new();
+    for (node, mesh, binding) in all {
+        let first_target = targets.of.get(&node).map(|own| own.start);
+        primitives.extend(mesh::primitives(reader, mesh, binding, first_target)?);
     }
     Ok(primitives)
 }
