@@ -145,37 +145,29 @@ impl NodeRig {
         }
         repairs.extend(off_unit.describe("node rotations"));
 
-        // For each kept node, the closest kept node at or above it, and the fixed transform between the two.
+        // For each node, the closest kept node at or above it, and the fixed transform between the two.
         let mut anchors: Vec<Option<(usize, DAffine3)>> = vec![None; nodes.len()];
-        let mut slots = vec![0; nodes.len()];
-        let mut joints = Vec::new();
-        for (n, node) in nodes.iter().enumerate() {
-            if let (true, Some(rest)) = (roles[n].kept, locals[n]) {
-                slots[n] = joints.len();
-                joints.push(Joint { name: node.name.clone(), parent: None, rest });
-            }
-        }
         for &n in &order {
+            let above = parents[n].and_then(|p| anchors[p]).zip(locals[n]);
+            let fixed = above.map(|((anchor, way), local)| (anchor, way * local.to_affine()));
+            anchors[n] = if roles[n].kept { Some((n, DAffine3::IDENTITY)) } else { fixed };
+        }
+        let kept: Vec<usize> = (0..nodes.len()).filter(|&n| roles[n].kept).collect();
+        let joints = kept.iter().filter_map(|&n| {
             let above = parents[n].and_then(|p| anchors[p]);
-            if roles[n].kept {
-                joints[slots[n]].parent = above.map(|(a, _)| slots[a]);
-                anchors[n] = Some((n, DAffine3::IDENTITY));
-            } else {
-                anchors[n] = above.zip(locals[n]).map(|((a, way), local)| (a, way * local.to_affine()));
-            }
-        }
-        let (skeleton, new_index) = Skeleton::new(joints)?;
-        let joint_of: Vec<_> = (0..nodes.len()).map(|n| roles[n].kept.then(|| new_index[slots[n]])).collect();
-        let mut rigid = Vec::new();
-        for (n, node) in nodes.iter().enumerate() {
-            if let (true, None, Some(mesh)) = (roles[n].under_joint, node.skin, node.mesh)
-                && let Some((anchor, to_joint)) = anchors[n]
-            {
-                let (mesh, joint) = (mesh as usize, new_index[slots[anchor]]);
-                rigid.push(RigidNode { node: n, mesh, joint, to_joint: affine_to_rows(&to_joint) });
-            }
-        }
-        Ok(Self { skeleton, joint_of, rigid })
+            let parent = above.and_then(|(anchor, _)| kept.binary_search(&anchor).ok());
+            Some(Joint { name: nodes[n].name.clone(), parent, rest: locals[n]? })
+        });
+        let (skeleton, new_index) = Skeleton::new(joints.collect())?;
+        let mut joint_of = vec![None; nodes.len()];
+        kept.iter().zip(new_index).for_each(|(&n, joint)| joint_of[n] = Some(joint));
+        let rigid = nodes.iter().enumerate().filter(|(n, node)| roles[*n].under_joint && node.skin.is_none());
+        let rigid = rigid.filter_map(|(n, node)| {
+            let (anchor, to_joint) = anchors[n]?;
+            let (mesh, joint) = (node.mesh? as usize, joint_of[anchor]?);
+            Some(RigidNode { node: n, mesh, joint, to_joint: affine_to_rows(&to_joint) })
+        });
+        Ok(Self { skeleton, rigid: rigid.collect(), joint_of })
     }
 }
 
