@@ -17,12 +17,14 @@ pub(super) struct SkeletonFile {
     pub(super) repairs: Vec<Repair>,
 }
 
-/// The transform of a bone, as far as the file gives it.
+/// The transform of a bone, with parts of the identity where the file gives none.
 #[derive(Clone, Copy, PartialEq)]
 struct Pose {
-    translation: Option<DVec3>,
-    rotation: Option<DQuat>,
-    scale: Option<DVec3>,
+    translation: DVec3,
+    rotation: DQuat,
+    scale: DVec3,
+    /// Which of the three the file gives.
+    given: [bool; 3],
 }
 
 impl Pose {
@@ -30,16 +32,11 @@ impl Pose {
     fn read(element: Element, names: [&'static str; 3]) -> Result<Self, Fault> {
         let [translation, rotation, scale] = names.map(|name| element.named(name).last());
         Ok(Self {
-            translation: translation.map(vector).transpose()?,
-            rotation: rotation.map(self::rotation).transpose()?,
-            scale: scale.map(self::scale).transpose()?,
+            given: [translation.is_some(), rotation.is_some(), scale.is_some()],
+            translation: translation.map_or(Ok(DVec3::ZERO), vector)?,
+            rotation: rotation.map_or(Ok(DQuat::IDENTITY), self::rotation)?,
+            scale: scale.map_or(Ok(DVec3::ONE), self::scale)?,
         })
-    }
-
-    /// Translation, rotation and scale; the identity's where the file gives none.
-    fn whole(&self) -> (DVec3, DQuat, DVec3) {
-        let Self { translation, rotation, scale } = *self;
-        (translation.unwrap_or(DVec3::ZERO), rotation.unwrap_or(DQuat::IDENTITY), scale.unwrap_or(DVec3::ONE))
     }
 }
 
@@ -87,7 +84,7 @@ fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
     ensure(bones.by_name.insert(name.clone().into(), bones.joints.len()).is_none(), || {
         element.fault(format!("a second bone named {name:?}; expected names to be unique"))
     })?;
-    let (translation, rotation, scale) = bind.whole();
+    let Pose { translation, rotation, scale, .. } = bind;
     let rest = Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() };
     bones.joints.push(Joint::new(name, None, rest));
     bones.binds.push(bind);
@@ -181,26 +178,18 @@ impl Meetings {
 
 /// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Vec<Keys> {
-    let mut tracks = Vec::new();
-    let mut add = |channel, values: Vec<f32>| {
-        let times = keyframes.iter().map(|k| k.time).collect();
-        tracks.push(Keys::linear(joint, channel, times, values));
-    };
-    let (translation, rotation, scale) = bind.whole();
-    let poses = || keyframes.iter().map(|k| k.pose);
-    if poses().any(|pose| pose.translation.is_some()) {
-        let value = |pose: Pose| (translation + pose.translation.unwrap_or(DVec3::ZERO)).as_vec3().to_array();
-        add(Channel::Translation, poses().flat_map(value).collect());
-    }
-    if poses().any(|pose| pose.rotation.is_some()) {
-        let value = |pose: Pose| (rotation * pose.rotation.unwrap_or(DQuat::IDENTITY)).as_quat().to_array();
-        add(Channel::Rotation, poses().flat_map(value).collect());
-    }
-    if poses().any(|pose| pose.scale.is_some()) {
-        let value = |pose: Pose| (scale * pose.scale.unwrap_or(DVec3::ONE)).as_vec3().to_array();
-        add(Channel::Scale, poses().flat_map(value).collect());
-    }
-    tracks
+    let poses = || keyframes.iter().map(|keyframe| keyframe.pose);
+    let track = |channel, values| Keys::linear(joint, channel, keyframes.iter().map(|k| k.time).collect(), values);
+    let translations = poses().flat_map(|pose| (bind.translation + pose.translation).as_vec3().to_array());
+    let rotations = poses().flat_map(|pose| (bind.rotation * pose.rotation).as_quat().to_array());
+    let scales = poses().flat_map(|pose| (bind.scale * pose.scale).as_vec3().to_array());
+    let all = [
+        track(Channel::Translation, translations.collect()),
+        track(Channel::Rotation, rotations.collect()),
+        track(Channel::Scale, scales.collect()),
+    ];
+    let given = |part: usize| poses().any(|pose| pose.given[part]);
+    (0..).zip(all).filter(|(part, _)| given(*part)).map(|(_, track)| track).collect()
 }
 
 fn vector(element: Element) -> Result<DVec3, Fault> {
