@@ -2,7 +2,7 @@
 //! sorted once into clusters that share few joints. Each number of a joint's palette entry is then broadcast once for
 //! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
-use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, Source, before_packing, numbers, pack};
+use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, before_packing, moved, pack, rotated_normal, rotated_tangent};
 use crate::model::{Mesh, Rows};
 use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd, prefetch_at};
 use crate::vertex::{Cube, Normals, VertexFormat};
@@ -163,10 +163,15 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOAT
             }
             // SAFETY: joints are less than `entries`, the length of `palette`.
             let m = unsafe { blend::<W, S>(palette, own_joints, own_weights) };
-            let source = loaded::<W, S, FLOATS>(points, tangents.get(index));
-            let words = finished::<W, S, FLOATS, WORDS>(&clusters.cube, &source, &m, normals);
+            let numbers = skinned::<W, S, FLOATS>(points, tangents.get(index), &m, normals);
+            let mut words = [S::splat(0.0); 12];
+            if WORDS < FLOATS {
+                words[..MOST_PACKED].copy_from_slice(&pack::<W, S>(&clusters.cube, &numbers, FLOATS));
+            } else {
+                words[..MOST_FLOATS].copy_from_slice(&numbers);
+            }
             // SAFETY: vertices are less than `vertex_count`, and `out` has words for as many.
-            unsafe { write::<W, S, WORDS>(&words, vertices, out) };
+            unsafe { write::<W, S, WORDS>(words, vertices, out) };
         }
     }
 }
@@ -196,57 +201,37 @@ unsafe fn blend<const W: usize, S: Simd<W>>(palette: &[Rows], joints: &[u16], we
     m
 }
 
-/// The vertices of a cluster; tangents that are missing are zero.
+/// The first `FLOATS` numbers of a cluster's skinned vertices, in the order of [`VertexFormat::floats`]; zeros follow.
+/// Tangents that are missing are zero.
 #[inline(always)]
-fn loaded<const W: usize, S: Simd<W>, const FLOATS: usize>(
+fn skinned<const W: usize, S: Simd<W>, const FLOATS: usize>(
     [x, y, z, a, b, c]: &[[f32; W]; POINT],
     tangent: Option<&[[f32; W]; TANGENT]>,
-) -> Source<S::V> {
-    let position = [S::load(x), S::load(y), S::load(z)];
-    let mut source = Source { position, normal: position, tangent: [S::splat(0.0); TANGENT] };
-    if FLOATS >= 6 {
-        source.normal = [S::load(a), S::load(b), S::load(c)];
-    }
-    if let (10, Some([x, y, z, w])) = (FLOATS, tangent) {
-        source.tangent = [S::load(x), S::load(y), S::load(z), S::load(w)];
-    }
-    source
-}
-
-/// The words of skinned vertices: their numbers, packed if the format has fewer words than numbers.
-#[inline(always)]
-fn finished<const W: usize, S: Simd<W>, const FLOATS: usize, const WORDS: usize>(
-    cube: &Cube,
-    source: &Source<S::V>,
     m: &Matrix<S::V>,
     normals: Normals,
-) -> [S::V; WORDS] {
-    let numbers = numbers::<W, S, FLOATS>(source, m, normals);
-    let mut words = [S::splat(0.0); WORDS];
-    if WORDS < FLOATS {
-        let mut all = [S::splat(0.0); MOST_FLOATS];
-        all[..FLOATS].copy_from_slice(&numbers);
-        let packed = pack::<W, S>(cube, &all, FLOATS);
-        words[..WORDS.min(MOST_PACKED)].copy_from_slice(&packed[..WORDS.min(MOST_PACKED)]);
-    } else {
-        words.copy_from_slice(&numbers);
+) -> [S::V; MOST_FLOATS] {
+    let mut out = [S::splat(0.0); MOST_FLOATS];
+    out[..3].copy_from_slice(&moved::<W, S>(m, [S::load(x), S::load(y), S::load(z)]));
+    if FLOATS >= 6 {
+        out[3..6].copy_from_slice(&rotated_normal::<W, S>(m, [S::load(a), S::load(b), S::load(c)], normals));
     }
-    words
+    if let (10, Some([x, y, z, handedness])) = (FLOATS, tangent) {
+        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(m, [S::load(x), S::load(y), S::load(z)], normals));
+        out[9] = S::load(handedness);
+    }
+    out
 }
 
-/// Writes vertices to their places.
+/// Writes the first `WORDS` words of vertices to their places.
 ///
 /// # Safety
 /// `out` must have `WORDS` words for each vertex up to the largest of `vertices`.
 #[inline(always)]
 unsafe fn write<const W: usize, S: Simd<W>, const WORDS: usize>(
-    words: &[S::V; WORDS],
+    [a, b, c, d, e, f, g, h, i, j, k, l]: [S::V; 12],
     vertices: &[u32; W],
     out: &mut [f32],
 ) {
-    let mut rows = [S::splat(0.0); 12];
-    rows[..WORDS].copy_from_slice(words);
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = rows;
     // The first, second and third four words of each vertex.
     let (first, second, third) = (S::columns([a, b, c, d]), S::columns([e, f, g, h]), S::columns([i, j, k, l]));
     for (((&vertex, first), second), third) in vertices.iter().zip(first).zip(second).zip(third) {

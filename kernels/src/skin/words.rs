@@ -42,34 +42,6 @@ impl BlockPalette for &[Affine<BLOCK>] {
     }
 }
 
-/// A vertex before skinning, broadcast to all lanes.
-pub(super) struct Source<V> {
-    pub position: [V; 3],
-    pub normal: [V; 3],
-    /// Tangent with the handedness in w.
-    pub tangent: [V; 4],
-}
-
-/// The numbers of a skinned vertex, in the order of [`crate::vertex::VertexFormat::floats`].
-#[inline(always)]
-pub(super) fn numbers<const W: usize, S: Simd<W>, const FLOATS: usize>(
-    source: &Source<S::V>,
-    m: &Matrix<S::V>,
-    normals: Normals,
-) -> [S::V; FLOATS] {
-    let mut out = [S::splat(0.0); FLOATS];
-    out[..3].copy_from_slice(&moved::<W, S>(m, source.position));
-    if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&rotated_normal::<W, S>(m, source.normal, normals));
-    }
-    if FLOATS >= 10 {
-        let [x, y, z, handedness] = source.tangent;
-        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(m, [x, y, z], normals));
-        out[9] = handedness;
-    }
-    out
-}
-
 /// A skinned position.
 #[inline(always)]
 pub(super) fn moved<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, p: [S::V; 3]) -> [S::V; 3] {
