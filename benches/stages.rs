@@ -7,8 +7,8 @@ use skinbench::model::{IDENTITY_ROWS, Rows};
 use skinbench::pose::{Affine, CrowdPose, NoClock, PaletteOut, Width};
 use skinbench::simd::{Aligned, Isa};
 use skinbench::skin::{
-    Clusters, DualQuaternion, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns, skin_dual_quaternions,
-    skin_interleaved, skin_lanes,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns,
+    skin_lanes,
 };
 use skinbench::threads::Threads;
 use skinbench::vertex::{Encoding, Normals, VertexFormat};
@@ -90,18 +90,17 @@ fn skin_stage(c: &mut Criterion) {
             });
         });
     };
+    let lanes_of = |i: usize| LanePalette::Matrices(&lanes[blocks(i)]);
+    let dual_of = |i: usize| LanePalette::DualQuaternions(&dual[blocks(i)]);
     for isa in Isa::available() {
+        let skin = |palette: LanePalette, format: VertexFormat, interleaved: bool, out: &mut [f32]| {
+            skin_lanes(isa, LaneBlock { mesh, morphed: None, palette, format, store, out, interleaved });
+        };
         for (name, format) in [("lanes", raw), ("lanes unit", VertexFormat::default()), ("lanes packed", packed)] {
-            by_block(format!("{name} {isa}"), format, &|i, out| {
-                skin_lanes(isa, mesh, None, &lanes[blocks(i)], format, store, out);
-            });
+            by_block(format!("{name} {isa}"), format, &|i, out| skin(lanes_of(i), format, false, out));
         }
-        by_block(format!("lanes-interleaved {isa}"), raw, &|i, out| {
-            skin_interleaved(isa, mesh, None, &lanes[blocks(i)], raw, store, out);
-        });
-        by_block(format!("dual-quaternion {isa}"), raw, &|i, out| {
-            skin_dual_quaternions(isa, mesh, None, &dual[blocks(i)], raw, store, out);
-        });
+        by_block(format!("lanes-interleaved {isa}"), raw, &|i, out| skin(lanes_of(i), raw, true, out));
+        by_block(format!("dual-quaternion {isa}"), raw, &|i, out| skin(dual_of(i), raw, false, out));
     }
 }
 

@@ -9,8 +9,8 @@ use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::{
-    Clusters, DualQuaternion, lane_dual_quaternions, skin_clusters, skin_columns, skin_dual_quaternions,
-    skin_interleaved, skin_lanes, skin_shape,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, lane_dual_quaternions, skin_clusters, skin_columns, skin_lanes,
+    skin_shape,
 };
 use crate::threads::lock;
 use std::sync::Mutex;
@@ -58,12 +58,7 @@ pub const LANES: CpuKernel = CpuKernel {
     name: "lanes",
     layout: PaletteLayout::Lanes,
     width: |_| Width::Block,
-    build: |_, _| {
-        stateless(|job, out| {
-            let (mesh, format) = (job.group.model.mesh(), job.group.format);
-            job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out));
-        })
-    },
+    build: |_, _| stateless(|job, out| in_lanes(job, LanePalette::Matrices(job.lanes), false, out)),
     ..COLUMNS
 };
 
@@ -79,12 +74,7 @@ pub const FUSED: CpuKernel = CpuKernel {
 pub const INTERLEAVED: CpuKernel = CpuKernel {
     name: "lanes-interleaved",
     interleaved: true,
-    build: |_, _| {
-        stateless(|job, out| {
-            let (mesh, format) = (job.group.model.mesh(), job.group.format);
-            job.in_lanes(|morphed| skin_interleaved(job.isa, mesh, morphed, job.lanes, format, job.store, out));
-        })
-    },
+    build: |_, _| stateless(|job, out| in_lanes(job, LanePalette::Matrices(job.lanes), true, out)),
     ..LANES
 };
 
@@ -105,8 +95,7 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
             let mut palette = lock(&palette);
             let palette = &mut palette[..job.lanes.len()];
             lane_dual_quaternions(job.lanes, palette);
-            let (mesh, format) = (job.group.model.mesh(), job.group.format);
-            job.in_lanes(|morphed| skin_dual_quaternions(job.isa, mesh, morphed, palette, format, job.store, out));
+            in_lanes(job, LanePalette::DualQuaternions(palette), false, out);
         };
         Ok((Box::new(skin), Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries))))
     },
@@ -116,6 +105,14 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
 /// A kernel that keeps nothing from frame to frame.
 fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(Skin, Bytes)> {
     Ok((Box::new(skin), Bytes::default()))
+}
+
+/// Skins a block with one instance in each lane.
+fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [f32]) {
+    let (mesh, format, store) = (job.group.model.mesh(), job.group.format, job.store);
+    job.in_lanes(|morphed| {
+        skin_lanes(job.isa, LaneBlock { mesh, morphed, palette, format, store, out, interleaved });
+    });
 }
 
 /// Skins the instances of blocks with palettes in rows one by one in clusters, and those of others in lanes. Meshes are
@@ -137,7 +134,7 @@ fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
                     false => skin_columns(job.isa, mesh, shape, palette, format, out),
                 }
             }),
-            _ => job.in_lanes(|morphed| skin_lanes(job.isa, mesh, morphed, job.lanes, format, job.store, out)),
+            _ => in_lanes(job, LanePalette::Matrices(job.lanes), false, out),
         }
     };
     Ok((Box::new(skin), Bytes::of(Purpose::Mesh, bytes)))

@@ -12,91 +12,69 @@ use crate::simd::{self, Isa, Kernel, Simd, load_group, store_rows};
 use crate::vertex::{Normals, VertexFormat};
 use std::ops::Range;
 
-/// Skins a block of up to [`BLOCK`] instances, with the vertices of `morphed` in place of those of the mesh, if given.
-///
-/// `palette` holds [`Mesh::entries`] matrices, one instance per lane. `out` takes `[instance][vertex][word]` for as
-/// many instances as it has room for: its length is a multiple of [`Mesh::vertex_count`] times [`VertexFormat::words`].
-/// If the format has tangents and the mesh has none, tangents are zero. The baseline replaces an instruction set that
-/// the machine lacks.
-///
-/// # Panics
-/// `palette` is too short, or `out` has room for more than [`BLOCK`] instances.
-pub fn skin_lanes(
-    isa: Isa,
-    mesh: &Mesh,
-    morphed: Option<MorphedLanes>,
-    palette: &[Affine<BLOCK>],
-    format: VertexFormat,
-    store: Store,
-    out: &mut [f32],
-) {
-    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: false });
+/// The palette of a block: [`Mesh::entries`] items, one instance per lane.
+#[derive(Debug, Clone, Copy)]
+pub enum LanePalette<'a> {
+    /// Matrices, which are blended linearly.
+    Matrices(&'a [Affine<BLOCK>]),
+    /// Dual quaternions, from [`super::lane_dual_quaternions`].
+    DualQuaternions(&'a [DualQuaternion]),
 }
 
-/// As [`skin_lanes`], with `out` as `[vertex][word][instance]`. The number of instances is `out.len()` divided by the
-/// words of one instance.
-///
-/// # Panics
-/// As [`skin_lanes`].
-pub fn skin_interleaved(
-    isa: Isa,
-    mesh: &Mesh,
-    morphed: Option<MorphedLanes>,
-    palette: &[Affine<BLOCK>],
-    format: VertexFormat,
-    store: Store,
-    out: &mut [f32],
-) {
-    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: true });
+/// A block of up to [`BLOCK`] instances of a mesh, and where their vertices go.
+#[derive(Debug)]
+pub struct LaneBlock<'a> {
+    /// The mesh of all instances.
+    pub mesh: &'a Mesh,
+    /// Vertices in place of those of the mesh.
+    pub morphed: Option<MorphedLanes<'a>>,
+    /// Their palettes.
+    pub palette: LanePalette<'a>,
+    /// Format of their vertices. If it has tangents and the mesh has none, tangents are zero.
+    pub format: VertexFormat,
+    /// How vertices are written.
+    pub store: Store,
+    /// Takes `[instance][vertex][word]` for as many instances as it has room for: its length is a multiple of
+    /// [`Mesh::vertex_count`] times [`VertexFormat::words`].
+    pub out: &'a mut [f32],
+    /// `true` to write `[vertex][word][instance]` instead.
+    pub interleaved: bool,
 }
 
-/// As [`skin_lanes`], by dual quaternions: `palette` from [`super::lane_dual_quaternions`].
+/// Skins a block of instances. The baseline replaces an instruction set that the machine lacks.
 ///
 /// # Panics
-/// As [`skin_lanes`].
-pub fn skin_dual_quaternions(
-    isa: Isa,
-    mesh: &Mesh,
-    morphed: Option<MorphedLanes>,
-    palette: &[DualQuaternion],
-    format: VertexFormat,
-    store: Store,
-    out: &mut [f32],
-) {
-    skin_tiles(isa, Tiles { mesh, morphed, palette, format, store, out, interleaved: false });
+/// The palette is too short, or `out` has room for more than [`BLOCK`] instances.
+pub fn skin_lanes(isa: Isa, block: LaneBlock) {
+    match block.palette {
+        LanePalette::Matrices(palette) => skin_with(isa, palette, block),
+        LanePalette::DualQuaternions(palette) => skin_with(isa, palette, block),
+    }
+}
+
+fn skin_with<P: BlockPalette>(isa: Isa, palette: P, block: LaneBlock) {
+    match block.format.floats() {
+        3 => simd::run(isa, LanesKernel::<P, 3, 2> { palette, block }),
+        6 => simd::run(isa, LanesKernel::<P, 6, 3> { palette, block }),
+        _ => simd::run(isa, LanesKernel::<P, 10, 4> { palette, block }),
+    }
 }
 
 /// A tile of vertices. Its rows are cache lines.
 #[repr(align(64))]
 struct Tile<T>(T);
 
-/// A mesh that is skinned tile by tile.
-struct Tiles<'a, P> {
-    mesh: &'a Mesh,
-    morphed: Option<MorphedLanes<'a>>,
-    palette: P,
-    format: VertexFormat,
-    store: Store,
-    out: &'a mut [f32],
-    interleaved: bool,
-}
-
-fn skin_tiles<P: BlockPalette>(isa: Isa, tiles: Tiles<P>) {
-    match tiles.format.floats() {
-        3 => simd::run(isa, LanesKernel::<P, 3, 2>(tiles)),
-        6 => simd::run(isa, LanesKernel::<P, 6, 3>(tiles)),
-        _ => simd::run(isa, LanesKernel::<P, 10, 4>(tiles)),
-    }
-}
-
 /// Skins vertices of `FLOATS` numbers into a tile, then the tile, packed into `PACKED` words per vertex if the format is
 /// packed, to the output.
-struct LanesKernel<'a, P, const FLOATS: usize, const PACKED: usize>(Tiles<'a, P>);
+struct LanesKernel<'a, P, const FLOATS: usize, const PACKED: usize> {
+    palette: P,
+    block: LaneBlock<'a>,
+}
 
 impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for LanesKernel<'_, P, FLOATS, PACKED> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Tiles { mesh, morphed, palette, format, store, out, interleaved } = self.0;
+        let Self { palette, block: LaneBlock { mesh, morphed, format, store, out, interleaved, .. } } = self;
         let words = format.words();
         let is_packed = words < FLOATS;
         let normals = if is_packed { before_packing(format.normals) } else { format.normals };

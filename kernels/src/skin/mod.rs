@@ -18,6 +18,6 @@ pub use cluster::{Clusters, skin_clusters};
 pub use columns::skin_columns;
 pub use dual_quaternion::{DualQuaternion, lane_dual_quaternions};
 pub use job::{JobError, SkinningInput, SkinningJob, SkinningOutput, Strided};
-pub use lanes::{skin_dual_quaternions, skin_interleaved, skin_lanes};
+pub use lanes::{LaneBlock, LanePalette, skin_lanes};
 pub use scalar::{skin, skin_shape};
 pub use stream::Store;

@@ -4,16 +4,12 @@ use crate::backends::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
 use skinbench::model::{
-    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Mesh, Model, RotationBlend, Rows, Skeleton,
-    Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Model, RotationBlend, Rows, Skeleton, Transform,
 };
-use skinbench::morph::MorphedLanes;
 use skinbench::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, block, one, sine_over_x};
 use skinbench::simd::Isa;
-use skinbench::skin::{Clusters, Store, skin, skin_clusters, skin_interleaved, skin_lanes};
+use skinbench::skin::{Clusters, LaneBlock, LanePalette, Store, skin, skin_clusters, skin_lanes};
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
-
-type Skin = fn(Isa, &Mesh, Option<MorphedLanes>, &[Affine<16>], VertexFormat, Store, &mut [f32]);
 
 fn one_joint() -> Skeleton {
     let rest = Rest::Transform(Transform::IDENTITY);
@@ -183,7 +179,9 @@ fn lanes_agree_with_scalar() {
             let differ = worst(rows.as_flattened(), scalar_rows.as_flattened());
             assert!(differ < 3e-6, "{isa}, {instances} instances: palettes differ by {differ}");
             out.fill(f32::NAN);
-            skin_lanes(isa, model.mesh(), None, &palette, format, Store::Cached, &mut out);
+            let (mesh, palette, store) = (model.mesh(), LanePalette::Matrices(&palette), Store::Cached);
+            let lanes = LaneBlock { mesh, morphed: None, palette, format, store, out: &mut out, interleaved: false };
+            skin_lanes(isa, lanes);
             let differ = worst(&out, &scalar_out);
             assert!(differ < 3e-6, "{isa}, {instances} instances, {format:?}: differ by {differ}");
             assert!(out.iter().all(|v| v.is_finite()));
@@ -234,13 +232,17 @@ fn streamed_vertices_are_those_of_cached_stores() {
             .collect();
         for format in formats().chain([packed]) {
             let words = model.mesh().vertex_count() * format.words() * instances;
-            for (isa, skin) in Isa::available().flat_map(|isa| [(isa, skin_lanes as Skin), (isa, skin_interleaved)]) {
+            for (isa, interleaved) in Isa::available().flat_map(|isa| [(isa, false), (isa, true)]) {
+                let (mesh, palette) = (model.mesh(), LanePalette::Matrices(&palette));
+                let skin = |store, out: &mut [f32]| {
+                    skin_lanes(isa, LaneBlock { mesh, morphed: None, palette, format, store, out, interleaved });
+                };
                 let mut cached = vec![f32::NAN; words];
-                skin(isa, model.mesh(), None, &palette, format, Store::Cached, &mut cached);
+                skin(Store::Cached, &mut cached);
                 assert!(format.encoding == Encoding::Packed || cached.iter().all(|v| v.is_finite()));
                 for before in [0, 1, 4, 15] {
                     let mut out = vec![7.0; before + words + 16];
-                    skin(isa, model.mesh(), None, &palette, format, Store::Streamed, &mut out[before..before + words]);
+                    skin(Store::Streamed, &mut out[before..before + words]);
                     let same = out[before..].iter().zip(&cached).all(|(a, b)| a.to_bits() == b.to_bits());
                     assert!(same, "{isa}, {rings} rings, {instances} instances, {format:?}, {before} words before");
                     let around = out[..before].iter().chain(&out[before + words..]);

@@ -7,8 +7,8 @@ use skinbench_kernels::model::{IDENTITY_ROWS, Rows};
 use skinbench_kernels::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseClock, PoseStage, Width};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::skin::{
-    Clusters, DualQuaternion, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns, skin_dual_quaternions,
-    skin_interleaved, skin_lanes,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns,
+    skin_lanes,
 };
 use skinbench_kernels::threads::Threads;
 use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
@@ -103,13 +103,16 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
     let words = mesh.vertex_count() * format.words();
     let mut out: Aligned<f32> = Aligned::zeroed(BLOCK * words);
     let store = Store::Streamed;
+    let by_block = |palette: LanePalette, interleaved: bool, out: &mut [f32]| {
+        skin_lanes(isa, LaneBlock { mesh, morphed: None, palette, format, store, out, interleaved });
+    };
     let kernels: [(&str, &Skin); 6] = [
         ("scalar", &|out| skin(mesh, one, format, &mut out[..words])),
         ("columns", &|out| skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])),
         ("cluster", &|out| skin_clusters(&clusters, one, format, &mut out[..words])),
-        ("lanes", &|out| skin_lanes(isa, mesh, None, &lanes, format, store, out)),
-        ("lanes-interleaved", &|out| skin_interleaved(isa, mesh, None, &lanes, format, store, out)),
-        ("dual-quaternion", &|out| skin_dual_quaternions(isa, mesh, None, &dual, format, store, out)),
+        ("lanes", &|out| by_block(LanePalette::Matrices(&lanes), false, out)),
+        ("lanes-interleaved", &|out| by_block(LanePalette::Matrices(&lanes), true, out)),
+        ("dual-quaternion", &|out| by_block(LanePalette::DualQuaternions(&dual), false, out)),
     ];
     for (kernel, run) in kernels {
         // Scalar code is the same for all instruction sets.
