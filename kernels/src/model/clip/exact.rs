@@ -1,48 +1,69 @@
-//! Values of raw tracks in f64: what kernels are compared with, and what exporters resample.
+//! Values of tracks in f64: what kernels are compared with, and what exporters resample.
 
-use super::{Channel, Interpolation, RawKeys, RotationBlend, Track};
+use super::{Channel, Interpolation, RawKeys, RotationBlend, Track, WeightKeys};
 use glam::DVec4;
 
 impl RawKeys {
     /// The value of a track at a time in seconds, which is clamped to its keys; `blend` is that of the clip. Rotations
     /// are unit quaternions x y z w, other channels end in a zero.
     pub fn exact(&self, track: &Track, blend: RotationBlend, time: f64) -> DVec4 {
-        let (times, values, width) = (self.times_of(track), self.values_of(track), track.channel.width());
-        let seconds = |key: usize| f64::from(times[key]);
-        // Value `part` of key `key`, in the order of [`super::Keys::values`].
+        let (values, width) = (self.values_of(track), track.channel.width());
         let part = |key: usize, part: usize| {
             let at = (key * track.interpolation.values_per_key() + part) * width;
             let mut v = DVec4::ZERO;
             (0..width).for_each(|c| v[c] = f64::from(values[at + c]));
             v
         };
-        let rotation = track.channel == Channel::Rotation;
-        let unit = |v: DVec4| if rotation { v.normalize_or(DVec4::W) } else { v };
-        let own = track.interpolation.value_of_key();
-        let after = times.partition_point(|&other| f64::from(other) <= time);
-        if after == 0 || after == times.len() {
-            return unit(part(after.saturating_sub(1), own));
+        let rotation = (track.channel == Channel::Rotation).then_some(blend);
+        interpolated(self.times_of(track), track.interpolation, rotation, part, time)
+    }
+}
+
+impl WeightKeys {
+    /// The weight of one of its targets at a time in seconds, which is clamped to the keys. `target` counts from the
+    /// track's first.
+    pub(crate) fn exact(&self, target: usize, time: f64) -> f64 {
+        let (count, per_key) = (self.targets.len(), self.interpolation.values_per_key());
+        let part = |key: usize, part: usize| DVec4::splat(self.values[(key * per_key + part) * count + target].into());
+        interpolated(&self.times, self.interpolation, None, part, time).x
+    }
+}
+
+/// The value of a track at a time. `part` returns one of a key's values, in the order of [`super::Keys::values`].
+/// `rotation` is how rotations are interpolated; `None` for other values.
+fn interpolated(
+    times: &[f32],
+    interpolation: Interpolation,
+    rotation: Option<RotationBlend>,
+    part: impl Fn(usize, usize) -> DVec4,
+    time: f64,
+) -> DVec4 {
+    let seconds = |key: usize| f64::from(times[key]);
+    let unit = |v: DVec4| if rotation.is_some() { v.normalize_or(DVec4::W) } else { v };
+    let own = interpolation.value_of_key();
+    let after = times.partition_point(|&other| f64::from(other) <= time);
+    if after == 0 || after == times.len() {
+        return unit(part(after.saturating_sub(1), own));
+    }
+    let k = after - 1;
+    let interval = seconds(after) - seconds(k);
+    let t = (time - seconds(k)) / interval;
+    match (interpolation, rotation) {
+        (Interpolation::Step, _) => part(k, 0),
+        (Interpolation::Linear, Some(blend)) => arc(part(k, 0), part(after, 0), t, blend),
+        (Interpolation::Linear, None) => part(k, 0).lerp(part(after, 0), t),
+        (Interpolation::Squad, _) => {
+            let (keys, controls) = (sphere(part(k, 0), part(after, 0), t), sphere(part(k, 1), part(after, 1), t));
+            sphere(keys, controls, 2.0 * t * (1.0 - t))
         }
-        let k = after - 1;
-        let interval = seconds(after) - seconds(k);
-        let t = (time - seconds(k)) / interval;
-        match track.interpolation {
-            Interpolation::Step => part(k, 0),
-            Interpolation::Linear if rotation => arc(part(k, 0), part(after, 0), t, blend),
-            Interpolation::Linear => part(k, 0).lerp(part(after, 0), t),
-            Interpolation::Squad => {
-                let (keys, controls) = (sphere(part(k, 0), part(after, 0), t), sphere(part(k, 1), part(after, 1), t));
-                sphere(keys, controls, 2.0 * t * (1.0 - t))
-            }
-            Interpolation::CubicSpline => {
-                let (t2, t3) = (t * t, t * t * t);
-                unit(
-                    part(k, 1) * (2.0 * t3 - 3.0 * t2 + 1.0)
-                        + part(k, 2) * (interval * (t3 - 2.0 * t2 + t))
-                        + part(after, 1) * (3.0 * t2 - 2.0 * t3)
-                        + part(after, 0) * (interval * (t3 - t2)),
-                )
-            }
+        (Interpolation::CubicSpline, _) => {
+            let (t2, t3) = (t * t, t * t * t);
+            unit(
+                part(k, 1) * (2.0 * t3 - 3.0 * t2 + 1.0)
+                    + part(k, 2) * (interval * (t3 - 2.0 * t2 + t))
+                    + part(after, 1) * (3.0 * t2 - 2.0 * t3)
+                    + part(after, 0) * (interval * (t3 - t2)),
+            )
         }
     }
 }
