@@ -8,7 +8,7 @@ use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
-use crate::simd::{self, Isa, Kernel, Simd, abs, load_rows, store_rows};
+use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
 use crate::threads::Threads;
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
@@ -148,15 +148,15 @@ impl GameplayData {
                 match palettes.of(crowd, block) {
                     BlockPalettes::Rows(rows) => {
                         for (palette, out) in rows.chunks_exact(group.model.palette_joints().len()).zip(out) {
-                            *out = bounds_of(reads, palette);
+                            let (lanes, out) = (bytemuck::cast_slice(palette), bytemuck::cast_mut(out));
+                            BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
                         }
                     }
                     BlockPalettes::Lanes(lanes) => {
                         let mut rows = [[0.0; BLOCK]; 6];
-                        simd::run(isa, BoundsLanes { boxes: &reads.boxes, lanes, out: &mut rows });
+                        simd::run(isa, BoundsKernel { reads, lanes, out: &mut rows });
                         for (lane, out) in out.iter_mut().enumerate() {
-                            let row = |i: usize| rows[i][lane] + if i < 3 { -reads.margin } else { reads.margin };
-                            *out = std::array::from_fn(row);
+                            *out = rows.map(|row| row[lane]);
                         }
                     }
                 }
@@ -188,21 +188,6 @@ impl GameplayData {
     }
 }
 
-/// The bounds of an instance with this palette.
-fn bounds_of(reads: &ModelReads, palette: &[Rows]) -> Bounds {
-    let (mut min, mut max) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for EntryBox { entry, centre: c, half: h } in &reads.boxes {
-        let m = &palette[*entry as usize].as_chunks::<4>().0;
-        for (row, (min, max)) in m.iter().zip(min.iter_mut().zip(&mut max)) {
-            let middle = row[0] * c[0] + row[1] * c[1] + row[2] * c[2] + row[3];
-            let reach = row[0].abs() * h[0] + row[1].abs() * h[1] + row[2].abs() * h[2];
-            *min = min.min(middle - reach);
-            *max = max.max(middle + reach);
-        }
-    }
-    std::array::from_fn(|i| if i < 3 { min[i] - reads.margin } else { max[i - 3] + reads.margin })
-}
-
 /// The model pose of a socket's joint.
 fn socket_of(socket: &Socket, palette: &Rows) -> Rows {
     let row = |row: usize, column: usize| {
@@ -212,26 +197,27 @@ fn socket_of(socket: &Socket, palette: &Rows) -> Rows {
     std::array::from_fn(|i| row(i / 4, i % 4))
 }
 
-/// Bounds of 16 instances side by side, without the margin.
-struct BoundsLanes<'a> {
-    boxes: &'a [EntryBox],
-    lanes: &'a [Affine<BLOCK>],
+/// Bounds of `N` instances side by side.
+struct BoundsKernel<'a, const N: usize> {
+    reads: &'a ModelReads,
+    lanes: &'a [Affine<N>],
     /// Least x, y, z, then the greatest.
-    out: &'a mut [[f32; BLOCK]; 6],
+    out: &'a mut [[f32; N]; 6],
 }
 
-impl Kernel for BoundsLanes<'_> {
+impl<const N: usize> Kernel for BoundsKernel<'_, N> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { boxes, lanes, out } = self;
-        for group in 0..BLOCK / W {
+        let Self { reads: ModelReads { boxes, margin, .. }, lanes, out } = self;
+        let margin = S::splat(*margin);
+        for group in 0..N / W {
             let mut min = [S::splat(f32::INFINITY); 3];
             let mut max = [S::splat(f32::NEG_INFINITY); 3];
             for EntryBox { entry, centre, half } in boxes {
                 let m = &lanes[*entry as usize];
                 let (c, h) = (centre.map(S::splat), half.map(S::splat));
                 for (row, m) in m.as_chunks().0.iter().enumerate() {
-                    let [x, y, z, t] = load_rows::<BLOCK, W, S, 4>(m, group);
+                    let [x, y, z, t] = load_rows::<N, W, S, 4>(m, group);
                     let middle = S::mul_add(x, c[0], S::mul_add(y, c[1], S::mul_add(z, c[2], t)));
                     let [x, y, z] = [abs::<W, S>(x), abs::<W, S>(y), abs::<W, S>(z)];
                     let reach = S::mul_add(x, h[0], S::mul_add(y, h[1], S::mul(z, h[2])));
@@ -239,8 +225,11 @@ impl Kernel for BoundsLanes<'_> {
                     max[row] = S::max(max[row], S::add(middle, reach));
                 }
             }
-            store_rows::<BLOCK, W, S>(&min, &mut out[..3], group);
-            store_rows::<BLOCK, W, S>(&max, &mut out[3..], group);
+            for (min, max) in min.iter_mut().zip(&mut max) {
+                (*min, *max) = (S::sub(*min, margin), S::add(*max, margin));
+            }
+            store_rows::<N, W, S>(&min, &mut out[..3], group);
+            store_rows::<N, W, S>(&max, &mut out[3..], group);
         }
     }
 }
