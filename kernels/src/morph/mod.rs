@@ -96,7 +96,7 @@ mod tests {
                 for (lane, weights) in lanes.iter().enumerate() {
                     let all = (0..).zip(weights).map(|(target, &weight)| TargetWeight { target, weight });
                     let active: Vec<_> = all.filter(|active| active.weight != 0.0).collect();
-                    let mut buffer = ShapeBuffer::new([mesh]);
+                    let mut buffer = ShapeBuffer::new(mesh.vertex_count(), mesh.vertex_count());
                     let shape = morph(isa, mesh, &active, attributes, &mut buffer);
                     for (vertex, want) in expected(&model, weights).iter().enumerate() {
                         let (p, n) = (shape.positions[vertex], shape.normals[vertex]);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn nothing_is_copied_without_an_active_target() {
         let model = model(7, 3);
-        let mut buffer = ShapeBuffer::default();
+        let mut buffer = ShapeBuffer::new(0, 0);
         let shape = morph(Isa::Scalar, model.mesh(), &[], Attributes::Pnt, &mut buffer);
         assert!(std::ptr::eq(shape.positions, model.mesh().positions()));
     }

@@ -5,7 +5,7 @@ use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::Attributes;
 
 /// Memory for the vertices of one instance.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ShapeBuffer {
     positions: Vec<[f32; 3]>,
     normals: Vec<[f32; 3]>,
@@ -13,18 +13,10 @@ pub struct ShapeBuffer {
 }
 
 impl ShapeBuffer {
-    /// Allocates memory for the vertices of any of some meshes.
-    pub fn new<'a>(meshes: impl IntoIterator<Item = &'a Mesh>) -> Self {
-        let mut buffer = Self::default();
-        for mesh in meshes {
-            let most = |own: usize| own.max(mesh.vertex_count());
-            buffer.positions.resize(most(buffer.positions.len()), [0.0; 3]);
-            buffer.normals.resize(most(buffer.normals.len()), [0.0; 3]);
-            if mesh.tangents().is_some() {
-                buffer.tangents.resize(most(buffer.tangents.len()), [0.0; 4]);
-            }
-        }
-        buffer
+    /// Allocates memory for meshes of up to so many vertices and tangents.
+    pub fn new(vertices: usize, tangents: usize) -> Self {
+        let vectors = || vec![[0.0; 3]; vertices];
+        Self { positions: vectors(), normals: vectors(), tangents: vec![[0.0; 4]; tangents] }
     }
 }
 

@@ -18,44 +18,40 @@ pub struct MorphScratch {
     rows: Aligned<[f32; BLOCK]>,
 }
 
-/// Largest number of targets, and of rows of a block, among the groups of a crowd.
-fn largest(crowd: &Crowd) -> (usize, usize) {
-    let rows = |group: &Group| lane_rows(group.model.mesh(), group.format.attributes);
-    let most = |count: &dyn Fn(&Group) -> usize| crowd.groups().iter().map(count).max().unwrap_or(0);
-    (most(&|group| group.model.mesh().targets().len()), most(&rows))
+/// Most targets, active targets, vertices and tangents of an instance, and most rows of weights and of vertices of a
+/// block.
+fn lengths(crowd: &Crowd, widths: &[Width]) -> [usize; 6] {
+    let most = |count: &dyn Fn(&Group) -> usize| {
+        let morphed = crowd.groups().iter().filter(|group| !group.model.mesh().targets().is_empty());
+        morphed.map(count).max().unwrap_or(0)
+    };
+    let targets = most(&|group| group.model.mesh().targets().len());
+    let vertices = most(&|group| group.model.mesh().vertex_count());
+    let tangents = most(&|group| group.model.mesh().tangents().map_or(0, <[_]>::len));
+    let rows = most(&|group| lane_rows(group.model.mesh(), group.format.attributes));
+    let [one, block] = [Width::One, Width::Block].map(|width| usize::from(widths.contains(&width)));
+    [targets, one * targets, one * vertices, one * tangents, block * targets, block * rows]
 }
 
 impl MorphScratch {
     /// Allocates memory for instances one by one, for blocks of them, or for both.
     pub fn new(crowd: &Crowd, widths: &[Width]) -> Self {
-        let (targets, rows) = largest(crowd);
-        let (one, lanes) = (widths.contains(&Width::One), usize::from(widths.contains(&Width::Block)));
-        let morphed = crowd.groups().iter().map(|group| group.model.mesh()).filter(|mesh| !mesh.targets().is_empty());
+        let [targets, active, vertices, tangents, weights, rows] = lengths(crowd, widths);
         Self {
             dense: vec![0.0; targets],
-            active: Vec::with_capacity(targets * usize::from(one)),
-            shape: if one { ShapeBuffer::new(morphed) } else { ShapeBuffer::default() },
-            weights: Aligned::zeroed(lanes * targets),
-            rows: Aligned::zeroed(lanes * rows),
+            active: Vec::with_capacity(active),
+            shape: ShapeBuffer::new(vertices, tangents),
+            weights: Aligned::zeroed(weights),
+            rows: Aligned::zeroed(rows),
         }
     }
 
     /// Bytes that [`MorphScratch::new`] allocates.
     pub fn bytes(crowd: &Crowd, widths: &[Width]) -> u64 {
-        let (targets, rows) = largest(crowd);
-        let dense = targets * size_of::<f32>();
-        let lanes = || Aligned::<[f32; BLOCK]>::bytes(targets) + Aligned::<[f32; BLOCK]>::bytes(rows);
-        let one = || {
-            let meshes = crowd.groups().iter().map(|group| group.model.mesh());
-            let most = |count: &dyn Fn(&crate::model::Mesh) -> usize| {
-                meshes.clone().filter(|mesh| !mesh.targets().is_empty()).map(count).max().unwrap_or(0)
-            };
-            let vectors = 2 * size_of::<[f32; 3]>() * most(&|mesh| mesh.vertex_count());
-            let tangents = size_of::<[f32; 4]>() * most(&|mesh| mesh.tangents().map_or(0, <[_]>::len));
-            (vectors + tangents + targets * size_of::<TargetWeight>()) as u64
-        };
-        let of = |width: &Width| if *width == Width::One { one() } else { lanes() };
-        dense as u64 + widths.iter().map(of).sum::<u64>()
+        let [targets, active, vertices, tangents, weights, rows] = lengths(crowd, widths);
+        let shape = 2 * vertices * size_of::<[f32; 3]>() + tangents * size_of::<[f32; 4]>();
+        let lists = targets * size_of::<f32>() + active * size_of::<TargetWeight>() + shape;
+        lists as u64 + Aligned::<[f32; BLOCK]>::bytes(weights) + Aligned::<[f32; BLOCK]>::bytes(rows)
     }
 
     /// Morphs an instance at a tick. Needs memory for instances one by one.
