@@ -3,9 +3,10 @@
 //! Positions are relative to the cube around all frames. Normals and tangents keep their length, so that frames and
 //! layers are averaged as their matrices are.
 
-use crate::model::{Mesh, Rows};
+use crate::model::{Bounds, Mesh, Rows};
 use crate::skin;
 use crate::vertex::{Cube, Encoding, Normals, SNORM, VertexFormat, pack};
+use glam::Vec3;
 
 /// Vertices of some frames, as shaders/gpu_vat.wgsl reads them.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,13 +38,10 @@ impl VertexFrames {
         for (palette, out) in palettes.chunks_exact(entries).zip(numbers.chunks_exact_mut(row)) {
             skin::skin(mesh, palette, plain, out);
         }
-        let (mut min, mut max, mut longest) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3], 0.0f32);
-        for vertex in numbers.chunks_exact(floats) {
-            for axis in 0..3 {
-                (min[axis], max[axis]) = (min[axis].min(vertex[axis]), max[axis].max(vertex[axis]));
-            }
-            longest = vertex[3..].iter().take(6).fold(longest, |most, v| most.max(v.abs()));
-        }
+        let vertices = || numbers.chunks_exact(floats);
+        let Bounds { min, max } = Bounds::around(vertices().map(Vec3::from_slice));
+        let lengths = vertices().flat_map(|vertex| vertex[3..].iter().take(6));
+        let longest = lengths.fold(0.0f32, |most, v| most.max(v.abs()));
         let centre: [f32; 3] = std::array::from_fn(|axis| min[axis].midpoint(max[axis]));
         let half = (0..3).map(|axis| max[axis] - centre[axis]).fold(f32::MIN_POSITIVE, f32::max);
         let stored = |(at, &number): (usize, &f32)| match at {
@@ -52,7 +50,7 @@ impl VertexFrames {
             _ => number,
         };
         let mut words = Vec::with_capacity(numbers.len() / floats * Self::words_of(format));
-        for vertex in numbers.chunks_exact(floats) {
+        for vertex in vertices() {
             let mut stored = vertex.iter().enumerate().map(stored);
             while let Some(low) = stored.next() {
                 words.push(pack(low, stored.next().unwrap_or(0.0)));

@@ -100,10 +100,8 @@ impl Model {
             check_clip(clip, &skeleton, targets.len())?;
         }
         let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut repairs)?;
-        let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh);
-        ensure(bounds.min.is_finite() && bounds.max.is_finite(), || {
-            ModelError::new("rest pose", "skinned vertices are not finite")
-        })?;
+        let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh)
+            .ok_or_else(|| ModelError::new("rest pose", "skinned vertices are not finite"))?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
         Ok(Self { name, axes, skeleton, skins, palette_joints, inverse_binds, clips, mesh, materials, repairs, bounds })
     }
@@ -193,22 +191,15 @@ fn rest_palette(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows]) -> 
     joints.iter().zip(inverse_binds).map(|(&j, m)| pose[usize::from(j)] * rows_to_affine(m)).collect()
 }
 
-fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Bounds {
-    let mut bounds = Bounds { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
-    let mut poisoned = false;
-    for vertex in 0..mesh.vertex_count() {
+/// The box around the vertices at rest, if all of them are finite.
+fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Option<Bounds> {
+    let skinned = |vertex: usize| {
         let position = DVec3::from(mesh.positions()[vertex].map(f64::from));
-        let mut skinned = DVec3::ZERO;
-        for (joint, weight) in mesh.influences_of(vertex) {
-            skinned += f64::from(weight) * palette[usize::from(joint)].transform_point3(position);
-        }
-        let skinned = skinned.as_vec3();
-        poisoned |= !skinned.is_finite();
-        bounds.min = bounds.min.min(skinned);
-        bounds.max = bounds.max.max(skinned);
-    }
-    if poisoned {
-        bounds.max = Vec3::NAN;
-    }
-    bounds
+        let moved =
+            |(entry, weight): (u16, f32)| f64::from(weight) * palette[usize::from(entry)].transform_point3(position);
+        mesh.influences_of(vertex).map(moved).sum::<DVec3>().as_vec3()
+    };
+    let skinned: Vec<Vec3> = (0..mesh.vertex_count()).map(skinned).collect();
+    let finite = skinned.iter().all(|position| position.is_finite());
+    finite.then(|| Bounds::around(skinned))
 }
