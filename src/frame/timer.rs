@@ -160,34 +160,23 @@ impl TryFrom<String> for Clock {
     }
 }
 
-/// Clock of the stages that run on a device.
+/// Clock of the stages that run on a device: by default timestamp queries around the stages of a frame, otherwise fences,
+/// with one submission per stage, waited for, in frames of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DeviceClock {
-    /// Timestamp queries around the stages of a frame.
-    #[default]
-    Timestamps,
-    /// One submission per stage, waited for, in frames of their own.
-    Fenced {
-        /// Time of an empty submission, which is subtracted from that of each stage.
-        empty: Duration,
-    },
+pub struct DeviceClock {
+    /// Time of an empty submission, which is subtracted from that of each stage, if fences time them.
+    pub empty_submission: Option<Duration>,
 }
 
 impl DeviceClock {
-    /// The label of its measurements.
-    pub fn label(self) -> Clock {
-        match self {
-            Self::Timestamps => Clock::Gpu,
-            Self::Fenced { .. } => Clock::Fenced,
-        }
+    /// Returns whether fences time the stages.
+    pub fn is_fenced(self) -> bool {
+        self.empty_submission.is_some()
     }
 
-    /// Time of an empty submission, which is subtracted from that of each stage.
-    pub fn empty_submission(self) -> Option<Duration> {
-        match self {
-            Self::Timestamps => None,
-            Self::Fenced { empty } => Some(empty),
-        }
+    /// The label of its measurements.
+    pub fn label(self) -> Clock {
+        if self.is_fenced() { Clock::Fenced } else { Clock::Gpu }
     }
 }
 

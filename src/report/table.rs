@@ -41,7 +41,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
         let options = row.options.as_deref().unwrap_or_default();
         text += &format!("{options}: joints' ends are off by up to {error:.1e} of the skeleton's size\n");
     }
-    if let Some(empty) = environment.adapter.as_ref().and_then(|adapter| adapter.clock.empty_submission()) {
+    if let Some(empty) = environment.adapter.as_ref().and_then(|adapter| adapter.clock.empty_submission) {
         let empty = duration(empty.as_nanos() as u64);
         text += &format!("fenced: stages on the device are submissions of their own, less {empty} for an empty one\n");
     }

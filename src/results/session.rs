@@ -135,7 +135,7 @@ impl Session {
     /// A session that begins now.
     pub fn begin(program: Program, environment: &Environment, isa: Isa) -> Self {
         let adapter = environment.adapter.as_ref();
-        let empty = adapter.and_then(|adapter| adapter.clock.empty_submission());
+        let empty = adapter.and_then(|adapter| adapter.clock.empty_submission);
         Self {
             program,
             os: environment.os.clone(),

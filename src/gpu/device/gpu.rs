@@ -72,7 +72,7 @@ pub(in crate::gpu) struct Timing {
 impl Timing {
     /// Returns whether stages are timed by timestamps.
     pub fn takes_timestamps(&self) -> bool {
-        !self.off.get() && self.clock.get() == DeviceClock::Timestamps
+        !self.off.get() && !self.clock.get().is_fenced()
     }
 }
 

@@ -35,7 +35,7 @@ impl Gpu {
     /// [`BackendError::Unavailable`] if timestamps are chosen and the adapter has none, or [`BackendError::Device`] if
     /// the device was lost.
     pub fn choose_clock(self: &Rc<Self>, choice: ClockChoice) -> Result<Option<&'static str>> {
-        self.timing.clock.set(DeviceClock::Timestamps);
+        self.timing.clock.set(DeviceClock::default());
         let fault = match choice {
             ClockChoice::Auto => self.timestamps_fault()?,
             ClockChoice::Timestamps if self.timestamps().is_none() => {
@@ -47,8 +47,8 @@ impl Gpu {
             ClockChoice::Timestamps | ClockChoice::Fenced => None,
         };
         if fault.is_some() || choice == ClockChoice::Fenced {
-            let empty = self.empty_submission()?;
-            self.timing.clock.set(DeviceClock::Fenced { empty });
+            let empty_submission = Some(self.empty_submission()?);
+            self.timing.clock.set(DeviceClock { empty_submission });
         }
         Ok(fault)
     }
@@ -114,9 +114,7 @@ impl Gpu {
     /// whether its end must be [cut](Commands::cut) off, too.
     pub(in crate::gpu) fn begin_fenced(&self, commands: &mut Commands) -> bool {
         // A stage beyond the capacity stays untimed, as with timestamps.
-        let begins = commands.has_room_for_stage()
-            && !self.timing.off.get()
-            && self.timing.clock.get() != DeviceClock::Timestamps;
+        let begins = commands.has_room_for_stage() && !self.timing.off.get() && self.timing.clock.get().is_fenced();
         if begins {
             commands.cut(None);
         }
@@ -131,7 +129,7 @@ impl Gpu {
 
     /// Runs `record` in a compute pass timed as `stage`.
     pub fn compute_pass(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut ComputePass)) {
-        let fenced = self.timing.clock.get() != DeviceClock::Timestamps;
+        let fenced = self.timing.clock.get().is_fenced();
         if fenced || (self.adapter.summary.software && self.times_in_encoder()) {
             return self.timed(commands, stage, |commands| commands.compute_pass(stage.name(), None, record));
         }
@@ -162,7 +160,7 @@ impl Gpu {
 
     /// Submits a piece of a frame. A stage is timed from an idle device until it is idle again.
     pub(in crate::gpu) fn submit(&self, queue: &wgpu::Queue, piece: Piece) -> Result<()> {
-        let (Some(stage), DeviceClock::Fenced { empty }) = (piece.stage, self.timing.clock.get()) else {
+        let (Some(stage), Some(empty)) = (piece.stage, self.timing.clock.get().empty_submission) else {
             queue.submit([piece.buffer]);
             return Ok(());
         };

@@ -10,7 +10,7 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Clock, CountSource, DeviceClock, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
+    Arena, Clock, CountSource, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
@@ -103,7 +103,7 @@ impl Bench {
     /// fences would measure.
     pub fn frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
         self.device.take_work();
-        self.device.set_timing(!self.is_fenced());
+        self.device.set_timing(!self.device.clock().is_fenced());
         self.begin();
         let computed = self.clocks.now();
         let start = Instant::now();
@@ -293,7 +293,7 @@ impl Bench {
     /// Runs frames whose stages on the device are timed by fences, if they are; adds only these stages. They have
     /// frames of their own, with the numbers of measured ones, so that no frame waits within itself.
     pub fn fenced_frames(&mut self, contender: &mut Contender, frames: Range<u32>) -> Result<()> {
-        if !self.is_fenced() {
+        if !self.device.clock().is_fenced() {
             return Ok(());
         }
         for frame in frames {
@@ -305,11 +305,6 @@ impl Bench {
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         Ok(())
-    }
-
-    /// Returns whether the device's stages are timed by fences.
-    fn is_fenced(&self) -> bool {
-        self.device.clock() != DeviceClock::Timestamps
     }
 
     fn begin(&mut self) {
