@@ -227,30 +227,21 @@ impl PoseBatch {
         (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
     ) -> Self {
         let (instances, numbers) = (chunk.instances.clone(), numbers(crowd, chunk, &statics));
-        let moving = chunk.part(&crowd.groups()[chunk.group].moving());
-        let skips = visible.is_none() && crowd.turnover().is_none() && moving.end < chunk.instances.end;
+        let moves = chunk.part(&crowd.groups()[chunk.group].moving());
+        let skips = visible.is_none() && crowd.turnover().is_none() && moves.end < chunk.instances.end;
         let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
-        let batch = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
-        let workgroups = visible.map(VisibleChunk::workgroups);
+        let uniform = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
+        let (workgroups, locals) = (visible.map(VisibleChunk::workgroups), family.model.clone());
+        let (palettes, groups, moving) = (family.palettes.clone(), Vec::new(), None);
+        let batch =
+            Self { instances, statics, family, numbers, pipelines, groups, moving, workgroups, locals, palettes };
+        let Self { statics, family, .. } = &batch;
         let bound = baked
-            .zip(batch)
-            .and_then(|(baked, batch)| baked.bind(gpu, chunk, batch, [now, &family.players, &family.layers]));
+            .zip(uniform)
+            .and_then(|(baked, uniform)| baked.bind(gpu, chunk, uniform, [now, &family.players, &family.layers]));
         if let Some((pipeline, group, palettes)) = bound {
             // It takes the place of the first kernel, and has as many threads.
-            let (pipelines, groups, locals) = (Rc::from([pipeline]), vec![group], family.model.clone());
-            let moving = None;
-            return Self {
-                instances,
-                statics,
-                family,
-                numbers,
-                pipelines,
-                groups,
-                moving,
-                workgroups,
-                locals,
-                palettes,
-            };
+            return Self { pipelines: Rc::from([pipeline]), groups: vec![group], palettes, ..batch };
         }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
@@ -282,13 +273,13 @@ impl PoseBatch {
             kernels.bind(gpu, &resources)
         };
         let moving = skips.then(|| {
-            let moving = Chunk { instances: moving.start..moving.end.max(moving.start), ..*chunk };
-            let numbers = self::numbers(crowd, &moving, &statics);
+            let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };
+            let numbers = self::numbers(crowd, &moving, statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
             (numbers, bound(Some((&batch).into())))
         });
-        let (groups, palettes) = (bound(batch), family.palettes.clone());
-        Self { instances, statics, family, numbers, pipelines, groups, moving, workgroups, locals, palettes }
+        let groups = bound(uniform);
+        Self { groups, moving, locals, ..batch }
     }
 
     /// Returns whether a model pose is a rotation and a translation.
