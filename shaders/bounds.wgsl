@@ -9,7 +9,7 @@
 struct EntryBox {
     centre: vec3f,
     entry: u32,
-    reach: vec3f, // half its lengths
+    half: vec3f, // half its lengths
     margin: f32, // by which an instance's box is larger than what it contains
 }
 
@@ -40,9 +40,9 @@ fn main(
         let centre = vec4f(own.centre, 1.0);
         let middle = vec3f(dot(m.x, centre), dot(m.y, centre), dot(m.z, centre));
         let reach = vec3f(
-            dot(abs(m.x.xyz), own.reach),
-            dot(abs(m.y.xyz), own.reach),
-            dot(abs(m.z.xyz), own.reach),
+            dot(abs(m.x.xyz), own.half),
+            dot(abs(m.y.xyz), own.half),
+            dot(abs(m.z.xyz), own.half),
         );
         low = min(low, middle - reach);
         high = max(high, middle + reach);

@@ -5,11 +5,9 @@
 // import WORKGROUP, thread_of from workgroup.wgsl
 // import entry_of from palette
 
-// A joint whose pose gameplay reads: its palette entry, and the inverse of its inverse bind matrix as three rows.
+// A joint whose pose gameplay reads: the inverse of its inverse bind matrix, a row in each column, and its palette entry.
 struct Socket {
-    bind_x: vec4f,
-    bind_y: vec4f,
-    bind_z: vec4f,
+    bind: mat3x4f,
     entry: u32,
     padding: array<u32, 3>,
 }
@@ -19,7 +17,8 @@ struct Socket {
 @group(0) @binding(9) var<storage, read_write> found: array<vec4f>;
 
 fn row_of(row: vec4f, socket: Socket) -> vec4f {
-    return row.x * socket.bind_x + row.y * socket.bind_y + row.z * socket.bind_z + vec4f(0.0, 0.0, 0.0, row.w);
+    let bind = socket.bind;
+    return row.x * bind[0] + row.y * bind[1] + row.z * bind[2] + vec4f(0.0, 0.0, 0.0, row.w);
 }
 
 @compute @workgroup_size(WORKGROUP)

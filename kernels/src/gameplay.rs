@@ -10,29 +10,34 @@ use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine
 use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
 use crate::threads::Threads;
+use bytemuck::{Pod, Zeroable};
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
 /// vertices are allowed against the reference.
 pub const MARGIN: f32 = 1e-5;
 
-/// The box around the vertices that a palette entry moves, in the mesh's axes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// The box around the vertices that a palette entry moves, in the mesh's axes, as shaders read it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct EntryBox {
-    /// The palette entry.
-    pub entry: u32,
     /// Middle of the box.
     pub centre: [f32; 3],
+    /// The palette entry.
+    pub entry: u32,
     /// Half its lengths.
     pub half: [f32; 3],
 }
 
-/// A joint whose pose gameplay reads.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A joint whose pose gameplay reads, as shaders read it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct Socket {
-    /// The joint's palette entry.
-    pub entry: u32,
     /// Transform that turns the palette entry into the joint's model pose: the inverse of its inverse bind matrix.
     pub bind: Rows,
+    /// The joint's palette entry.
+    pub entry: u32,
+    /// Pads to a multiple of 16 bytes.
+    pub padding: [u32; 3],
 }
 
 /// Boxes and sockets of one model, from which a frame computes those of its instances.
@@ -65,7 +70,7 @@ impl ModelReads {
             let entry = model.palette_joints().iter().position(|&known| usize::from(known) == joint);
             let entry = entry.ok_or_else(|| problem("no vertex can follow the joint; expected a joint of the skin"))?;
             let bind = affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse());
-            Ok(Socket { entry: entry as u32, bind })
+            Ok(Socket { bind, entry: entry as u32, padding: [0; 3] })
         };
         let margin = MARGIN * model.bounds().diagonal();
         Ok(Self { boxes, sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?, margin })
@@ -213,7 +218,7 @@ impl<const N: usize> Kernel for BoundsKernel<'_, N> {
         for group in 0..N / W {
             let mut min = [S::splat(f32::INFINITY); 3];
             let mut max = [S::splat(f32::NEG_INFINITY); 3];
-            for EntryBox { entry, centre, half } in boxes {
+            for EntryBox { centre, entry, half } in boxes {
                 let m = &lanes[*entry as usize];
                 let (c, h) = (centre.map(S::splat), half.map(S::splat));
                 for (row, m) in m.as_chunks().0.iter().enumerate() {

@@ -160,7 +160,8 @@ impl VertexFormat {
 }
 
 /// The cube that packed positions are relative to: around the mesh at rest, and large enough for its poses.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Cube {
     /// Its middle.
     pub centre: [f32; 3],

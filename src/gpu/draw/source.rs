@@ -10,6 +10,7 @@ use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm};
 use crate::model::Model;
+use crate::vertex::Cube;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -172,11 +173,7 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
             }
         }
     }
-    let cube = |model: &Arc<Model>| {
-        let cube = model.mesh().cube();
-        [cube.centre[0], cube.centre[1], cube.centre[2], cube.half]
-    };
-    let cubes: Vec<[f32; 4]> = models.iter().map(cube).collect();
+    let cubes: Vec<Cube> = models.iter().map(|model| *model.mesh().cube()).collect();
     let instances = gpu.storage(Purpose::Targets, "drawn instances", &instances);
     [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
 }

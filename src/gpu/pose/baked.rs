@@ -9,7 +9,6 @@ use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, fits};
 use crate::gpu::shader::{Constants, Kernel, layout, wgsl};
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::Clip;
-use crate::vertex::Cube;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
@@ -113,8 +112,8 @@ impl<'a> Plan<'a> {
         let entries = model.palette_joints().len();
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
         let rounding = f64::from(frames.rounding()) / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-        let VertexFrames { cube: Cube { centre, half }, longest, mut words } = frames;
-        let cube = layout::VertexCube { centre, half, longest, padding: [0; 3] };
+        let VertexFrames { cube, longest, mut words } = frames;
+        let cube = layout::VertexCube { cube, longest, padding: [0; 3] };
         words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
         (words, rounding)
     }

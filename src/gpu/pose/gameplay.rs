@@ -30,19 +30,10 @@ pub fn shader(stage: Stage, form: PaletteForm) -> String {
 /// Input of a stage's kernel for a model; boxes grow by `margin` besides their own.
 fn part(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
     if stage == Stage::Bounds {
-        let boxes = reads.boxes.iter().map(|own| layout::EntryBox {
-            centre: own.centre,
-            entry: own.entry,
-            reach: own.half,
-            margin: reads.margin + margin,
-        });
+        let boxes = reads.boxes.iter().map(|&own| layout::EntryBox { own, margin: reads.margin + margin });
         return gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>());
     }
-    let sockets = reads.sockets.iter().map(|own| {
-        let [bind_x, bind_y, bind_z] = std::array::from_fn(|row| own.bind.as_chunks().0[row]);
-        layout::Socket { bind_x, bind_y, bind_z, entry: own.entry, padding: [0; 3] }
-    });
-    gpu.storage(Purpose::Scratch, "sockets", &sockets.collect::<Vec<_>>())
+    gpu.storage(Purpose::Scratch, "sockets", &reads.sockets)
 }
 
 /// Bounds and sockets of a crowd on the device.

@@ -6,6 +6,7 @@
 //! [`Chunk`](crate::gpu::Chunk).
 
 use crate::frustum::Eye;
+use crate::vertex::Cube;
 use bytemuck::{NoUninit, Pod, Zeroable};
 use glam::Vec4;
 
@@ -397,31 +398,14 @@ pub struct Dispatch {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct EntryBox {
-    /// Its middle, in the mesh's axes.
-    pub centre: [f32; 3],
-    /// The palette entry.
-    pub entry: u32,
-    /// Half its lengths.
-    pub reach: [f32; 3],
+    /// The box as the host holds it.
+    pub own: crate::gameplay::EntryBox,
     /// Distance by which the box of an instance is larger than what it contains.
     pub margin: f32,
 }
 
-/// A joint whose pose gameplay reads (`Socket` in shaders/sockets.wgsl).
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub struct Socket {
-    /// First row of the inverse of its inverse bind matrix.
-    pub bind_x: [f32; 4],
-    /// Second row.
-    pub bind_y: [f32; 4],
-    /// Third row.
-    pub bind_z: [f32; 4],
-    /// Its palette entry.
-    pub entry: u32,
-    /// Pads to a multiple of 16 bytes.
-    pub padding: [u32; 3],
-}
+/// A joint whose pose gameplay reads (`Socket` in shaders/sockets.wgsl), as the host holds it.
+pub use crate::gameplay::Socket;
 
 /// A baked clip (`BakedClip` in shaders/pose_baked.wgsl).
 #[repr(C)]
@@ -441,10 +425,8 @@ pub struct BakedClip {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub struct VertexCube {
-    /// Centre of the cube around all positions.
-    pub centre: [f32; 3],
-    /// Half the length of its edge.
-    pub half: f32,
+    /// The cube around all positions.
+    pub cube: Cube,
     /// Largest component of a normal or tangent.
     pub longest: f32,
     /// Pads to a multiple of 16 bytes.

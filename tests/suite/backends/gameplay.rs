@@ -146,10 +146,10 @@ fn broken_bounds_and_sockets_are_noticed() {
     assert_eq!(failure(None), None);
     for mutation in [
         ("middle - reach", "middle"),
-        ("dot(abs(m.y.xyz), own.reach)", "dot(m.y.xyz, own.reach)"),
+        ("dot(abs(m.y.xyz), own.half)", "dot(m.y.xyz, own.half)"),
         ("index += WORKGROUP", "index += 2u * WORKGROUP"),
         ("WORKGROUP / 2u", "WORKGROUP / 4u"),
-        ("row.z * socket.bind_z", "row.y * socket.bind_z"),
+        ("row.z * bind[2]", "row.y * bind[2]"),
         ("vec4f(0.0, 0.0, 0.0, row.w)", "vec4f(0.0)"),
         ("instance >= chunk.instances", "instance + 1u >= chunk.instances"),
     ] {

@@ -65,10 +65,10 @@ fn shared() -> Vec<Layout> {
         ),
         layout_of!(Numbers: batch, padding_a, chunk, padding_b),
         layout_of!(Dispatch: slots, at_once, threads, workgroup, x, z),
-        layout_of!(EntryBox: centre, entry, reach, margin),
-        layout_of!(Socket: bind_x, bind_y, bind_z, entry, padding),
+        layout_of!(EntryBox: centre = own.centre, entry = own.entry, half = own.half, margin = margin),
+        layout_of!(Socket: bind, entry, padding),
         layout_of!(BakedClip: first, frames, interval, padding),
-        layout_of!(VertexCube: centre, half, longest, padding),
+        layout_of!(VertexCube: centre = cube.centre, half = cube.half, longest = longest, padding = padding),
     ]
 }
 
