@@ -15,7 +15,6 @@ use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, chunk_uniform};
 use crate::model::Model;
 use std::cell::OnceCell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,14 +26,6 @@ pub const STORAGE_BUFFERS: u32 = 2;
 
 /// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
-
-/// A chunk of the arena.
-struct ArenaChunk {
-    chunk: Chunk,
-    uniform: Buffer,
-    /// Range of its floats in the arena's host side.
-    floats: Range<usize>,
-}
 
 /// A texture that is a render target.
 struct Target {
@@ -68,7 +59,9 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    chunks: Vec<ArenaChunk>,
+    /// The chunks of the arena, and the uniform of each.
+    chunks: Vec<Chunk>,
+    uniforms: Vec<Buffer>,
     kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
     color: Target,
@@ -124,14 +117,8 @@ impl Presenter {
                 view.width, view.height
             )));
         }
-        let mut floats = 0;
-        let chunks = gpu.chunks(crowd)?.into_iter().map(|chunk| {
-            let first = floats;
-            floats += chunk.instances.len() * crowd.groups()[chunk.group].instance_words();
-            let uniform = chunk_uniform(&gpu, Purpose::Targets, crowd, &chunk);
-            ArenaChunk { uniform, floats: first..floats, chunk }
-        });
-        let chunks = chunks.collect();
+        let chunks = gpu.chunks(crowd)?;
+        let uniforms = chunks.iter().map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk)).collect();
         // Every source's shader has the same group 1.
         let root = draw_root(false, picture.is_some());
         let wgsl = preskinned_shader(OutputForm::Floats, false, root);
@@ -160,6 +147,7 @@ impl Presenter {
             view,
             passes,
             chunks,
+            uniforms,
             kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
@@ -193,7 +181,7 @@ impl Presenter {
             updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
         }
         if drawable.is_none() {
-            timer.wall(Stage::Upload, || self.upload(&mut commands, arena));
+            timer.wall(Stage::Upload, || self.upload(&mut commands, frame));
         }
         let uploaded = Drawable::Arena(ArenaForm::default());
         let drawable = drawable.unwrap_or(&uploaded);
@@ -232,7 +220,7 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
         let in_arena = |form: &ArenaForm| {
-            let parts = self.chunks.iter().map(|chunk| vec![chunk.chunk.clone()]).collect();
+            let parts = self.chunks.iter().map(|chunk| vec![chunk.clone()]).collect();
             let (buffers, previous) = (arena.device.clone(), arena.previous.clone());
             let (kinds, form) = (self.kinds.clone(), form.clone());
             Rc::new(StoredVertices { parts, buffers, previous, kinds, merged: false, form })
@@ -252,8 +240,7 @@ impl Presenter {
             Some(first)
         });
         let firsts: Vec<u32> = firsts.collect();
-        let uniforms: Vec<_> = self.chunks.iter().map(|chunk| &chunk.uniform).collect();
-        let source = VertexSource::stored(self.gpu(), &stored, &uniforms, (models, &firsts));
+        let source = VertexSource::stored(self.gpu(), &stored, &self.uniforms, (models, &firsts));
         Draws::new(&self.scenery, &source, stored.merged, &firsts)
     }
 
@@ -341,11 +328,14 @@ impl Presenter {
         }
     }
 
-    fn upload(&self, commands: &mut Commands, arena: &Arena) {
-        let gpu = self.gpu();
-        gpu.timed(commands, Stage::Upload, |commands| {
+    /// Uploads the arena's host side, which holds the chunks one after the other.
+    fn upload(&self, commands: &mut Commands, FrameInput { crowd, arena, .. }: &FrameInput) {
+        self.gpu().timed(commands, Stage::Upload, |commands| {
+            let mut bytes: &[u8] = bytemuck::cast_slice(&arena.host[..]);
             for (chunk, buffer) in self.chunks.iter().zip(&arena.device) {
-                commands.upload(buffer, bytemuck::cast_slice(&arena.host[chunk.floats.clone()]));
+                let (own, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
+                commands.upload(buffer, own);
+                bytes = rest;
             }
         });
     }

@@ -131,7 +131,7 @@ impl VertexSource {
     pub(in crate::gpu) fn stored(
         gpu: &Gpu,
         stored: &StoredVertices,
-        uniforms: &[&Buffer],
+        uniforms: &[Buffer],
         (models, firsts): (&[Arc<Model>], &[u32]),
     ) -> Self {
         let motion = !stored.previous.is_empty();
@@ -148,7 +148,7 @@ impl VertexSource {
             let mut resources: Vec<(&str, Resource)> = match (&tables, &stored.form.visible) {
                 (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
-                (None, None) => vec![("chunk", uniforms[index].into())],
+                (None, None) => vec![("chunk", (&uniforms[index]).into())],
             };
             let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
             resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
