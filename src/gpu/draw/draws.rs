@@ -69,25 +69,19 @@ pub(in crate::gpu) struct GroupDraw {
 }
 
 impl GroupDraw {
-    /// Uploads the triangles of models, and their edges if the mode draws any.
-    pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paints: Vec<Paint>) -> Vec<Self> {
-        let of_model = |(model, paint): (&Arc<Model>, Paint)| {
-            let triangles = IndexList::new(gpu, "indices", model.mesh().indices());
-            Self { paint, triangles, edges: IndexList::new(gpu, "edges", &edges(mode, model)) }
+    /// Uploads the triangles of models, their edges if the mode draws any, and their colours unless they have
+    /// `surfaces`.
+    pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], surfaces: Option<&Surfaces>) -> Vec<Self> {
+        let of_model = |(index, model): (usize, &Arc<Model>)| Self {
+            paint: match surfaces {
+                Some(surfaces) => Paint::Surface(surfaces.groups[index].clone(), surfaces.sampler.clone()),
+                None => Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors(model))),
+            },
+            triangles: IndexList::new(gpu, "indices", model.mesh().indices()),
+            edges: IndexList::new(gpu, "edges", &edges(mode, model)),
         };
-        models.iter().zip(paints).map(of_model).collect()
+        models.iter().enumerate().map(of_model).collect()
     }
-}
-
-/// The colours of models, for timed frames.
-pub(in crate::gpu) fn plain(gpu: &Gpu, models: &[Arc<Model>]) -> Vec<Paint> {
-    models.iter().map(|model| Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors(model)))).collect()
-}
-
-/// Surfaces, for pictures.
-pub(in crate::gpu) fn textured(surfaces: &Surfaces) -> Vec<Paint> {
-    let paint = |surface: &GroupSurface| Paint::Surface(surface.clone(), surfaces.sampler.clone());
-    surfaces.groups.iter().map(paint).collect()
 }
 
 /// Every edge of a model's triangles once, as a line list; none if the mode draws none.
@@ -291,11 +285,8 @@ impl Draws {
 impl Scenery {
     /// Buffers of other models: those of levels that the device chooses.
     fn groups_of(&self, models: &[Arc<Model>]) -> Vec<GroupDraw> {
-        let paints = match self.picture {
-            Some(_) => textured(&Surfaces::of_models(&self.gpu, models.iter())),
-            None => plain(&self.gpu, models),
-        };
-        GroupDraw::all(&self.gpu, self.mode, models, paints)
+        let surfaces = self.picture.map(|_| Surfaces::of_models(&self.gpu, models.iter()));
+        GroupDraw::all(&self.gpu, self.mode, models, surfaces.as_ref())
     }
 
     /// For each part of a merged source the draws of its chunks, from one index list of all models.

@@ -4,7 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Purpose, Result, Stage, StageTimer, View};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
-use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery, plain, textured};
+use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
@@ -108,8 +108,7 @@ impl Presenter {
         picture: Option<(&Surfaces, bool)>,
     ) -> Result<Self> {
         let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
-        let paints = picture.map_or_else(|| plain(&gpu, &models), |(surfaces, _)| textured(surfaces));
-        let picture = picture.map(|(_, tinted)| tinted);
+        let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
             return Err(BackendError::TooLarge(format!(
@@ -131,7 +130,7 @@ impl Presenter {
             layout: GroupLayout::new(&gpu, "draw", &[&wgsl], 1, wgpu::ShaderStages::VERTEX_FRAGMENT),
             view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
-            groups: GroupDraw::all(&gpu, view.mode, &models, paints),
+            groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
             gpu,
         };
