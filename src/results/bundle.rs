@@ -96,7 +96,7 @@ impl Bundle {
     /// No results, results without samples or without a record of the environment, or too many or too large files.
     pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, BundleError> {
         let mut files = BTreeMap::new();
-        for summary in summaries(folder).or_else(|error| content(error.problem))? {
+        for summary in summaries(folder).or_else(|error| content(error.what))? {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
             let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();

@@ -63,7 +63,7 @@ pub struct Checked {
 /// `memory` is the number of bytes that building a scene may take.
 pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
     let mut faults = digests(bundle);
-    let recorded = Recorded::of_bundle(&bundle.files).and_then(|recorded| recorded.bounded().map_err(|e| e.problem));
+    let recorded = Recorded::of_bundle(&bundle.files).and_then(|recorded| recorded.bounded().map_err(|e| e.what));
     let recorded = recorded.unwrap_or_else(|problem| {
         faults.push(problem);
         Recorded::default()

@@ -3,15 +3,16 @@
 use super::bounds::{MOST_PROBLEMS, most_of_field};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
+use std::path::Path;
 
 /// Most characters of a field that a problem repeats.
 const QUOTED: usize = 60;
 
-/// A problem in a result file, and how it was handled.
+/// A problem in a result file, and how it was handled, or the reason why results cannot be read at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what}")]
+#[error("{place}{}{what}", if .place.is_empty() { "" } else { ": " })]
 pub struct Problem {
-    /// File, and line if there is one.
+    /// File or folder, and line if there is one; empty if there is none.
     pub place: String,
     /// The problem and how it was handled.
     pub what: String,
@@ -21,12 +22,12 @@ pub struct Problem {
 
 impl Problem {
     /// Something that is wrong with a file.
-    pub(super) fn fault(place: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { place: place.into(), what: what.into(), is_fault: true }
+    pub(super) fn fault(place: impl AsRef<Path>, what: impl Into<String>) -> Self {
+        Self { place: place.as_ref().display().to_string(), what: what.into(), is_fault: true }
     }
 
     /// A remark on a file that is as it should be.
-    pub(super) fn remark(place: impl Into<String>, what: impl Into<String>) -> Self {
+    pub(super) fn remark(place: impl AsRef<Path>, what: impl Into<String>) -> Self {
         Self { is_fault: false, ..Self::fault(place, what) }
     }
 }

@@ -20,21 +20,6 @@ const NEEDED: [&str; 10] =
 /// Required columns of `samples.csv`.
 const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
 
-/// Error for results that cannot be read at all.
-#[derive(Debug, thiserror::Error)]
-#[error("{}{}{problem}", .path.display(), if .path.as_os_str().is_empty() { "" } else { ": " })]
-pub struct ReadError {
-    path: PathBuf,
-    /// The problem without the path.
-    pub(super) problem: String,
-}
-
-impl ReadError {
-    fn new(path: &Path, problem: impl Into<String>) -> Self {
-        Self { path: path.into(), problem: problem.into() }
-    }
-}
-
 /// A `summary.csv` and the samples beside it, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultFile {
@@ -108,16 +93,16 @@ impl Recorded {
     /// # Errors
     /// A path that does not exist, cannot be read, or contains no results; a file without any usable row; or more than
     /// results may have.
-    pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, ReadError> {
+    pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Problem> {
         let (mut recorded, mut known) = (Self::default(), Known::default());
         let mut met = HashSet::new();
         for path in paths.iter().map(AsRef::as_ref) {
             let files: Vec<_> = summaries(path)?.into_iter().filter(|file| met.insert(file.clone())).collect();
             let files = files.iter().map(|file| ResultFile::read(file));
-            recorded.add(files, &mut known).map_err(|problem| ReadError::new(path, problem))?;
+            recorded.add(files, &mut known).map_err(|problem| Problem::fault(path, problem))?;
         }
         let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
-        recorded.completed(known).map_err(|problem| ReadError::new(first, problem))
+        recorded.completed(known).map_err(|problem| Problem::fault(first, problem))
     }
 
     /// Reads the results in the files of a bundle.
@@ -131,14 +116,14 @@ impl Recorded {
     ///
     /// # Errors
     /// Too many crowds, backends or machines.
-    pub fn bounded(self) -> Result<Self, ReadError> {
+    pub fn bounded(self) -> Result<Self, Problem> {
         let Some(problem) = bounds::exceeded(&self.measurements) else { return Ok(self) };
         let place = match &self.files[..] {
             [file] => file.name.clone(),
             [first, rest @ ..] => format!("{} and {} more files", first.name, rest.len()),
             [] => String::new(),
         };
-        Err(ReadError::new(Path::new(&place), problem))
+        Err(Problem::fault(place, problem))
     }
 
     /// The machines, the one with most measurements first.
@@ -297,13 +282,13 @@ impl Recorded {
 ///
 /// # Errors
 /// A path that does not exist, cannot be read, or contains no results.
-pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
+pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut found = Vec::new();
-    find(path, DEPTH, &mut found).map_err(|error| ReadError::new(path, format!("cannot read: {error}")))?;
+    find(path, DEPTH, &mut found).map_err(|error| Problem::fault(path, format!("cannot read: {error}")))?;
     found.sort();
     if found.is_empty() {
         let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
-        return Err(ReadError::new(path, format!("no summary.csv in it; {expected}")));
+        return Err(Problem::fault(path, format!("no summary.csv in it; {expected}")));
     }
     Ok(found)
 }
