@@ -11,8 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use indexmap::{IndexMap, IndexSet};
 use maud::{Markup, PreEscaped, html};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 const STYLE: &str = include_str!("report.css");
@@ -67,10 +68,8 @@ fn results(study: &Study, prefix: &str) -> Markup {
 }
 
 /// Backends in the order in which they are met.
-pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> Vec<&'a str> {
-    let mut met = HashSet::new();
-    let names = entries.into_iter().map(|entry| entry.backend.as_str());
-    names.filter(|name| met.insert(*name)).collect()
+pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> IndexSet<&'a str> {
+    entries.into_iter().map(|entry| entry.backend.as_str()).collect()
 }
 
 /// A fact, or the words for an absent one.
@@ -270,20 +269,17 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 /// Names and texts of the files of a kind beside the summaries: those with the same columns are joined under a single
 /// heading, others are files of their own.
 fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
-    let mut texts: Vec<(String, String)> = Vec::new();
+    let mut texts: IndexMap<&str, String> = IndexMap::new();
     for file in &study.files {
         let part = if kind == "summary" { Some(&file.summary) } else { file.samples.as_ref() };
         let Some(part) = part else { continue };
         // A last line without an end is cut off, and would run into the next file's first.
         let whole = part.rfind('\n').map_or("", |end| &part[..=end]);
         let Some((heading, rows)) = whole.split_once('\n') else { continue };
-        match texts.iter_mut().find(|(known, _)| known == heading.trim_end()) {
-            Some((_, text)) => text.push_str(rows),
-            None => texts.push((heading.trim_end().to_owned(), whole.to_owned())),
-        }
+        texts.entry(heading.trim_end()).or_insert_with(|| format!("{heading}\n")).push_str(rows);
     }
     let name = |index: usize| if index == 0 { format!("{kind}.csv") } else { format!("{kind}-{}.csv", index + 1) };
-    texts.into_iter().enumerate().map(|(index, (_, text))| (name(index), text)).collect()
+    texts.into_values().enumerate().map(|(index, text)| (name(index), text)).collect()
 }
 
 fn gzip(text: &str) -> Option<Vec<u8>> {

@@ -4,6 +4,7 @@ use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
+use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 use strum::{IntoStaticStr, VariantArray};
@@ -282,7 +283,7 @@ pub struct Study {
     /// The points in the order of the files.
     pub points: Vec<Point>,
     /// The entries of each point.
-    by_point: HashMap<Point, Vec<usize>>,
+    by_point: IndexMap<Point, Vec<usize>>,
     /// Backends that were measured, in the registry's order; those of others follow, in the order of the files.
     pub backends: Vec<String>,
     /// The sheets of each axis, once they were asked for.
@@ -332,7 +333,6 @@ impl Study {
 
     fn collect(&mut self) {
         let mut hashes: HashMap<Point, String> = HashMap::new();
-        let mut known: HashMap<(Point, String), usize> = HashMap::new();
         let mut newest_first: Vec<&Measurement> = self.rows.iter().collect();
         newest_first.sort_by(|a, b| b.row.utc.cmp(&a.row.utc));
         for measurement in &newest_first {
@@ -340,31 +340,24 @@ impl Study {
             hashes.entry(place).or_insert_with(|| measurement.row.scene_hash.clone());
         }
         let mut foreign = 0;
-        let mut runs: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut entries: IndexMap<(Point, String), IndexMap<&str, Vec<Measurement>>> = IndexMap::new();
         for measurement in &self.rows {
             let at = measurement.row.point();
             if hashes[&at.without_hash()] != at.scene_hash {
                 foreign += 1;
                 continue;
             }
-            let key = (at, measurement.backend());
-            let index = *known.entry(key.clone()).or_insert_with(|| {
-                self.entries.push(StudyEntry { point: key.0, backend: key.1, runs: Vec::new() });
-                self.entries.len() - 1
-            });
-            let own = &mut self.entries[index].runs;
-            let run = *runs.entry((index, &measurement.row.run_id)).or_insert_with(|| {
-                own.push(Vec::new());
-                own.len() - 1
-            });
-            own[run].push(measurement.clone());
+            let runs = entries.entry((at, measurement.backend())).or_default();
+            runs.entry(&measurement.row.run_id).or_default().push(measurement.clone());
         }
-        for entry in &mut self.entries {
+        for ((point, backend), runs) in entries {
+            let mut entry = StudyEntry { point, backend, runs: runs.into_values().collect() };
             entry.runs.sort_by(|a, b| (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id)));
             // An old failure says nothing about later runs that succeeded.
             if entry.is_ok() {
                 entry.runs.retain(|run| run.iter().any(Measurement::is_ok));
             }
+            self.entries.push(entry);
         }
         if foreign > 0 {
             let what = "rows of an older form of a scene (another scene hash) left out";
@@ -381,15 +374,12 @@ impl Study {
     /// run to run, so backends are put in the registry's order.
     fn index(&mut self) {
         for (index, entry) in self.entries.iter().enumerate() {
-            let own = self.by_point.entry(entry.point.clone()).or_default();
-            if own.is_empty() {
-                self.points.push(entry.point.clone());
-            }
-            own.push(index);
+            self.by_point.entry(entry.point.clone()).or_default().push(index);
             if entry.is_ok() && !self.backends.contains(&entry.backend) {
                 self.backends.push(entry.backend.clone());
             }
         }
+        self.points = self.by_point.keys().cloned().collect();
         for own in self.by_point.values_mut() {
             own.sort_by_key(|&index| place(&self.entries[index].backend));
         }

@@ -18,6 +18,7 @@ use crate::vertex::Encoding;
 use crate::wording;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
+use indexmap::IndexSet;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use rayon::prelude::*;
@@ -150,14 +151,9 @@ impl Scene {
         }
 
         self.check_models()?;
-        let mut sources: Vec<&ModelSource> = Vec::new();
-        let mut index_of: HashMap<&ModelSource, usize> = HashMap::new();
-        for source in self.groups.iter().flat_map(GroupDescription::used_models) {
-            index_of.entry(source).or_insert_with(|| {
-                sources.push(source);
-                sources.len() - 1
-            });
-        }
+        let used = self.groups.iter().flat_map(GroupDescription::used_models);
+        let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
+        let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
         let place_of = |source: &ModelSource| {
             self.groups.iter().find(|g| g.used_models().contains(source)).and_then(|group| group.model_place)
         };
@@ -217,7 +213,7 @@ impl Scene {
         }
         let crowd = self.expressed(crowd, &members)?;
         let mixed = self.groups.iter().filter(|group| group.is_mixed()).flat_map(GroupDescription::used_models);
-        let mixed_models = mixed.map(|source| index_of[source]).collect::<HashSet<_>>().len();
+        let mixed_models = mixed.collect::<HashSet<_>>().len();
         let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
             None => (crowd, None, Vec::new()),
             Some(lod) => {

@@ -6,6 +6,7 @@ use super::drawing::{class, id_of, table, time_scale};
 use super::plot::{Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
+use std::collections::BTreeSet;
 
 /// Height of a bar with the space around it, and height of the bar as a fraction of that.
 const ROW: u32 = 38;
@@ -34,14 +35,12 @@ fn class_of(stage: Stage) -> &'static str {
 /// The parts of each backend's frames.
 pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "stage", "median"]);
-    let mut present: Vec<Stage> = Vec::new();
+    let mut present: BTreeSet<Stage> = BTreeSet::new();
     for entry in study.at(point) {
         let Some(frame) = entry.median(Stage::Frame) else { continue };
         rows.begin(entry.backend.clone());
         for (stage, ns) in parts().filter_map(|stage| Some((stage, entry.median(stage)?))) {
-            if !present.contains(&stage) {
-                present.push(stage);
-            }
+            present.insert(stage);
             let words = format!("{}, {}: {}", entry.backend, stage.name(), duration(ns));
             rows.bar(ns as f64, class_of(stage), words, [&entry.backend, stage.name(), &duration(ns)]);
         }
@@ -50,8 +49,8 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
         rows.table.push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
         rows.most = rows.most.max(frame as f64);
     }
-    let present = parts().filter(|stage| present.contains(stage));
-    let mut legend: Vec<_> = present.map(|stage| (class_of(stage).to_owned(), stage.name().to_owned())).collect();
+    let named = |stage: Stage| (class_of(stage).to_owned(), stage.name().to_owned());
+    let mut legend: Vec<_> = present.into_iter().map(named).collect();
     legend.push(("whole".into(), "frame".into()));
     let title = format!("Stages of a frame: {}", place(point));
     let scale = Scale { title: "median".into(), ticks: 6, ..time_scale((0.0, rows.most * 1.03), false) };
