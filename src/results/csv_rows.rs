@@ -8,7 +8,7 @@ use std::path::Path;
 /// Most characters of a field that a problem repeats.
 const QUOTED: usize = 60;
 
-/// A problem in a result file, and how it was handled, or the reason why results cannot be read at all.
+/// A problem in a result file, and how it was handled, or the reason why results cannot be read or written at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{}{what}", if .place.is_empty() { "" } else { ": " })]
 pub struct Problem {

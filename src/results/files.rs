@@ -2,6 +2,7 @@
 //! backend is finished, so that an interrupted run keeps them. Times are integer nanoseconds; an empty field means
 //! absent.
 
+use super::csv_rows::Problem;
 use super::resume::{foreign, mend};
 use super::{LimitsRow, Measurement, SampleRow, Session, SummaryRow, heading, session};
 use crate::harness::hardware::Conditions;
@@ -25,35 +26,16 @@ pub struct Results {
     _lock: (TempPath, File),
 }
 
-/// A result folder that cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ResultsError {
-    /// The folder contains results already.
-    #[error("{} exists already; name a folder without results", .0.display())]
-    Exists(PathBuf),
-    /// A file of the folder was not written by this version.
-    #[error("{}: {}: another version or program wrote it; name another folder", .0.display(), .1)]
-    Foreign(PathBuf, String),
-    /// Samples that are compressed; new ones beside them would hide them.
-    #[error("{}: compressed samples cannot be added to; unpack them (gunzip) or name another folder", .0.display())]
-    Compressed(PathBuf),
-    /// Another process appends to the folder.
-    #[error("{}: another skinbench writes there; give each its own folder", .0.display())]
-    Busy(PathBuf),
-    /// Error from the system.
-    #[error("{}: {}", .0.display(), .1)]
-    Io(PathBuf, io::Error),
-}
-
 impl Results {
     /// Creates the folder and both files in it; never overwrites results.
     ///
     /// # Errors
     /// The folder has results already, and is as it was; or it or a file cannot be created.
-    pub fn create(folder: &Path) -> Result<Self, ResultsError> {
+    pub fn create(folder: &Path) -> Result<Self, Problem> {
         // A link that leads nowhere is there, too.
         let known = NAMES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
-        known.map_or_else(|| Self::append(folder), |file| Err(ResultsError::Exists(file)))
+        let exists = |file: PathBuf| format!("{} exists already; name a folder without results", file.display());
+        known.map_or_else(|| Self::append(folder), |file| Err(Problem::fault("", exists(file))))
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
@@ -62,34 +44,39 @@ impl Results {
     /// # Errors
     /// The folder or a file cannot be created or written, another process has it open, or its files have other columns
     /// or are compressed; then they are as they were.
-    pub fn append(folder: &Path) -> Result<Self, ResultsError> {
-        let io = |error| ResultsError::Io(folder.into(), error);
+    pub fn append(folder: &Path) -> Result<Self, Problem> {
+        let io = |error: io::Error| Problem::fault(folder, error.to_string());
         std::fs::create_dir_all(folder).map_err(io)?;
         // A separate file, because on Windows a lock on the results would keep their readers out.
         let path = folder.join(".lock");
         if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
-            return Err(ResultsError::Io(path, io::Error::other("is no regular file")));
+            return Err(Problem::fault(path, "is no regular file"));
         }
         let file = File::create(&path).map_err(io)?;
         // A file system without locks does not keep anything from writing.
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(ResultsError::Busy(folder.into()));
+            return Err(Problem::fault(folder, "another skinbench writes there; give each its own folder"));
         }
         let lock = (TempPath::try_from_path(path).map_err(io)?, file);
+        let foreign_file = |file: &Path, what: &str| {
+            Problem::fault(file, format!("{what}: another version or program wrote it; name another folder"))
+        };
         for (name, heading) in [("summary.csv", heading::<SummaryRow>()), ("samples.csv", heading::<SampleRow>())] {
             let file = folder.join(name);
             let problem = heading
                 .and_then(|heading| foreign(&file, &heading))
-                .map_err(|error| ResultsError::Io(file.clone(), error))?;
-            problem.map_or(Ok(()), |what| Err(ResultsError::Foreign(file, what)))?;
+                .map_err(|error| Problem::fault(&file, error.to_string()))?;
+            problem.map_or(Ok(()), |what| Err(foreign_file(&file, &what)))?;
         }
         let samples = folder.join("samples.csv");
         if samples.exists() && !folder.join("summary.csv").exists() {
-            return Err(ResultsError::Foreign(samples, "there is no summary.csv beside it".into()));
+            return Err(foreign_file(&samples, "there is no summary.csv beside it"));
         }
         let compressed = folder.join("samples.csv.gz");
         if compressed.exists() && !samples.exists() {
-            return Err(ResultsError::Compressed(compressed));
+            // New ones beside them would hide them.
+            let what = "compressed samples cannot be added to; unpack them (gunzip) or name another folder";
+            return Err(Problem::fault(compressed, what));
         }
         // Whatever can be wrong with the folder is found before anything in it is changed.
         let sessions = session::read(folder).map_err(io)?;
@@ -289,7 +276,7 @@ mod tests {
         let summary = folder.path().join("summary.csv");
         std::fs::write(&summary, "schema,run").unwrap();
         std::fs::write(folder.path().join(session::FILE), "{").unwrap();
-        assert!(matches!(Results::append(folder.path()), Err(ResultsError::Io(..))));
+        assert!(Results::append(folder.path()).is_err());
         assert_eq!(std::fs::read_to_string(summary).unwrap(), "schema,run");
     }
 
@@ -311,13 +298,15 @@ mod tests {
 
     #[test]
     fn results_are_never_written_over() {
+        let refused =
+            |folder: &Path| Results::create(folder).is_err_and(|problem| problem.what.contains(" exists already; "));
         let folder = tempfile::tempdir().unwrap();
         Results::create(folder.path()).unwrap();
-        assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))));
+        assert!(refused(folder.path()));
         for name in NAMES {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join(name), "mine").unwrap();
-            assert!(matches!(Results::create(folder.path()), Err(ResultsError::Exists(_))), "{name}");
+            assert!(refused(folder.path()), "{name}");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{name}: more was written");
         }
     }
