@@ -9,11 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// Request of the window.
-enum Request {
-    Show(Box<Wanted>),
-    Measure(Box<Scene>, Vec<String>),
-}
+/// Request of the window: what the engine is to do.
+type Request = Box<dyn FnOnce(&mut Engine, &mut Reporter) -> Answer + Send>;
 
 /// Answer of the thread.
 pub enum Answer {
@@ -42,25 +39,19 @@ impl Worker {
     /// # Errors
     /// The system refuses to create a thread.
     pub fn start(make: impl FnOnce() -> Engine + Send + 'static, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
-        let (requests, incoming) = mpsc::channel();
+        let (requests, incoming) = mpsc::channel::<Request>();
         let (outgoing, answers) = mpsc::channel();
         let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
+        let mut reporter = Reporter { outgoing, wake: Box::new(wake), interrupted: Arc::clone(&interrupted) };
         std::thread::Builder::new().name("crowd".into()).spawn(move || {
             let mut engine = make();
             // The channel closes when the window does.
             while let Ok(request) = incoming.recv() {
-                let answer = match request {
-                    Request::Show(wanted) => Answer::Shown(Box::new(engine.show(&wanted))),
-                    Request::Measure(scene, backends) => {
-                        let mut reporter = Reporter { outgoing: &outgoing, wake: &wake, interrupted: &flag };
-                        Answer::Measured(engine.measure(&scene, &backends, &mut reporter))
-                    }
-                };
-                if outgoing.send(answer).is_err() {
+                let answer = request(&mut engine, &mut reporter);
+                if reporter.outgoing.send(answer).is_err() {
                     return;
                 }
-                wake();
+                (reporter.wake)();
             }
         })?;
         Ok(Self { requests, answers, interrupted, pending: 0, ended: false })
@@ -73,13 +64,13 @@ impl Worker {
 
     /// Requests a picture.
     pub fn show(&mut self, wanted: Wanted) {
-        self.send(Request::Show(Box::new(wanted)));
+        self.send(Box::new(move |engine, _| Answer::Shown(Box::new(engine.show(&wanted)))));
     }
 
     /// Requests a measurement.
     pub fn measure(&mut self, scene: Scene, backends: Vec<String>) {
         self.interrupted.store(false, Ordering::Relaxed);
-        self.send(Request::Measure(Box::new(scene), backends));
+        self.send(Box::new(move |engine, reporter| Answer::Measured(engine.measure(&scene, &backends, reporter))));
     }
 
     /// Stops a measurement after the current frame.
@@ -119,14 +110,14 @@ impl Drop for Worker {
     }
 }
 
-/// Reports the progress of a measurement to the window.
-struct Reporter<'a> {
-    outgoing: &'a Sender<Answer>,
-    wake: &'a dyn Fn(),
-    interrupted: &'a AtomicBool,
+/// The thread's end of the channels, which also reports the progress of a measurement to the window.
+struct Reporter {
+    outgoing: Sender<Answer>,
+    wake: Box<dyn Fn() + Send>,
+    interrupted: Arc<AtomicBool>,
 }
 
-impl Observer for Reporter<'_> {
+impl Observer for Reporter {
     fn progress(&mut self, step: &Step) {
         // Sending fails once the window is closed; the measurement is then interrupted.
         if self.outgoing.send(Answer::Progress(step.to_string(), step.done)).is_ok() {
