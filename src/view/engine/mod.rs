@@ -228,16 +228,12 @@ impl Engine {
             if self.sides.get(index).is_none_or(|slot| slot.key != key) {
                 // Frees the memory of the previous side first.
                 if index < self.sides.len() {
-                    self.sides[index].side = Err(BackendError::Unavailable(String::new()));
+                    self.sides.remove(index);
                 }
                 let job = Job { passes: canvas.passes.max(1), frustum, ..Job::default() };
                 let side = (self.make)(backend, context)
                     .and_then(|backend| Side::new(&*backend, context, crowd, &job, (self.memory)()));
-                let slot = Slot { key, culls, side };
-                match self.sides.get_mut(index) {
-                    Some(old) => *old = slot,
-                    None => self.sides.push(slot),
-                }
+                self.sides.insert(index, Slot { key, culls, side });
             }
             let slot = &mut self.sides[index];
             let mut side = SideShown { backend: backend.clone(), size: wanted.size, ..SideShown::default() };
