@@ -140,17 +140,10 @@ impl Results {
             self.note_run(&first.row.run_id)?;
         }
         for Measurement { row, samples } in measurements {
-            for &(frame, ns) in samples {
-                self.samples.serialize(SampleRow {
-                    run_id: row.run_id.clone(),
-                    scene: row.scene.clone(),
-                    backend: row.backend.clone(),
-                    variant: row.variant.clone(),
-                    stage: row.stage,
-                    clock: row.clock,
-                    frame,
-                    ns,
-                })?;
+            let mut sample = SampleRow::series(row);
+            for &time in samples {
+                (sample.frame, sample.ns) = time;
+                self.samples.serialize(&sample)?;
             }
         }
         self.samples.flush()?;

@@ -4,7 +4,6 @@ use super::bounds::{self, MOST_BYTES, MOST_PLAIN, MOST_ROWS};
 pub use super::csv_rows::Problem;
 use super::{Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, read_rows};
 use crate::asset::regular_file;
-use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use flate2::read::GzDecoder;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -64,7 +63,7 @@ struct Known {
     /// File, line and index of each measurement, by run and key.
     measurements: HashMap<(String, MeasurementKey), (usize, u64, usize)>,
     /// Series of samples that have a row in some file.
-    owned: HashSet<SampleSeries>,
+    owned: HashSet<SampleRow>,
     /// For each file the samples that no measurement of the summary beside it took: they may have a row in another file.
     others: Vec<(String, BySeries)>,
     /// Number of rows that another file has, too.
@@ -157,9 +156,10 @@ impl Recorded {
         let Known { owned, others, .. } = known;
         for (place, others) in others {
             let others: BTreeMap<_, _> = others.into_iter().filter(|(series, _)| !owned.contains(series)).collect();
-            let Some(((run, scene, backend, variant, stage, clock), _)) = others.first_key_value() else { continue };
+            let Some((first, _)) = others.first_key_value() else { continue };
+            let SampleRow { run_id, scene, backend, variant, stage, clock, .. } = first;
             let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
-            let who = format!("{backend}{variant} {} {} of {scene} in run {run}", stage.name(), clock.name());
+            let who = format!("{backend}{variant} {} {} of {scene} in run {run_id}", stage.name(), clock.name());
             let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
             let count: usize = others.values().map(Vec::len).sum();
             let what = format!("{who}{more}: {count} samples belong to no row: not used");
@@ -186,7 +186,7 @@ impl Recorded {
             return Ok(());
         }
         // Rows that are left out below own their samples nevertheless.
-        known.owned.extend(rows.iter().map(|(_, row)| series(row)));
+        known.owned.extend(rows.iter().map(|(_, row)| SampleRow::series(row)));
         let (first, this) = (self.measurements.len(), self.files.len());
         if let Some((_, row)) = rows.iter().find(|(_, row)| row.schema < SCHEMA) {
             let what = format!("older schema {}; columns that it lacks are empty", row.schema);
@@ -237,17 +237,17 @@ impl Recorded {
             return Ok(by_series);
         };
         read_rows(name, text, &SAMPLES_NEEDED, &mut self.problems, |_, row: SampleRow| {
-            let series = (row.run_id, row.scene, row.backend, row.variant, row.stage, row.clock);
-            by_series.entry(series).or_default().push((row.frame, row.ns));
+            let time = (row.frame, row.ns);
+            by_series.entry(SampleRow { frame: 0, ns: 0, ..row }).or_default().push(time);
             Ok(())
         })?;
-        let mut owners: HashMap<SampleSeries, usize> = HashMap::new();
+        let mut owners: HashMap<SampleRow, usize> = HashMap::new();
         for measurement in &self.measurements[first..] {
-            *owners.entry(series(&measurement.row)).or_default() += 1;
+            *owners.entry(SampleRow::series(&measurement.row)).or_default() += 1;
         }
         for measurement in &mut self.measurements[first..] {
             let row = &measurement.row;
-            let (key, expected) = (series(row), row.frames.unwrap_or(0));
+            let (key, expected) = (SampleRow::series(row), row.frames.unwrap_or(0));
             let mut samples = by_series.get(&key).cloned().unwrap_or_default();
             let given = samples.len();
             if given == 0 && expected == 0 {
@@ -330,15 +330,8 @@ fn named(file: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
 
-/// The fields by which samples refer to their row: run, scene, backend, variant, stage, clock.
-type SampleSeries = (String, String, String, Option<String>, Stage, Clock);
-/// Frame numbers and nanoseconds of each series.
-type BySeries = HashMap<SampleSeries, Vec<(u32, u64)>>;
-
-fn series(row: &SummaryRow) -> SampleSeries {
-    let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row;
-    (run_id.clone(), scene.clone(), backend.clone(), variant.clone(), *stage, *clock)
-}
+/// Frame numbers and nanoseconds of each [`SampleRow::series`].
+type BySeries = HashMap<SampleRow, Vec<(u32, u64)>>;
 
 /// The `summary.csv` files at and below `path`, or `path` itself if it is a file.
 fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -260,7 +260,7 @@ impl SummaryRow {
 }
 
 /// A row of `samples.csv`: one measured time.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SampleRow {
     /// As in [`SummaryRow`].
     pub run_id: String,
@@ -278,6 +278,14 @@ pub struct SampleRow {
     pub frame: u32,
     /// Nanoseconds.
     pub ns: u64,
+}
+
+impl SampleRow {
+    /// The frame 0 without a time: what all samples of a row of `summary.csv` have in common.
+    pub fn series(row: &SummaryRow) -> Self {
+        let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
+        Self { run_id, scene, backend, variant, stage, clock, frame: 0, ns: 0 }
+    }
 }
 
 /// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
