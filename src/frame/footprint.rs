@@ -6,11 +6,13 @@ use crate::crowd::{Crowd, Group, Turnover};
 use crate::model::Model;
 use crate::pose::PoseMemory;
 use crate::vertex::Attributes;
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::Arc;
 
-/// Purpose of a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Purpose of a buffer. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Purpose {
     /// Constant data that skinning reads: vertices and influences.
     Mesh,
@@ -22,9 +24,11 @@ pub enum Purpose {
     Output,
     /// Everything else that a frame needs: local and model poses, lists of instances, uniforms.
     Scratch,
-    /// Pictures, and data that only drawing reads.
+    /// Pictures, and data that only drawing reads. It has no serialised form.
+    #[serde(skip)]
     Targets,
-    /// Memory of trials and read-backs, which a frame does not need.
+    /// Memory of trials and read-backs, which a frame does not need. It has no serialised form.
+    #[serde(skip)]
     Staging,
 }
 

@@ -11,4 +11,4 @@ mod times;
 
 pub use manifest::{Manifest, find};
 pub use peer::entries;
-pub use protocol::{Loaded, Output, PeerAbilities, PeerMemory, Request, Times, Written};
+pub use protocol::{Loaded, Output, PeerAbilities, Request, Times, Written};

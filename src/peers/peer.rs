@@ -108,7 +108,7 @@ impl Backend for Peer {
         {
             return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
         }
-        if loaded.memory.by_purpose().any(|(_, bytes)| bytes > MOST_BYTES) {
+        if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
             return Err(BackendError::Failed(format!("states memory of more than {MOST_BYTES} bytes")));
         }
         let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
@@ -178,7 +178,7 @@ impl Prepared for Running {
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        let host = self.loaded.memory.by_purpose().map(|(purpose, bytes)| Bytes::of(purpose, bytes)).sum();
+        let host = self.loaded.memory.iter().map(|(purpose, bytes)| Bytes::of(*purpose, *bytes)).sum();
         Footprint { host, ..Footprint::default() }
     }
 

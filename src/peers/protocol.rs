@@ -96,32 +96,9 @@ pub struct Loaded {
     /// Stated error of storage with loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Approximation>,
-    /// Bytes that it holds while frames run.
+    /// Bytes that it holds while frames run, by purpose.
     #[serde(default)]
-    pub memory: PeerMemory,
-}
-
-/// Bytes by purpose.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PeerMemory {
-    /// Vertices and influences.
-    pub mesh: u64,
-    /// Clips, skeletons, and the state of instances.
-    pub clips: u64,
-    /// Palettes.
-    pub palettes: u64,
-    /// Skinned vertices.
-    pub output: u64,
-    /// Everything else.
-    pub scratch: u64,
-}
-
-impl PeerMemory {
-    /// The bytes, each with its purpose.
-    pub(super) fn by_purpose(self) -> impl Iterator<Item = (Purpose, u64)> {
-        Purpose::RESIDENT.into_iter().zip([self.mesh, self.clips, self.palettes, self.output, self.scratch])
-    }
+    pub memory: BTreeMap<Purpose, u64>,
 }
 
 /// Answer to `write`.

@@ -1,10 +1,10 @@
 //! Programs of others under the harness: a good one is measured, and each that does wrong has one clear line and no time.
 
 use serde_json::{Value, json};
-use skinbench::frame::Approximation;
+use skinbench::frame::{Approximation, Purpose};
 use skinbench::harness::run::Status;
 use skinbench::model::RotationBlend;
-use skinbench::peers::{Loaded, Output, PeerAbilities, PeerMemory, Request, Times, Written};
+use skinbench::peers::{Loaded, Output, PeerAbilities, Request, Times, Written};
 use skinbench::results::rows::SummaryRow;
 use snapbox::cmd::{Command, cargo_bin};
 use std::collections::BTreeMap;
@@ -237,7 +237,7 @@ fn lines_are_as_the_schema_says() {
     let error = Some(Approximation { pose: 0.0, position: 1e-3, normal: 0.01, clip_error: None });
     let stages = ["sample", "pose", "pose_skin", "engine_frame"];
     let stages = stages.map(|stage| (stage.to_owned().try_into().unwrap(), vec![1, 2]));
-    let loaded = Loaded { device: "x".into(), error, memory: PeerMemory::default() };
+    let loaded = Loaded { device: "x".into(), error, memory: [(Purpose::Mesh, 1)].into() };
     let answers: [Value; 4] =
         [json!(abilities), json!(loaded), json!(Written {}), json!(Times { stages: stages.into() })];
     for value in requests.iter().map(|request| json!(request)).chain(answers) {
