@@ -2,7 +2,7 @@
 
 use super::protocol::Request;
 use crate::asset::glb;
-use crate::crowd::{Crowd, Group, Playback, REST};
+use crate::crowd::{Crowd, Group, Layer, Playback, REST};
 use crate::frame::{BackendError, Result};
 use crate::model::{Clip, Interpolation, NO_PARENT};
 use bytemuck::NoUninit;
@@ -10,17 +10,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io;
 use std::path::Path;
-
-/// An instance as peers read it.
-#[derive(Clone, Copy, NoUninit)]
-#[repr(C)]
-struct Instance {
-    clip: u32,
-    phase: u32,
-    step: u32,
-    base: f32,
-    scale: f32,
-}
 
 /// Checks that a crowd is one of those that peers are given: one model, and one clip per instance.
 ///
@@ -64,11 +53,10 @@ pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Res
     let mut words = Words::default();
     fs::write(&model, companion(group, &mut words).to_string()).map_err(failed)?;
     fs::write(folder.join("model.bin"), words.0).map_err(failed)?;
-    let layers = crowd.layers().all().iter();
-    let all: Vec<Instance> = layers
-        .map(|l| Instance { clip: l.clip, phase: l.phase, step: l.step, base: l.time_base, scale: l.time_scale })
-        .collect();
-    fs::write(&instances, bytemuck::cast_slice(&all)).map_err(failed)?;
+    // An instance as peers read it.
+    let words = |l: &Layer| [l.clip, l.phase, l.step, l.time_base.to_bits(), l.time_scale.to_bits()];
+    let layers: Vec<[u32; 5]> = crowd.layers().all().iter().map(words).collect();
+    fs::write(&instances, bytemuck::cast_slice(&layers)).map_err(failed)?;
     let (attributes, normals) = (group.format.attributes.name().into(), group.format.normals.name().into());
     Ok(Request::Load { glb, model, instances, count: group.len(), attributes, normals, threads })
 }
