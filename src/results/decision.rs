@@ -16,8 +16,7 @@ pub fn least_memory<'a>(study: &'a Study, sheet: &Sheet) -> Vec<(u64, &'a str)> 
     let mut measured: BTreeMap<u64, Vec<&StudyEntry>> = BTreeMap::new();
     let mut drawn: HashMap<&str, BTreeSet<u64>> = HashMap::new();
     for entry in study.entries.iter().filter(|entry| entry.is_ok() && !entry.leaves_out()) {
-        let value = sheet.axis.value(&entry.point);
-        if sheet.values.binary_search(&value).is_ok() && sheet.axis.is_along(&sheet.fixed, &entry.point) {
+        if let Some(value) = sheet.value(&entry.point) {
             measured.entry(value).or_default().push(entry);
             drawn.entry(&entry.backend).or_default().extend(Some(value).filter(is_drawn));
         }
@@ -34,7 +33,5 @@ pub fn least_memory<'a>(study: &'a Study, sheet: &Sheet) -> Vec<(u64, &'a str)> 
 /// The sheets over instances and over passes that go through a point, with two values or more.
 pub fn sheets_through<'a>(study: &'a Study, point: &Point) -> Vec<&'a Sheet> {
     let sheets = [Axis::Instances, Axis::Passes].into_iter().flat_map(|axis| study.sheets(axis));
-    let goes_through =
-        |sheet: &&Sheet| sheet.axis.is_along(&sheet.fixed, point) && sheet.values.contains(&sheet.axis.value(point));
-    sheets.filter(goes_through).collect()
+    sheets.filter(|sheet| sheet.value(point).is_some()).collect()
 }

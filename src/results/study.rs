@@ -6,6 +6,7 @@ use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::{replace, take};
 use std::sync::OnceLock;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -38,17 +39,7 @@ impl Axis {
 
     /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {
-        match self {
-            Self::Instances => point.instances as u64,
-            Self::Passes => u64::from(point.passes),
-            Self::Threads => point.threads as u64,
-            Self::Vertices => point.vertices,
-            Self::Influences => u64::from(point.influences),
-            Self::Models => u64::from(point.models),
-            Self::ActiveTargets => {
-                point.options.get("active_targets").and_then(|count| count.parse().ok()).unwrap_or(0)
-            }
-        }
+        self.split(point).0
     }
 
     /// Returns whether values include 0 and are spaced evenly on charts, instead of by their logarithms.
@@ -56,32 +47,29 @@ impl Axis {
         matches!(self, Self::Passes | Self::ActiveTargets)
     }
 
-    /// The point with this value and the hash, which depends on it, cleared: the common part of a curve's points.
-    fn fixed(self, point: &Point) -> Point {
+    /// The value of a point, and the point without it and without the hash, which depends on it: the common part of a
+    /// curve's points.
+    fn split(self, point: &Point) -> (u64, Point) {
         let mut fixed = point.without_hash();
-        match self {
-            Self::Instances => fixed.instances = 0,
-            Self::Passes => fixed.passes = 0,
-            Self::Threads => fixed.threads = 0,
-            Self::Vertices => fixed.vertices = 0,
-            Self::Influences => fixed.influences = 0,
+        let value = match self {
+            Self::Instances => take(&mut fixed.instances) as u64,
+            Self::Passes => take(&mut fixed.passes).into(),
+            Self::Threads => take(&mut fixed.threads) as u64,
+            Self::Vertices => take(&mut fixed.vertices),
+            Self::Influences => take(&mut fixed.influences).into(),
             Self::Models => {
-                fixed.models = 0;
                 // Levels keep as many vertices as the shape of each model needs.
                 if fixed.options.get("lod").is_some_and(|kinds| kinds.starts_with("mesh")) {
                     fixed.vertices = 0;
                 }
+                take(&mut fixed.models).into()
             }
             Self::ActiveTargets => {
-                fixed.options.0.entry("active_targets".into()).and_modify(|count| *count = "N".into());
+                let count = fixed.options.0.get_mut("active_targets").map(|count| replace(count, "N".into()));
+                count.and_then(|count| count.parse().ok()).unwrap_or(0)
             }
-        }
-        fixed
-    }
-
-    /// Returns whether a point is one of those that share `fixed` and differ along this axis only.
-    pub fn is_along(self, fixed: &Point, point: &Point) -> bool {
-        self.fixed(point) == *fixed
+        };
+        (value, fixed)
     }
 
     /// Its name with a unit, for the axis of a chart.
@@ -245,6 +233,14 @@ pub struct Sheet {
     pub values: Vec<u64>,
     /// A curve per backend that was measured at two or more values.
     pub curves: Vec<Curve>,
+}
+
+impl Sheet {
+    /// The value of a point, if it is one of the sheet's points.
+    pub fn value(&self, point: &Point) -> Option<u64> {
+        let (value, fixed) = self.axis.split(point);
+        (fixed == self.fixed && self.values.binary_search(&value).is_ok()).then_some(value)
+    }
 }
 
 /// The times of a backend along an axis.
@@ -421,21 +417,22 @@ impl Study {
     }
 
     fn made_sheets(&self, axis: Axis) -> Vec<Sheet> {
-        let mut groups: BTreeMap<(Point, u8), Vec<usize>> = BTreeMap::new();
+        let mut groups: BTreeMap<(Point, u8), Vec<(usize, u64)>> = BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             // Frames with and without drawing are not comparable.
             let drawn =
                 if axis == Axis::Passes { u8::from(self.quantity(entry.point.passes) == Quantity::Work) } else { 0 };
-            groups.entry((axis.fixed(&entry.point), drawn)).or_default().push(index);
+            let (value, fixed) = axis.split(&entry.point);
+            groups.entry((fixed, drawn)).or_default().push((index, value));
         }
         let mut sheets = Vec::new();
-        for ((fixed, _), indices) in groups {
-            let quantity = self.quantity(self.entries[indices[0]].point.passes);
+        for ((fixed, _), own) in groups {
+            let quantity = self.quantity(self.entries[own[0].0].point.passes);
             let mut curves: Vec<Curve> = Vec::new();
-            for index in indices {
+            for (index, value) in own {
                 let entry = &self.entries[index];
                 let Some(ns) = entry.time(quantity) else { continue };
-                let point = CurvePoint { value: axis.value(&entry.point), entry: index, ns };
+                let point = CurvePoint { value, entry: index, ns };
                 match curves.iter_mut().find(|curve| curve.backend == entry.backend) {
                     Some(curve) => curve.points.push(point),
                     None => curves.push(Curve { backend: entry.backend.clone(), points: vec![point] }),
