@@ -1,8 +1,10 @@
 //! Progress on stderr with the time left, on a terminal only.
 
+use super::common;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skinbench::harness::run::Step;
-use std::io::IsTerminal;
+use skinbench::harness::{Observer, Outcome, Step};
+use skinbench::report::table;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 /// Steps of the bar per scene.
@@ -10,30 +12,35 @@ const STEPS: u64 = 1_000;
 /// Columns for the names of backends.
 const NAME: usize = 24;
 
-/// Progress over several scenes: a bar, and below it one line per backend of the current scene.
+/// Progress over several scenes: a bar, and below it one line per backend of the current scene. It ends when the command
+/// is interrupted.
 pub struct Progress {
     all: MultiProgress,
     bar: ProgressBar,
     backends: Vec<(String, ProgressBar)>,
     verdict: Option<ProgressBar>,
-    scene: u64,
+    /// Names of the scenes.
+    scenes: Vec<String>,
+    /// Number of the current scene.
+    scene: usize,
 }
 
 impl Progress {
-    /// Progress over this many scenes; hidden under NO_COLOR or if stderr is no terminal.
-    pub fn new(scenes: usize) -> Self {
+    /// Progress over scenes with these names; hidden under NO_COLOR or if stderr is no terminal.
+    pub fn new<'a>(scenes: impl IntoIterator<Item = &'a String>) -> Self {
+        let scenes: Vec<String> = scenes.into_iter().cloned().collect();
         let shown =
             std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let all = MultiProgress::with_draw_target(target);
-        let bar = all.add(ProgressBar::new(scenes as u64 * STEPS));
+        let bar = all.add(ProgressBar::new(scenes.len() as u64 * STEPS));
         set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
-        Self { all, bar, backends: Vec::new(), verdict: None, scene: 0 }
+        Self { all, bar, backends: Vec::new(), verdict: None, scenes, scene: 0 }
     }
 
     /// A bar whose time left is given by the caller, not extrapolated.
     pub fn told() -> Self {
-        let progress = Self::new(1);
+        let progress = Self::new(&[String::new()]);
         set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %  {prefix} left");
         progress
     }
@@ -51,20 +58,6 @@ impl Progress {
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
-    /// Shows the current step of a scene.
-    pub fn show(&mut self, scene: &str, step: &Step) {
-        self.bar.set_message(format!("{scene}: {step}"));
-        self.bar.set_position(self.scene * STEPS + (step.done * STEPS as f64) as u64);
-        let Some(backend) = step.backend else { return };
-        let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
-        self.set_line(backend, &format!("{}{}", step.activity, verified.unwrap_or_default()));
-    }
-
-    /// Shows the result of a backend that is finished.
-    pub fn finished(&mut self, backend: &str, result: &str) {
-        self.set_line(backend, result);
-    }
-
     /// Shows the verdict over the backends that are finished.
     pub fn show_verdict(&mut self, verdict: &str) {
         let below = self.verdict.get_or_insert_with(|| self.all.add(line()));
@@ -75,10 +68,10 @@ impl Progress {
     pub fn end_scene<R>(&mut self, print: impl FnOnce() -> R) -> R {
         self.clear_lines();
         self.scene += 1;
-        if self.bar.length() == Some(self.scene * STEPS) {
+        if self.scene == self.scenes.len() {
             self.bar.finish_and_clear();
         } else {
-            self.bar.set_position(self.scene * STEPS);
+            self.bar.set_position(self.scene as u64 * STEPS);
         }
         self.suspend(print)
     }
@@ -101,6 +94,25 @@ impl Progress {
             self.backends.len() - 1
         });
         self.backends[index].1.set_message(format!("{backend:NAME$} {text}"));
+    }
+}
+
+impl Observer for Progress {
+    fn progress(&mut self, step: &Step) {
+        self.bar.set_message(format!("{}: {step}", self.scenes[self.scene]));
+        self.bar.set_position(self.scene as u64 * STEPS + (step.done * STEPS as f64) as u64);
+        let Some(backend) = step.backend else { return };
+        let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
+        self.set_line(backend, &format!("{}{}", step.activity, verified.unwrap_or_default()));
+    }
+
+    fn interrupted(&self) -> bool {
+        common::is_interrupted()
+    }
+
+    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
+        self.set_line(outcome.name, &table::result(outcome));
+        Ok(())
     }
 }
 

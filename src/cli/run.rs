@@ -66,11 +66,11 @@ struct Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn progress(&mut self, step: &Step) {
-        self.progress.show(&self.measured.scene.name, step);
+        self.progress.progress(step);
     }
 
     fn interrupted(&self) -> bool {
-        common::is_interrupted()
+        self.progress.interrupted()
     }
 
     fn first_window_ended(&mut self) {
@@ -82,7 +82,7 @@ impl Observer for Recorder<'_> {
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
             let study = table::study_of(&self.measured, &self.shown);
-            self.progress.finished(outcome.name, &table::result(outcome));
+            self.progress.finished(outcome)?;
             self.progress.show_verdict(&table::verdicts(&study));
         }
         Ok(())
@@ -109,10 +109,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         eprintln!("note: {reason}");
     }
 
-    let mut progress = Progress::new(scenes.len() * arguments.workload.machine.threads.len().max(1));
-    let mut all = Vec::new();
     let contexts = arguments.workload.machine.thread_counts(&context)?;
-    for (scene, context) in scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))) {
+    let runs: Vec<_> = scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))).collect();
+    let mut progress = Progress::new(runs.iter().map(|(scene, _)| &scene.name));
+    let mut all = Vec::new();
+    for (scene, context) in runs {
         let threads = context.threads.count();
         // Samples do not record the number of threads, so each count is a run of its own.
         let run_id = match contexts.len() {

@@ -2,10 +2,9 @@
 
 use super::{Exit, Progress, WorkloadArguments, common, say};
 use clap::Args;
-use skinbench::harness::{Observer, Outcome, RunOptions, Step, Tolerance, run};
+use skinbench::harness::{RunOptions, Tolerance, run};
 use skinbench::report::table;
 use skinbench::wording;
-use std::io;
 
 /// Compare every vertex of every instance with the reference
 #[derive(Debug, Args)]
@@ -17,33 +16,13 @@ pub struct Arguments {
     epsilon: Option<f64>,
 }
 
-struct Watcher<'a> {
-    scene: &'a str,
-    progress: &'a mut Progress,
-}
-
-impl Observer for Watcher<'_> {
-    fn progress(&mut self, step: &Step) {
-        self.progress.show(self.scene, step);
-    }
-
-    fn interrupted(&self) -> bool {
-        common::is_interrupted()
-    }
-
-    fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.progress.finished(outcome.name, &table::result(outcome));
-        Ok(())
-    }
-}
-
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
     let context = arguments.workload.machine.open()?;
     common::watch_for_interruption()?;
 
-    let mut progress = Progress::new(scenes.len());
+    let mut progress = Progress::new(scenes.iter().map(|scene| &scene.name));
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
@@ -54,8 +33,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             memory: Some(common::memory()),
             ..RunOptions::default()
         };
-        let mut watcher = Watcher { scene: &scene.name, progress: &mut progress };
-        let outcomes = run::verify(scene, &context, &options, &mut watcher)?;
+        let outcomes = run::verify(scene, &context, &options, &mut progress)?;
         let text = table::verified(scene, &outcomes);
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
