@@ -2,7 +2,7 @@
 
 use crate::crowd::Crowd;
 use crate::frustum::Eye;
-use crate::model::rows_to_affine;
+use crate::model::{Bounds, rows_to_affine};
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
 
@@ -65,12 +65,9 @@ impl Camera {
 
     /// The crowd in such a picture: target, eye and size.
     pub fn framed(&self, crowd: &Crowd, [width, height]: [u32; 2]) -> Framed {
-        let (min, max) = world_bounds(crowd);
-        let target = 0.5 * (min + max);
-        let corners: [Vec3; 8] = std::array::from_fn(|i| {
-            let pick = |bit: usize, low: f32, high: f32| if i >> bit & 1 == 0 { low } else { high };
-            Vec3::new(pick(0, min.x, max.x), pick(1, min.y, max.y), pick(2, min.z, max.z)) - target
-        });
+        let bounds = world_bounds(crowd);
+        let target = 0.5 * (bounds.min + bounds.max);
+        let corners = bounds.corners().map(|corner| corner.as_vec3() - target);
         let rotation = Quat::from_rotation_y((self.orbit as f32).to_radians())
             * Quat::from_rotation_x(-(self.elevation as f32).to_radians());
         let back = rotation * Vec3::Z;
@@ -100,7 +97,7 @@ pub struct Framed {
 }
 
 /// The box around all instances' rest poses, enlarged a little because clips move limbs out of it.
-fn world_bounds(crowd: &Crowd) -> (Vec3, Vec3) {
+fn world_bounds(crowd: &Crowd) -> Bounds {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for group in crowd.groups() {
         let bounds = group.model.bounds();
@@ -113,5 +110,5 @@ fn world_bounds(crowd: &Crowd) -> (Vec3, Vec3) {
             (min, max) = (min.min(middle - half), max.max(middle + half));
         }
     }
-    (min.as_vec3(), max.as_vec3())
+    Bounds { min: min.as_vec3(), max: max.as_vec3() }
 }

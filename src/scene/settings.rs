@@ -94,17 +94,12 @@ impl FromStr for Lod {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut lod = Self::default();
-        for name in text.split(',').filter(|_| !["", "none"].contains(&text)) {
-            match name {
-                "mesh" => lod.mesh = true,
-                "joints" => lod.joints = true,
-                "influences" => lod.influences = true,
-                "vertices" => lod.vertices = true,
-                _ => return Err(wording::unknown("kind of level", name, &Self::KINDS)),
-            }
+        let names: Vec<&str> = text.split(',').filter(|_| !["", "none"].contains(&text)).collect();
+        if let Some(name) = names.iter().find(|name| !Self::KINDS.contains(name)) {
+            return Err(wording::unknown("kind of level", name, &Self::KINDS));
         }
-        Ok(lod)
+        let [mesh, joints, influences, vertices] = Self::KINDS.map(|kind| names.contains(&kind));
+        Ok(Self { mesh, joints, influences, vertices })
     }
 }
 
