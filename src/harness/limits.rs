@@ -10,6 +10,7 @@ use crate::probe::{self, CHAINS};
 use crate::simd::{Aligned, Isa, LINE};
 use crate::skin::Store;
 use crate::threads::Threads;
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,8 @@ pub struct Bandwidth {
 /// The machine's limits by thread count. Each is measured at the first request and then cached.
 pub struct Limits {
     isa: Isa,
-    known: Vec<(u64, usize, Bandwidth)>,
+    /// By bytes and number of threads.
+    known: HashMap<(u64, usize), Bandwidth>,
     /// Limits of the device; `None` if they were not measured.
     pub device: Option<Device>,
 }
@@ -65,7 +67,7 @@ pub struct Device {
 impl Limits {
     /// Limits without any measurement yet.
     pub fn new(isa: Isa) -> Self {
-        Self { isa, known: Vec::new(), device: None }
+        Self { isa, known: HashMap::new(), device: None }
     }
 
     /// Largest number of bytes per second for a stage's traffic; `None` if that is not known.
@@ -86,13 +88,8 @@ impl Limits {
     /// Bandwidth over a buffer of `bytes`.
     pub fn bandwidth(&mut self, bytes: u64, threads: &Threads) -> Bandwidth {
         let bytes = bytes.clamp(LEAST_BYTES, MOST_BYTES);
-        let found = self.known.iter().find(|(b, t, _)| (*b, *t) == (bytes, threads.count()));
-        if let Some((.., bandwidth)) = found {
-            return *bandwidth;
-        }
-        let bandwidth = measure(self.isa, bytes, threads);
-        self.known.push((bytes, threads.count(), bandwidth));
-        bandwidth
+        let known = self.known.entry((bytes, threads.count()));
+        *known.or_insert_with(|| measure(self.isa, bytes, threads))
     }
 }
 

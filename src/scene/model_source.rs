@@ -4,7 +4,7 @@ use crate::asset::walker::{People, walker};
 use crate::asset::{self, FORMATS, adapt, extremes, face::face};
 use crate::model::Model;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -116,7 +116,7 @@ impl ModelSource {
         sources.par_iter().map(|source| source.load_with(&bases)).collect()
     }
 
-    fn load_with(&self, bases: &[PeopleBase]) -> Result<Model, String> {
+    fn load_with(&self, bases: &PeopleBases) -> Result<Model, String> {
         let said = |error: crate::model::ModelError| error.to_string();
         let walker = || walker(self.walker_vertices());
         let mut model = match &self.origin {
@@ -127,13 +127,9 @@ impl ModelSource {
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::Person(number) => {
-                let base = bases.iter().find(|(vertices, _)| *vertices == self.walker_vertices());
-                let people = base.map(|(_, people)| people.as_ref());
-                people
-                    .unwrap_or_else(|| unreachable!("every source has its base"))
-                    .map_err(String::clone)?
-                    .person(*number)
-                    .map_err(said)?
+                // Every source has its base.
+                let people = bases[&self.walker_vertices()].as_ref();
+                people.map_err(String::clone)?.person(*number).map_err(said)?
             }
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };
@@ -180,11 +176,11 @@ impl ModelSource {
 /// Models in the order of their sources.
 pub(crate) type LoadedModels = Vec<Result<Model, String>>;
 
-/// The mesh of people with a number of vertices.
-type PeopleBase = (u32, Result<People, String>);
+/// The mesh of people by its number of vertices.
+type PeopleBases = HashMap<u32, Result<People, String>>;
 
 /// One mesh per number of vertices that people among the sources have.
-fn bases(sources: &[&ModelSource]) -> Vec<PeopleBase> {
+fn bases(sources: &[&ModelSource]) -> PeopleBases {
     let counts: BTreeSet<u32> = sources.iter().filter(|s| s.is_person()).map(|s| s.walker_vertices()).collect();
     counts.into_iter().map(|count| (count, People::new(count).map_err(|error| error.to_string()))).collect()
 }
