@@ -12,8 +12,8 @@ const STEPS: u64 = 1_000;
 /// Columns for the names of backends.
 const NAME: usize = 24;
 
-/// Progress over several scenes: a bar, and below it one line per backend of the current scene. It ends when the command
-/// is interrupted.
+/// Progress over several scenes: a bar, and below it one line per backend of the current scene. Runs that it observes end
+/// when the command is interrupted.
 pub struct Progress {
     all: MultiProgress,
     bar: ProgressBar,

@@ -76,7 +76,6 @@ impl Floor {
 }
 
 impl StageTimes {
-    /// Times without a sample.
     /// Bandwidth reached in the median, in percent of the limit.
     pub fn percent_of_limit(&self) -> Option<f64> {
         Some(100.0 * self.floor?.ns() / self.summary()?.median as f64)
