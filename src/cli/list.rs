@@ -4,7 +4,6 @@ use super::{Exit, UsageError};
 use clap::Args;
 use serde::Serialize;
 use skinbench::frame::{Ability, AdapterSummary};
-use skinbench::harness::environment::EMULATED;
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
@@ -101,9 +100,9 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     if choices.adapters.is_empty() {
         writeln!(out, "  none{}", if cfg!(feature = "gpu") { "" } else { ": this build has no GPU backends" })?;
     }
-    for AdapterSummary { index, name, software, api, driver, .. } in &choices.adapters {
-        let emulated = if *software { format!(" {EMULATED}") } else { String::new() };
-        writeln!(out, "  {index} {name}{emulated}, {api}, {driver}")?;
+    for adapter in &choices.adapters {
+        let AdapterSummary { index, api, driver, .. } = adapter;
+        writeln!(out, "  {index} {}, {api}, {driver}", adapter.label())?;
     }
     writeln!(out, "scenes")?;
     for SceneChoice { name, summary } in &choices.scenes {

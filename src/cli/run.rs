@@ -4,7 +4,7 @@ use super::{Exit, Progress, UsageError, WorkloadArguments, built_from, common, p
 use anyhow::Context as _;
 use clap::Args;
 use skinbench::frame::ClockChoice;
-use skinbench::harness::environment::{Adapter, Environment};
+use skinbench::harness::environment::Environment;
 use skinbench::harness::hardware::Conditions;
 use skinbench::harness::{Disturbance, Host, Observer, Outcome, RunOptions, Step, counters, run};
 use skinbench::report::{run_text, sustained, table};
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
     common::choose_clock(&context, arguments.clock)?;
-    let environment = Environment::collect(built_from(), Adapter::of(&context));
+    let environment = Environment::collect(built_from(), &context);
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder)?;
     let session = common::session(&environment, &context)?;

@@ -5,8 +5,8 @@ use super::{Exit, MachineArguments, Progress, built_from, common, positive, say}
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
-use skinbench::frame::{Clock, ClockChoice, DeviceClock, Stage};
-use skinbench::harness::environment::{self, Adapter, Environment};
+use skinbench::frame::{AdapterSummary, Clock, ClockChoice, Stage};
+use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
 use skinbench::harness::{Disturbance, Outcome, RunOptions, Status, fidelity};
 use skinbench::registry::BackendEntry;
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
-    let environment = Environment::collect(built_from(), Adapter::of(&context));
+    let environment = Environment::collect(built_from(), &context);
     if let Some(smallest) = points.first() {
         // Scenes that cannot be built are refused before anything is written.
         scene.clone().with(smallest.settings.clone()).build(common::memory())?;
@@ -110,7 +110,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     sweep.check_memory()?;
     common::watch_for_interruption()?;
-    let clock = environment.adapter.as_ref().map_or(DeviceClock::default(), |adapter| adapter.clock);
     let session = common::session(&environment, &context)?;
     let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
     let results = Results::append(&arguments.results)?;
@@ -118,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
     let mut folder = SweepFolder {
         results,
-        kept: kept(&recorded, arguments.frames, clock.label(), &binary),
+        kept: kept(&recorded, arguments.frames, environment.clock.label(), &binary),
         environment,
         binary,
         disturbance: arguments.disturbance,
@@ -208,7 +207,7 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
 impl Log for SweepFolder {
     fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
         let point = Point::of(scene, threads, passes, self.disturbance);
-        let place = (point, self.environment.adapter.as_ref().map(Adapter::label), backend.name.into());
+        let place = (point, self.environment.adapter.as_ref().map(AdapterSummary::label), backend.name.into());
         self.kept.get(&place).copied()
     }
 

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Mark of an adapter that is emulated on the CPU, behind its name.
+pub const EMULATED: &str = "(CPU-emulated)";
+
 /// An adapter, for `list`, tables and CSV.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdapterSummary {
@@ -19,4 +22,11 @@ pub struct AdapterSummary {
     /// Address on the PCI bus, such as `0000:01:00.0`; empty where the API does not tell.
     #[serde(skip)]
     pub pci_address: String,
+}
+
+impl AdapterSummary {
+    /// The name, marked if the adapter is emulated, because its times say nothing about a real one.
+    pub fn label(&self) -> String {
+        if self.software { format!("{} {EMULATED}", self.name) } else { self.name.clone() }
+    }
 }

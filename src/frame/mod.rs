@@ -14,7 +14,7 @@ mod job;
 mod timer;
 
 pub use ability::{Ability, Lack};
-pub use adapter_summary::AdapterSummary;
+pub use adapter_summary::{AdapterSummary, EMULATED};
 pub use arena::{Arena, ArenaUser};
 pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_object::{DeviceBuffer, DeviceObject};

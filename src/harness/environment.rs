@@ -1,52 +1,13 @@
 //! Description of the machine and build, written to every row of the results.
 
 use crate::backend::Context;
-#[cfg(feature = "gpu")]
-use crate::frame::AdapterSummary;
-use crate::frame::DeviceClock;
+use crate::frame::{AdapterSummary, DeviceClock};
 use humantime::format_rfc3339_seconds;
 #[cfg(target_os = "linux")]
 use nix::sys::resource::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
-
-/// Mark of an adapter that is emulated on the CPU, behind its name.
-pub const EMULATED: &str = "(CPU-emulated)";
-
-/// The adapter in use.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Adapter {
-    /// Marketing name.
-    pub name: String,
-    /// Driver name and version.
-    pub driver: String,
-    /// `true` if the adapter is emulated on the CPU.
-    pub software: bool,
-    /// Clock of its stages.
-    pub clock: DeviceClock,
-}
-
-impl Adapter {
-    /// The adapter of a context.
-    #[cfg(feature = "gpu")]
-    pub fn of(context: &Context) -> Option<Self> {
-        let gpu = context.gpu.as_ref()?;
-        let AdapterSummary { name, driver, software, .. } = gpu.adapter.summary.clone();
-        Some(Self { name, driver, software, clock: gpu.clock() })
-    }
-
-    /// The adapter of a context, which has none in this build.
-    #[cfg(not(feature = "gpu"))]
-    pub fn of(_: &Context) -> Option<Self> {
-        None
-    }
-
-    /// The name, marked if the adapter is emulated, because its times say nothing about a real one.
-    pub fn label(&self) -> String {
-        if self.software { format!("{} {EMULATED}", self.name) } else { self.name.clone() }
-    }
-}
 
 /// The source and the compiler of the running program. The library cannot know them, so the program passes them in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,15 +41,17 @@ pub struct Environment {
     /// The machine's network name.
     pub host: String,
     /// The adapter in use, if any.
-    pub adapter: Option<Adapter>,
+    pub adapter: Option<AdapterSummary>,
+    /// Clock of the adapter's stages.
+    pub clock: DeviceClock,
 }
 
 impl Environment {
-    /// Reads them from the system.
-    pub fn collect(build: Build, adapter: Option<Adapter>) -> Self {
+    /// Reads them from the system and from the context of a run.
+    pub fn collect(build: Build, context: &Context) -> Self {
         let utc = now();
         let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
-        Self {
+        let environment = Self {
             run_id: format!("{}-{}", compact_form(&utc), std::process::id()),
             utc,
             build,
@@ -97,10 +60,15 @@ impl Environment {
                 .ok()
                 .and_then(|s| s.cpus().first().map(|cpu| cpu.brand().trim().to_owned()))
                 .unwrap_or_default(),
-            threads: rayon::current_num_threads(),
+            threads: context.threads.count(),
             host: System::host_name().unwrap_or_default(),
-            adapter,
+            ..Self::default()
+        };
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &context.gpu {
+            return Self { adapter: Some(gpu.adapter.summary.clone()), clock: gpu.clock(), ..environment };
         }
+        environment
     }
 }
 
@@ -149,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_known() {
-        let environment = Environment::collect(Build::default(), None);
+        let environment = Environment::collect(Build::default(), &Context::default());
         assert!(environment.threads > 0);
         assert!(environment.run_id.contains('T'), "{}", environment.run_id);
         assert!(available_memory() > 1 << 20);

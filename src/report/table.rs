@@ -2,8 +2,8 @@
 
 use super::findings::fastest;
 use super::units::{duration, grouped};
-use crate::frame::{Stage, StageGroup};
-use crate::harness::environment::{Adapter, Environment};
+use crate::frame::{AdapterSummary, Stage, StageGroup};
+use crate::harness::environment::Environment;
 use crate::harness::{Floor, Host, Outcome, Parity, Status, TAIL_SAMPLES, lod_error};
 use crate::results::{MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking};
 use crate::scene::BuiltScene;
@@ -41,7 +41,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
         let options = row.options.as_deref().unwrap_or_default();
         text += &format!("{options}: joints' ends are off by up to {error:.1e} of the skeleton's size\n");
     }
-    if let Some(empty) = environment.adapter.as_ref().and_then(|adapter| adapter.clock.empty_submission) {
+    if let Some(empty) = environment.clock.empty_submission {
         let empty = duration(empty.as_nanos() as u64);
         text += &format!("fenced: stages on the device are submissions of their own, less {empty} for an empty one\n");
     }
@@ -167,7 +167,7 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
             format!("{passes} {} of {width}x{height}", if passes == 1 { "pass" } else { "passes" })
         }
     };
-    let adapter = environment.adapter.as_ref().map_or("no adapter".into(), Adapter::label);
+    let adapter = environment.adapter.as_ref().map_or("no adapter".into(), AdapterSummary::label);
     let counts = [crowd.instance_count() as u64, crowd.vertex_count(), crowd.joint_count()];
     let [instances, vertices, joints] = counts.map(grouped);
     let Environment { cpu, threads, .. } = environment;

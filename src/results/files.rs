@@ -162,6 +162,7 @@ fn appending(folder: &Path, name: &str) -> io::Result<csv::Writer<File>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Context;
     use crate::frame::{Clock, Stage};
     use crate::harness::environment::{Build, Environment};
     use crate::harness::run::{Outcome, StageTimes, Status};
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn the_columns_are_those_of_the_contract() {
         let folder = tempfile::tempdir().unwrap();
-        let environment = Environment::collect(Build::default(), None);
+        let environment = Environment::collect(Build::default(), &Context::default());
         let few = Settings { instances: Some(3), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };

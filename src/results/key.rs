@@ -1,7 +1,6 @@
 //! Identity of a measurement: crowd, backend, stage and clock.
 
-use crate::frame::{Clock, Stage};
-use crate::harness::environment::EMULATED;
+use crate::frame::{Clock, EMULATED, Stage};
 use crate::harness::run::Disturbance;
 use crate::scene::{BuiltScene, Settings, words};
 use crate::wording;

@@ -1,8 +1,8 @@
 //! Rows of result files: one field per column.
 
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
-use crate::frame::{Clock, Event, Purpose, Stage, StageGroup};
-use crate::harness::environment::{Adapter, Environment};
+use crate::frame::{AdapterSummary, Clock, Event, Purpose, Stage, StageGroup};
+use crate::harness::environment::Environment;
 use crate::harness::{Host, Outcome, StageTimes, Status, fidelity, lod_error};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
@@ -79,7 +79,7 @@ columns! {
     /// Threads that parallel backends use.
     threads: usize = point.threads;
     /// The adapter's name, marked if it is emulated on the CPU.
-    adapter: Option<String> = adapter.map(Adapter::label);
+    adapter: Option<String> = adapter.map(AdapterSummary::label);
     /// The adapter's driver, with version.
     driver: Option<String> = adapter.and_then(|a| text(&a.driver));
     /// Name of the scene, or of the model used as one.

@@ -5,8 +5,8 @@
 
 use super::bounds::{MOST_ENVIRONMENT, MOST_SESSIONS};
 use super::{bytes_of, digest, write_file};
-use crate::frame::Clock;
-use crate::harness::environment::{Adapter, Build, Environment};
+use crate::frame::{AdapterSummary, Clock};
+use crate::harness::environment::{Build, Environment};
 use crate::harness::hardware::{Conditions, Hardware};
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
@@ -135,16 +135,16 @@ impl Session {
     /// A session that begins now.
     pub fn begin(program: Program, environment: &Environment, isa: Isa) -> Self {
         let adapter = environment.adapter.as_ref();
-        let empty = adapter.and_then(|adapter| adapter.clock.empty_submission);
+        let empty = environment.clock.empty_submission;
         Self {
             program,
             os: environment.os.clone(),
             cpu: environment.cpu.clone(),
             isa: isa.name().into(),
             isa_chosen: isa != Isa::strongest(),
-            adapter: adapter.map(Adapter::label),
+            adapter: adapter.map(AdapterSummary::label),
             driver: adapter.map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
-            device_clock: adapter.map(|adapter| adapter.clock.label()),
+            device_clock: adapter.map(|_| environment.clock.label()),
             empty_submission_ns: empty.map(|empty| empty.as_nanos() as u64),
             hardware: Hardware::collect(),
             before: Conditions::collect(),

@@ -2,9 +2,9 @@
 
 use super::recording::{Frames, Recorded, record, record_picture, reference_name};
 use super::reference::{coverage, vertices};
-use crate::frame::{BackendError, Stage, StageGroup};
+use crate::frame::{BackendError, EMULATED, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
-use crate::harness::environment::{Build, EMULATED, Environment};
+use crate::harness::environment::{Build, Environment};
 use crate::harness::{Outcome, Status, spread};
 use crate::reference::Blending;
 use crate::registry::{BackendEntry, find};

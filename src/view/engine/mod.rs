@@ -10,7 +10,7 @@ use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::frustum::Frustum;
 use crate::gpu::{Beneath, Overlay, ground};
-use crate::harness::environment::{Adapter, Build, Environment};
+use crate::harness::environment::{Build, Environment};
 use crate::harness::{Host, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
@@ -169,7 +169,7 @@ impl Engine {
     /// requested.
     pub fn new(open: Open, make: Make, memory: fn() -> u64, build: Build) -> Self {
         let context = open();
-        let cpu = Environment::collect(build.clone(), None).cpu;
+        let cpu = Environment::collect(build.clone(), &Context::default()).cpu;
         Self {
             open,
             make,
@@ -194,8 +194,9 @@ impl Engine {
         }
         let no_threads = self.set_threads(wanted.state.threads).err();
         self.set_stage(wanted);
-        let (name, software) = match self.context.as_ref().ok().and_then(Adapter::of) {
-            Some(adapter) => (adapter.label(), adapter.software),
+        let gpu = self.context.as_ref().ok().and_then(|context| context.gpu.as_ref());
+        let (name, software) = match gpu.map(|gpu| &gpu.adapter.summary) {
+            Some(summary) => (summary.label(), summary.software),
             None => ("no adapter".into(), false),
         };
         let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
@@ -274,8 +275,7 @@ impl Engine {
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
         let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
-        let environment = Environment::collect(self.build.clone(), Adapter::of(context));
-        let environment = Environment { threads: context.threads.count(), ..environment };
+        let environment = Environment::collect(self.build.clone(), context);
         let options = RunOptions {
             backends: names.iter().filter_map(|name| registry::find(name)).collect(),
             brief_on_software: true,

@@ -1,7 +1,8 @@
 //! The fastest backend, as `run` says it and as `report` does.
 
-use skinbench::frame::{Clock, DeviceClock, Stage};
-use skinbench::harness::environment::{Adapter, Build, Environment};
+use skinbench::backend::Context;
+use skinbench::frame::{AdapterSummary, Clock, Stage};
+use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::parity::{Parity, Tolerance};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::{markdown, table};
@@ -27,8 +28,10 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
 
 /// Returns the verdict that `run` prints, after comparing it with the one that `report` draws from the files.
 fn verdict(software: bool, outcomes: &[Outcome]) -> String {
-    let adapter = Adapter { name: "adapter".into(), driver: String::new(), software, clock: DeviceClock::default() };
-    let environment = Environment::collect(Build::default(), Some(adapter));
+    let name = "adapter".to_owned();
+    let (api, driver, pci_address) = (String::new(), String::new(), String::new());
+    let adapter = Some(AdapterSummary { index: 0, name, software, api, driver, pci_address });
+    let environment = Environment { adapter, ..Environment::collect(Build::default(), &Context::default()) };
     let few = Settings { instances: Some(3), ..Settings::default() };
     let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
     let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
