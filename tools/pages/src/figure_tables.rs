@@ -75,7 +75,7 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
     let head = heading(word, &[word])?;
     let mut text = String::new();
     for sheet in study.sheets(*axis) {
-        let along = |entry: &&StudyEntry| entry.is_ok() && axis.is_along(&sheet.fixed, &entry.point);
+        let along = |entry: &&StudyEntry| entry.is_ok() && sheet.value(&entry.point).is_some();
         let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
         let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
         table[0].extend(sheet.values.iter().map(|value| grouped(*value)));
