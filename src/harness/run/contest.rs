@@ -11,6 +11,7 @@ use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::depth_difference;
+use crate::harness::uncertainty::FEWEST_FRAMES;
 use crate::harness::{Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
@@ -244,9 +245,11 @@ impl<'a> Contest<'a> {
         self.measure_limits(&contenders, &*bench.device);
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
         let at_hand = contenders.len();
+        // So few frames have no interval and decide nothing, whatever comes before them.
+        let hurry = (self.pace.most() as usize) < FEWEST_FRAMES;
         for mut contender in contenders {
             self.tell("warming up", &contender, self.done(at_hand, 0.0));
-            match bench.warm_up(&mut contender, || self.observer.interrupted()) {
+            match bench.warm_up(&mut contender, || hurry || self.observer.interrupted()) {
                 Ok(()) => {
                     estimates.push(contender.warm_up.estimate());
                     racing.push(Some(contender));
