@@ -12,6 +12,7 @@ use crate::gpu::shader::{GroupLayout, made_once, module, pipeline_layout};
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Model;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use wgpu::util::DrawIndexedIndirectArgs;
@@ -23,6 +24,7 @@ const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
 
 /// Everything that group 1 of a draw binds besides the view and the placements.
+#[derive(Clone)]
 pub(in crate::gpu) enum Paint {
     /// Colours of vertices, for timed frames.
     Plain(Buffer),
@@ -46,41 +48,55 @@ impl Paint {
     }
 }
 
-/// Indices on the device, and how many there are.
-#[derive(Clone)]
-pub(in crate::gpu) struct IndexList {
-    pub indices: Buffer,
-    pub count: u32,
-}
-
-impl IndexList {
-    pub fn new(gpu: &Gpu, label: &str, indices: &[u32]) -> Self {
-        let contents = bytemuck::cast_slice(indices);
-        let buffer = gpu.buffer_with(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
-        Self { indices: buffer, count: indices.len() as u32 }
-    }
+/// Some of the indices in a buffer.
+struct IndexList {
+    buffer: Buffer,
+    range: Range<u32>,
 }
 
 /// A group's paint, triangles and edges.
 pub(in crate::gpu) struct GroupDraw {
-    pub paint: Paint,
-    pub triangles: IndexList,
-    pub edges: IndexList,
+    paint: Paint,
+    triangles: IndexList,
+    edges: IndexList,
 }
 
 impl GroupDraw {
     /// Uploads the triangles of models, their edges if the mode draws any, and their colours unless they have
     /// `surfaces`.
     pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], surfaces: Option<&Surfaces>) -> Vec<Self> {
-        let of_model = |(index, model): (usize, &Arc<Model>)| Self {
-            paint: match surfaces {
-                Some(surfaces) => Paint::Surface(surfaces.groups[index].clone(), surfaces.sampler.clone()),
-                None => Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors(model))),
-            },
-            triangles: IndexList::new(gpu, "indices", model.mesh().indices()),
-            edges: IndexList::new(gpu, "edges", &edges(mode, model)),
+        let of_model = |(index, model): (usize, &Arc<Model>)| {
+            let surface = |all: &Surfaces| Paint::Surface(all.groups[index].clone(), all.sampler.clone());
+            let paint = surfaces.map(surface);
+            Self::sharing(gpu, mode, std::slice::from_ref(model), paint)
         };
-        models.iter().enumerate().map(of_model).collect()
+        models.iter().enumerate().flat_map(of_model).collect()
+    }
+
+    /// As [`GroupDraw::all`], in buffers that the models share: a vertex has its index among those of all models, one
+    /// model after the other. The paint is their colours unless it is given.
+    fn sharing(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paint: Option<Paint>) -> Vec<Self> {
+        let paint = paint.unwrap_or_else(|| {
+            let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
+            Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors))
+        });
+        let lists = |label: &str, list: &dyn Fn(&Model) -> Vec<u32>| {
+            let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
+            let of_model = |model: &Arc<Model>| {
+                let begin = indices.len() as u32;
+                indices.extend(list(model).into_iter().map(|index| first + index));
+                first += model.mesh().vertex_count() as u32;
+                begin..indices.len() as u32
+            };
+            let ranges: Vec<Range<u32>> = models.iter().map(of_model).collect();
+            let contents = bytemuck::cast_slice(&indices);
+            let buffer = gpu.buffer_with(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
+            ranges.into_iter().map(|range| IndexList { buffer: buffer.clone(), range }).collect::<Vec<_>>()
+        };
+        let triangles = lists("indices", &|model| model.mesh().indices().to_vec());
+        let edges = lists("edges", &|model| edges(mode, model));
+        let lists = triangles.into_iter().zip(edges);
+        lists.map(|(triangles, edges)| Self { paint: paint.clone(), triangles, edges }).collect()
     }
 }
 
@@ -138,8 +154,14 @@ struct Pipelines {
 /// The draws of a source.
 pub(in crate::gpu) struct Draws {
     list: Vec<Draw>,
-    /// The instances in view, and the arguments into which their numbers are copied.
-    counted: Option<(Rc<Visible>, Buffer)>,
+    /// The calls of all draws.
+    calls: Vec<DrawIndexedIndirectArgs>,
+    /// The calls on the device, if it computes them or takes several at once.
+    arguments: Option<Buffer>,
+    /// The instances in view, if only those are drawn: their numbers are copied into the arguments.
+    visible: Option<Rc<Visible>>,
+    /// Bytes from one instance's palette to the next, if each instance is drawn separately.
+    stride: Option<u32>,
     /// `true` if the motion of pixels is drawn.
     pub motion: bool,
 }
@@ -148,116 +170,74 @@ pub(in crate::gpu) struct Draws {
 struct Draw {
     pipelines: Rc<Pipelines>,
     vertices: BindGroup,
-    stride: Option<u32>,
     paint: BindGroup,
     triangles: Calls,
     edges: Calls,
 }
 
-/// Draws that share an index list.
+/// Calls that share a buffer of indices, one for each chunk.
 struct Calls {
     indices: Buffer,
-    calls: Vec<DrawIndexedIndirectArgs>,
-    /// The calls on the device, and the first byte there, if the device computes them or takes several at once.
-    arguments: Option<(Buffer, u64)>,
-}
-
-impl Calls {
-    /// A chunk, or as many of its instances as the device counts.
-    fn of_chunk(list: &IndexList, chunk: &Chunk, first_instance: u32, arguments: Option<(Buffer, u64)>) -> Self {
-        let call = DrawIndexedIndirectArgs {
-            index_count: list.count,
-            instance_count: chunk.instances.len() as u32,
-            first_instance,
-            ..Default::default()
-        };
-        Self { indices: list.indices.clone(), calls: vec![call], arguments }
-    }
-
-    fn record(&self, gpu: &Gpu, pass: &mut RenderPass, draw: &Draw) {
-        let Some(first) = self.calls.first() else { return };
-        pass.set_bind_group(1, &draw.paint, &[]);
-        pass.set_index_buffer(&self.indices);
-        if let Some((arguments, offset)) = &self.arguments {
-            gpu.work.borrow_mut().draws += 1;
-            pass.set_bind_group(0, &draw.vertices, &[]);
-            return match self.calls.len() {
-                1 => pass.draw_indexed_indirect(arguments, *offset),
-                count => pass.multi_draw_indexed_indirect(arguments, *offset, count as u32),
-            };
-        }
-        let instances = |call: &DrawIndexedIndirectArgs| call.first_instance..call.first_instance + call.instance_count;
-        if draw.stride.is_none() {
-            pass.set_bind_group(0, &draw.vertices, &[]);
-            for call in self.calls.iter().filter(|call| call.index_count > 0) {
-                gpu.work.borrow_mut().draws += 1;
-                pass.draw_indexed(call.first_index..call.first_index + call.index_count, instances(call));
-            }
-            return;
-        }
-        for_each_binding(pass, &draw.vertices, draw.stride, instances(first), |pass, instance| {
-            gpu.work.borrow_mut().draws += 1;
-            pass.draw_indexed(0..first.index_count, instance);
-        });
-    }
+    /// Their range among the calls of all draws.
+    range: Range<usize>,
 }
 
 impl Draws {
-    /// Prepares the draws of a source; with `merged`, the chunks of a part share buffers. `firsts` holds the index of
-    /// each model's first vertex among those of a merged source.
-    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool, firsts: &[u32]) -> Self {
-        let Scenery { gpu, layout, view, .. } = scenery;
-        let families = source.visible.as_ref().and_then(|visible| visible.families.as_ref());
-        let own = families.map(|models| scenery.groups_of(models));
-        let groups = own.as_ref().unwrap_or(&scenery.groups);
-        let placements = source.visible.as_ref().map_or(&scenery.placements, |visible| &visible.placements);
-        let pipelines = made_once(source.kinds.iter().copied(), |&kind| Rc::new(scenery.pipelines(source, kind)));
-        let draw = |chunk: &Chunk, vertices: &BindGroup, paint: &BindGroup, triangles, edges| Draw {
-            pipelines: Rc::clone(&pipelines[chunk.group]),
-            vertices: vertices.clone(),
-            stride: source.stride,
-            paint: paint.clone(),
-            triangles,
-            edges,
+    /// Prepares the draws of a source; with `merged`, the chunks of a part share buffers.
+    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
+        let Scenery { gpu, mode, layout, view, .. } = scenery;
+        let visible = source.visible.as_ref();
+        let together = scenery.draws_together(merged);
+        let own = match visible.and_then(|visible| visible.families.as_ref()) {
+            Some(models) => {
+                let surfaces = scenery.picture.map(|_| Surfaces::of_models(gpu, models.iter()));
+                Some(GroupDraw::all(gpu, *mode, models, surfaces.as_ref()))
+            }
+            None => together.then(|| GroupDraw::sharing(gpu, *mode, &scenery.models, None)),
         };
-        let motion = source.motion && scenery.picture.is_none();
-        if merged && scenery.picture.is_none() {
-            let colors: Vec<u32> = scenery.models.iter().flat_map(|model| colors(model)).collect();
-            let colors = Paint::Plain(gpu.storage(Purpose::Targets, "merged colors", &colors));
-            let paint = colors.bind(gpu, layout, view, placements);
-            let triangles = scenery.merged(source, firsts, |model| model.mesh().indices().to_vec());
-            let edges = scenery.merged(source, firsts, |model| edges(scenery.mode, model));
-            let parts = source.parts.iter().zip(triangles.into_iter().zip(edges));
-            let list = parts.filter_map(|((vertices, chunks), (triangles, edges))| {
-                Some(draw(chunks.first()?, vertices, &paint, triangles, edges))
-            });
-            return Self { list: list.collect(), counted: None, motion };
-        }
-        let chunks =
-            source.parts.iter().flat_map(|(vertices, chunks)| chunks.iter().map(move |chunk| (vertices, chunk)));
-        let counted = source.visible.as_ref().map(|visible| {
-            let counts = chunks.clone().map(|(_, chunk)| &groups[chunk.group]);
-            let counts = counts.flat_map(|group| [group.triangles.count, group.edges.count]);
-            let arguments = |index_count| DrawIndexedIndirectArgs { index_count, ..Default::default() };
-            let contents: Vec<u8> = counts.flat_map(|count| arguments(count).as_bytes().to_vec()).collect();
+        let groups = own.as_ref().unwrap_or(&scenery.groups);
+        let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
+        let pipelines = made_once(source.kinds.iter().copied(), |&kind| Rc::new(scenery.pipelines(source, kind)));
+        let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
+        let mut calls_of = |chunks: &[Chunk], list: fn(&GroupDraw) -> &IndexList| {
+            let begin = calls.len();
+            calls.extend(chunks.iter().map(|chunk| {
+                let indices = &list(&groups[chunk.group]).range;
+                DrawIndexedIndirectArgs {
+                    index_count: indices.len() as u32,
+                    instance_count: chunk.instances.len() as u32,
+                    first_index: indices.start,
+                    base_vertex: 0,
+                    first_instance: if merged { chunk.instances.start } else { 0 },
+                }
+            }));
+            Calls { indices: list(&groups[chunks[0].group]).buffer.clone(), range: begin..calls.len() }
+        };
+        let draw = |(vertices, chunks): (&BindGroup, &[Chunk])| Draw {
+            pipelines: Rc::clone(&pipelines[chunks[0].group]),
+            vertices: vertices.clone(),
+            paint: groups[chunks[0].group].paint.bind(gpu, layout, view, placements),
+            triangles: calls_of(chunks, |group| &group.triangles),
+            edges: calls_of(chunks, |group| &group.edges),
+        };
+        let at_once = if together { usize::MAX } else { 1 };
+        let parts = source.parts.iter();
+        let parts = parts.flat_map(|(vertices, part)| part.chunks(at_once).map(move |chunks| (vertices, chunks)));
+        let mut list: Vec<Draw> = parts.map(draw).collect();
+        let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
+        let arguments = on_device.then(|| {
+            let contents: Vec<u8> = calls.iter().flat_map(|call| call.as_bytes().to_vec()).collect();
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
-            (Rc::clone(visible), gpu.buffer_with(Purpose::Targets, "draws", &contents, usage))
+            gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
         });
-        let arguments = |index: u64| counted.as_ref().map(|(_, buffer)| (buffer.clone(), index * BYTES));
-        let paints: Vec<_> = groups.iter().map(|group| group.paint.bind(gpu, layout, view, placements)).collect();
-        let list = (0..).zip(chunks).map(|(index, (vertices, chunk))| {
-            let group = &groups[chunk.group];
-            let first = if merged { chunk.instances.start } else { 0 };
-            let triangles = Calls::of_chunk(&group.triangles, chunk, first, arguments(2 * index));
-            let edges = Calls::of_chunk(&group.edges, chunk, first, arguments(2 * index + 1));
-            draw(chunk, vertices, &paints[chunk.group], triangles, edges)
-        });
-        Self { list: list.filter(|draw| draw.triangles.calls[0].index_count > 0).collect(), counted, motion }
+        list.retain(|draw| calls[draw.triangles.range.clone()].iter().any(|call| call.index_count > 0));
+        let motion = source.motion && scenery.picture.is_none();
+        Self { list, calls, arguments, visible: visible.cloned(), stride: source.stride, motion }
     }
 
     /// Copies the numbers of instances in view to the arguments of draws.
     pub fn update(&self, commands: &mut Commands) {
-        let Some((visible, arguments)) = &self.counted else { return };
+        let (Some(visible), Some(arguments)) = (&self.visible, &self.arguments) else { return };
         for (index, chunk) in (0..).zip(&visible.chunks) {
             let (counts, at) = chunk.count();
             for place in [2 * index, 2 * index + 1] {
@@ -273,51 +253,44 @@ impl Draws {
             let wireframe = wireframe.as_ref().filter(|_| last);
             let triangles = if last { color } else { depth_only };
             pass.set_pipeline(wireframe.map_or(triangles, |[hidden, _]| hidden));
-            draw.triangles.record(gpu, pass, draw);
+            self.call(gpu, pass, draw, &draw.triangles);
             if let Some([_, edges]) = wireframe {
                 pass.set_pipeline(edges);
-                draw.edges.record(gpu, pass, draw);
+                self.call(gpu, pass, draw, &draw.edges);
             }
         }
+    }
+
+    fn call(&self, gpu: &Gpu, pass: &mut RenderPass, draw: &Draw, Calls { indices, range }: &Calls) {
+        pass.set_bind_group(1, &draw.paint, &[]);
+        pass.set_index_buffer(indices);
+        if let Some(arguments) = &self.arguments {
+            gpu.work.borrow_mut().draws += 1;
+            pass.set_bind_group(0, &draw.vertices, &[]);
+            let offset = range.start as u64 * BYTES;
+            return match range.len() {
+                1 => pass.draw_indexed_indirect(arguments, offset),
+                count => pass.multi_draw_indexed_indirect(arguments, offset, count as u32),
+            };
+        }
+        let calls = &self.calls[range.clone()];
+        let instances = |call: &DrawIndexedIndirectArgs| call.first_instance..call.first_instance + call.instance_count;
+        for_each_binding(pass, &draw.vertices, self.stride, instances(&calls[0]), |pass, bound| {
+            for call in calls.iter().filter(|call| call.index_count > 0) {
+                gpu.work.borrow_mut().draws += 1;
+                // Chunks that are drawn together are bound once.
+                let drawn = if self.stride.is_some() { bound.clone() } else { instances(call) };
+                pass.draw_indexed(call.first_index..call.first_index + call.index_count, drawn);
+            }
+        });
     }
 }
 
 impl Scenery {
-    /// Buffers of other models: those of levels that the device chooses.
-    fn groups_of(&self, models: &[Arc<Model>]) -> Vec<GroupDraw> {
-        let surfaces = self.picture.map(|_| Surfaces::of_models(&self.gpu, models.iter()));
-        GroupDraw::all(&self.gpu, self.mode, models, surfaces.as_ref())
-    }
-
-    /// For each part of a merged source the draws of its chunks, from one index list of all models.
-    fn merged(&self, source: &VertexSource, firsts: &[u32], list: impl Fn(&Model) -> Vec<u32>) -> Vec<Calls> {
-        let (mut indices, mut ranges) = (Vec::new(), Vec::new());
-        for (model, first) in self.models.iter().zip(firsts) {
-            let begin = indices.len() as u32;
-            indices.extend(list(model).into_iter().map(|index| first + index));
-            ranges.push(begin..indices.len() as u32);
-        }
-        let call = |chunk: &Chunk| DrawIndexedIndirectArgs {
-            index_count: ranges[chunk.group].len() as u32,
-            instance_count: chunk.instances.len() as u32,
-            first_index: ranges[chunk.group].start,
-            base_vertex: 0,
-            first_instance: chunk.instances.start,
-        };
-        let calls: Vec<Vec<_>> = source.parts.iter().map(|(_, chunks)| chunks.iter().map(call).collect()).collect();
-        let contents: Vec<u8> = calls.iter().flatten().flat_map(|call| call.as_bytes().to_vec()).collect();
-        let arguments =
-            self.gpu.adapter.multi_draws.get().then(|| {
-                self.gpu.buffer_with(Purpose::Targets, "merged draws", &contents, wgpu::BufferUsages::INDIRECT)
-            });
-        let indices = IndexList::new(&self.gpu, "merged indices", &indices).indices;
-        let mut offset = 0;
-        let of_part = |calls: Vec<DrawIndexedIndirectArgs>| {
-            let arguments = arguments.as_ref().map(|buffer| (buffer.clone(), offset));
-            offset += calls.len() as u64 * BYTES;
-            Calls { indices: indices.clone(), calls, arguments }
-        };
-        calls.into_iter().map(of_part).collect()
+    /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
+    /// of one model at a time.
+    pub fn draws_together(&self, merged: bool) -> bool {
+        merged && self.picture.is_none()
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {

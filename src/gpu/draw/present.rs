@@ -225,22 +225,13 @@ impl Presenter {
             Rc::new(StoredVertices { parts, buffers, previous, kinds, merged: false, form })
         };
         let stored = match vertices {
-            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false, &[]),
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
             Drawable::Stored(stored) => Rc::clone(stored),
             Drawable::Arena(form) => in_arena(form),
         };
-        let families = stored.form.visible.as_ref().and_then(|visible| visible.families.as_ref());
-        let models = families.unwrap_or(&self.scenery.models);
-        // Indices of vertices are those in the model, except where models are drawn together.
-        let together = stored.merged && self.scenery.picture.is_none();
-        let firsts = models.iter().scan(0, |next, model| {
-            let first = *next;
-            *next += if together { model.mesh().vertex_count() as u32 } else { 0 };
-            Some(first)
-        });
-        let firsts: Vec<u32> = firsts.collect();
-        let source = VertexSource::stored(self.gpu(), &stored, &self.uniforms, (models, &firsts));
-        Draws::new(&self.scenery, &source, stored.merged, &firsts)
+        let together = self.scenery.draws_together(stored.merged);
+        let source = VertexSource::stored(self.gpu(), &stored, &self.uniforms, (&self.scenery.models, together));
+        Draws::new(&self.scenery, &source, stored.merged)
     }
 
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.

@@ -126,13 +126,13 @@ pub(in crate::gpu) fn for_each_binding(
 
 impl VertexSource {
     /// Stored vertices as a source. `uniforms` holds the numbers of each chunk unless only instances in view are drawn,
-    /// `models` the model of each group, and `firsts` the index of its first vertex among those that are drawn
-    /// together.
+    /// and `models` the model of each group, if they are merged. A vertex has its index in the model, or, if models are
+    /// drawn `together`, among those of all models.
     pub(in crate::gpu) fn stored(
         gpu: &Gpu,
         stored: &StoredVertices,
         uniforms: &[Buffer],
-        (models, firsts): (&[Arc<Model>], &[u32]),
+        (models, together): (&[Arc<Model>], bool),
     ) -> Self {
         let motion = !stored.previous.is_empty();
         // The kind of skinning makes no difference to drawing.
@@ -143,7 +143,7 @@ impl VertexSource {
         };
         let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false))).unwrap_or_default();
         let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
-        let tables = stored.merged.then(|| tables(gpu, stored, models, firsts));
+        let tables = stored.merged.then(|| tables(gpu, stored, models, together));
         let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
             let mut resources: Vec<(&str, Resource)> = match (&tables, &stored.form.visible) {
                 (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
@@ -161,7 +161,14 @@ impl VertexSource {
 }
 
 /// Tables of the instances of merged parts and of their models' cubes.
-fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u32]) -> [Buffer; 2] {
+fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], together: bool) -> [Buffer; 2] {
+    let vertices = |model: &Model| model.mesh().vertex_count() as u32;
+    let firsts = models.iter().scan(0, |next, model| {
+        let first = *next;
+        *next += if together { vertices(model) } else { 0 };
+        Some(first)
+    });
+    let firsts: Vec<u32> = firsts.collect();
     let mut instances = Vec::new();
     for part in &stored.parts {
         let mut place = 0u32;
@@ -169,7 +176,7 @@ fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], firsts: &[u
             for _ in chunk.instances.clone() {
                 let model = chunk.group as u32;
                 instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
-                place += models[chunk.group].mesh().vertex_count() as u32;
+                place += vertices(&models[chunk.group]);
             }
         }
     }
