@@ -5,7 +5,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
-use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
 use crate::model::Rows;
@@ -96,13 +96,8 @@ impl DeviceGameplay {
         let wanted = wanted.into_iter().filter(|(_, bytes, _)| *bytes > 0);
         let readback = |(stage, each, threads): (Stage, usize, usize)| {
             let kernel = Kernel::new(gpu, stage.name(), shader(stage, form), true);
-            // The number of baked layers differs, which only baked palettes know.
-            let constants = |kind: Kind| match form {
-                PaletteForm::Baked(_) => kind.constants(),
-                _ => Constants::new(),
-            };
             let kinds = Kind::all(crowd, MeshForm::Plain, form, None);
-            let pipelines: Vec<_> = kinds.into_iter().map(|kind| kernel.pipeline(gpu, &constants(kind))).collect();
+            let pipelines: Vec<_> = kinds.into_iter().map(|kind| kernel.pipeline(gpu, &kind.constants())).collect();
             let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
                 .map(|(group, reads)| part(stage, gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
                 .collect();

@@ -10,6 +10,7 @@ use crate::gpu::device::{
 use crate::gpu::shader::layout;
 use crate::gpu::shader::reflection::{Binding, Interface};
 use serde_json::json;
+use std::sync::Arc;
 
 /// Names and values of shader overrides.
 pub type Constants = Vec<(&'static str, f64)>;
@@ -133,6 +134,7 @@ pub struct Kernel {
     groups: Vec<GroupLayout>,
     layout: PipelineLayout,
     module: ShaderModule,
+    interface: Arc<Interface>,
 }
 
 impl Kernel {
@@ -141,16 +143,19 @@ impl Kernel {
         let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
         let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
+        // Where no pipeline is made, parsing would only take time.
+        let interface = if gpu.plans() { Arc::default() } else { Interface::of(&wgsl).unwrap_or_default() };
         let module = module(gpu, label, wgsl, trusted);
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
-        Self { label, groups, layout, module }
+        Self { label, groups, layout, module, interface }
     }
 
-    /// Compiles it with these values of its overrides, once per device: backends share kernels, and drivers compile
-    /// them slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
-    pub fn pipeline(&self, gpu: &Gpu, constants: &[(&'static str, f64)]) -> ComputePipeline {
+    /// Compiles it with those of some values whose overrides it declares, once per device: backends share kernels, and
+    /// drivers compile them slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
+    pub fn pipeline(&self, gpu: &Gpu, values: &[(&'static str, f64)]) -> ComputePipeline {
+        let constants = self.interface.declared(values);
         let mut pipelines = gpu.pipelines.borrow_mut();
-        let known = pipelines.iter().find(|(module, values, _)| *module == self.module && values == constants);
+        let known = pipelines.iter().find(|(module, known, _)| *module == self.module && *known == constants);
         if let Some((.., pipeline)) = known {
             return pipeline.clone();
         }
@@ -162,7 +167,7 @@ impl Kernel {
                     module: self.module.get(),
                     entry_point: Some("main"),
                     compilation_options: wgpu::PipelineCompilationOptions {
-                        constants,
+                        constants: &constants,
                         zero_initialize_workgroup_memory: false,
                     },
                     cache: open.pipeline_cache.as_ref(),
@@ -175,11 +180,11 @@ impl Kernel {
                     "layout": self.layout.id,
                     "module": self.module.id,
                     "entryPoint": "main",
-                    "constants": descriptors::constants(constants),
+                    "constants": descriptors::constants(&constants),
                 }))
             },
         );
-        pipelines.push((self.module.clone(), constants.to_vec(), pipeline.clone()));
+        pipelines.push((self.module.clone(), constants, pipeline.clone()));
         pipeline
     }
 

@@ -35,6 +35,12 @@ pub struct Interface {
 static KNOWN: Mutex<BTreeMap<String, Arc<Interface>>> = Mutex::new(BTreeMap::new());
 
 impl Interface {
+    /// Those of some values of overrides that the shader declares.
+    pub fn declared(&self, values: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
+        let is_declared = |(name, _): &&(&str, f64)| self.overrides.iter().any(|known| known == name);
+        values.iter().filter(is_declared).copied().collect()
+    }
+
     /// Parses a complete shader, the first time that it is read.
     ///
     /// # Errors

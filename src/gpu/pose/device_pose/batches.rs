@@ -1,11 +1,12 @@
 //! Batches: a crowd's chunks as the posing kernels see them, with buffers and bindings.
 
 use super::clips::{ClipStore, Needs};
-use super::kernels::{Kernels, PoseKernel, dispatches};
+use super::kernels::{PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource, fits};
 use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
+use crate::gpu::shader::Kernel;
 use crate::gpu::shader::layout::{self, NONE};
 use crate::gpu::skin::chunks::slots;
 use crate::gpu::{Chunk, Gpu, Palettes};
@@ -222,7 +223,7 @@ impl PoseBatch {
         crowd: &Crowd,
         chunk: &Chunk,
         (statics, family): (Rc<Statics>, Rc<FamilyPoses>),
-        (kernels, pipelines): (&Kernels, Rc<[ComputePipeline]>),
+        (kernels, pipelines): (&[Kernel], Rc<[ComputePipeline]>),
         now: &Buffer,
         (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
     ) -> Self {
@@ -270,7 +271,7 @@ impl PoseBatch {
         let bound = |batch: Option<Resource>| {
             let mut resources = buffers.clone();
             resources.extend(batch.map(|batch| ("batch", batch)));
-            kernels.bind(gpu, &resources)
+            kernels.iter().map(|kernel| kernel.bind(gpu, 0, &resources)).collect::<Vec<BindGroup>>()
         };
         let moving = skips.then(|| {
             let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };

@@ -2,7 +2,7 @@
 
 use super::clips::{ClipStore, Needs};
 use crate::gpu::Gpu;
-use crate::gpu::device::objects::{BindGroup, ComputePipeline, Resource};
+use crate::gpu::device::objects::ComputePipeline;
 use crate::gpu::shader::reflection::Interface;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, shader};
 use crate::model::Model;
@@ -55,8 +55,8 @@ pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPAT
 pub const STORAGE_BUFFERS: u32 = 7;
 
 impl Needs {
-    /// Values of those overrides that a shader declares.
-    fn constants(self, overrides: &[String], at_once: u32) -> Constants {
+    /// Values of the overrides of all kernels.
+    fn constants(self, at_once: u32) -> Constants {
         let values = [
             ("AT_ONCE", at_once),
             ("ROTATIONS", self.forms[0]),
@@ -69,8 +69,12 @@ impl Needs {
             ("RATES", self.rates.into()),
             ("MATRICES", self.matrices.into()),
         ];
-        let declared = |(name, _): &(&str, u32)| overrides.iter().any(|known| known == name);
-        values.into_iter().filter(declared).map(|(name, value)| (name, value.into())).collect()
+        values.into_iter().map(|(name, value): (_, u32)| (name, value.into())).collect()
+    }
+
+    /// The pipeline of each of these kernels.
+    pub fn pipelines(self, gpu: &Gpu, kernels: &[Kernel]) -> Rc<[ComputePipeline]> {
+        kernels.iter().map(|kernel| kernel.pipeline(gpu, &self.constants(at_once(gpu)))).collect()
     }
 }
 
@@ -104,43 +108,6 @@ impl PoseKernel {
     /// instances that use every feature of layers and update rates.
     pub fn constants_on_hardware(self, model: &Model, plain: bool) -> Constants {
         let needs = Needs { inertia: !plain, rates: !plain, ..ClipStore::new(model, plain).needs };
-        needs.constants(&overrides(&self.shader()), AT_ONCE[1])
-    }
-}
-
-/// Names of a shader's overrides; none if it does not parse, which creating its module reports.
-fn overrides(wgsl: &str) -> Vec<String> {
-    Interface::of(wgsl).map(|interface| interface.overrides.clone()).unwrap_or_default()
-}
-
-/// All kernels that pose a crowd, with the overrides that each declares.
-pub struct Kernels(Vec<(Kernel, Vec<String>)>);
-
-impl Kernels {
-    /// Reads the kernels, unless nothing `poses`.
-    pub fn new(gpu: &Gpu, poses: bool) -> Self {
-        let read = |kernel: &PoseKernel| {
-            let wgsl = kernel.shader();
-            // Where no pipeline is made, parsing would only take time.
-            let overrides = if gpu.plans() { Vec::new() } else { overrides(&wgsl) };
-            (Kernel::new(gpu, kernel.name(), wgsl, true), overrides)
-        };
-        Self(KERNELS.iter().filter(|_| poses).map(read).collect())
-    }
-
-    /// The pipeline of each kernel, for each of these needs; none for groups that are not posed.
-    pub fn pipelines(&self, gpu: &Gpu, needs: impl IntoIterator<Item = Option<Needs>>) -> Vec<Rc<[ComputePipeline]>> {
-        let of_group = |needs: Option<Needs>| {
-            let of_kernel = |(kernel, overrides): &(Kernel, Vec<String>)| {
-                Some(kernel.pipeline(gpu, &needs?.constants(overrides, at_once(gpu))))
-            };
-            self.0.iter().filter_map(of_kernel).collect()
-        };
-        needs.into_iter().map(of_group).collect()
-    }
-
-    /// Binds a chunk's buffers to the variables of their names in every kernel.
-    pub fn bind(&self, gpu: &Gpu, resources: &[(&str, Resource)]) -> Vec<BindGroup> {
-        self.0.iter().map(|(kernel, _)| kernel.bind(gpu, 0, resources)).collect()
+        Interface::of(&self.shader()).unwrap_or_default().declared(&needs.constants(AT_ONCE[1]))
     }
 }

@@ -12,15 +12,15 @@ use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, Stag
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::{Buffer, ComputePass};
 use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates, Visibility};
-use crate::gpu::shader::layout;
+use crate::gpu::shader::{Kernel, layout};
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
+use clips::Needs;
 use glam::{Mat3, Quat};
-use kernels::Kernels;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -70,8 +70,11 @@ impl DevicePose {
         statics.chunks_mut(levels).for_each(Statics::unite);
         let statics: Vec<Rc<Statics>> = statics.into_iter().map(Rc::new).collect();
         let poses = statics.iter().any(|statics| statics.needs.is_some());
-        let kernels = Kernels::new(gpu, poses);
-        let pipelines = kernels.pipelines(gpu, statics.iter().map(|statics| statics.needs));
+        let kernels = KERNELS.iter().filter(|_| poses);
+        let kernels = kernels.map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), true));
+        let kernels: Vec<Kernel> = kernels.collect();
+        let pipelines = |needs: Needs| needs.pipelines(gpu, &kernels);
+        let pipelines: Vec<_> = statics.iter().map(|own| own.needs.map(pipelines).unwrap_or_default()).collect();
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let now = gpu.buffer(Purpose::Scratch, "now", size_of::<layout::Now>() as u64, usage);
         let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye));
@@ -81,7 +84,7 @@ impl DevicePose {
             for chunk in family {
                 let visible = visibility.as_ref().map(|visibility| &visibility.visible.chunks[batches.len()]);
                 let shared = (Rc::clone(&statics[chunk.group]), Rc::clone(&poses));
-                let kernels = (&kernels, Rc::clone(&pipelines[chunk.group]));
+                let kernels = (&kernels[..], Rc::clone(&pipelines[chunk.group]));
                 let view = (visible, baked.as_ref());
                 batches.push(PoseBatch::new(gpu, crowd, chunk, shared, kernels, &now, view));
             }
