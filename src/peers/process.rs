@@ -29,16 +29,11 @@ const ENDING: Duration = Duration::from_secs(2);
 pub struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
-    lines: Receiver<Line>,
+    /// Lines of its standard output, of which only the first bytes may be there if they are longer than
+    /// [`LONGEST_LINE`].
+    lines: Receiver<Vec<u8>>,
     said: Arc<Mutex<Vec<u8>>>,
     timeout: Duration,
-}
-
-/// What the thread that reads standard output found.
-enum Line {
-    Text(String),
-    TooLong,
-    End,
 }
 
 impl Process {
@@ -60,11 +55,10 @@ impl Process {
         // Room for one line: a peer that floods its output waits.
         let (sender, lines) = sync_channel(1);
         thread::spawn(move || {
-            let mut stdout = BufReader::new(stdout);
-            loop {
-                let line = read_line(&mut stdout);
-                let last = !matches!(line, Line::Text(_));
-                if sender.send(line).is_err() || last {
+            let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
+            // An error of the pipe ends it.
+            while let Ok(1..) = stdout.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line) {
+                if sender.send(std::mem::take(&mut line)).is_err() {
                     break;
                 }
             }
@@ -83,17 +77,18 @@ impl Process {
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T> {
         let name: &str = request.into();
         let failed = |what: String| Err(BackendError::Failed(what));
-        if let Ok(Line::Text(line)) = self.lines.try_recv() {
-            return failed(format!("wrote a line before it was asked to {name}: {}", one_line(&line, KEPT)));
+        let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim().to_owned();
+        if let Ok(line) = self.lines.try_recv() {
+            return failed(format!("wrote a line before it was asked to {name}: {}", one_line(&text(line), KEPT)));
         }
         // A peer that has ended is noticed when its answer is read.
         let _ = self.send(request);
         let line = match self.lines.recv_timeout(self.timeout) {
-            Ok(Line::Text(line)) => line,
-            Ok(Line::TooLong) => {
+            Ok(line) if line.len() as u64 > LONGEST_LINE => {
                 return failed(format!("answered {name} with a line of more than {LONGEST_LINE} bytes"));
             }
-            Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => {
+            Ok(line) => text(line),
+            Err(RecvTimeoutError::Disconnected) => {
                 return failed(format!("ended before it answered {name}{}", self.ending()));
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -137,8 +132,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.send(&Request::Quit);
         self.stdin = None;
-        let ends = matches!(self.lines.recv_timeout(ENDING), Ok(Line::End));
-        if ends {
+        if let Err(RecvTimeoutError::Disconnected) = self.lines.recv_timeout(ENDING) {
             let _ = self.child.wait_timeout(ENDING);
         }
         // Also what it started and left.
@@ -148,17 +142,6 @@ impl Drop for Process {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Reads a line of limited length; an error of the pipe ends it.
-fn read_line(from: &mut impl BufRead) -> Line {
-    let mut bytes = Vec::new();
-    let read = from.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes);
-    match read {
-        Ok(0) | Err(_) => Line::End,
-        Ok(length) if length as u64 > LONGEST_LINE => Line::TooLong,
-        Ok(_) => Line::Text(String::from_utf8_lossy(&bytes).trim().to_owned()),
     }
 }
 
