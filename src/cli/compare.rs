@@ -4,7 +4,7 @@ use super::{Exit, say};
 use anyhow::bail;
 use clap::Args;
 use skinbench::report::{comparison, text};
-use skinbench::results::compare::{Verdict, compare};
+use skinbench::results::compare::compare;
 use skinbench::results::recorded::Recorded;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,10 +37,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let comparison = compare(&base, &new);
     if comparison.compared() == 0 {
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-        for row in &comparison.rows {
-            if let Verdict::NotComparable(why) = &row.verdict {
-                *reasons.entry(why).or_default() += 1;
-            }
+        for why in comparison.rows.iter().filter_map(|row| row.ratio.as_ref().err()) {
+            *reasons.entry(why).or_default() += 1;
         }
         let why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why} ({count} rows)")).collect();
         bail!("nothing can be compared: {}", why.join("; "));

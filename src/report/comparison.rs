@@ -8,22 +8,21 @@ use crate::results::compare::{Comparison, StageComparison, Verdict};
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut table = new_table(["row", "base", "new", "change", "95 % for all rows", "verdict"]);
     let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
-    let changed = |row: &&StageComparison| all || matches!(row.verdict, Verdict::Faster | Verdict::Slower);
+    let changed = |row: &&StageComparison| all || matches!(row.verdict(), Ok(Verdict::Faster | Verdict::Slower));
     let shown: Vec<_> = comparison.rows.iter().filter(changed).collect();
     for row in &shown {
-        let (change, interval) = row.ratio.map_or(("-".into(), "-".into()), |(ratio, low, high)| {
+        let (change, interval) = row.ratio.as_ref().map_or(("-".into(), "-".into()), |&(ratio, low, high)| {
             (percent(ratio), format!("{} to {}", percent(low), percent(high)))
         });
-        let verdict = match &row.verdict {
-            Verdict::Faster => "faster".into(),
-            Verdict::Slower => "slower".into(),
-            Verdict::Same => "same within noise".into(),
-            Verdict::NotComparable(why) => format!("not comparable: {why}"),
+        let verdict = match row.verdict() {
+            Ok(verdict) => <&str>::from(verdict).into(),
+            Err(why) => format!("not comparable: {why}"),
         };
-        table.add_row([row.name.clone(), time(row.base), time(row.new), change, interval, verdict]);
+        let [base, new] = row.medians.map(time);
+        table.add_row([row.name.clone(), base, new, change, interval, verdict]);
     }
     let mut text = if shown.is_empty() { String::new() } else { format!("{table}\n") };
-    let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict == verdict).count();
+    let count = |verdict: Verdict| comparison.rows.iter().filter(|row| row.verdict() == Ok(verdict)).count();
     let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
     let compared = comparison.compared();
     let left_out = comparison.rows.len() - compared;

@@ -9,6 +9,7 @@ use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
+use strum::IntoStaticStr;
 
 /// Spread of a run's segments above which a warning is given.
 const DRIFT: f64 = 0.03;
@@ -21,16 +22,16 @@ const MOST_FREEDOM: f64 = 8.0;
 const COMMON: f64 = 0.8;
 
 /// Verdict on a row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// Takes less time with certainty.
     Faster,
     /// Takes more time with certainty.
     Slower,
     /// The interval contains 1.
+    #[strum(to_string = "same within noise")]
     Same,
-    /// Reason why there is no interval.
-    NotComparable(String),
 }
 
 /// One stage of one backend at one point, in both sets.
@@ -38,14 +39,25 @@ pub enum Verdict {
 pub struct StageComparison {
     /// Readable name of the row.
     pub name: String,
-    /// Median in the base, in nanoseconds.
-    pub base: Option<f64>,
-    /// Median in the new set.
-    pub new: Option<f64>,
-    /// New over base, with the bounds of the interval; `None` if not comparable.
-    pub ratio: Option<(f64, f64, f64)>,
-    /// Verdict on the row.
-    pub verdict: Verdict,
+    /// Medians in the base and in the new set, in nanoseconds.
+    pub medians: [Option<f64>; 2],
+    /// New over base, with the bounds of the interval, or the reason why there is no interval.
+    pub ratio: Result<(f64, f64, f64), String>,
+}
+
+impl StageComparison {
+    /// The verdict, which follows from the interval.
+    ///
+    /// # Errors
+    /// The reason why there is no interval.
+    pub fn verdict(&self) -> Result<Verdict, &str> {
+        let (_, low, high) = *self.ratio.as_ref().map_err(String::as_str)?;
+        Ok(match (low > 1.0, high < 1.0) {
+            (true, _) => Verdict::Slower,
+            (_, true) => Verdict::Faster,
+            _ => Verdict::Same,
+        })
+    }
 }
 
 /// A comparison.
@@ -79,8 +91,8 @@ fn name(key: &MeasurementKey) -> String {
 
 /// A row that both sets have.
 struct Measured {
-    base: Level,
-    new: Level,
+    /// Base and new, from all runs of each.
+    levels: [Level; 2],
     /// New over base, from all runs of each side.
     ratio: Ratio,
     /// The same from pairs of runs, if base and new alternated.
@@ -114,21 +126,19 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     let mut in_turns = compared > 0;
     let mut rows: Vec<StageComparison> = pairs
         .into_iter()
-        .map(|(key, sides, row_of)| match row_of {
-            Ok(measured) => {
+        .map(|(key, sides, row)| {
+            let medians = match &row {
+                Ok(measured) => measured.levels.map(|level| Some(level.median())),
+                Err(_) => sides.each_ref().map(|side| newest_median(side)),
+            };
+            let ratio = row.map(|measured| {
                 if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
-                    drift = drift.max(measured.base.drift).max(measured.new.drift);
+                    drift = measured.levels.iter().map(|level| level.drift).fold(drift, f64::max);
                 }
                 in_turns &= measured.paired.is_some();
-                row(key, &measured, noise, compared - 1)
-            }
-            Err(why) => StageComparison {
-                name: name(key),
-                base: newest_median(&sides[0]),
-                new: newest_median(&sides[1]),
-                ratio: None,
-                verdict: Verdict::NotComparable(why),
-            },
+                interval(&measured, noise, compared - 1)
+            });
+            StageComparison { name: name(key), medians, ratio }
         })
         .collect();
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
@@ -153,8 +163,8 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
 
 /// Sort key: the size of a row's change. Rows that cannot be compared come last.
 fn size(row: &StageComparison) -> f64 {
-    let told_apart = f64::from(u8::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower)));
-    row.ratio.map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
+    let told_apart = f64::from(u8::from(matches!(row.verdict(), Ok(Verdict::Faster | Verdict::Slower))));
+    row.ratio.as_ref().map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
 }
 
 /// Spread between runs of identical code, estimated from a table in which most rows did not change: the spread of the
@@ -166,22 +176,11 @@ fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
     (spread, ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM))
 }
 
-fn row(key: &MeasurementKey, measured: &Measured, noise: (f64, f64), others: usize) -> StageComparison {
-    let Measured { base, new, ratio, paired } = measured;
-    let ratio = paired.unwrap_or_else(|| ratio.with_noise(noise.0, noise.1));
+/// The ratio of a row with the bounds of its interval.
+fn interval(measured: &Measured, (spread, freedom): (f64, f64), others: usize) -> (f64, f64, f64) {
+    let ratio = measured.paired.unwrap_or_else(|| measured.ratio.with_noise(spread, freedom));
     let (low, high) = ratio.interval(CONFIDENCE, others);
-    let verdict = match (low > 1.0, high < 1.0) {
-        (true, _) => Verdict::Slower,
-        (_, true) => Verdict::Faster,
-        _ => Verdict::Same,
-    };
-    StageComparison {
-        name: name(key),
-        base: Some(base.median()),
-        new: Some(new.median()),
-        ratio: Some((ratio.value(), low, high)),
-        verdict,
-    }
+    (ratio.value(), low, high)
 }
 
 fn newest_median(side: &[&Measurement]) -> Option<f64> {
@@ -204,7 +203,7 @@ fn measured(sides: &Sides) -> Result<Measured, String> {
             .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
     };
     let (old, young) = (level(&base, SIDES[0])?, level(&new, SIDES[1])?);
-    Ok(Measured { base: old, new: young, ratio: young.over(&old), paired: paired(&base, &new) })
+    Ok(Measured { levels: [old, young], ratio: young.over(&old), paired: paired(&base, &new) })
 }
 
 /// Returns whether a row was measured in the base and failed in all new results.
@@ -258,7 +257,7 @@ fn pooled(rows: &BTreeMap<MeasurementKey, Sides>, side: usize) -> Option<String>
 
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
 fn in_common(rows: &[StageComparison]) -> Option<String> {
-    let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio).map(|(ratio, ..)| ratio.ln()).collect();
+    let logs: Vec<f64> = rows.iter().filter_map(|row| row.ratio.as_ref().ok()).map(|(ratio, ..)| ratio.ln()).collect();
     let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
     let down = logs.iter().filter(|log| **log < -0.02).count() as f64;
     let count = logs.len() as f64;
@@ -273,12 +272,12 @@ fn in_common(rows: &[StageComparison]) -> Option<String> {
 impl Comparison {
     /// Number of rows with an interval.
     pub fn compared(&self) -> usize {
-        self.rows.iter().filter(|row| row.ratio.is_some()).count()
+        self.rows.iter().filter(|row| row.ratio.is_ok()).count()
     }
 
     /// Rows that are certainly slower by more than `limit` (0.05 is 5 %): their whole interval is beyond it.
     pub fn beyond(&self, limit: f64) -> Vec<&StageComparison> {
-        self.rows.iter().filter(|row| row.ratio.is_some_and(|(_, low, _)| low > 1.0 + limit)).collect()
+        self.rows.iter().filter(|row| row.ratio.as_ref().is_ok_and(|(_, low, _)| *low > 1.0 + limit)).collect()
     }
 }
 
