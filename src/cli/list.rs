@@ -2,6 +2,7 @@
 
 use super::{Exit, UsageError};
 use clap::Args;
+use indexmap::IndexSet;
 use serde::Serialize;
 use skinbench::frame::{Ability, AdapterSummary};
 use skinbench::registry::{BackendEntry, REGISTRY};
@@ -49,7 +50,10 @@ struct SceneChoice {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let choices = Choices {
         backends: REGISTRY.iter().map(backend).collect(),
-        adapters: adapters(),
+        #[cfg(feature = "gpu")]
+        adapters: AdapterSummary::all(),
+        #[cfg(not(feature = "gpu"))]
+        adapters: Vec::new(),
         scenes: BUILT_IN
             .iter()
             .map(|&(name, text)| SceneChoice {
@@ -74,19 +78,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 fn backend(entry: &BackendEntry) -> BackendChoice {
     let abilities = entry.abilities();
-    let mut lacks = Vec::new();
-    for lack in &abilities.lacks {
-        // Two parts of a backend may lack the same.
-        let ability = lack.ability.to_string();
-        if !lacks.contains(&ability) {
-            lacks.push(ability);
-        }
-    }
+    // Two parts of a backend may lack the same.
+    let lacks: IndexSet<String> = abilities.lacks.iter().map(|lack| lack.ability.to_string()).collect();
     BackendChoice {
         name: entry.name,
         summary: entry.summary,
         morph_targets: !abilities.lack(Ability::MorphTargets),
-        lacks,
+        lacks: lacks.into_iter().collect(),
     }
 }
 
@@ -113,14 +111,4 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "threads\n  {}", choices.threads)?;
     let Choices { instruction_set, instruction_sets, .. } = choices;
     writeln!(out, "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)", instruction_sets.join(", "))
-}
-
-#[cfg(feature = "gpu")]
-fn adapters() -> Vec<AdapterSummary> {
-    AdapterSummary::all()
-}
-
-#[cfg(not(feature = "gpu"))]
-fn adapters() -> Vec<AdapterSummary> {
-    Vec::new()
 }
