@@ -2,9 +2,8 @@
 //! `skinbench inspect --clips`.
 
 use crate::compaction;
-use crate::crowd::CrowdError;
 use crate::harness::fidelity::{SHELL, shell_errors};
-use crate::model::{Clip, Model, ModelError};
+use crate::model::{Clip, Model};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -13,17 +12,6 @@ use std::sync::Arc;
 pub const RATE: f32 = 30.0;
 /// Bytes of a joint in a raw sample: rotation, translation and scale as ten floats.
 const RAW_BYTES: usize = 10 * size_of::<f32>();
-
-/// Reason why clips cannot be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum ClipSizeError {
-    /// A clip cannot be made compact.
-    #[error(transparent)]
-    Compact(#[from] ModelError),
-    /// A clip cannot be played by itself.
-    #[error(transparent)]
-    Play(#[from] CrowdError),
-}
 
 /// A clip's size and error in its compact form, or as it is if that is smaller.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,13 +52,14 @@ impl ClipSizes {
     ///
     /// # Errors
     /// Poses that are not finite, or a clip that does not play by itself.
-    pub fn new(model: &Model) -> Result<Self, ClipSizeError> {
-        let stored = Arc::new(compaction::compacted(model.clone(), compaction::ERROR)?);
+    pub fn new(model: &Model) -> Result<Self, String> {
+        let stored = compaction::compacted(model.clone(), compaction::ERROR).map_err(|error| error.to_string())?;
+        let stored = Arc::new(stored);
         let model = Arc::new(model.clone());
         let joints = model.skeleton().len();
         let of_clip = |(index, clip): (usize, &Clip)| {
             let times = times(clip.duration());
-            let mut errors = shell_errors(&model, &stored, index as u32, &times)?;
+            let mut errors = shell_errors(&model, &stored, index as u32, &times).map_err(|error| error.to_string())?;
             errors.sort_unstable_by(f64::total_cmp);
             let most = errors.len().saturating_sub(1);
             let at = |part: f64| errors.get((part * most as f64).ceil() as usize).copied().unwrap_or(0.0);
@@ -87,7 +76,7 @@ impl ClipSizes {
                 error_99: at(0.99),
             })
         };
-        let clips = model.clips().iter().enumerate().map(of_clip).collect::<Result<_, ClipSizeError>>()?;
+        let clips = model.clips().iter().enumerate().map(of_clip).collect::<Result<_, String>>()?;
         Ok(Self { joints, shell: SHELL, clips })
     }
 }
