@@ -4,7 +4,8 @@ use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
 use crate::frame::{Clock, Stage, StageGroup};
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem::{replace, take};
 use std::sync::OnceLock;
@@ -306,40 +307,48 @@ impl Study {
     /// Puts the results of each machine in order: at least one study, the machine with most rows first. Problems and
     /// files are those of all machines, and stand in the first study.
     pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
-        let machines = recorded.machines();
-        let machines = if machines.is_empty() { vec![Machine::default()] } else { machines };
-        let mut by_machine: HashMap<Machine, Vec<Measurement>> = HashMap::new();
+        let mut by_machine: BTreeMap<Machine, Vec<Measurement>> = BTreeMap::new();
         for measurement in recorded.measurements {
             by_machine.entry(measurement.machine()).or_default().push(measurement);
         }
-        let mut rows = |machine: &Machine| by_machine.remove(machine).unwrap_or_default();
-        let studies = machines.into_iter().map(|machine| (rows(&machine), machine));
-        let mut studies: Vec<Self> = studies.map(|(rows, machine)| Self::of(machine, rows)).collect();
+        let mut studies: Vec<Self> = by_machine.into_iter().map(|(machine, rows)| Self::of(machine, rows)).collect();
+        studies.sort_by_key(|study| Reverse(study.rows.len()));
+        studies.resize(studies.len().max(1), Self::default());
         studies[0].problems.splice(0..0, recorded.problems.iter().map(ToString::to_string));
         studies[0].files = recorded.files;
         studies
     }
 
+    /// Puts the rows of a machine in order, and notes which points and backends there are. Rows are in the order in which
+    /// backends finished, which differs from run to run, so backends are put in the registry's order.
     fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
         let mut study = Self { machine, rows, ..Self::default() };
         study.collect();
-        study.index();
+        let Self { entries, by_point, points, backends, .. } = &mut study;
+        for (index, entry) in entries.iter().enumerate() {
+            by_point.entry(entry.point.clone()).or_default().push(index);
+        }
+        by_point.values_mut().for_each(|own| own.sort_by_key(|&index| place(&entries[index].backend)));
+        points.extend(by_point.keys().cloned());
+        let measured: IndexSet<&String> = entries.iter().filter(|e| e.is_ok()).map(|e| &e.backend).collect();
+        backends.extend(measured.into_iter().cloned());
+        backends.sort_by_key(|backend| place(backend));
         study
     }
 
     fn collect(&mut self) {
-        let mut hashes: HashMap<Point, String> = HashMap::new();
-        let mut newest_first: Vec<&Measurement> = self.rows.iter().collect();
-        newest_first.sort_by(|a, b| b.row.utc.cmp(&a.row.utc));
-        for measurement in &newest_first {
-            let place = measurement.row.point().without_hash();
-            hashes.entry(place).or_insert_with(|| measurement.row.scene_hash.clone());
+        let mut newest: HashMap<Point, &SummaryRow> = HashMap::new();
+        for Measurement { row, .. } in &self.rows {
+            let known = newest.entry(row.point().without_hash()).or_insert(row);
+            if row.utc > known.utc {
+                *known = row;
+            }
         }
         let mut foreign = 0;
         let mut entries: IndexMap<(Point, String), IndexMap<&str, Vec<Measurement>>> = IndexMap::new();
         for measurement in &self.rows {
             let at = measurement.row.point();
-            if hashes[&at.without_hash()] != at.scene_hash {
+            if newest[&at.without_hash()].scene_hash != at.scene_hash {
                 foreign += 1;
                 continue;
             }
@@ -366,22 +375,6 @@ impl Study {
         }
     }
 
-    /// Notes which points and backends there are. Rows are in the order in which backends finished, which differs from
-    /// run to run, so backends are put in the registry's order.
-    fn index(&mut self) {
-        for (index, entry) in self.entries.iter().enumerate() {
-            self.by_point.entry(entry.point.clone()).or_default().push(index);
-            if entry.is_ok() && !self.backends.contains(&entry.backend) {
-                self.backends.push(entry.backend.clone());
-            }
-        }
-        self.points = self.by_point.keys().cloned().collect();
-        for own in self.by_point.values_mut() {
-            own.sort_by_key(|&index| place(&self.entries[index].backend));
-        }
-        self.backends.sort_by_key(|backend| place(backend));
-    }
-
     /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
     /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
@@ -399,14 +392,14 @@ impl Study {
             let measured = self.at(point).filter(|entry| entry.is_ok()).count();
             (measured, point.threads, point.instances)
         };
-        let mut best: Vec<&Point> = Vec::new();
+        let mut best: IndexMap<(&str, u32), &Point> = IndexMap::new();
         for point in self.points.iter().filter(|point| rank(point).0 > 0) {
-            match best.iter_mut().find(|known| (&known.scene, known.passes) == (&point.scene, point.passes)) {
-                Some(known) if rank(point) > rank(known) => *known = point,
-                Some(_) => {}
-                None => best.push(point),
+            let known = best.entry((&point.scene, point.passes)).or_insert(point);
+            if rank(point) > rank(known) {
+                *known = point;
             }
         }
+        let mut best: Vec<&Point> = best.into_values().collect();
         best.sort_by_key(|point| point.passes);
         best
     }
@@ -428,18 +421,15 @@ impl Study {
         let mut sheets = Vec::new();
         for ((fixed, _), own) in groups {
             let quantity = self.quantity(self.entries[own[0].0].point.passes);
-            let mut curves: Vec<Curve> = Vec::new();
+            let mut curves: IndexMap<&String, Vec<CurvePoint>> = IndexMap::new();
             for (index, value) in own {
                 let entry = &self.entries[index];
                 let Some(ns) = entry.time(quantity) else { continue };
-                let point = CurvePoint { value, entry: index, ns };
-                match curves.iter_mut().find(|curve| curve.backend == entry.backend) {
-                    Some(curve) => curve.points.push(point),
-                    None => curves.push(Curve { backend: entry.backend.clone(), points: vec![point] }),
-                }
+                curves.entry(&entry.backend).or_default().push(CurvePoint { value, entry: index, ns });
             }
-            curves.iter_mut().for_each(|curve| curve.points.sort_unstable());
-            curves.retain(|curve| curve.points.len() > 1);
+            curves.values_mut().for_each(|points| points.sort_unstable());
+            let curves = curves.into_iter().filter(|(_, points)| points.len() > 1);
+            let curves: Vec<_> = curves.map(|(name, points)| Curve { backend: name.clone(), points }).collect();
             let values = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.value));
             let values: Vec<u64> = values.collect::<BTreeSet<_>>().into_iter().collect();
             if values.len() > 1 {
