@@ -13,7 +13,6 @@ use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::wording;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
 
@@ -288,18 +287,14 @@ pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Lets Ctrl-C interrupt the command; a second one ends the process at once.
+/// Lets Ctrl-C interrupt the command, which asks for this once; a second one ends the process at once.
 pub fn watch_for_interruption() -> anyhow::Result<()> {
-    static HANDLER: OnceLock<()> = OnceLock::new();
-    if HANDLER.set(()).is_ok() {
-        ctrlc::set_handler(|| {
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })
-        .context("cannot watch for Ctrl-C")?;
-    }
-    Ok(())
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot watch for Ctrl-C")
 }
 
 /// The exit code of a command that ran backends.

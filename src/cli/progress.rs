@@ -64,15 +64,11 @@ impl Progress {
         below.set_message(verdict.to_owned());
     }
 
-    /// Ends a scene and prints its results; after the last scene nothing is shown any more.
+    /// Ends a scene and prints its results.
     pub fn end_scene<R>(&mut self, print: impl FnOnce() -> R) -> R {
         self.clear_lines();
         self.scene += 1;
-        if self.scene == self.scenes.len() {
-            self.bar.finish_and_clear();
-        } else {
-            self.bar.set_position(self.scene as u64 * STEPS);
-        }
+        self.bar.set_position(self.scene as u64 * STEPS);
         self.suspend(print)
     }
 
