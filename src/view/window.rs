@@ -1,7 +1,7 @@
 //! The window: sends requests to the thread that draws, shows its answers, and performs what panels ask of the system.
 
 use super::dialog;
-use super::engine::{Engine, Wanted};
+use super::engine::Engine;
 use super::panels::{self, Action, Live};
 use super::state::State;
 use super::worker::{Answer, Worker};
@@ -115,10 +115,7 @@ impl Window {
         self.state.player.advance(elapsed.as_secs_f64().min(0.25));
         let measuring = self.live.progress.is_some();
         if !self.worker.is_busy() {
-            match Wanted::new(&self.state, self.live.size) {
-                Ok(wanted) => self.worker.show(wanted),
-                Err(error) => self.state.problem = Some(error.to_string()),
-            }
+            self.worker.show(self.state.clone(), self.live.size);
         }
         let patience = if measuring { Duration::ZERO } else { PATIENCE };
         while let Some(answer) = self.worker.answer(patience) {

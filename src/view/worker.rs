@@ -1,6 +1,7 @@
 //! The thread that computes and draws. It owns the device; the window sends it requests and receives pictures.
 
-use super::engine::{Engine, Shown, Wanted};
+use super::engine::{Engine, Shown};
+use super::state::State;
 use crate::harness::run::{Observer, Step};
 use crate::scene::Scene;
 use std::io;
@@ -62,9 +63,9 @@ impl Worker {
         self.pending > 0
     }
 
-    /// Requests a picture.
-    pub fn show(&mut self, wanted: Wanted) {
-        self.send(Box::new(move |engine, _| Answer::Shown(Box::new(engine.show(&wanted)))));
+    /// Requests a picture of a state, with this many pixels across and down.
+    pub fn show(&mut self, state: State, size: [u32; 2]) {
+        self.send(Box::new(move |engine, _| Answer::Shown(Box::new(engine.show(&state, size)))));
     }
 
     /// Requests a measurement.

@@ -19,29 +19,9 @@ use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A request: everything that determines a picture.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
-    /// The state of the controls.
-    pub state: State,
-    /// Its scene with the options of the run.
-    pub scene: Scene,
-    /// Pixels across and down.
-    pub size: [u32; 2],
-}
-
-impl Wanted {
-    /// Collects everything that a window of `size` pixels shows of a state.
-    ///
-    /// # Errors
-    /// As [`State::scene`].
-    pub fn new(state: &State, size: [u32; 2]) -> Result<Self, SceneError> {
-        Ok(Self { state: state.clone(), scene: state.scene()?, size: size.map(|pixels| pixels.max(1)) })
-    }
-}
 
 /// Numbers of the crowd that is shown.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -85,7 +65,7 @@ pub struct SideShown {
     pub problem: Option<String>,
 }
 
-/// The answer to a [`Wanted`].
+/// What [`Engine::show`] answers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shown {
     /// Numbers of the crowd; `None` until one has been built.
@@ -129,37 +109,44 @@ pub struct Engine {
     attempt: u32,
     /// Threads of the context; none for all.
     threads: Option<u32>,
-    stage: ShownCrowd,
-    sides: Vec<Slot>,
-}
-
-/// The crowd that is shown.
-#[derive(Default)]
-struct ShownCrowd {
-    /// Last request, whether or not it could be built.
-    wanted: Option<(Scene, bool)>,
+    /// The scene that was asked for last, whether or not it could be built.
+    wanted: Option<Result<Scene, SceneError>>,
+    /// Reason why it could not be built.
     problem: Option<String>,
+    /// The last scene that could be built.
     built: Option<Built>,
-    /// Number of crowds built so far.
-    generation: u64,
+    /// The sides of that scene.
+    sides: Vec<Slot>,
 }
 
 struct Built {
     scene: BuiltScene,
-    at_bind: Option<Crowd>,
+    at_bind: OnceCell<Result<Crowd, String>>,
     ground: Overlay,
     facts: Facts,
 }
 
 impl Built {
-    fn crowd(&self) -> &Crowd {
-        self.at_bind.as_ref().unwrap_or(&self.scene.crowd)
+    fn new(scene: BuiltScene) -> Self {
+        let framed = scene.camera.framed(&scene.crowd, scene.resolution);
+        let ground = ground(&scene.crowd, framed.target, framed.radius);
+        Self { at_bind: OnceCell::new(), ground, facts: Facts::of(&scene), scene }
+    }
+
+    /// The crowd as it plays, or in its bind pose.
+    fn crowd(&self, at_bind: bool) -> Result<&Crowd, String> {
+        if !at_bind {
+            return Ok(&self.scene.crowd);
+        }
+        self.at_bind.get_or_init(|| crowd_at_bind(&self.scene.crowd)).as_ref().map_err(Clone::clone)
     }
 }
 
-/// A side, and the request that it was made for.
+/// A side, and what it was made for.
 struct Slot {
-    key: (String, u64, Option<Frustum>),
+    backend: String,
+    at_bind: bool,
+    frustum: Frustum,
     culls: bool,
     side: Result<Side>,
 }
@@ -179,54 +166,59 @@ impl Engine {
             context,
             attempt: 0,
             threads: None,
-            stage: ShownCrowd::default(),
+            wanted: None,
+            problem: None,
+            built: None,
             sides: Vec::new(),
         }
     }
 
-    /// Answers a request.
-    pub fn show(&mut self, wanted: &Wanted) -> Shown {
-        if wanted.state.attempt != self.attempt {
-            self.attempt = wanted.state.attempt;
+    /// Computes and draws what a state shows on this many pixels across and down.
+    pub fn show(&mut self, state: &State, size: [u32; 2]) -> Shown {
+        if state.attempt != self.attempt {
+            self.attempt = state.attempt;
             self.sides.clear();
             self.context = (self.open)();
             self.threads = None;
         }
-        let no_threads = self.set_threads(wanted.state.threads).err();
-        self.set_stage(wanted);
+        let no_threads = self.set_threads(state.threads).err();
+        self.set_scene(state.scene());
         let gpu = self.context.as_ref().ok().and_then(|context| context.gpu.as_ref());
         let (name, software) = match gpu.map(|gpu| &gpu.adapter.summary) {
             Some(summary) => (summary.label(), summary.software),
             None => ("no adapter".into(), false),
         };
         let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
-        let stage = &self.stage;
-        shown.problem = stage.problem.clone().or(no_threads);
-        let context = match &self.context {
-            Ok(context) => context,
-            Err(error) => {
-                shown.problem = Some(error.clone());
-                return shown;
-            }
-        };
-        let Some(built) = &stage.built else { return shown };
+        shown.problem = self.problem.clone().or(no_threads);
+        if let Err(problem) = self.draw(state, size, &mut shown) {
+            shown.problem = Some(problem);
+        }
+        shown
+    }
+
+    /// Draws the sides. Fails if there is nothing to draw with, or the crowd has no bind pose.
+    fn draw(&mut self, state: &State, size: [u32; 2], shown: &mut Shown) -> Result<(), String> {
+        let context = self.context.as_ref().map_err(Clone::clone)?;
+        let Some(built) = &self.built else { return Ok(()) };
         shown.facts = Some(built.facts.clone());
-        let crowd = built.crowd();
-        let view_projection = wanted.state.orbit.view_projection(crowd, wanted.size);
+        let at_bind = state.player.at_bind;
+        let crowd = built.crowd(at_bind)?;
+        let view_projection = state.orbit.view_projection(crowd, size);
+        let frustum = Frustum::new(view_projection);
         let view = crate::frame::View { view_projection, ..built.scene.view() };
         let canvas = Canvas {
-            size: wanted.size,
-            mode: wanted.state.preferences.show.mode().unwrap_or(Mode::Skin),
-            tinted: wanted.state.preferences.show.tint,
+            size,
+            mode: state.preferences.show.mode().unwrap_or(Mode::Skin),
+            tinted: state.preferences.show.tint,
             passes: built.scene.passes,
         };
-        self.sides.truncate(wanted.state.backends().len());
-        for (index, backend) in wanted.state.backends().iter().enumerate() {
-            let frustum = Frustum::new(view_projection);
-            let culls = self.sides.get(index).is_some_and(|slot| slot.culls && slot.key.0 == *backend);
+        self.sides.truncate(state.backends().len());
+        for (index, backend) in state.backends().iter().enumerate() {
             // A culling backend takes its frustum when it is prepared.
-            let key = (backend.clone(), stage.generation, culls.then_some(frustum));
-            if self.sides.get(index).is_none_or(|slot| slot.key != key) {
+            let fits = |slot: &Slot| {
+                (&slot.backend, slot.at_bind) == (backend, at_bind) && (!slot.culls || slot.frustum == frustum)
+            };
+            if !self.sides.get(index).is_some_and(fits) {
                 // Frees the memory of the previous side first.
                 if index < self.sides.len() {
                     self.sides.remove(index);
@@ -234,13 +226,13 @@ impl Engine {
                 let job = Job { passes: canvas.passes.max(1), frustum, ..Job::default() };
                 let side = (self.make)(backend, context)
                     .and_then(|backend| Side::new(&*backend, context, crowd, &job, (self.memory)()));
-                self.sides.insert(index, Slot { key, culls, side });
+                self.sides.insert(index, Slot { backend: backend.clone(), at_bind, frustum, culls: false, side });
             }
             let slot = &mut self.sides[index];
-            let mut side = SideShown { backend: backend.clone(), size: wanted.size, ..SideShown::default() };
+            let mut side = SideShown { backend: backend.clone(), size, ..SideShown::default() };
             let drawn = slot.side.as_mut().map_err(|error| error.clone()).and_then(|made| {
                 side.device = made.prepared.device();
-                side.frame = made.frame(crowd, wanted.state.player.tick(), &view, canvas)?;
+                side.frame = made.frame(crowd, state.player.tick(), &view, canvas)?;
                 side.spans = made.timer.spans.to_vec();
                 slot.culls = made.culls()?;
                 Ok(())
@@ -252,7 +244,7 @@ impl Engine {
             facts.notes.extend_from_slice(&side.surfaces.notes);
         }
         for index in 0..self.sides.len() {
-            let finished = finish(&mut self.sides, index, built, wanted, &view, &mut shown.sides[index]);
+            let finished = finish(&mut self.sides, index, crowd, &built.ground, state, &view, &mut shown.sides[index]);
             if let Err(error) = finished {
                 shown.sides[index].problem.get_or_insert(error.to_string());
             }
@@ -260,10 +252,10 @@ impl Engine {
         if let Some(lost) = context.gpu.as_ref().and_then(|gpu| gpu.lost()) {
             // The buffers of a lost device are unusable; the next attempt opens a new device.
             self.sides.clear();
-            shown.problem = Some(lost.clone());
-            self.context = Err(lost);
+            self.context = Err(lost.clone());
+            return Err(lost);
         }
-        shown
+        Ok(())
     }
 
     /// Runs the harness on a scene with the backends of these names, as `skinbench run` does, and returns its table.
@@ -300,48 +292,41 @@ impl Engine {
         Ok(())
     }
 
-    /// Builds the crowd unless it is unchanged.
-    fn set_stage(&mut self, wanted: &Wanted) {
-        let (key, stage) = (Some((wanted.scene.clone(), wanted.state.player.at_bind)), &mut self.stage);
-        if stage.wanted == key {
+    /// Builds a scene unless it is the one that was asked for last. If it cannot be built, the one before stays.
+    fn set_scene(&mut self, scene: Result<Scene, SceneError>) {
+        if self.wanted.as_ref() == Some(&scene) {
             return;
         }
-        let same_scene = stage.wanted.as_ref().is_some_and(|(scene, _)| *scene == wanted.scene);
-        let built = match stage.built.take_if(|_| same_scene) {
-            Some(built) => at_bind(built, wanted.state.player.at_bind),
-            None => built_for(wanted, (self.memory)()),
-        };
-        stage.wanted = key;
-        match built {
+        match scene.as_ref().map_err(Clone::clone).and_then(|scene| scene.build((self.memory)())) {
             Ok(built) => {
-                stage.built = Some(built);
-                stage.problem = None;
-                stage.generation += 1;
+                self.sides.clear();
+                self.built = Some(Built::new(built));
+                self.problem = None;
             }
-            Err(problem) => stage.problem = Some(problem),
+            Err(error) => self.problem = Some(error.to_string()),
         }
+        self.wanted = Some(scene);
     }
 }
 
-fn built_for(wanted: &Wanted, memory: u64) -> Result<Built, String> {
-    let scene = wanted.scene.build(memory).map_err(|error| error.to_string())?;
-    let framed = scene.camera.framed(&scene.crowd, scene.resolution);
-    let first = scene.crowd.groups().first().map(|group| &group.model);
-    let clip = scene.crowd.layers().of(0).first().map_or(REST, |layer| layer.clip);
-    let clips = first.into_iter().flat_map(|model| model.clips().iter().enumerate());
-    let facts = Facts {
-        instances: scene.crowd.instance_count(),
-        vertices: scene.crowd.vertex_count(),
-        settings: scene.settings.clone(),
-        clips: clips
-            .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
-            .collect(),
-        joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
-        duration: first.and_then(|model| model.clips().get(clip as usize)).map_or(1.0, |clip| clip.duration().into()),
-        notes: notes(&scene.crowd),
-    };
-    let ground = ground(&scene.crowd, framed.target, framed.radius);
-    at_bind(Built { scene, at_bind: None, ground, facts }, wanted.state.player.at_bind)
+impl Facts {
+    fn of(scene: &BuiltScene) -> Self {
+        let first = scene.crowd.groups().first().map(|group| &group.model);
+        let clip = scene.crowd.layers().of(0).first().map_or(REST, |layer| layer.clip);
+        let playing = first.and_then(|model| model.clips().get(clip as usize));
+        let clips = first.into_iter().flat_map(|model| model.clips().iter().enumerate());
+        Self {
+            instances: scene.crowd.instance_count(),
+            vertices: scene.crowd.vertex_count(),
+            settings: scene.settings.clone(),
+            clips: clips
+                .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
+                .collect(),
+            joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
+            duration: playing.map_or(1.0, |clip| clip.duration().into()),
+            notes: notes(&scene.crowd),
+        }
+    }
 }
 
 /// Repairs and omissions of importers in the models of a crowd.
@@ -352,22 +337,17 @@ fn notes(crowd: &Crowd) -> Vec<String> {
     notes.collect::<IndexSet<_>>().into_iter().collect()
 }
 
-fn at_bind(built: Built, at_bind: bool) -> Result<Built, String> {
-    let at_bind = if at_bind { Some(crowd_at_bind(&built.scene.crowd)?) } else { None };
-    Ok(Built { at_bind, ..built })
-}
-
 /// Draws overlays on a frame and reads the picture back.
 fn finish(
     slots: &mut [Slot],
     index: usize,
-    built: &Built,
-    wanted: &Wanted,
+    crowd: &Crowd,
+    ground: &Overlay,
+    state: &State,
     view: &crate::frame::View,
     shown: &mut SideShown,
 ) -> Result<()> {
-    let crowd = built.crowd();
-    let heat: Option<Heat> = match wanted.state.errors {
+    let heat: Option<Heat> = match state.errors {
         Errors::Hidden => None,
         Errors::Reference => slots[index].side.as_mut().ok().map(|side| side.errors(crowd, view.light)).transpose()?,
         Errors::Sides => match slots {
@@ -379,9 +359,9 @@ fn finish(
         },
     };
     let Ok(side) = &mut slots[index].side else { return Ok(()) };
-    let skeletons = if wanted.state.preferences.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
+    let skeletons = if state.preferences.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
     let Some(presenter) = side.presenter() else { return Ok(()) };
-    let drawn = wanted.state.preferences.show.mode().is_some() && !side.cannot_be_drawn();
+    let drawn = state.preferences.show.mode().is_some() && !side.cannot_be_drawn();
     match &heat {
         Some(heat) => {
             presenter.draw_overlay(Beneath::Nothing, &heat.overlay)?;
@@ -390,8 +370,8 @@ fn finish(
         None if !drawn => presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?,
         None => {}
     }
-    if wanted.state.preferences.show.ground {
-        presenter.draw_overlay(Beneath::Picture, &built.ground)?;
+    if state.preferences.show.ground {
+        presenter.draw_overlay(Beneath::Picture, ground)?;
     }
     // A backend without poses still has a picture to show.
     match skeletons {

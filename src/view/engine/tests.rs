@@ -5,6 +5,7 @@ use crate::backend::{Abilities, Prepared, Skinned, Ticket};
 use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
 use crate::gpu::Gpu;
 use crate::pose::PoseData;
+use crate::view::scene_document::LayerIndex;
 use crate::view::state::Preferences;
 use std::ops::Range;
 
@@ -83,7 +84,15 @@ fn engine(memory: fn() -> u64) -> Option<Engine> {
     Some(Engine::new(Box::new(open), make, memory, Build::default()))
 }
 
-fn wanted(backends: &[&str], change: impl FnOnce(&mut State)) -> Wanted {
+/// Pixels of a picture across and down.
+const SIZE: [u32; 2] = [160, 90];
+
+/// What an engine shows of some backends.
+fn show(engine: &mut Engine, backends: &[&str], change: impl FnOnce(&mut State)) -> Shown {
+    engine.show(&state(backends, change), SIZE)
+}
+
+fn state(backends: &[&str], change: impl FnOnce(&mut State)) -> State {
     let mut state = State::open("smoke", Preferences::default()).unwrap();
     state.preferences.show.ground = false;
     state.preferences.show.tint = false;
@@ -92,7 +101,7 @@ fn wanted(backends: &[&str], change: impl FnOnce(&mut State)) -> Wanted {
         *shown = (*backend).into();
     }
     change(&mut state);
-    Wanted::new(&state, [160, 90]).unwrap()
+    state
 }
 
 /// Pixels that are not the background.
@@ -107,7 +116,7 @@ fn covered(side: &SideShown) -> Vec<[u8; 3]> {
 fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     for passes in [0, 2] {
-        let shown = engine.show(&wanted(&["cpu-scalar", "gpu-compute:naive"], |state| state.run.passes = Some(passes)));
+        let shown = show(&mut engine, &["cpu-scalar", "gpu-compute:naive"], |state| state.run.passes = Some(passes));
         assert_eq!(shown.problem, None);
         assert_eq!(
             shown.facts.as_ref().map(|facts| (facts.instances, facts.settings.passes)),
@@ -131,10 +140,10 @@ fn every_part_of_the_picture_can_be_shown_alone_and_together() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let mut pictures = Vec::new();
     for parts in 0..16 {
-        let shown = engine.show(&wanted(&["cpu-scalar"], |state| {
+        let shown = show(&mut engine, &["cpu-scalar"], |state| {
             let show = &mut state.preferences.show;
             [show.skin, show.wireframe, show.skeleton, show.ground] = [1, 2, 4, 8].map(|bit| parts & bit != 0);
-        }));
+        });
         let count = covered(&shown.sides[0]).len();
         assert_eq!(count == 0, parts == 0, "{parts:b}: {count} pixels");
         let pixels = shown.sides[0].pixels.clone();
@@ -146,9 +155,9 @@ fn every_part_of_the_picture_can_be_shown_alone_and_together() {
 #[test]
 fn stop_shows_the_bind_pose_and_play_leaves_it() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
-    let playing = engine.show(&wanted(&["cpu-scalar"], |_| {}));
-    let stopped = engine.show(&wanted(&["cpu-scalar"], State::stop));
-    let crowd = engine.stage.built.as_ref().unwrap().crowd().clone();
+    let playing = show(&mut engine, &["cpu-scalar"], |_| {});
+    let stopped = show(&mut engine, &["cpu-scalar"], State::stop);
+    let crowd = engine.built.as_ref().unwrap().crowd(true).unwrap().clone();
     let Ok(side) = &mut engine.sides[0].side else { panic!("no side") };
     for (instance, words) in side.words(&crowd).unwrap() {
         let model = &crowd.groups()[crowd.group_of(instance)].model;
@@ -158,13 +167,13 @@ fn stop_shows_the_bind_pose_and_play_leaves_it() {
         }
     }
     assert_ne!(playing.sides[0].pixels, stopped.sides[0].pixels);
-    assert_eq!(engine.show(&wanted(&["cpu-scalar"], |_| {})).sides[0].pixels, playing.sides[0].pixels);
+    assert_eq!(show(&mut engine, &["cpu-scalar"], |_| {}).sides[0].pixels, playing.sides[0].pixels);
 }
 
 #[test]
 fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
-    let shown = engine.show(&wanted(&["cpu-scalar", "cpu-scalar"], |state| state.errors = Errors::Sides));
+    let shown = show(&mut engine, &["cpu-scalar", "cpu-scalar"], |state| state.errors = Errors::Sides);
     for side in &shown.sides {
         assert_eq!(side.worst.map(|worst| worst.error), Some(0.0));
         let colors = covered(side);
@@ -174,11 +183,11 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
         let mixed = |[r, g, b]: &[u8; 3]| r <= g && g <= b;
         assert!(black > 300 && colors.iter().all(mixed), "all black: {black} of {}", colors.len());
     }
-    let right = engine.show(&wanted(&["cpu-scalar"], |state| state.errors = Errors::Reference));
+    let right = show(&mut engine, &["cpu-scalar"], |state| state.errors = Errors::Reference);
     let error = right.sides[0].worst.map(|worst| worst.error).unwrap();
     assert!(error > 0.0 && error < 1e-5, "{error}: rounding alone");
     for (errors, side) in [(Errors::Reference, 1), (Errors::Sides, 0), (Errors::Sides, 1)] {
-        let shown = engine.show(&wanted(&["cpu-scalar", "mutant"], |state| state.errors = errors));
+        let shown = show(&mut engine, &["cpu-scalar", "mutant"], |state| state.errors = errors);
         let worst = shown.sides[side].worst.unwrap();
         assert!(worst.error > 1e-3 && worst.item == MOVED, "{worst:?}");
         let bright = covered(&shown.sides[side]).iter().filter(|color| color[0] > 150).count();
@@ -189,30 +198,38 @@ fn errors_are_black_for_equal_backends_and_light_up_for_a_mutant() {
 #[test]
 fn what_cannot_be_shown_is_told_and_the_rest_goes_on() {
     let Some(mut small) = engine(|| 10_000_000) else { return };
-    let shown = small.show(&wanted(&["cpu-scalar"], |state| state.run.instances = Some(10_000)));
+    let shown = show(&mut small, &["cpu-scalar"], |state| state.run.instances = Some(10_000));
     let problem = shown.sides[0].problem.as_deref().unwrap();
     assert!(problem.contains("the crowd needs") && problem.contains("only 10.0 MB is available"), "{problem}");
-    let shown = small.show(&wanted(&["cpu-scalar"], |_| {}));
+    let shown = show(&mut small, &["cpu-scalar"], |_| {});
     assert_eq!(shown.sides[0].problem, None, "a smaller crowd fits again");
 
-    let shown = small.show(&wanted(&["cpu-simd:lanes-interleaved", "cpu-scalar"], |_| {}));
+    let shown = show(&mut small, &["cpu-simd:lanes-interleaved", "cpu-scalar"], |_| {});
     assert_eq!(shown.sides[0].problem.as_deref(), Some("its output cannot be drawn"));
     assert!(!covered(&shown.sides[1]).is_empty());
 
-    let mut unknown = wanted(&["cpu-scalar"], |_| {});
-    unknown.scene =
-        Scene::parse("odd", "odd.toml", "[[group]]\nmodel = \"walker\"\nclip = \"fly\"", std::path::Path::new(""))
-            .unwrap();
-    let shown = small.show(&unknown);
-    assert!(shown.problem.unwrap().contains("odd.toml:3:8: unknown clip \"fly\""));
-    assert!(!shown.sides[0].pixels.is_empty(), "what was there before stays");
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join("odd.toml");
+    std::fs::write(&odd, "[[group]]\nmodel = \"walker\"\nclip = \"fly\"").unwrap();
+    for (weight, expected) in [(1.0, "(as shown):3:8: unknown clip \"fly\""), (-1.0, "weight = -1; expected")] {
+        let shown = show(&mut small, &["cpu-scalar"], |state| match weight < 0.0 {
+            true => {
+                state.switch_to("layers-4");
+                state.document.set_layer_weight(LayerIndex { group: 0, layer: 1 }, weight);
+            }
+            false => state.switch_to(odd.to_str().unwrap()),
+        });
+        let problem = shown.problem.unwrap();
+        assert!(problem.contains(expected), "{problem}");
+        assert!(!shown.sides[0].pixels.is_empty(), "what was there before stays");
+    }
 }
 
 #[test]
 fn threads_are_chosen_and_given_back() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let mut device = |threads| {
-        let shown = engine.show(&wanted(&["cpu-rayon"], |state| state.threads = threads));
+        let shown = show(&mut engine, &["cpu-rayon"], |state| state.threads = threads);
         assert_eq!((shown.problem, &shown.sides[0].problem), (None, &None));
         shown.sides[0].device.clone()
     };
@@ -238,21 +255,21 @@ fn pictures_show_textures_and_notes_tell_of_those_that_are_missing() {
     }
     let model = crate::model::Model::new(parts).unwrap();
     crate::asset::glb::write(&model, &path).unwrap();
-    let mut show = |from: &[u8], to: &[u8]| {
+    let mut shown_with = |from: &[u8], to: &[u8]| {
         let mut file = std::fs::read(&path).unwrap();
         let places: Vec<usize> = (0..file.len() - from.len()).filter(|&at| file[at..].starts_with(from)).collect();
         places.into_iter().for_each(|at| file[at..at + to.len()].copy_from_slice(to));
         std::fs::write(&path, file).unwrap();
-        engine.show(&wanted(&["cpu-scalar"], |state| {
+        show(&mut engine, &["cpu-scalar"], |state| {
             state.switch_to(path.to_str().unwrap());
             state.run.instances = Some(4 + to.len() as u64);
-        }))
+        })
     };
     let reds = |shown: &Shown| covered(&shown.sides[0]).iter().filter(|[r, g, _]| *r > 60 && *g == 0).count();
-    let shown = show(b"", b"");
+    let shown = shown_with(b"", b"");
     assert!(reds(&shown) > 300, "{} red pixels", reds(&shown));
     assert_eq!(shown.facts.unwrap().notes, Vec::<String>::new());
-    let shown = show(b"IHDR", b"IXXX");
+    let shown = shown_with(b"IHDR", b"IXXX");
     assert_eq!(reds(&shown), 0, "plain white");
     let notes = shown.facts.unwrap().notes;
     assert!(matches!(&notes[..], [note] if note.starts_with("textured: a texture is left out: ")), "{notes:?}");
@@ -273,9 +290,9 @@ fn a_device_that_cannot_be_opened_is_told_until_another_attempt() {
         }
     };
     let mut engine = Engine::new(Box::new(open), make, || 1 << 30, Build::default());
-    let shown = engine.show(&wanted(&["cpu-scalar"], |_| {}));
+    let shown = show(&mut engine, &["cpu-scalar"], |_| {});
     assert_eq!(shown.problem.as_deref(), Some("device lost: unplugged"));
-    let shown = engine.show(&wanted(&["cpu-scalar"], |state| state.attempt = 1));
+    let shown = show(&mut engine, &["cpu-scalar"], |state| state.attempt = 1);
     assert_eq!((shown.problem, shown.sides[0].pixels.len()), (None, 160 * 90 * 4));
 }
 
@@ -287,11 +304,11 @@ fn a_measurement_is_the_harness_own_and_pictures_go_on_after_it() {
     }
     let make = || engine(|| 1 << 30).unwrap();
     let mut worker = Worker::start(make, || {}).unwrap();
-    let wanted = wanted(&["cpu-scalar", "mutant"], |_| {});
+    let state = state(&["cpu-scalar", "mutant"], |_| {});
     let patience = Duration::from_secs(120);
-    worker.show(wanted.clone());
+    worker.show(state.clone(), SIZE);
     let Some(Answer::Shown(before)) = worker.answer(patience) else { panic!("no picture") };
-    worker.measure(wanted.scene.clone(), vec!["cpu-scalar".into(), "cpu-simd:lanes".into()]);
+    worker.measure(state.scene().unwrap(), vec!["cpu-scalar".into(), "cpu-simd:lanes".into()]);
     let mut progress = Vec::new();
     let table = loop {
         match worker.answer(patience).unwrap() {
@@ -303,7 +320,7 @@ fn a_measurement_is_the_harness_own_and_pictures_go_on_after_it() {
     assert!(progress.iter().any(|(what, _)| what == "measuring cpu-scalar"), "{progress:?}");
     assert!(table.contains("cpu-scalar") && table.contains("cpu-simd:lanes") && table.contains("42 "), "{table}");
     assert!(!worker.is_busy());
-    worker.show(wanted);
+    worker.show(state, SIZE);
     let Some(Answer::Shown(after)) = worker.answer(patience) else { panic!("no picture") };
     assert_eq!(before.sides[0].pixels, after.sides[0].pixels);
 }
