@@ -4,7 +4,7 @@ use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Job, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
-use crate::gpu::device::tape::{Command, Library};
+use crate::gpu::device::tape::{Entry, Library};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::draw::source::ArenaForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
@@ -72,7 +72,7 @@ impl<'a> Session<'a> {
     }
 
     /// Commands of a frame.
-    fn frame(&mut self, tick: u32) -> Result<Vec<Command>> {
+    fn frame(&mut self, tick: u32) -> Result<Vec<Entry>> {
         let Self { crowd, arena, presenter, prepared, .. } = self;
         let mut timer = StageTimer::default();
         let mut frame = FrameInput { crowd, tick, arena };
@@ -91,11 +91,11 @@ impl<'a> Session<'a> {
 }
 
 /// Writes before a frame, in order, and the frame's other commands.
-fn split(commands: Vec<Command>) -> (Vec<Command>, Vec<Command>) {
-    commands.into_iter().partition(|command| matches!(command, Command::Write { .. }))
+fn split(commands: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
+    commands.into_iter().partition(|command| command.bytes.is_some())
 }
 
-fn listed(commands: &[Command], library: &mut Library) -> Vec<Value> {
+fn listed(commands: &[Entry], library: &mut Library) -> Vec<Value> {
     commands.iter().map(|command| command.json(library)).collect()
 }
 
@@ -170,19 +170,15 @@ pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, l
 
 /// The writes of a frame in the page's form, and whether palettes are among them. Of those the page holds the sampled
 /// instances' only, which the others repeat.
-fn uploaded(
-    session: &Session,
-    frames: Frames,
-    writes: &[Command],
-    library: &mut Library,
-) -> Result<(Vec<Value>, bool)> {
+fn uploaded(session: &Session, frames: Frames, writes: &[Entry], library: &mut Library) -> Result<(Vec<Value>, bool)> {
     let tape = session.gpu.tape();
-    let label = |buffer: usize| tape.as_ref().map_or("", |tape| tape.objects[buffer].label());
+    let object = |index: &Value| tape.as_ref()?.objects.get(index.as_u64()? as usize);
     let (mut palettes, mut list) = (Vec::new(), Vec::new());
     for write in writes {
-        match write {
-            Command::Write { buffer, bytes, .. } if label(*buffer) == PALETTES => palettes.push((buffer, bytes)),
-            other => list.push(other.json(library)),
+        let buffer = &write.value[1];
+        match &write.bytes {
+            Some(bytes) if object(buffer).is_some_and(|o| o.label() == PALETTES) => palettes.push((buffer, bytes)),
+            _ => list.push(write.json(library)),
         }
     }
     drop(tape);

@@ -4,7 +4,7 @@ use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, Purpose, Result, Retention};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
-use crate::gpu::device::{Buffer, Command, one_line};
+use crate::gpu::device::{Buffer, one_line};
 use crate::gpu::skin::chunks::{Chunk, chunks};
 use serde_json::json;
 use std::rc::Rc;
@@ -102,7 +102,7 @@ impl Gpu {
             commands.finish()?;
             match self.wgpu() {
                 Some(_) => self.read_wgpu(staging.object.get(), bytes)?,
-                None => self.record(Command::Device(json!(["read", staging.object.id, bytes.len()]))),
+                None => self.record(json!(["read", staging.object.id, bytes.len()])),
             }
             offset += bytes.len() as u64;
         }

@@ -4,7 +4,7 @@ use crate::frame::{Result, Stage};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries};
-use crate::gpu::device::{BindGroup, Buffer, Command, ComputePipeline, RenderPipeline, Texture, TextureView};
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Entry, RenderPipeline, Texture, TextureView};
 use arrayvec::ArrayVec;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -92,7 +92,7 @@ impl Commands {
         self.launch().land()
     }
 
-    fn record(&mut self, real: impl FnOnce(&mut wgpu::CommandEncoder), recorded: impl FnOnce() -> Command) {
+    fn record(&mut self, real: impl FnOnce(&mut wgpu::CommandEncoder), recorded: impl FnOnce() -> Value) {
         match &mut self.encoder {
             Some(encoder) => real(encoder),
             None => self.gpu.record(recorded()),
@@ -130,7 +130,7 @@ impl Commands {
     pub fn upload(&mut self, target: &Buffer, data: &[u8]) {
         self.gpu.work.borrow_mut().uploaded += data.len() as u64;
         let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
-            return self.gpu.record(Command::Write { buffer: target.object.id, offset: 0, bytes: data.into() });
+            return self.gpu.record(Entry { value: json!(["write", target.object.id, 0]), bytes: Some(data.into()) });
         };
         let mut belt = open.belt.borrow_mut();
         for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
@@ -144,7 +144,7 @@ impl Commands {
     pub fn copy(&mut self, (from, at): (&Buffer, u64), (to, offset): (&Buffer, u64), bytes: u64) {
         self.record(
             |encoder| encoder.copy_buffer_to_buffer(from.object.get(), at, to.object.get(), offset, bytes),
-            || Command::Device(json!(["copy", from.object.id, at, to.object.id, offset, bytes])),
+            || json!(["copy", from.object.id, at, to.object.id, offset, bytes]),
         );
     }
 
@@ -156,7 +156,7 @@ impl Commands {
             },
             || {
                 let wgpu::Extent3d { width, height, .. } = to.size;
-                Command::Device(json!(["toTexture", from.object.id, bytes_per_row, to.object.id, width, height]))
+                json!(["toTexture", from.object.id, bytes_per_row, to.object.id, width, height])
             },
         );
     }
@@ -168,7 +168,7 @@ impl Commands {
             |encoder| encoder.copy_texture_to_buffer(from.object.get().as_image_copy(), image(to, bytes_per_row), size),
             || {
                 let (texture, buffer) = (from.object.id, to.object.id);
-                Command::Device(json!(["fromTexture", texture, buffer, bytes_per_row, size.width, rows]))
+                json!(["fromTexture", texture, buffer, bytes_per_row, size.width, rows])
             },
         );
     }
@@ -189,7 +189,7 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => self.gpu.record(Command::Device(json!(["compute", {"label": label}, ComputePass::taped(record)]))),
+            None => self.gpu.record(json!(["compute", {"label": label}, ComputePass::taped(record)])),
         }
     }
 
@@ -224,7 +224,7 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => self.gpu.record(Command::Device(json!(["render", targets.recorded(), RenderPass::taped(record)]))),
+            None => self.gpu.record(json!(["render", targets.recorded(), RenderPass::taped(record)])),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::frame::{Bytes, DeviceObject, Purpose};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::{Medium, WgpuDevice};
 use crate::gpu::device::{
-    Buffer, Command, Object, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors,
+    Buffer, Entry, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors,
 };
 use bytemuck::NoUninit;
 use serde_json::json;
@@ -22,14 +22,14 @@ impl Gpu {
     }
 
     /// Creates an object: one of wgpu's, or what stands for it on a tape.
-    pub(in crate::gpu) fn create<T>(
+    pub(in crate::gpu) fn create<T, E: Into<Entry>>(
         &self,
         real: impl FnOnce(&WgpuDevice) -> T,
-        recorded: impl FnOnce() -> Object,
+        recorded: impl FnOnce() -> E,
     ) -> DeviceObject<T> {
         match &self.medium {
             Medium::Device(open) => DeviceObject::real(real(open)),
-            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(recorded())),
+            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(recorded().into())),
             Medium::Nowhere => DeviceObject::numbered(0),
         }
     }
@@ -96,7 +96,7 @@ impl Gpu {
     pub(in crate::gpu) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
         match self.wgpu() {
             Some(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            None => self.record(Command::Write { buffer: buffer.object.id, offset, bytes: bytes.into() }),
+            None => self.record(Entry { value: json!(["write", buffer.object.id, offset]), bytes: Some(bytes.into()) }),
         }
     }
 
@@ -161,8 +161,8 @@ impl Gpu {
             ),
             Medium::Tape(tape) => {
                 let object = &mut tape.borrow_mut().objects[texture.object.id];
-                object.descriptor["bytesPerRow"] = bytes_per_row.into();
-                object.contents = Some(bytes.to_vec());
+                object.value["bytesPerRow"] = bytes_per_row.into();
+                object.bytes = Some(bytes.to_vec());
             }
             Medium::Nowhere => {}
         }
@@ -173,7 +173,7 @@ impl Gpu {
         let dimension = array.then_some(wgpu::TextureViewDimension::D2Array);
         let descriptor = wgpu::TextureViewDescriptor { dimension, ..Default::default() };
         let real = |_: &WgpuDevice| texture.object.get().create_view(&descriptor);
-        self.create(real, || Object::new(json!({"kind": "view", "texture": texture.object.id})))
+        self.create(real, || json!({"kind": "view", "texture": texture.object.id}))
     }
 
     /// A sampler that repeats and filters.
@@ -187,7 +187,7 @@ impl Gpu {
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
             ..Default::default()
         };
-        let recorded = || Object::new(json!({"kind": "sampler", "label": label}));
+        let recorded = || json!({"kind": "sampler", "label": label});
         self.create(|open| open.device.create_sampler(&descriptor), recorded)
     }
 

@@ -1,33 +1,33 @@
 //! Objects of a tape, in the words of WebGPU.
 
 use crate::frame::DeviceObject;
-use crate::gpu::device::{Object, RenderPipelineParts, Resource};
+use crate::gpu::device::{Entry, RenderPipelineParts, Resource};
 use crate::gpu::shader::reflection::Binding;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 
-pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, contents: Option<&[u8]>) -> Object {
-    let descriptor = json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
+pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, contents: Option<&[u8]>) -> Entry {
+    let value = json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
     // Contents end with the buffer, which is a little longer if their length is odd.
     let padded = |contents: &[u8]| {
         let mut padded = contents.to_vec();
         padded.resize(size as usize, 0);
         padded
     };
-    Object { contents: contents.map(padded), ..Object::new(descriptor) }
+    Entry { value, bytes: contents.map(padded) }
 }
 
-pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Object {
-    Object::new(json!({
+pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Value {
+    json!({
         "kind": "texture",
         "label": descriptor.label,
         "size": [descriptor.size.width, descriptor.size.height],
         "format": name(descriptor.format),
         "usage": descriptor.usage.bits(),
-    }))
+    })
 }
 
-pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderStages) -> Object {
+pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderStages) -> Value {
     let entry = |binding: &Binding| {
         let mut value = json!({"binding": binding.number, "visibility": stages.bits()});
         match binding.ty {
@@ -48,10 +48,10 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
         value
     };
     let entries: Vec<_> = bindings.iter().map(entry).collect();
-    Object::new(json!({"kind": "groupLayout", "entries": entries}))
+    json!({"kind": "groupLayout", "entries": entries})
 }
 
-pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, Resource)]) -> Object {
+pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, Resource)]) -> Value {
     let entry = |(binding, resource): &(u32, Resource)| match resource {
         Resource::Buffer(buffer, offset, size) => {
             json!({"binding": binding, "buffer": buffer.object.id, "offset": offset, "size": size})
@@ -60,10 +60,10 @@ pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound:
         Resource::Sampler(sampler) => json!({"binding": binding, "sampler": sampler.id}),
     };
     let entries: Vec<_> = bound.iter().map(entry).collect();
-    Object::new(json!({"kind": "group", "layout": layout.id, "entries": entries}))
+    json!({"kind": "group", "layout": layout.id, "entries": entries})
 }
 
-pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
+pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Value {
     let depth = parts.depth_state().map(|depth| {
         json!({
             "format": name(depth.format),
@@ -83,7 +83,7 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
         fragment["targets"] = targets.iter().flatten().map(target).collect();
         fragment
     });
-    Object::new(json!({
+    json!({
         "kind": "render",
         "label": parts.label,
         "layout": parts.layout.id,
@@ -91,7 +91,7 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Object {
         "topology": name(parts.topology),
         "depthStencil": depth,
         "fragment": fragment,
-    }))
+    })
 }
 
 pub(in crate::gpu) fn constants(values: &[(&str, f64)]) -> Value {

@@ -2,7 +2,7 @@
 
 use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, StageTime};
 use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
-use crate::gpu::device::{Adapter, Command, ComputePipeline, Failures, ShaderModule, Tape, needs};
+use crate::gpu::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
 use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
@@ -162,33 +162,27 @@ impl Gpu {
     }
 
     pub(in crate::gpu) fn wgpu(&self) -> Option<&WgpuDevice> {
-        match &self.medium {
-            Medium::Device(open) => Some(open),
-            Medium::Tape(_) | Medium::Nowhere => None,
-        }
+        let Medium::Device(open) = &self.medium else { return None };
+        Some(open)
     }
 
     /// The tape of a device that records; `None` for others.
     pub fn tape(&self) -> Option<Ref<'_, Tape>> {
-        match &self.medium {
-            Medium::Tape(tape) => Some(tape.borrow()),
-            Medium::Device(_) | Medium::Nowhere => None,
-        }
+        let Medium::Tape(tape) = &self.medium else { return None };
+        Some(tape.borrow())
     }
 
     /// Puts a command on the tape, if there is one.
-    pub(in crate::gpu) fn record(&self, command: Command) {
+    pub(in crate::gpu) fn record(&self, command: impl Into<Entry>) {
         if let Medium::Tape(tape) = &self.medium {
-            tape.borrow_mut().commands.push(command);
+            tape.borrow_mut().commands.push(command.into());
         }
     }
 
     /// Commands recorded on the tape since the last call; none without a tape.
-    pub fn take_commands(&self) -> Vec<Command> {
-        match &self.medium {
-            Medium::Tape(tape) => std::mem::take(&mut tape.borrow_mut().commands),
-            Medium::Device(_) | Medium::Nowhere => Vec::new(),
-        }
+    pub fn take_commands(&self) -> Vec<Entry> {
+        let Medium::Tape(tape) = &self.medium else { return Vec::new() };
+        std::mem::take(&mut tape.borrow_mut().commands)
     }
 
     pub(in crate::gpu) fn timestamps(&self) -> Option<&RefCell<Timestamps>> {

@@ -20,4 +20,4 @@ pub(in crate::gpu) use objects::{
     BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, PipelineLayout, RenderPipeline, RenderPipelineParts, Resource,
     Sampler, ShaderModule, Texture, TextureView,
 };
-pub(in crate::gpu) use tape::{Command, Object, Tape};
+pub(in crate::gpu) use tape::{Entry, Tape};

@@ -4,7 +4,7 @@
 //! commands that refer to objects by index. Shader texts and bytes are kept once, in a [`Library`] that tapes share.
 
 use indexmap::IndexSet;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Texts of shaders and contents of buffers and textures, each stored once.
 #[derive(Debug, Default)]
@@ -27,64 +27,41 @@ impl Library {
     }
 }
 
-/// A command, with objects by their index on the tape.
+/// An object or a command of a tape in WebGPU's words, which name other objects by index.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// Writes bytes from the host to a buffer.
-    Write {
-        /// The buffer written.
-        buffer: usize,
-        /// First byte written.
-        offset: u64,
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
-    /// Any other command in the page's form: its name, then its arguments.
-    Device(Value),
+pub struct Entry {
+    /// An object's kind and descriptor, with the text of a shader, or a command's name and arguments.
+    pub value: Value,
+    /// Contents of a buffer or texture before the first command, or what a command writes.
+    pub bytes: Option<Vec<u8>>,
 }
 
-impl Command {
-    /// The command in the page's form.
-    pub fn json(&self, library: &mut Library) -> Value {
-        match self {
-            Self::Write { buffer, offset, bytes } => json!(["write", buffer, offset, library.blob(bytes)]),
-            Self::Device(value) => value.clone(),
-        }
+impl From<Value> for Entry {
+    fn from(value: Value) -> Self {
+        Self { value, bytes: None }
     }
 }
 
-/// An object of a tape: its descriptor, and what it holds before the first command.
-#[derive(Debug, Clone)]
-pub struct Object {
-    /// Its kind and its descriptor in WebGPU's words. Other objects are named by index.
-    pub descriptor: Value,
-    /// A shader's text.
-    pub text: Option<String>,
-    /// Contents of a buffer or texture.
-    pub contents: Option<Vec<u8>>,
-}
-
-impl Object {
-    /// Creates an object without text and contents.
-    pub fn new(descriptor: Value) -> Self {
-        Self { descriptor, text: None, contents: None }
-    }
-
-    /// The object in the page's form.
+impl Entry {
+    /// The entry in the page's form: text and bytes by their index in the library.
     pub fn json(&self, library: &mut Library) -> Value {
-        let mut value = self.descriptor.clone();
-        if let Some(text) = &self.text {
+        let mut value = self.value.clone();
+        if let Some(text) = self.value["text"].as_str() {
             value["text"] = library.text(text).into();
         }
-        if let Some(contents) = &self.contents {
-            value["contents"] = library.blob(contents).into();
+        if let Some(bytes) = &self.bytes {
+            let index = library.blob(bytes).into();
+            match &mut value {
+                Value::Array(command) => command.push(index),
+                object => object["contents"] = index,
+            }
         }
         value
     }
 
     /// A label that its creator gave it.
     pub fn label(&self) -> &str {
-        self.descriptor["label"].as_str().unwrap_or_default()
+        self.value["label"].as_str().unwrap_or_default()
     }
 }
 
@@ -92,14 +69,14 @@ impl Object {
 #[derive(Debug, Default)]
 pub struct Tape {
     /// All objects, in the order of their creation.
-    pub objects: Vec<Object>,
+    pub objects: Vec<Entry>,
     /// Commands since the last call of [`Gpu::take_commands`](crate::gpu::Gpu::take_commands).
-    pub commands: Vec<Command>,
+    pub commands: Vec<Entry>,
 }
 
 impl Tape {
     /// Adds an object and returns its index.
-    pub fn push(&mut self, object: Object) -> usize {
+    pub fn push(&mut self, object: Entry) -> usize {
         self.objects.push(object);
         self.objects.len() - 1
     }
@@ -108,13 +85,14 @@ impl Tape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn equal_texts_and_bytes_are_stored_once() {
         let mut library = Library::default();
         assert_eq!([library.text("a"), library.text("b"), library.text("a")], [0, 1, 0]);
         assert_eq!([library.blob(&[1]), library.blob(&[2]), library.blob(&[1])], [0, 1, 0]);
-        let write = Command::Write { buffer: 3, offset: 8, bytes: vec![2] };
+        let write = Entry { value: json!(["write", 3, 8]), bytes: Some(vec![2]) };
         assert_eq!(write.json(&mut library), json!(["write", 3, 8, 1]));
     }
 }

@@ -5,7 +5,7 @@ use crate::frame::DeviceObject;
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::WgpuDevice;
 use crate::gpu::device::{
-    BindGroup, Buffer, ComputePass, ComputePipeline, Object, PipelineLayout, Resource, ShaderModule, descriptors,
+    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule, descriptors,
 };
 use crate::gpu::shader::layout;
 use crate::gpu::shader::reflection::{Binding, Interface};
@@ -27,10 +27,9 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModu
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
-    let recorded = json!({"kind": "module", "label": label});
     let module = gpu.create(
         |open| create(&open.device, label, &key.0, key.1),
-        || Object { text: Some(key.0.clone()), ..Object::new(recorded) },
+        || json!({"kind": "module", "label": label, "text": key.0}),
     );
     modules.insert(key, module.clone());
     module
@@ -125,7 +124,7 @@ pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> Pipel
         })
     };
     let ids = groups.iter().map(|group| group.layout.id);
-    gpu.create(real, || Object::new(json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()})))
+    gpu.create(real, || json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()}))
 }
 
 /// A compute shader whose entry point is `main`, and the layouts of what it binds.
@@ -174,14 +173,14 @@ impl Kernel {
                 })
             },
             || {
-                Object::new(json!({
+                json!({
                     "kind": "compute",
                     "label": self.label,
                     "layout": self.layout.id,
                     "module": self.module.id,
                     "entryPoint": "main",
                     "constants": descriptors::constants(&constants),
-                }))
+                })
             },
         );
         pipelines.push((self.module.clone(), constants, pipeline.clone()));
