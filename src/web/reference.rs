@@ -14,17 +14,9 @@ const PRECISION: f64 = 0.1;
 /// The word that stands for a vector without direction: no direction has -32,768 as a coordinate.
 const NO_DIRECTION: u32 = 0x8000_8000;
 
-/// Bytes of a vertex in this form.
+/// Bytes of a vertex in this form: 12 for its position, and 4 for each direction, which has three floats in a format.
 fn vertex_bytes(format: VertexFormat) -> usize {
-    12 + 4 * directions(format)
-}
-
-fn directions(format: VertexFormat) -> usize {
-    match format.floats() {
-        3 => 0,
-        6 => 1,
-        _ => 2,
-    }
+    12 + 4 * (format.floats() / 3 - 1)
 }
 
 /// The number of instances of each group and of ticks, at most [`SAMPLED`] and `ticks`, whose vertices fit into some
@@ -50,13 +42,13 @@ pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blendi
     let mut bytes = Vec::with_capacity(numbers.len() * 4);
     let mut off: f64 = 0.0;
     for vertex in numbers.chunks_exact(group.format.floats()) {
-        for &coordinate in &vertex[..3] {
+        let (position, directions) = vertex.split_at(3);
+        for &coordinate in position {
             off = off.max((f64::from(coordinate as f32) - coordinate).abs() / diagonal);
             bytes.extend((coordinate as f32).to_le_bytes());
         }
-        for direction in 0..directions(group.format) {
-            let at = 3 + 3 * direction;
-            bytes.extend(packed(DVec3::new(vertex[at], vertex[at + 1], vertex[at + 2])).to_le_bytes());
+        for direction in directions.chunks_exact(3) {
+            bytes.extend(packed(DVec3::from_slice(direction)).to_le_bytes());
         }
     }
     let allowed = PRECISION * Tolerance::of(group.format).position;
