@@ -38,16 +38,13 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         let parent_at =
             |pose: &[DAffine3]| if parent == NO_PARENT { DAffine3::IDENTITY } else { pose[usize::from(parent)] };
-        let resting = parent_at(&rest).inverse() * rest[joint];
         let fixed = skeleton.matrices().iter().any(|(fixed, _)| usize::from(*fixed) == joint);
-        let local = match bound[joint].filter(|_| !fixed) {
-            Some(bound) => parent_at(&pose).inverse() * bound,
-            None => resting,
-        };
-        pose.push(parent_at(&pose) * local);
-        if fixed || bound[joint].is_none() {
+        let Some(bound) = bound[joint].filter(|_| !fixed) else {
+            pose.push(parent_at(&pose) * parent_at(&rest).inverse() * rest[joint]);
             continue;
-        }
+        };
+        let local = parent_at(&pose).inverse() * bound;
+        pose.push(bound);
         let (scale, rotation, translation) = local.to_scale_rotation_translation();
         let values = [
             (Channel::Rotation, rotation.as_quat().to_array().to_vec()),
