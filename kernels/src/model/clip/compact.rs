@@ -229,7 +229,8 @@ impl Compact {
         let frames = channels.first().map_or(1, |samples| samples.values.len());
         let mut compact = Self { start, interval, frames: frames as u32, ..Self::default() };
         let mut columns = Vec::new();
-        for Samples { joint, channel, values, precision } in channels {
+        for samples in channels {
+            let Samples { joint, channel, values, .. } = samples;
             if values.iter().flatten().any(|v| !v.is_finite()) {
                 return Err(ModelError::new(format!("joint {joint}"), "its poses are not finite"));
             }
@@ -240,12 +241,8 @@ impl Compact {
                 continue;
             }
             let (track, column) = match channel {
-                Channel::Rotation => rotations(*joint, values, *precision),
-                _ => {
-                    let vectors = values.iter().map(|v| [v[0], v[1], v[2]]).collect();
-                    let coding = Coding { dropped: 0, bits: MOST_BITS, precision: *precision };
-                    ranged(*joint, *channel, coding, vectors)
-                }
+                Channel::Rotation => rotations(samples),
+                _ => ranged(samples, 0, values.iter().map(|v| [v[0], v[1], v[2]]).collect()),
             };
             compact.tracks.push(track);
             columns.push(column);
@@ -290,18 +287,9 @@ fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
 }
 
-/// Rules for encoding a channel.
-#[derive(Clone, Copy)]
-struct Coding {
-    dropped: u8,
-    /// Most bits of a component.
-    bits: u8,
-    /// As [`Samples::precision`].
-    precision: f32,
-}
-
-/// Encodes three components over their range.
-fn ranged(joint: u16, channel: Channel, coding: Coding, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<CompactKey>) {
+/// Encodes three components of each sample over their range; `dropped` is that of the track.
+fn ranged(samples: &Samples, dropped: u8, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<CompactKey>) {
+    let Samples { joint, channel, precision, .. } = *samples;
     values.iter_mut().flatten().for_each(|v| *v = without_tiny(*v));
     let bound = |c: usize, pick: fn(f64, f64) -> f64| values.iter().map(|v| v[c].into()).reduce(pick).unwrap_or(0.0);
     let ranges: [[f64; 2]; 3] = std::array::from_fn(|c| [bound(c, f64::min), bound(c, f64::max)]);
@@ -309,16 +297,11 @@ fn ranged(joint: u16, channel: Channel, coding: Coding, mut values: Vec<[f32; 3]
     // Both ends of a range, rounded outwards, are to fit 16 bits.
     let exponent = (most * 32_768.0 / 32_766.0).log2().ceil();
     let unit = (exponent - 15.0).exp2();
-    let mut track = CompactTrack {
-        joint,
-        channel,
-        dropped: coding.dropped,
-        exponent: exponent as i8,
-        bits: [0; 3],
-        low: [0; 3],
-        extent: [0; 3],
-    };
-    let precision = f64::from(coding.precision);
+    let mut track =
+        CompactTrack { joint, channel, dropped, exponent: exponent as i8, bits: [0; 3], low: [0; 3], extent: [0; 3] };
+    let precision = f64::from(precision);
+    // One bit less for any component, so that a vector's lane has room for a bit of the choice beside each number.
+    let most_bits = if dropped == ANY { MOST_BITS - 1 } else { MOST_BITS };
     for (c, [low, high]) in ranges.into_iter().enumerate() {
         if (high - low) / 2.0 <= precision {
             let fixed = ((low + high) / 2.0 / unit * 65_536.0).round() as i64;
@@ -329,17 +312,14 @@ fn ranged(joint: u16, channel: Channel, coding: Coding, mut values: Vec<[f32; 3]
         let extent = (high / unit).ceil() - first;
         (track.low[c], track.extent[c]) = (first as i16, extent as u16);
         let rounding = |bits: u8| extent * unit / f64::from(largest(bits)) / 2.0;
-        track.bits[c] = (1..coding.bits).find(|bits| rounding(*bits) <= precision).unwrap_or(coding.bits);
+        track.bits[c] = (1..most_bits).find(|bits| rounding(*bits) <= precision).unwrap_or(most_bits);
     }
     let Decoder { low, step } = track.decoder();
     let number = |value: f32, c: usize| match track.bits[c] {
         0 => 0,
         bits => ((value - low[c]) / step[c]).round().clamp(0.0, largest(bits).into()) as u16,
     };
-    let key = |value: &[f32; 3]| CompactKey {
-        numbers: std::array::from_fn(|c| number(value[c], c)),
-        dropped: coding.dropped,
-    };
+    let key = |value: &[f32; 3]| CompactKey { numbers: std::array::from_fn(|c| number(value[c], c)), dropped };
     (track, values.iter().map(key).collect())
 }
 
@@ -350,18 +330,15 @@ pub fn without_tiny(value: f32) -> f32 {
 
 /// Encodes rotations by three of their four components. A component that stays well away from zero throughout is left
 /// out of all keys; otherwise each key leaves out its largest.
-fn rotations(joint: u16, values: &[[f32; 4]], precision: f32) -> (CompactTrack, Vec<CompactKey>) {
+fn rotations(samples: &Samples) -> (CompactTrack, Vec<CompactKey>) {
+    let values = &samples.values;
     let least = |c: usize| values.iter().map(|q| q[c].abs()).fold(f32::INFINITY, f32::min);
     let dropped = (0..4).max_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(3);
     if least(dropped) >= 0.4 {
-        let coding = Coding { dropped: dropped as u8, bits: MOST_BITS, precision };
-        return ranged(joint, Channel::Rotation, coding, values.iter().map(|q| without(q, dropped)).collect());
+        return ranged(samples, dropped as u8, values.iter().map(|q| without(q, dropped)).collect());
     }
     let largest_of = |q: &[f32; 4]| (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
-    // One bit less, so that a vector's lane has room for a bit of the choice beside each number.
-    let coding = Coding { dropped: ANY, bits: MOST_BITS - 1, precision };
-    let kept = values.iter().map(|q| without(q, largest_of(q))).collect();
-    let (track, mut keys) = ranged(joint, Channel::Rotation, coding, kept);
+    let (track, mut keys) = ranged(samples, ANY, values.iter().map(|q| without(q, largest_of(q))).collect());
     keys.iter_mut().zip(values).for_each(|(key, q)| key.dropped = largest_of(q) as u8);
     (track, keys)
 }
@@ -380,7 +357,8 @@ mod tests {
     #[test]
     fn what_rounding_leaves_of_zero_is_zero() {
         let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
-        let (track, keys) = rotations(0, &frames, 0.0);
+        let samples = Samples { joint: 0, channel: Channel::Rotation, values: frames.to_vec(), precision: 0.0 };
+        let (track, keys) = rotations(&samples);
         let low = track.decoder().low;
         assert_eq!((track.bits, low[1..].to_vec()), ([16, 0, 0], vec![0.0; 2]));
         assert!(low[0] > 0.09 && keys.iter().all(|key| key.numbers[1..] == [0, 0]));
