@@ -45,9 +45,9 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         let mut poses = Resampled::new(skeleton, clip, raw, keys, frames);
         // `None` beyond the error.
         let within = |made: Compact| {
-            let made = clip.with_compact(made);
-            let found = largest_error(ends, skeleton, clip, &made, keys.times(clip.duration(), frames), enough);
-            (found.distance <= enough).then(|| made.with_error(found))
+            let (times, compact) = (keys.times(clip.duration(), frames), clip.with_compact(made.clone()));
+            let error = largest_error(ends, skeleton, clip, &compact, times, enough);
+            (error.distance <= enough).then(|| clip.with_compact(Compact { error, ..made }))
         };
         let moving = poses.encoded(skeleton, clip)?;
         if moving.bytes() >= clip.bytes() {
@@ -55,14 +55,18 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         }
         let Some(mut made) = within(moving) else { continue };
         for (channel, middle) in poses.calm(ends, enough) {
-            let moving = poses.hold(channel, middle);
+            let moving = std::mem::replace(&mut poses.channels[channel].values, vec![middle; frames]);
             match within(poses.encoded(skeleton, clip)?) {
                 Some(held) => made = held,
                 None => poses.channels[channel].values = moving,
             }
         }
         for attempt in 0..ATTEMPTS {
-            poses.round(ends, COARSEST * FINER.powi(attempt) * enough);
+            // Rounding may move the ends beneath every joint about as far.
+            let part = COARSEST * FINER.powi(attempt) * enough;
+            for Samples { joint, channel, precision, .. } in &mut poses.channels {
+                *precision = (part / ends.span((*joint).into(), *channel)) as f32;
+            }
             if let Some(rounded) = within(poses.encoded(skeleton, clip)?) {
                 made = rounded;
                 break;
@@ -91,8 +95,7 @@ impl Resampled {
             let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
             one::sample(skeleton, Some(clip), time, &mut pose);
             for Samples { joint, channel, values, .. } in &mut channels {
-                let rows = &pose[usize::from(*joint)][first_row(*channel)..][..channel.width()];
-                values.push(std::array::from_fn(|c| rows.get(c).map_or(0.0, |row| row[0])));
+                values.push(value_of(pose[usize::from(*joint)].as_flattened(), *channel));
             }
         }
         Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
@@ -110,34 +113,22 @@ impl Resampled {
         calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
     }
 
-    /// Lets rounding move the ends of every joint about as far: by a part of the skeleton's size.
-    fn round(&mut self, ends: &Ends, part: f64) {
-        for Samples { joint, channel, precision, .. } in &mut self.channels {
-            *precision = (part / ends.span((*joint).into(), *channel)) as f32;
-        }
-    }
-
-    /// Holds a channel at a value; returns its former values.
-    fn hold(&mut self, channel: usize, value: [f32; 4]) -> Vec<[f32; 4]> {
-        let values = &mut self.channels[channel].values;
-        let held = vec![value; values.len()];
-        std::mem::replace(values, held)
-    }
-
     fn encoded(&self, skeleton: &Skeleton, clip: &Clip) -> Result<Compact, ModelError> {
         let at_rest = |joint: u16, channel| {
             let rest = match clip.is_additive() {
                 true => Transform::IDENTITY,
                 false => skeleton.rest()[usize::from(joint)],
             };
-            match channel {
-                Channel::Rotation => rest.rotation.to_array(),
-                Channel::Translation => rest.translation.extend(0.0).to_array(),
-                Channel::Scale => rest.scale.extend(0.0).to_array(),
-            }
+            value_of(&rest.numbers(), channel)
         };
         Compact::encode(self.start, self.interval, &self.channels, at_rest)
     }
+}
+
+/// The value of a channel in the ten numbers of a local pose. Vectors end in a zero.
+fn value_of(pose: &[f32], channel: Channel) -> [f32; 4] {
+    let numbers = &pose[first_row(channel)..][..channel.width()];
+    std::array::from_fn(|c| numbers.get(c).copied().unwrap_or(0.0))
 }
 
 /// The largest error over some times. Stops at the first error beyond `enough`.

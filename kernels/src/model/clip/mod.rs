@@ -13,7 +13,7 @@ pub use raw::{RawKeys, Track};
 pub use weights::WeightKeys;
 
 use super::ModelError;
-use compact::{ClipError, Compact};
+use compact::Compact;
 use fieldwork::Fieldwork;
 
 /// An animation of a skeleton's joints over `[0, duration)`.
@@ -129,13 +129,6 @@ impl Clip {
     /// The clip with compact keys in place of its own.
     pub fn with_compact(&self, compact: Compact) -> Self {
         Self { keys: ClipKeys::Compact(compact), ..self.clone() }
-    }
-    /// The clip with the measured error of its compact keys; raw keys stay as they are.
-    pub fn with_error(mut self, error: ClipError) -> Self {
-        if let ClipKeys::Compact(compact) = &mut self.keys {
-            compact.error = error;
-        }
-        self
     }
     /// Changes the interpolation of linear rotation tracks.
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
