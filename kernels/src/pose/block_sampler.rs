@@ -22,13 +22,6 @@ struct GroupRows {
     clips: Vec<Option<ClipRows>>,
 }
 
-/// The clip and time that a lane plays in a slot.
-struct LanePlay {
-    lane: usize,
-    clip: u32,
-    time: f32,
-}
-
 impl<const N: usize> BlockSampler<N> {
     /// A sampler for blocks of `N` instances of a crowd; converts its clips.
     pub fn new(crowd: &Crowd, isa: Isa) -> Self {
@@ -83,15 +76,13 @@ impl<const N: usize> BlockSampler<N> {
     ) {
         let skeleton = group.model.skeleton();
         let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
-        let played =
-            |(lane, layers): (usize, &&[Layer])| play(lane, layers).map(|(clip, time)| LanePlay { lane, clip, time });
-        let plays: ArrayVec<LanePlay, N> = lanes.iter().enumerate().filter_map(played).collect();
+        let plays: [Option<(u32, f32)>; N] = std::array::from_fn(|lane| play(lane, lanes.get(lane)?));
         let rows = self.rows.get(block.group);
         if let Some((stills, plays)) = rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?))) {
             // Rows exist for whole blocks only, so N is BLOCK.
             return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
         }
-        for LanePlay { lane, clip, time } in plays {
+        for (lane, (clip, time)) in (0..N).zip(plays).filter_map(|(lane, play)| Some((lane, play?))) {
             let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
             sample(skeleton, clip, time, lane, slot);
         }
@@ -114,14 +105,12 @@ impl GroupRows {
     }
 
     /// The clips and times of all lanes, or `None` if any of the clips is not stored in rows.
-    fn plays(&self, plays: &[LanePlay]) -> Option<Plays<'_>> {
-        let rows = |play: &LanePlay| {
-            let clip = if play.clip == REST { &self.rest } else { self.clips.get(play.clip as usize)? };
-            Some((clip.as_ref()?, play.time))
-        };
+    fn plays(&self, plays: &[Option<(u32, f32)>]) -> Option<Plays<'_>> {
         let mut all = [None; BLOCK];
-        for play in plays {
-            all[play.lane] = Some(rows(play)?);
+        for (own, play) in all.iter_mut().zip(plays) {
+            let Some((clip, time)) = *play else { continue };
+            let rows = if clip == REST { &self.rest } else { self.clips.get(clip as usize)? };
+            *own = Some((rows.as_ref()?, time));
         }
         Some(all)
     }
