@@ -3,8 +3,9 @@
 use super::arc::ShortArc;
 use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
+use super::{Local, ROTATION};
+use crate::model::Channel;
 use crate::model::compact::{ANY, Compact, CompactTrack, Decoder, without, without_tiny};
-use crate::model::{Channel, Transform};
 use crate::simd::{Aligned, Simd, load_rows};
 
 /// Value of a number's upper bit if that bit encodes the component that is left out.
@@ -58,7 +59,7 @@ impl CompactRows {
     }
 
     /// The clip's rows; joints without a track take their values from `base`.
-    pub fn new(compact: &Compact, base: &[Transform]) -> Self {
+    pub fn new(compact: &Compact, base: &[Local<1>]) -> Self {
         let strips = base.len().div_ceil(STRIP);
         // Every time falls between two frames. A single frame is stored twice.
         let frames = (compact.frames as usize).max(2);
@@ -169,17 +170,16 @@ fn first_number(track: &CompactTrack) -> usize {
 }
 
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
-fn still_rotations(base: &[Transform], strip: usize) -> RotationCoding {
-    let largest = |t: &Transform| {
-        let q = t.rotation.to_array();
+fn still_rotations(base: &[Local<1>], strip: usize) -> RotationCoding {
+    let rotation = |pose: &Local<1>| -> [f32; 4] { std::array::from_fn(|c| pose[ROTATION + c][0]) };
+    let largest = |pose: &Local<1>| {
+        let q = rotation(pose);
         (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
     };
     RotationCoding {
-        low: std::array::from_fn(|c| {
-            row(base, strip, |t| without_tiny(without(&t.rotation.to_array(), largest(t))[c]))
-        }),
+        low: std::array::from_fn(|c| row(base, strip, |pose| without_tiny(without(&rotation(pose), largest(pose))[c]))),
         step: [[0.0; STRIP]; 3],
-        dropped: std::array::from_fn(|digit| row(base, strip, |t| digit_of(largest(t), digit))),
+        dropped: std::array::from_fn(|digit| row(base, strip, |pose| digit_of(largest(pose), digit))),
         any: None,
     }
 }

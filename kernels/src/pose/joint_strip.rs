@@ -1,7 +1,7 @@
 //! Rows: one number of 16 neighbouring joints side by side.
 
-use super::TRANSLATION;
-use crate::model::{Channel, Transform};
+use super::{Local, TRANSLATION};
+use crate::model::Channel;
 use crate::simd::Simd;
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
@@ -14,13 +14,13 @@ pub(super) type Row = [f32; STRIP];
 pub(super) type Vectors = [Row; 6];
 
 /// One number of a strip's joints, one per lane; lanes beyond the last joint repeat it.
-pub(super) fn row(base: &[Transform], strip: usize, number: impl Fn(&Transform) -> f32) -> Row {
+pub(super) fn row(base: &[Local<1>], strip: usize, number: impl Fn(&Local<1>) -> f32) -> Row {
     std::array::from_fn(|lane| number(&base[(strip * STRIP + lane).min(base.len() - 1)]))
 }
 
 /// Translations and scales of a strip.
-pub(super) fn vectors(base: &[Transform], strip: usize) -> Vectors {
-    std::array::from_fn(|c| row(base, strip, |t| t.numbers()[TRANSLATION + c]))
+pub(super) fn vectors(base: &[Local<1>], strip: usize) -> Vectors {
+    std::array::from_fn(|c| row(base, strip, |pose| pose[TRANSLATION + c][0]))
 }
 
 /// Number of strips with a joint that moves or scales; an item is a track's joint and channel.

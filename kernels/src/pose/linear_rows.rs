@@ -2,7 +2,8 @@
 
 use super::arc::{arc, sine_over_x};
 use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
-use crate::model::{Channel, Interpolation, RawKeys, RotationBlend, Transform};
+use super::{Local, ROTATION};
+use crate::model::{Channel, Interpolation, RawKeys, RotationBlend};
 use crate::simd::{Aligned, Simd, load_rows};
 
 /// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
@@ -40,7 +41,7 @@ impl LinearRows {
 
     /// The rows of keys; joints without a track take their values from `base`. `None` if tracks differ in their key
     /// times, or are not all linear and spherical.
-    pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Transform]) -> Option<Self> {
+    pub fn new(raw: &RawKeys, blend: RotationBlend, base: &[Local<1>]) -> Option<Self> {
         if !is_plain(raw, blend) {
             return None;
         }
@@ -54,8 +55,8 @@ impl LinearRows {
         let mut rotations: Aligned<RotationKey> = Aligned::zeroed(times.len() * strips);
         for (index, rows) in rotations.iter_mut().enumerate() {
             for (c, rows) in rows.iter_mut().enumerate() {
-                *rows = row(base, index % strips, |t| match c {
-                    0..4 => t.rotation.to_array()[c],
+                *rows = row(base, index % strips, |pose| match c {
+                    0..4 => pose[ROTATION + c][0],
                     4 => 0.0,
                     _ => 1.0,
                 });

@@ -2,7 +2,7 @@
 
 use super::arc::{angle_between, slerp};
 use super::sample_compact::sample_compact;
-use super::{Local, ROTATION, SCALE, TRANSLATION, write};
+use super::{Local, ROTATION, SCALE, TRANSLATION, first_row, write};
 use crate::model::{Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform};
 
 /// Cosine from which on [`RotationBlend::AuthoredPath`] interpolates linearly and normalises.
@@ -20,14 +20,23 @@ pub(super) fn sample<const N: usize>(
     lane: usize,
     local: &mut [Local<N>],
 ) {
-    let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
-    for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
-        write(out, lane, 0, &still.unwrap_or(rest).numbers());
-    }
+    constants(skeleton, clip, lane, local);
     let Some(clip) = clip else { return };
     match clip.keys() {
         ClipKeys::Raw(raw) => sample_raw(raw, clip.rotation_blend(), time, lane, local),
         ClipKeys::Compact(compact) => sample_compact(compact, time, lane, local),
+    }
+}
+
+/// Writes what no track changes: the rest pose, no difference in an additive clip, or a compact clip's own constants.
+pub(super) fn constants<const N: usize>(skeleton: &Skeleton, clip: Option<&Clip>, lane: usize, local: &mut [Local<N>]) {
+    let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
+    for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
+        write(out, lane, 0, &still.unwrap_or(rest).numbers());
+    }
+    for still in clip.and_then(|clip| clip.keys().compact()).iter().flat_map(|compact| &compact.still) {
+        let value = &still.value[..still.channel.width()];
+        write(&mut local[usize::from(still.joint)], lane, first_row(still.channel), value);
     }
 }
 

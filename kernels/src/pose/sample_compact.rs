@@ -6,12 +6,8 @@ use crate::model::Channel;
 use crate::model::compact::{Compact, CompactKey, Decoder};
 use crate::simd::Scalar;
 
-/// Overwrites the poses in lane `lane` of a block with the values of a compact clip.
+/// Overwrites the poses in lane `lane` of a block with the values of a compact clip's tracks.
 pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
-    for still in &compact.still {
-        let value = &still.value[..still.channel.width()];
-        write(&mut local[usize::from(still.joint)], lane, first_row(still.channel), value);
-    }
     let (first, fraction) = Frames::of(compact).place(time);
     let arc = ShortArc::new::<1, Scalar>(fraction);
     let (last, row) = (compact.frames as usize - 1, compact.row);

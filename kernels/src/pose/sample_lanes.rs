@@ -9,12 +9,12 @@ use super::arc::ShortArc;
 use super::compact_rows::CompactRows;
 use super::joint_strip::{STRIP, Vectors, vectors};
 use super::linear_rows::{LinearPair, LinearRows};
+use super::sample::constants;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
-use crate::model::{Channel, Clip, ClipKeys, RawKeys, RotationBlend, Skeleton, Transform};
+use crate::model::{Clip, ClipKeys, RawKeys, RotationBlend, Skeleton};
 use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
 use arrayvec::ArrayVec;
-use glam::{Quat, Vec3};
 
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
@@ -83,7 +83,7 @@ impl ClipRows {
 
 impl Stills {
     /// Places of the constants of each strip.
-    fn of(&mut self, base: &[Transform]) -> Vec<usize> {
+    fn of(&mut self, base: &[Local<1>]) -> Vec<usize> {
         (0..base.len().div_ceil(STRIP)).map(|strip| self.place(vectors(base, strip))).collect()
     }
 
@@ -101,22 +101,10 @@ impl Stills {
     }
 }
 
-/// Values of channels without a track: the rest pose, no difference in an additive clip, or a compact clip's own
-/// constants.
-fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Transform> {
-    let mut base = skeleton.rest().to_vec();
-    if clip.is_some_and(Clip::is_additive) {
-        base.fill(Transform::IDENTITY);
-    }
-    for still in clip.and_then(|clip| clip.keys().compact()).iter().flat_map(|compact| &compact.still) {
-        let joint = &mut base[usize::from(still.joint)];
-        let [x, y, z, _] = still.value;
-        match still.channel {
-            Channel::Rotation => joint.rotation = Quat::from_array(still.value),
-            Channel::Translation => joint.translation = Vec3::new(x, y, z),
-            Channel::Scale => joint.scale = Vec3::new(x, y, z),
-        }
-    }
+/// Values of channels without a track.
+fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
+    let mut base = vec![[[0.0]; 10]; skeleton.len()];
+    constants(skeleton, clip, 0, &mut base);
     base
 }
 
