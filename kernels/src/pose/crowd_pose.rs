@@ -284,39 +284,31 @@ impl<const N: usize> BlockPoser<N> {
 
     fn new(crowd: &Crowd, isa: Isa, threads: &Threads) -> Self {
         let parallel = !matches!(threads, Threads::One);
+        let poses = crowd.posed();
         let blocks = Blocks::new(crowd, N, parallel);
-        let shared = crowd.poses().map(|_| vec![[0.0; 12]; crowd.posed().palette_entries() as usize]);
-        let layers = crowd.turnover().map(|_| crowd.layers().clone());
-        let idle = if crowd.has_frozen() { vec![false; blocks.all().len()] } else { Vec::new() };
-        let crowd = crowd.posed();
-        let posed = Blocks::new(crowd, N, parallel);
-        let plan = PartPlan::new::<N>(crowd, &posed, threads.count());
+        let posed = Blocks::new(poses, N, parallel);
+        let plan = PartPlan::new::<N>(poses, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let buffer = |_| {
             let (local, model) = (Aligned::zeroed(plan.local), Aligned::zeroed(plan.model));
             Mutex::new(Poses { local, model, ticks: vec![[None; 2]; plan.part] })
         };
-        let sampler = BlockSampler::new(crowd, isa);
-        let buffers = (0..plan.buffers).map(buffer).collect();
-        let palettes = (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect();
-        let steady = posed.all().iter().map(|b| steady_merge(b, &crowd.groups()[b.group], crowd.layers())).collect();
-        let blends = posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN);
-        let (updated, tick) = (None, 0);
+        let steady = |b: &Block| steady_merge(b, &poses.groups()[b.group], poses.layers());
         Self {
-            posed,
-            blocks,
-            shared,
-            layers,
-            idle,
-            updated,
-            steady,
+            shared: crowd.poses().map(|_| vec![[0.0; 12]; poses.palette_entries() as usize]),
+            layers: crowd.turnover().map(|_| crowd.layers().clone()),
+            idle: if crowd.has_frozen() { vec![false; blocks.all().len()] } else { Vec::new() },
+            updated: None,
+            steady: posed.all().iter().map(steady).collect(),
             isa,
-            sampler,
+            sampler: BlockSampler::new(poses, isa),
             plan,
-            buffers,
-            palettes,
-            blends,
-            tick,
+            buffers: (0..plan.buffers).map(buffer).collect(),
+            palettes: (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect(),
+            blends: posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN),
+            tick: 0,
+            blocks,
+            posed,
         }
     }
 
