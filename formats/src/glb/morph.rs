@@ -19,19 +19,19 @@ pub(super) fn targets(primitive: &PrimitiveData, targets: &[u32], document: &mut
     let property = |target: &u32| {
         let deltas = primitive.targets.iter().find(|deltas| deltas.target == *target).unwrap_or(&none);
         let mut attributes = Map::new();
-        let mut set = |name: &str, stream: &[[f32; 3]], length: &dyn Fn(usize) -> f32| {
-            let shortened = deltas.vertices.iter().zip(stream).map(|(&vertex, delta)| {
-                let length = length(vertex as usize);
-                (vertex, if length > 0.0 { delta.map(|c| c / length) } else { *delta })
+        let mut set = |name: &str, stream: usize, length: &dyn Fn(usize) -> f32| {
+            let shortened = deltas.vertices.iter().map(|&(vertex, deltas)| {
+                let (length, delta) = (length(vertex as usize), deltas[stream]);
+                (vertex, if length > 0.0 { delta.map(|c| c / length) } else { delta })
             });
             let listed: Vec<_> = shortened.filter(|(_, delta)| *delta != [0.0; 3]).collect();
             attributes.insert(name.into(), json!(document.sparse(&listed, count)));
         };
-        set("POSITION", &deltas.positions, &|_| 1.0);
+        set("POSITION", 0, &|_| 1.0);
         if let Some(normals) = &primitive.normals {
-            set("NORMAL", &deltas.normals, &|vertex| length(&normals[vertex]));
+            set("NORMAL", 1, &|vertex| length(&normals[vertex]));
             if let Some(tangents) = &primitive.tangents {
-                set("TANGENT", &deltas.tangents, &|vertex| length(&tangents[vertex][..3]));
+                set("TANGENT", 2, &|vertex| length(&tangents[vertex][..3]));
             }
         }
         Value::Object(attributes)

@@ -32,24 +32,16 @@ pub struct TargetWeight {
 pub struct TargetDeltas {
     /// Index into the model's targets.
     pub target: u32,
-    /// Vertices of the primitive, rising; the target does not move the others.
-    pub vertices: Vec<u32>,
-    /// Added to positions, times the weight; one per item of `vertices`.
-    pub positions: Vec<[f32; 3]>,
-    /// Added to normals; one per item of `vertices`.
-    pub normals: Vec<[f32; 3]>,
-    /// Added to the directions of tangents; one per item of `vertices`.
-    pub tangents: Vec<[f32; 3]>,
+    /// Vertices of the primitive, rising, each with what is added to its position, its normal and the direction of its
+    /// tangent, times the weight. The target does not move the others.
+    pub vertices: Vec<(u32, [[f32; 3]; 3])>,
 }
 
 impl TargetDeltas {
     /// Appends a vertex, unless its deltas are all zero.
-    pub fn push(&mut self, vertex: u32, [position, normal, tangent]: [[f32; 3]; 3]) {
-        if [position, normal, tangent] != [[0.0; 3]; 3] {
-            self.vertices.push(vertex);
-            self.positions.push(position);
-            self.normals.push(normal);
-            self.tangents.push(tangent);
+    pub fn push(&mut self, vertex: u32, deltas: [[f32; 3]; 3]) {
+        if deltas != [[0.0; 3]; 3] {
+            self.vertices.push((vertex, deltas));
         }
     }
 
@@ -57,8 +49,8 @@ impl TargetDeltas {
     pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
         let mut left = Self { target: self.target, ..Self::default() };
         for (place, vertex) in (0..).zip(kept) {
-            if let Ok(at) = self.vertices.binary_search(vertex) {
-                left.push(place, [self.positions[at], self.normals[at], self.tangents[at]]);
+            if let Ok(at) = self.vertices.binary_search_by_key(vertex, |(own, _)| *own) {
+                left.push(place, self.vertices[at].1);
             }
         }
         left
@@ -66,23 +58,16 @@ impl TargetDeltas {
 
     /// Describes the first fault among the deltas for a primitive of `count` vertices.
     pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
-        let Self { target, vertices, positions, normals, tangents } = self;
+        let Self { target, vertices } = self;
         ensure((*target as usize) < targets, || format!("deltas of target {target}; the model has {targets}"))?;
-        let [p, n, t] = [positions.len(), normals.len(), tangents.len()];
-        ensure([p, n, t] == [vertices.len(); 3], || {
-            let problem = format!("{p} position, {n} normal and {t} tangent deltas for {} vertices", vertices.len());
-            format!("target {target} has {problem}; expected one of each per vertex")
-        })?;
-        if let Some(at) = vertices.array_windows().position(|[a, b]| b <= a) {
-            let (a, b) = (vertices[at], vertices[at + 1]);
+        if let Some([(a, _), (b, _)]) = vertices.array_windows().find(|[a, b]| b.0 <= a.0) {
             return Err(format!("target {target} has vertex {b} after {a}; expected rising ones"));
         }
-        if let Some(&vertex) = vertices.last().filter(|&&vertex| vertex as usize >= count) {
+        if let Some((vertex, _)) = vertices.last().filter(|(vertex, _)| *vertex as usize >= count) {
             return Err(format!("target {target} moves vertex {vertex}; there are {count}"));
         }
-        let finite = |deltas: &[[f32; 3]]| deltas.as_flattened().iter().position(|v| !v.is_finite()).map(|at| at / 3);
-        match [positions, normals, tangents].into_iter().find_map(|deltas| finite(deltas)) {
-            Some(at) => Err(format!("target {target} moves vertex {} by a number that is not finite", vertices[at])),
+        match vertices.iter().find(|(_, deltas)| deltas.as_flattened().iter().any(|v| !v.is_finite())) {
+            Some((vertex, _)) => Err(format!("target {target} moves vertex {vertex} by a number that is not finite")),
             None => Ok(()),
         }
     }
@@ -148,9 +133,8 @@ impl Targets {
         }
         let mut sorted = Vec::new();
         for (targets, stored) in primitives {
-            for deltas in targets {
-                let places = deltas.vertices.iter().map(|&vertex| stored[vertex as usize]);
-                sorted.extend(places.zip(0..).map(|(vertex, at)| (deltas.target, vertex, deltas, at)));
+            for TargetDeltas { target, vertices } in targets {
+                sorted.extend(vertices.iter().map(|(vertex, deltas)| (*target, stored[*vertex as usize], deltas)));
             }
         }
         if list.is_empty() {
@@ -169,11 +153,11 @@ impl Targets {
             let (target, first_vertex, ..) = run[0];
             let first_delta = targets.positions.len() as u32;
             spans.push((target as usize, DeltaRun { first_vertex, count: run.len() as u32, first_delta }));
-            for &(_, vertex, deltas, at) in run {
-                targets.positions.push(deltas.positions[at]);
-                targets.normals.push(deltas.normals[at]);
+            for &(_, vertex, &[position, normal, tangent]) in run {
+                targets.positions.push(position);
+                targets.normals.push(normal);
                 if with_tangents {
-                    targets.tangents.push(deltas.tangents[at]);
+                    targets.tangents.push(tangent);
                 }
                 targets.slots[vertex as usize] = 0;
             }
@@ -354,9 +338,8 @@ mod tests {
         assert!(fault(deltas(2, &[0])).contains("deltas of target 2; the model has 2"));
         assert!(fault(deltas(0, &[1, 1])).contains("vertex 1 after 1; expected rising ones"));
         assert!(fault(deltas(0, &[1, 4])).contains("moves vertex 4; there are 4"));
-        assert!(fault(TargetDeltas { vertices: vec![0], ..deltas(1, &[]) }).contains("0 position, 0 normal"));
         let mut bad = deltas(1, &[0, 3]);
-        bad.normals[1][2] = f32::NAN;
+        bad.vertices[1].1[1][2] = f32::NAN;
         assert!(fault(bad).contains("moves vertex 3 by a number that is not finite"));
         assert_eq!(deltas(1, &[0, 3]).check(4, 2), Ok(()));
         let new = |list, deltas: TargetDeltas| {
