@@ -144,22 +144,17 @@ fn primitives(
     targets: &NodeTargets,
     skins: &mut Skins,
 ) -> Result<Vec<PrimitiveData>, Fault> {
-    let mut rigid_skin = 0;
+    let mut skin = 0;
     if !rig.rigid.is_empty() {
         skins.claim(rig.rigid.len(), || "nodes".into())?;
-        rigid_skin = skins.push(SkinData {
-            name: "rigid meshes".into(),
-            joints: rig.rigid.iter().map(|r| r.joint).collect(),
-            inverse_binds: rig.rigid.iter().map(|r| r.to_joint).collect(),
-        });
+        skin = skins.push(rig.rigid_skin.clone());
     }
     let skinned = moved.iter().filter_map(|node| {
         let skin = skins.index_of[node.skin?]?;
         let joints = skins.data[usize::from(skin)].joints.len();
         Some((node.node, node.mesh, Binding::Skin { skin, joints }))
     });
-    let rigid =
-        rig.rigid.iter().zip(0..).map(|(r, entry)| (r.node, r.mesh, Binding::Rigid { skin: rigid_skin, entry }));
+    let rigid = (0..).zip(&rig.rigid).map(|(entry, &(node, mesh))| (node, mesh, Binding::Rigid { skin, entry }));
     let mut all: Vec<_> = skinned.chain(rigid).collect();
     all.sort_by_key(|(node, ..)| {
         (reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node), *node)

@@ -5,7 +5,7 @@ use crate::fault::{Fault, OffUnit, ensure, finite, item};
 use crate::matrices;
 use glam::{DAffine3, Quat, Vec3};
 use skinbench_kernels::model::{
-    IDENTITY_ROWS, Joint, JointTransform, Repair, Rows, Skeleton, Transform, affine_to_rows,
+    IDENTITY_ROWS, Joint, JointTransform, Repair, Skeleton, SkinData, Transform, affine_to_rows,
 };
 
 /// The parent of each node, and all nodes with each after its parent. Refuses children out of range, nodes with two
@@ -47,16 +47,6 @@ pub(super) struct MovedNode {
     pub(super) skin: Option<usize>,
 }
 
-/// A mesh without a skin that is attached to a joint.
-pub(super) struct RigidNode {
-    pub(super) node: usize,
-    pub(super) mesh: usize,
-    /// Joint of the skeleton.
-    pub(super) joint: u16,
-    /// Transform from mesh to joint space.
-    pub(super) to_joint: Rows,
-}
-
 /// Nodes whose mesh has a skin or morph targets, by index.
 pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> {
     let mut moved = Vec::new();
@@ -93,7 +83,10 @@ pub(super) struct NodeRig {
     pub(super) skeleton: Skeleton,
     /// Joint of each node, if it is one.
     pub(super) joint_of: Vec<Option<u16>>,
-    pub(super) rigid: Vec<RigidNode>,
+    /// Nodes that are attached to a joint and have a mesh without a skin, each with its mesh.
+    pub(super) rigid: Vec<(usize, usize)>,
+    /// The joint of each of these, and the transform from mesh to joint space.
+    pub(super) rigid_skin: SkinData,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -164,10 +157,11 @@ impl NodeRig {
         let rigid = nodes.iter().enumerate().filter(|(n, node)| roles[*n].under_joint && node.skin.is_none());
         let rigid = rigid.filter_map(|(n, node)| {
             let (anchor, to_joint) = anchors[n]?;
-            let (mesh, joint) = (node.mesh? as usize, joint_of[anchor]?);
-            Some(RigidNode { node: n, mesh, joint, to_joint: affine_to_rows(&to_joint) })
+            Some(((n, node.mesh? as usize), (joint_of[anchor]?, affine_to_rows(&to_joint))))
         });
-        Ok(Self { skeleton, rigid: rigid.collect(), joint_of })
+        let (rigid, (joints, inverse_binds)): (Vec<_>, (Vec<_>, Vec<_>)) = rigid.unzip();
+        let rigid_skin = SkinData { name: "rigid meshes".into(), joints, inverse_binds };
+        Ok(Self { skeleton, joint_of, rigid, rigid_skin })
     }
 }
 
