@@ -42,9 +42,9 @@ impl RawKeys {
         let mut raw = Self { tracks: Vec::with_capacity(keys.len()), ..Self::default() };
         keys.sort_by_key(|k| (k.joint, k.channel));
         let mut known_timelines = std::collections::HashMap::new();
-        for (index, track) in keys.into_iter().enumerate() {
+        for (index, mut track) in keys.into_iter().enumerate() {
             let place = format!("clip {name:?}, track {index} ({:?} of joint {})", track.channel, track.joint);
-            check(&track).map_err(|problem| ModelError::new(&place, problem))?;
+            normalise(&mut track).map_err(|problem| ModelError::new(&place, problem))?;
             if raw.tracks.last().is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel)) {
                 return Err(ModelError::new(place, "a second track for the same channel; expected one"));
             }
@@ -67,10 +67,6 @@ impl RawKeys {
                 raw.angles.resize(raw.angles.len() + angles, 0.0);
             }
         }
-        for track in 0..raw.tracks.len() {
-            raw.normalise_rotations(track)
-                .map_err(|problem| ModelError::new(format!("clip {name:?}, track {track}"), problem))?;
-        }
         raw.set_rotation_blend(rotation_blend);
         Ok(raw)
     }
@@ -88,26 +84,6 @@ impl RawKeys {
     pub fn bytes(&self) -> usize {
         let numbers = size_of_val(&self.values[..]) + size_of_val(&self.angles[..]);
         self.timelines.bytes() + numbers + size_of_val(&self.tracks[..])
-    }
-
-    fn normalise_rotations(&mut self, track: usize) -> Result<(), String> {
-        let track = self.tracks[track];
-        // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF
-        // normalises after interpolation, so only linear and step keys are touched.
-        if track.channel != Channel::Rotation || track.interpolation == Interpolation::CubicSpline {
-            return Ok(());
-        }
-        let count = self.values_of(&track).len();
-        let values = &mut self.values[track.first_value as usize..][..count];
-        for (key, value) in values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let q = value.map(f64::from);
-            let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
-            if length < 1e-6 {
-                return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
-            }
-            *value = q.map(|v| (v / length) as f32);
-        }
-        Ok(())
     }
 
     /// Flips neighbouring rotation keys to the shorter arc if the blend asks for it, and computes their angles.
@@ -142,9 +118,24 @@ fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
     (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
 }
 
-fn check(track: &Keys) -> Result<(), String> {
+/// Checks a track and normalises its rotations.
+fn normalise(track: &mut Keys) -> Result<(), String> {
     if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
         return Err(format!("squad for {:?}; expected a rotation", track.channel));
     }
-    check_keys(&track.times, &track.values, track.channel.width() * track.interpolation.values_per_key())
+    check_keys(&track.times, &track.values, track.channel.width() * track.interpolation.values_per_key())?;
+    // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF normalises
+    // after interpolation, so only linear and step keys are touched.
+    if track.channel != Channel::Rotation || track.interpolation == Interpolation::CubicSpline {
+        return Ok(());
+    }
+    for (key, value) in track.values.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let q = value.map(f64::from);
+        let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if length < 1e-6 {
+            return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
+        }
+        *value = q.map(|v| (v / length) as f32);
+    }
+    Ok(())
 }
