@@ -93,29 +93,21 @@ impl Layer {
 
     /// A clip that loops at `speed` times its authored pace, starting at `phase`: a merge layer of weight 1.
     pub fn looping(model: &Model, clip: u32, phase: u32, speed: f64) -> Self {
-        let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
-        Self {
-            phase,
-            step: step(turns_per_tick(f64::from(duration), speed)),
-            time_base: 0.0,
-            time_scale: duration * 2f32.powi(-24),
-            ..Self::held(clip, 0.0)
-        }
+        Self::playing(model, clip, Playback::Loop, phase, speed)
     }
 
     /// As [`Layer::looping`], with another playback mode. Ping-pong starts backwards at phases of 2^31 and more.
     pub fn playing(model: &Model, clip: u32, playback: Playback, phase: u32, speed: f64) -> Self {
-        let layer = Self { playback, ..Self::looping(model, clip, phase, speed) };
-        let duration = f64::from(layer.time_scale) * 2f64.powi(24);
-        match playback {
-            Playback::Loop => layer,
-            Playback::PingPong => Self { step: step(0.5 * turns_per_tick(duration, speed)), ..layer },
-            // Half a cycle per tick is more than any clip needs, and keeps the sign.
-            Playback::Once => {
-                let most = 0.5 - 2f64.powi(-32);
-                Self { step: step(turns_per_tick(duration, speed).clamp(-most, most)), ..layer }
-            }
-        }
+        let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
+        let turns = if duration > 0.0 { speed / (f64::from(duration) * TICKS_PER_SECOND) } else { 0.0 };
+        // Half a cycle per tick is more than any clip needs, and keeps the sign.
+        let most = 0.5 - 2f64.powi(-32);
+        let step = match playback {
+            Playback::Loop => step(turns),
+            Playback::PingPong => step(0.5 * turns),
+            Playback::Once => step(turns.clamp(-most, most)),
+        };
+        Self { phase, step, time_scale: duration * 2f32.powi(-24), playback, ..Self::held(clip, 0.0) }
     }
 
     /// A clip held at one time in seconds; samplers clamp it to the range of the keys.
@@ -162,10 +154,6 @@ impl AsRef<[Layer]> for Layer {
     fn as_ref(&self) -> &[Layer] {
         std::slice::from_ref(self)
     }
-}
-
-fn turns_per_tick(duration: f64, speed: f64) -> f64 {
-    if duration > 0.0 { speed / (duration * TICKS_PER_SECOND) } else { 0.0 }
 }
 
 /// Converts cycles to a phase step; through i64, so that clips can play backwards: the phase wraps either way.
