@@ -231,9 +231,8 @@ impl Mesh {
         for (index, primitive) in primitives.iter().enumerate() {
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
             for vertex in 0..primitive.positions.len() {
-                let pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
-                let pairs: Vec<(u16, f32)> =
-                    pairs.into_iter().map(|(joint, weight)| (first_entry + joint, weight)).collect();
+                let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
+                pairs.iter_mut().for_each(|(joint, _)| *joint += first_entry);
                 vertices.push((VertexOrigin { primitive: index as u32, vertex: vertex as u32 }, pairs));
             }
         }
@@ -264,27 +263,23 @@ impl Mesh {
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
-        for (vertex, (_, pairs)) in vertices.iter().enumerate() {
-            let influences = class_of(pairs.len());
-            if mesh.runs.last().is_none_or(|r| r.influences != influences as u32) {
-                mesh.runs.push(VertexRun {
-                    influences: influences as u32,
-                    first_vertex: vertex as u32,
-                    vertex_count: 0,
-                    first_influence: mesh.joints.len() as u32,
-                });
-            }
-            if let Some(run) = mesh.runs.last_mut() {
-                run.vertex_count += 1;
-            }
-            // Padding repeats the first joint, whose palette entry is in the cache already.
-            let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
-            for (joint, weight) in pairs.iter().copied().chain(padding) {
-                mesh.joints.push(joint);
-                mesh.weights.push(weight);
-                mesh.entries = mesh.entries.max(usize::from(joint) + 1);
+        for run in vertices.chunk_by(|(_, a), (_, b)| class_of(a.len()) == class_of(b.len())) {
+            let influences = class_of(run[0].1.len());
+            mesh.runs.push(VertexRun {
+                influences: influences as u32,
+                first_vertex: mesh.runs.last().map_or(0, |before| before.first_vertex + before.vertex_count),
+                vertex_count: run.len() as u32,
+                first_influence: mesh.joints.len() as u32,
+            });
+            for (_, pairs) in run {
+                // Padding repeats the first joint, whose palette entry is in the cache already.
+                let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
+                let padded = pairs.iter().copied().chain(padding);
+                mesh.joints.extend(padded.clone().map(|(joint, _)| joint));
+                mesh.weights.extend(padded.map(|(_, weight)| weight));
             }
         }
+        mesh.entries = mesh.joints.iter().max().map_or(0, |&most| usize::from(most) + 1);
 
         let mut stored: Vec<Vec<u32>> = primitives.iter().map(|p| vec![0; p.positions.len()]).collect();
         for (vertex, source) in (0..).zip(&mesh.sources) {
@@ -295,19 +290,16 @@ impl Mesh {
         for (primitive, stored) in primitives.iter().zip(stored) {
             let first_index = mesh.indices.len() as u32;
             mesh.indices.extend(primitive.indices.iter().map(|&i| stored[i as usize]));
+            let stored_subset = |s: &Subset| Subset {
+                material: s.material,
+                indices: first_index + s.indices.start..first_index + s.indices.end,
+            };
             mesh.primitives.push(Primitive {
                 skin: primitive.skin,
                 vertex_count: primitive.positions.len() as u32,
                 dumped_vertices: primitive.dumped_vertices,
                 has_normals: primitive.normals.is_some(),
-                subsets: primitive
-                    .subsets
-                    .iter()
-                    .map(|s| Subset {
-                        material: s.material,
-                        indices: first_index + s.indices.start..first_index + s.indices.end,
-                    })
-                    .collect(),
+                subsets: primitive.subsets.iter().map(stored_subset).collect(),
             });
         }
         Ok(mesh)
