@@ -16,36 +16,28 @@ impl Clip {
         let raw = self.uncompacted()?;
         let mut made = raw.clone();
         for (index, track) in raw.tracks().iter().enumerate() {
-            let width = track.channel.width();
-            let cubic = track.interpolation == Interpolation::CubicSpline;
-            let at = track.first_value as usize;
-            let count = raw.times_of(track).len() * track.interpolation.values_per_key();
-            let value = at + track.interpolation.value_of_key() * width;
-            let first: Vec<f64> = raw.values()[value..][..width].iter().map(|&v| f64::from(v)).collect();
+            let (width, values) = (track.channel.width(), raw.values_of(track));
+            let own = &values[track.interpolation.value_of_key() * width..][..width];
+            let first: Vec<f64> = own.iter().map(|&v| f64::from(v)).collect();
             if track.channel == Channel::Scale && first.contains(&0.0) {
-                let problem = "its first scale is 0; expected another number";
-                return Err(ModelError::new(
-                    format!("clip {:?}, track {index} (joint {})", self.name, track.joint),
-                    problem,
-                ));
+                let place = format!("clip {:?}, track {index} (joint {})", self.name, track.joint);
+                return Err(ModelError::new(place, "its first scale is 0; expected another number"));
             }
             let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();
-            for key in 0..count {
-                let value = &mut made.values[at + key * width..][..width];
-                let tangent = cubic && key % 3 != 1;
-                match track.channel {
+            let tangent = |part: usize| track.interpolation == Interpolation::CubicSpline && part % 3 != 1;
+            let made = &mut made.values[track.first_value as usize..][..values.len()];
+            for (part, value) in made.chunks_exact_mut(width).enumerate() {
+                let relative: fn(f64, f64) -> f64 = match track.channel {
                     Channel::Rotation => {
                         let q = DQuat::from_array(std::array::from_fn(|c| f64::from(value[c]))) * inverse();
                         value.copy_from_slice(&q.to_array().map(|v| v as f32));
+                        continue;
                     }
-                    Channel::Translation if tangent => {}
-                    Channel::Translation => {
-                        value.iter_mut().zip(&first).for_each(|(v, first)| *v = (f64::from(*v) - first) as f32);
-                    }
-                    Channel::Scale => {
-                        value.iter_mut().zip(&first).for_each(|(v, first)| *v = (f64::from(*v) / first) as f32);
-                    }
-                }
+                    Channel::Translation if tangent(part) => continue,
+                    Channel::Translation => |v, first| v - first,
+                    Channel::Scale => |v, first| v / first,
+                };
+                value.iter_mut().zip(&first).for_each(|(v, first)| *v = relative((*v).into(), *first) as f32);
             }
         }
         let weights = self.weights.iter().map(WeightKeys::additive).collect();
