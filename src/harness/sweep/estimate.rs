@@ -12,13 +12,9 @@ const VERIFIED: f64 = 5.0;
 const WARMED: f64 = 2.0;
 const MEASURED: f64 = 5.0;
 
-/// Size of a piece of work: instances times vertices, and passes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Size {
-    /// Vertices of the whole crowd, or instances if the model stays the same.
-    pub crowd: f64,
-    /// Number of times that they are drawn.
-    pub passes: u32,
+/// Size of a frame: a crowd of so many instances, and about ten times as much for each pass that draws it.
+pub fn size(instances: u64, passes: u32) -> f64 {
+    instances as f64 * f64::from(1 + 10 * passes)
 }
 
 /// Estimator that learns from finished work.
@@ -26,7 +22,7 @@ pub struct Size {
 pub struct Estimate {
     frames: Option<u32>,
     /// Backend, size, seconds per frame.
-    known: Vec<(&'static str, Size, f64)>,
+    known: Vec<(&'static str, f64, f64)>,
     predicted: f64,
     spent: f64,
 }
@@ -37,8 +33,8 @@ impl Estimate {
         Self { frames, ..Self::default() }
     }
 
-    /// Records the time of a backend's frame at a size.
-    pub fn learn(&mut self, backend: &'static str, size: Size, frame: Duration) {
+    /// Records the time of a backend's frame of a [`size`].
+    pub fn learn(&mut self, backend: &'static str, size: f64, frame: Duration) {
         self.known.push((backend, size, frame.as_secs_f64()));
     }
 
@@ -48,8 +44,8 @@ impl Estimate {
         self.spent += spent.as_secs_f64();
     }
 
-    /// Estimated time for these backends at these sizes.
-    pub fn time(&self, work: impl IntoIterator<Item = (&'static str, Size)>) -> Duration {
+    /// Estimated time for these backends, each with the [`size`] of its frames.
+    pub fn time(&self, work: impl IntoIterator<Item = (&'static str, f64)>) -> Duration {
         let seconds: f64 = work.into_iter().map(|(backend, size)| self.seconds(backend, size)).sum();
         // Parity and pictures cost time that frames do not show, so the total is scaled by the ratio observed so far.
         let correction = if self.predicted > 0.0 { (self.spent / self.predicted).clamp(0.25, 4.0) } else { 1.0 };
@@ -57,7 +53,7 @@ impl Estimate {
     }
 
     /// Seconds of one backend at one point.
-    fn seconds(&self, backend: &str, size: Size) -> f64 {
+    fn seconds(&self, backend: &str, size: f64) -> f64 {
         let Some(frame) = self.frame(backend, size) else { return UNKNOWN };
         let measuring = match self.frames {
             Some(frames) => f64::from(frames) * frame,
@@ -67,16 +63,14 @@ impl Estimate {
     }
 
     /// Seconds per frame, in proportion to the closest known size of this backend, or of any.
-    fn frame(&self, backend: &str, size: Size) -> Option<f64> {
-        let drawn = |size: Size| size.crowd * f64::from(1 + 10 * size.passes);
-        let distance = |other: Size| (drawn(other) / drawn(size)).ln().abs();
+    fn frame(&self, backend: &str, size: f64) -> Option<f64> {
+        let distance = |other: f64| (other / size).ln().abs();
         let nearest = |same: bool| {
             let known = self.known.iter().rev().filter(|(name, ..)| (*name == backend) == same);
             known.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
         };
         let (_, other, seconds) = nearest(true).or_else(|| nearest(false))?;
-        let by_size = if other.passes == size.passes { size.crowd / other.crowd } else { drawn(size) / drawn(*other) };
-        Some(seconds * by_size)
+        Some(seconds * size / other)
     }
 }
 
@@ -84,28 +78,24 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    fn size(crowd: f64, passes: u32) -> Size {
-        Size { crowd, passes }
-    }
-
     #[test]
     fn the_nearest_known_size_decides() {
         let mut estimate = Estimate::new(Some(10));
-        assert_eq!(estimate.time([("a", size(10.0, 0)); 2]).as_secs_f64(), 2.0 * UNKNOWN);
-        estimate.learn("a", size(100.0, 1), Duration::from_secs(1));
-        estimate.learn("a", size(1_000.0, 1), Duration::from_secs(20));
+        assert_eq!(estimate.time([("a", size(10, 0)); 2]).as_secs_f64(), 2.0 * UNKNOWN);
+        estimate.learn("a", size(100, 1), Duration::from_secs(1));
+        estimate.learn("a", size(1_000, 1), Duration::from_secs(20));
         // Twice 1,000 instances are closer than 20 times 100: 40 s per frame, 5 + 2 + 10 frames.
-        assert_eq!(estimate.time([("a", size(2_000.0, 1))]).as_secs_f64(), 40.0 * 17.0);
+        assert_eq!(estimate.time([("a", size(2_000, 1))]).as_secs_f64(), 40.0 * 17.0);
         // Another backend is estimated from the closest known one.
-        assert_eq!(estimate.time([("b", size(100.0, 1))]).as_secs_f64(), 17.0);
+        assert_eq!(estimate.time([("b", size(100, 1))]).as_secs_f64(), 17.0);
     }
 
     #[test]
     fn what_was_wrong_so_far_scales_the_rest() {
         let mut estimate = Estimate::new(Some(10));
-        estimate.learn("a", size(100.0, 0), Duration::from_secs(1));
-        let before = estimate.time([("a", size(100.0, 0))]);
+        estimate.learn("a", size(100, 0), Duration::from_secs(1));
+        let before = estimate.time([("a", size(100, 0))]);
         estimate.correct(before, before * 2);
-        assert_eq!(estimate.time([("a", size(100.0, 0))]), before * 2);
+        assert_eq!(estimate.time([("a", size(100, 0))]), before * 2);
     }
 }

@@ -4,7 +4,6 @@ mod estimate;
 mod plan;
 mod search;
 
-pub use estimate::{Estimate, Size};
 pub use plan::{Shard, SweepAxes, SweepPoint};
 pub use search::{Bounds, Search};
 
@@ -14,6 +13,7 @@ use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Scene, SceneError};
 use bytesize::ByteSize;
+use estimate::{Estimate, size};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -320,8 +320,8 @@ impl Drive<'_> {
         let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
         let context = self.sweep.context(point);
         let (passes, threads) = (run::passes(context, &scene), context.threads.count());
-        let size = |instances: u64, passes| Size { crowd: instances as f64, passes };
-        let here = size(scene.crowd.instance_count() as u64, passes);
+        let instances = scene.crowd.instance_count();
+        let here = size(instances as u64, passes);
         let mut missing = Vec::new();
         for &entry in racing {
             match self.log.known(&scene, threads, passes, entry) {
@@ -366,7 +366,7 @@ impl Drive<'_> {
                         "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
                         entry.name,
                         frame.as_secs_f64() * 1e3,
-                        here.crowd,
+                        instances,
                     ));
                 }
             }
