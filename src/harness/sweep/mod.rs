@@ -97,6 +97,9 @@ pub enum SweepError {
     /// A point's crowd cannot be built.
     #[error(transparent)]
     Scene(#[from] SceneError),
+    /// A backend does not run, which ends the search for its largest crowd alone.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     /// No crowd of any backend fits the memory.
     #[error("{0}")]
     Memory(String),
@@ -190,10 +193,6 @@ struct Task<'a> {
     done: f64,
 }
 
-/// The time of a backend's frame on one crowd, `None` if the crowd does not fit in memory, or the reason why the backend
-/// does not run.
-type Trial = Result<Option<Duration>, String>;
-
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
     log: &'a mut dyn Log,
@@ -230,79 +229,70 @@ impl Drive<'_> {
         let backends = &sweep.options.backends;
         let total = (series.len() * backends.len()) as f64;
         for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
-            let done = at as f64 / total;
-            let task = Task { point, entry, done };
-            let start = point.settings.instances.unwrap_or(sweep.scene.instances());
+            let task = Task { point, entry, done: at as f64 / total };
             let mut found =
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
-            if let Some(budget) = sweep.memory {
-                self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
-                let mut search = Search::exact(budget, start);
-                while let Some(instances) = search.next().filter(|_| found.problem.is_none()) {
-                    match sweep.promised(point, entry, instances) {
-                        Ok(bytes) => search.record(instances, bytes.map(|bytes| bytes as f64)),
-                        Err(error) => found.problem = Some(error.to_string()),
-                    }
-                }
-                found.memory = found.problem.is_none().then_some(search.bounds);
+            match self.search(task, &mut found) {
+                Err(SweepError::Backend(error)) => found.problem = Some(error.to_string()),
+                searched => searched?,
             }
-            let most = match (&found.problem, found.memory) {
-                (None, Some(bounds)) => bounds.fits.map(|(count, _)| count),
-                (None, None) => Some(u64::MAX),
-                (Some(_), _) => None,
-            };
-            if let Some(most) = most {
-                match sweep.budget {
-                    Some(budget) => {
-                        self.search_time(Search::new(budget, start, most), task, &mut found)?;
-                    }
-                    // The crowd that was found is run and verified.
-                    None => match self.trial(most, task)? {
-                        Ok(Some(_)) => {}
-                        Ok(None) => found.problem = Some(format!("{most} instances cannot be run here")),
-                        Err(problem) => found.problem = Some(problem),
-                    },
-                }
-                if self.log.interrupted() {
-                    return Ok(());
-                }
+            if self.log.interrupted() {
+                return Ok(());
             }
             self.ending.largest.push(found);
         }
         Ok(())
     }
 
-    /// Measures crowds until the largest one within the time is known, the backend fails, or the log asks to stop.
-    fn search_time(&mut self, mut search: Search, task: Task, found: &mut Found) -> Result<(), SweepError> {
+    /// Finds the largest crowd of a backend in a series, or a part of the answer when the log asks to stop.
+    fn search(&mut self, task: Task, found: &mut Found) -> Result<(), SweepError> {
+        let (sweep, Task { point, entry, done }) = (self.sweep, task);
+        let start = point.settings.instances.unwrap_or(sweep.scene.instances());
+        let mut most = u64::MAX;
+        if let Some(budget) = sweep.memory {
+            self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
+            let mut search = Search::exact(budget, start);
+            while let Some(instances) = search.next() {
+                let bytes = sweep.promised(point, entry, instances)?;
+                search.record(instances, bytes.map(|bytes| bytes as f64));
+            }
+            found.memory = Some(search.bounds);
+            let Some((fits, _)) = search.bounds.fits else { return Ok(()) };
+            most = fits;
+        }
+        let Some(budget) = sweep.budget else {
+            // The crowd that was found is run and verified.
+            return match self.trial(most, task)? {
+                Some(_) => Ok(()),
+                None => Err(BackendError::Failed(format!("{most} instances cannot be run here")).into()),
+            };
+        };
+        let mut search = Search::new(budget, start, most);
         while let Some(instances) = search.next() {
-            let trial = match self.trial(instances, task) {
+            let frame = match self.trial(instances, task) {
                 // A crowd that does not fit in memory bounds the search from above.
-                Err(SweepError::Scene(_)) if search.bounds.fits.is_some() => Ok(None),
+                Err(SweepError::Scene(_)) if search.bounds.fits.is_some() => None,
                 trial => trial?,
             };
             if self.log.interrupted() {
                 return Ok(());
             }
-            match trial {
-                Ok(frame) => search.record(instances, frame.map(|frame| frame.as_nanos() as f64)),
-                Err(problem) => {
-                    found.problem = Some(problem);
-                    return Ok(());
-                }
-            }
+            search.record(instances, frame.map(|frame| frame.as_nanos() as f64));
             found.time = Some(search.bounds);
         }
         Ok(())
     }
 
-    /// Measures a backend on one crowd.
-    fn trial(&mut self, instances: u64, Task { point, entry, done }: Task) -> Result<Trial, SweepError> {
+    /// Measures a backend on one crowd: the time of its frame, or `None` if the crowd does not fit in memory.
+    fn trial(&mut self, instances: u64, Task { point, entry, done }: Task) -> Result<Option<Duration>, SweepError> {
         let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
-        Ok(match results.get(entry.name) {
+        match results.get(entry.name) {
             Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),
             Some(KnownResult { status: Status::TooLarge, .. }) | None => Ok(None),
-            Some(KnownResult { status, .. }) => Err(format!("{} at {instances} instances", status.name())),
-        })
+            Some(KnownResult { status, .. }) => {
+                Err(BackendError::Failed(format!("{} at {instances} instances", status.name())).into())
+            }
+        }
     }
 
     /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.
