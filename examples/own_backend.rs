@@ -5,9 +5,9 @@
 
 use glam::Vec3;
 use skinbench::backend::Context;
-use skinbench::backend::cpu::{BlockJob, Cpu, CpuKernel, PaletteLayout};
+use skinbench::backend::cpu::{BlockJob, Cpu, CpuKernel};
 use skinbench::backend::cpu_kernels::COLUMNS;
-use skinbench::frame::{BackendError, Bytes, Stage};
+use skinbench::frame::{BackendError, Bytes, PaletteLayout, Stage};
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::model::{Mesh, Rows};
 use skinbench::registry::{self, BackendEntry, Constructor};

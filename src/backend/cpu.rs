@@ -6,15 +6,15 @@ use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned,
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostGameplay, Job, Lack, Purpose, Result, Stage, StageTimer,
-    ThreadTimes, Traffic, clips_in_place, meshes_in_place,
+    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostPoser, Job, Lack, PaletteLayout, Purpose, Result, Stage,
+    StageTimer, ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
 use crate::morph::{MorphScratch, MorphedLanes};
-use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, Palettes, PoseData, Width};
+use crate::pose::{Affine, BlockPalettes, CrowdPose, NoClock, PaletteOut, PoseData, Width};
 use crate::reference::Blending;
-use crate::simd::{Aligned, Isa};
+use crate::simd::Isa;
 use crate::skin::Store;
 use crate::threads::{Threads, of_thread};
 use std::ops::Range;
@@ -28,30 +28,6 @@ const VERTEX_NS: f64 = 1.25;
 const ROUNDS: [u32; 2] = [3, 64];
 /// Time after which no further round begins.
 const TRIAL: Duration = Duration::from_millis(150);
-
-/// Layout of palettes in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PaletteLayout {
-    /// `[instance][entry][12]`.
-    Rows,
-    /// `[block][entry][12][BLOCK]`.
-    Lanes,
-    /// As [`PaletteLayout::Lanes`], but `[instance][entry][12]` for blocks that [are sparse](crate::pose::is_sparse).
-    Mixed,
-    /// As [`PaletteLayout::Lanes`], for one block at a time: it is skinned while its palette is in the cache.
-    Fused,
-}
-
-impl PaletteLayout {
-    /// The palettes of a frame, from the buffer that has this layout.
-    fn palettes<'a>(self, rows: &'a [Rows], lanes: &'a [Affine<BLOCK>]) -> Palettes<'a> {
-        match self {
-            Self::Rows => Palettes::Rows(rows),
-            Self::Lanes | Self::Fused => Palettes::Lanes(lanes),
-            Self::Mixed => Palettes::Mixed(lanes),
-        }
-    }
-}
 
 /// A block to skin.
 pub struct BlockJob<'a> {
@@ -165,15 +141,6 @@ impl CpuKernel {
             PaletteLayout::Mixed => &[Width::One, Width::Block],
         }
     }
-
-    /// Lengths of the palettes in rows and in lanes.
-    fn palettes(&self, crowd: &Crowd) -> (usize, usize) {
-        match self.layout {
-            PaletteLayout::Rows => (crowd.palette_entries() as usize, 0),
-            PaletteLayout::Lanes | PaletteLayout::Mixed => (0, CrowdPose::block_entries(crowd) as usize),
-            PaletteLayout::Fused => (0, 0),
-        }
-    }
 }
 
 /// A CPU backend.
@@ -204,18 +171,12 @@ impl Cpu {
     /// Builds a kernel, and counts the bytes of a backend that has only this one.
     fn built(&self, kernel: &CpuKernel, crowd: &Crowd, job: &Job) -> Result<(Skin, Footprint)> {
         let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
-        let (rows, lanes) = kernel.palettes(crowd);
-        let palettes = Aligned::<Rows>::bytes(rows) + Aligned::<Affine<BLOCK>>::bytes(lanes);
         let threads = self.threads(crowd).count();
-        let pose = CrowdPose::bytes(crowd, (kernel.width)(crowd), threads);
+        let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
         let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
         let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
         let footprint = Footprint {
-            host: Bytes::from(pose)
-                + Bytes::of(Purpose::Palettes, palettes)
-                + own
-                + HostGameplay::bytes(crowd, job)
-                + scratch,
+            host: poser + own + scratch,
             in_place: clips_in_place(crowd) + meshes_in_place(crowd),
             host_output: true,
             ..Footprint::default()
@@ -250,17 +211,12 @@ impl Backend for Cpu {
         let prepared = |&kernel: &&'static CpuKernel| {
             let (skin, footprint) = self.built(kernel, crowd, job)?;
             let isa = kernel.isa.unwrap_or(self.isa);
-            let (rows, lanes) = kernel.palettes(crowd);
             let scratch = || Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths()));
             Ok(PreparedKernel {
                 kernel,
                 skin,
                 footprint,
-                isa,
-                pose: CrowdPose::new(crowd, (kernel.width)(crowd), isa, &threads),
-                rows: Aligned::zeroed(rows),
-                lanes: Aligned::zeroed(lanes),
-                gameplay: HostGameplay::new(crowd, job),
+                poser: HostPoser::new(crowd, job, kernel.layout, (kernel.width)(crowd), isa, &threads),
                 scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
                 user: ArenaUser::default(),
             })
@@ -318,11 +274,7 @@ struct PreparedKernel {
     kernel: &'static CpuKernel,
     skin: Skin,
     footprint: Footprint,
-    isa: Isa,
-    pose: CrowdPose,
-    rows: Aligned<Rows>,
-    lanes: Aligned<Affine<BLOCK>>,
-    gameplay: Option<HostGameplay>,
+    poser: HostPoser,
     /// One item per thread; none if no model has targets.
     scratch: Vec<Mutex<MorphScratch>>,
     user: ArenaUser,
@@ -331,34 +283,27 @@ struct PreparedKernel {
 impl PreparedKernel {
     /// Poses and skins a frame.
     fn frame(&mut self, threads: &Threads, frame: &mut FrameInput, timer: &mut StageTimer) {
-        let Self { kernel, isa, pose, rows, lanes, skin, scratch, gameplay, user, .. } = self;
-        let (layout, isa, crowd, tick) = (kernel.layout, *isa, frame.crowd, frame.tick);
+        let Self { kernel, poser, skin, scratch, user, .. } = self;
+        let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
         let kept = frame.arena.hand_to(user);
         let out = &mut frame.arena.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
             let store = Store::for_bytes(size_of_val(out) as u64);
             let (skin, scratch) = (&*skin, &scratch[..]);
-            timer.update(pose, crowd, tick, layout == PaletteLayout::Fused && !kept);
-            match layout {
-                PaletteLayout::Rows => timer.pose(pose, crowd, tick, threads, PaletteOut::Rows(rows)),
-                PaletteLayout::Lanes => timer.pose(pose, crowd, tick, threads, PaletteOut::Lanes(lanes)),
-                PaletteLayout::Mixed => timer.pose(pose, crowd, tick, threads, PaletteOut::Mixed(lanes)),
-                PaletteLayout::Fused => {
-                    let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                        let group = &crowd.groups()[block.group];
-                        let morph = BlockMorph { crowd, tick, scratch, times: None }.of(group);
-                        skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
-                    };
-                    let out = PaletteOut::Each { out, skin: &skin };
-                    timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
-                    return;
-                }
+            if kernel.layout == PaletteLayout::Fused {
+                let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
+                    let group = &crowd.groups()[block.group];
+                    let morph = BlockMorph { crowd, tick, scratch, times: None }.of(group);
+                    skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
+                };
+                let (pose, out) = (&mut poser.crowd_pose, PaletteOut::Each { out, skin: &skin });
+                timer.update(pose, crowd, tick, !kept);
+                timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
+                return;
             }
-            let (palettes, blocks) = (layout.palettes(rows, lanes), pose.blocks());
-            if let Some(gameplay) = gameplay {
-                gameplay.read(isa, threads, crowd, blocks, palettes, timer);
-            }
+            poser.pose(crowd, tick, threads, timer);
+            let (palettes, pose) = (poser.palettes(), &poser.crowd_pose);
             let mut skin_all = |times: Option<&ThreadTimes>| {
                 let skin_one = |block: &Block, group: &Group, out: &mut [f32]| {
                     if kept && pose.is_idle(block) {
@@ -375,7 +320,7 @@ impl PreparedKernel {
                         times.spent(Stage::Skin, start);
                     }
                 };
-                blocks.each(crowd, out, |block| block.first_word, skin_one);
+                pose.blocks().each(crowd, out, |block| block.first_word, skin_one);
             };
             match crowd.has_targets() {
                 false => timer.wall(Stage::Skin, || skin_all(None)),
@@ -425,33 +370,26 @@ impl Prepared for PreparedCpu {
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
-        Ok(self.kernels[0].gameplay.as_ref().map(|gameplay| gameplay.data.clone()))
+        Ok(self.kernels[0].poser.gameplay().cloned())
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
-        self.kernels[0].gameplay.as_ref().map(|_| 0)
+        self.kernels[0].poser.gameplay().map(|_| 0)
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let PreparedKernel { kernel, pose, rows, lanes, .. } = &self.kernels[0];
-        match (what, kernel.layout) {
-            (PoseData::Palette, PaletteLayout::Rows) => out.extend(crowd.rows_of(rows, instances).as_flattened()),
-            (PoseData::Palette, layout @ (PaletteLayout::Lanes | PaletteLayout::Mixed)) => {
-                layout.palettes(rows, lanes).read(crowd, pose.blocks(), instances, out);
-            }
-            _ => pose.read(crowd, what, instances, out),
-        }
+        self.kernels[0].poser.read(crowd, what, instances, out);
         Ok(())
     }
 
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let PreparedKernel { kernel, pose, .. } = &self.kernels[0];
+        let PreparedKernel { kernel, poser, .. } = &self.kernels[0];
         if !kernel.interleaved {
             out.extend(arena.host_vertices(crowd, instances));
             return Ok(());
         }
         for instance in instances {
-            let Block { instances: block, .. } = pose.blocks().of(instance);
+            let Block { instances: block, .. } = poser.crowd_pose.blocks().of(instance);
             let words = arena.host_vertices(crowd, block.clone());
             out.extend(words.iter().skip((instance - block.start) as usize).step_by(block.len()));
         }

@@ -1,10 +1,10 @@
 //! The kernels that skin on the CPU: layout of palettes, and what they do with a block.
 
 use super::abilities::DUAL_QUATERNIONS;
-use super::cpu::{BlockJob, CpuKernel, PaletteLayout, Skin};
+use super::cpu::{BlockJob, CpuKernel, Skin};
 use crate::blocks::Blocks;
 use crate::crowd::{BLOCK, Crowd, Group};
-use crate::frame::{Ability, Bytes, Lack, Purpose, Result};
+use crate::frame::{Ability, Bytes, Lack, PaletteLayout, Purpose, Result};
 use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};

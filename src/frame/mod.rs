@@ -9,7 +9,7 @@ mod device_object;
 mod error;
 mod even_scale;
 mod footprint;
-mod host_gameplay;
+mod host_poser;
 mod job;
 mod timer;
 
@@ -20,6 +20,6 @@ pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_object::{DeviceBuffer, DeviceObject};
 pub use error::{Approximation, BackendError, Result};
 pub use footprint::{Bytes, Footprint, FrameWork, Memory, Purpose, Traffic, clips_in_place, meshes_in_place};
-pub use host_gameplay::HostGameplay;
+pub use host_poser::{HostPoser, PaletteLayout};
 pub use job::{FrameInput, Job, Mode, Retention, View};
 pub use timer::{Clock, ClockChoice, DeviceClock, Stage, StageGroup, StageTime, StageTimer, ThreadTimes};

@@ -1,12 +1,13 @@
 //! Palettes posed on the CPU, as in `cpu-rayon`, and uploaded every frame in the form that a shader reads.
 
 use crate::crowd::Crowd;
-use crate::frame::{Approximation, Bytes, FrameInput, HostGameplay, Job, Purpose, Result, Stage, StageTimer};
+use crate::frame::{
+    Approximation, Bytes, FrameInput, HostPoser, Job, PaletteLayout, Purpose, Result, Stage, StageTimer,
+};
 use crate::gameplay::GameplayData;
 use crate::gpu::pose::{PaletteSource, Poser, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
-use crate::model::Rows;
-use crate::pose::{self, CrowdPose, PaletteOut, PoseData, Width};
+use crate::pose::{CrowdPose, PoseData, Width};
 use crate::simd::Isa;
 use crate::threads::Threads;
 use rayon::prelude::*;
@@ -14,8 +15,8 @@ use std::ops::Range;
 
 /// A crowd's poses on the host and its palettes on the device.
 pub struct PosedPalettes {
-    /// `None` where buffers are only counted.
-    host: Option<HostPoses>,
+    /// The poses on the host, and the numbers that rows are converted to; `None` where buffers are only counted.
+    host: Option<(HostPoser, Vec<f32>)>,
     threads: Threads,
     form: PaletteForm,
     /// For each group and entry the point that half precision maps exactly; nothing for other forms.
@@ -23,14 +24,6 @@ pub struct PosedPalettes {
     /// Each buffer, and the range of bytes that it holds of the rows, or of the converted numbers if rows are
     /// converted.
     buffers: Vec<(Palettes, Range<usize>)>,
-}
-
-/// The host's lists.
-struct HostPoses {
-    pose: CrowdPose,
-    rows: Vec<Rows>,
-    converted: Vec<f32>,
-    gameplay: Option<HostGameplay>,
 }
 
 impl PosedPalettes {
@@ -56,19 +49,15 @@ impl PosedPalettes {
             (Palettes::uploaded(gpu, form, bytes), begin..end)
         });
         let buffers: Vec<_> = buffers.collect();
-        let rows = crowd.palette_entries() as usize;
         let floats = crowd.groups().iter().map(|group| group.len() * form.converted(group)).sum::<usize>();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
-        let host = (!gpu.plans()).then(|| HostPoses {
-            pose: CrowdPose::new(crowd, Width::for_rows(crowd), Isa::strongest(), &threads),
-            rows: vec![[0.0; 12]; rows],
-            converted: vec![0.0; floats],
-            gameplay: HostGameplay::new(crowd, job),
+        let (layout, width) = (PaletteLayout::Rows, Width::for_rows(crowd));
+        let host = (!gpu.plans()).then(|| {
+            let poser = HostPoser::new(crowd, job, layout, width, Isa::strongest(), &threads);
+            (poser, vec![0.0; floats])
         });
-        let palettes = rows * size_of::<Rows>() + floats * size_of::<f32>();
-        let host_memory = Bytes::from(CrowdPose::bytes(crowd, Width::for_rows(crowd), threads.count()))
-            + Bytes::of(Purpose::Palettes, palettes as u64)
-            + HostGameplay::bytes(crowd, job);
+        let host_memory = HostPoser::bytes(crowd, job, layout, width, threads.count())
+            + Bytes::of(Purpose::Palettes, (floats * size_of::<f32>()) as u64);
         let approximation = half.then(|| half_palette::approximation(crowd));
         let stated = |a: &Approximation| format!("vertices off by at most {:.1e} of the size", a.position);
         PaletteSource {
@@ -86,13 +75,9 @@ impl PosedPalettes {
 impl Poser for PosedPalettes {
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
         let Self { host, threads, form, centres, buffers } = self;
-        let Some(HostPoses { pose, rows, converted, gameplay }) = host else { return };
-        timer.update(pose, frame.crowd, frame.tick, false);
-        timer.pose(pose, frame.crowd, frame.tick, threads, PaletteOut::Rows(rows));
-        if let Some(gameplay) = gameplay {
-            let (isa, palettes) = (Isa::strongest(), pose::Palettes::Rows(rows));
-            gameplay.read(isa, threads, frame.crowd, pose.blocks(), palettes, timer);
-        }
+        let Some((poser, converted)) = host else { return };
+        poser.pose(frame.crowd, frame.tick, threads, timer);
+        let rows = &poser.rows[..];
         if !converted.is_empty() {
             timer.wall(Stage::Palette, || {
                 let (mut row, mut float) = (0, 0);
@@ -121,14 +106,12 @@ impl Poser for PosedPalettes {
     }
 
     fn gameplay(&self) -> Option<&GameplayData> {
-        Some(&self.host.as_ref()?.gameplay.as_ref()?.data)
+        self.host.as_ref()?.0.gameplay()
     }
 
     fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        let Some(host) = &self.host else { return Ok(()) };
-        match what {
-            PoseData::Palette => out.extend(crowd.rows_of(&host.rows, instances).as_flattened()),
-            PoseData::Local | PoseData::Model => host.pose.read(crowd, what, instances, out),
+        if let Some((poser, _)) = &self.host {
+            poser.read(crowd, what, instances, out);
         }
         Ok(())
     }
