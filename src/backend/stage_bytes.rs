@@ -1,7 +1,7 @@
 //! Bytes that each stage of a crowd's frame must move.
 
 use crate::crowd::Crowd;
-use crate::frame::{Clock, Memory, Stage, Traffic};
+use crate::frame::{Memory, Stage, Traffic};
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshBuffers, MeshForm, PaletteForm, PoseBytes, PosedPalettes, Posing};
 use crate::model::Rows;
@@ -20,7 +20,7 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
     stages.retain(|t| t.stage != Stage::Skin);
     if posing == Posing::Device {
         let on_device = |t: Traffic| {
-            let t = Traffic { clock: Clock::Gpu, memory: Memory::Device, ..t };
+            let t = Traffic { memory: Memory::Device, ..t };
             match (t.stage, poses) {
                 (Stage::Sample, Some(poses)) => Traffic { written: poses.sampled, ..t },
                 (Stage::LocalToModel, Some(poses)) => Traffic { read: poses.local, written: poses.model, ..t },
@@ -30,11 +30,10 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
         };
         return stages.into_iter().map(on_device).collect();
     }
-    let upload =
-        Traffic { stage: Stage::Upload, clock: Clock::Gpu, read: 0, written: palettes, memory: Memory::Upload };
+    let upload = Traffic { stage: Stage::Upload, read: 0, written: palettes, memory: Memory::Upload };
     // One thread fills staging memory.
     let memory = Memory::Host { threads: 1 };
-    stages.extend([Traffic { clock: Clock::Wall, read: palettes, memory, ..upload }, upload]);
+    stages.extend([Traffic { read: palettes, memory, ..upload }, upload]);
     stages
 }
 
@@ -43,7 +42,6 @@ pub(super) fn posed(crowd: &Crowd, posing: Posing, palette: PaletteForm, poses: 
 pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Traffic {
     Traffic {
         stage: Stage::Skin,
-        clock: Clock::Gpu,
         read: PosedPalettes::uploaded(crowd, palette) + MeshBuffers::bytes(crowd, mesh),
         written: crowd.output_words() * size_of::<f32>() as u64,
         memory: Memory::Device,
@@ -76,8 +74,7 @@ pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
 
 /// Traffic of stages that each run over the whole crowd.
 fn apart(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
-    let stage =
-        |stage, read, written| Traffic { stage, clock: Clock::Wall, read, written, memory: Memory::Host { threads } };
+    let stage = |stage, read, written| Traffic { stage, read, written, memory: Memory::Host { threads } };
     let local = crowd.posed().joint_count() * size_of::<Local<1>>() as u64;
     let model = crowd.posed().joint_count() * size_of::<Affine<1>>() as u64;
     let palette = crowd.palette_entries() * size_of::<Rows>() as u64;

@@ -1,7 +1,7 @@
 //! Memory of backends by purpose, commands of a frame, and the fewest bytes that each stage must move: the lower bound
 //! that its time is compared with.
 
-use super::timer::{Clock, Stage};
+use super::timer::Stage;
 use crate::crowd::{Crowd, Group, Turnover};
 use crate::model::Model;
 use crate::pose::PoseMemory;
@@ -186,8 +186,6 @@ pub enum Memory {
 pub struct Traffic {
     /// The stage.
     pub stage: Stage,
-    /// The clock that times it.
-    pub clock: Clock,
     /// Bytes that the stage must read.
     pub read: u64,
     /// Bytes that it must write.

@@ -148,7 +148,7 @@ fn best(pass: &mut dyn FnMut()) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Clock, Stage};
+    use crate::frame::Stage;
 
     #[test]
     fn limits_are_measured_once_and_mix_reads_and_writes() {
@@ -158,7 +158,7 @@ mod tests {
         assert!([bandwidth.write, bandwidth.stream, bandwidth.read].iter().all(|rate| *rate > 1e6 && rate.is_finite()));
         assert_eq!(limits.bandwidth(1, &threads), bandwidth, "measured again");
         let memory = Memory::Host { threads: 1 };
-        let traffic = Traffic { stage: Stage::Skin, clock: Clock::Wall, read: 1_000, written: 3_000, memory };
+        let traffic = Traffic { stage: Stage::Skin, read: 1_000, written: 3_000, memory };
         let written = bandwidth.write.max(bandwidth.stream);
         let expected = 4_000.0 / (1_000.0 / bandwidth.read + 3_000.0 / written);
         assert!((limits.of(&traffic, &threads).unwrap() / expected - 1.0).abs() < 1e-9);

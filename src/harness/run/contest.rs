@@ -384,7 +384,8 @@ impl<'a> Contest<'a> {
         }
         for traffic in contender.prepared.traffic(contender.crowd) {
             let limit = self.limits.of(&traffic, &self.context.threads);
-            let clock = if traffic.clock.is_of_device() { device.clock().label() } else { traffic.clock };
+            let on_host = matches!(traffic.memory, Memory::Host { .. });
+            let clock = if on_host { Clock::Wall } else { device.clock().label() };
             let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, clock);
             if let (Some(limit), Some(times)) = (limit, contender.outcome.stages.iter_mut().find(times)) {
                 times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
