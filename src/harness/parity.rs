@@ -1,5 +1,6 @@
 //! Parity: the agreement with the f64 reference that every backend must show before it is timed.
 
+use super::single::shows;
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Arena, FrameInput, Result, StageTimer};
@@ -137,20 +138,17 @@ pub fn verify(
 ) -> Result<Parity> {
     let mut comparison = Comparison::new(backend, crowd, tolerance, true);
     let mut timer = StageTimer::default();
-    // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be found,
-    // and what stays must still be there.
-    let ticks = coverage.ticks.iter().flat_map(|&tick| {
-        let next = crowd.changes().then(|| (tick.wrapping_add(1), false));
-        [Some((tick, true)), next].into_iter().flatten()
-    });
-    for (tick, anew) in ticks {
-        if anew {
-            poison(backend, context, arena)?;
-        }
-        let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
-        ticket.finish()?;
-        if !comparison.add_frame(backend, crowd, arena, coverage, tick)? {
-            break;
+    for &tick in &coverage.ticks {
+        poison(backend, context, arena)?;
+        // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be
+        // found, and what stays must still be there.
+        let next = crowd.changes().then(|| tick.wrapping_add(1));
+        for tick in [tick].into_iter().chain(next) {
+            let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
+            ticket.finish()?;
+            if !comparison.add_frame(backend, crowd, arena, coverage, tick)? {
+                return Ok(comparison.parity);
+            }
         }
     }
     Ok(comparison.parity)
@@ -232,20 +230,14 @@ impl Comparison {
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
             let group = &crowd.groups()[crowd.group_of(range.start)];
-            let shown: Vec<u32> = match &visible {
-                None => range.clone().collect(),
-                Some(visible) => {
-                    let shown: Vec<u32> = visible.iter().copied().filter(|instance| range.contains(instance)).collect();
-                    let asked = AskedLevels { crowd, eye: &coverage.eye, visible };
-                    if parity.failure.is_none() {
-                        parity.failure = asked.failure(range.clone(), tick).or_else(|| {
-                            let due = range.clone().filter(|instance| asked.is_due(*instance));
-                            missing_instance(crowd, group, &coverage.frustum, &due.collect::<Vec<_>>(), tick)
-                        });
-                    }
-                    shown
-                }
-            };
+            let shown: Vec<u32> = range.clone().filter(|instance| shows(visible.as_deref(), *instance)).collect();
+            if let Some(visible) = visible.as_deref().filter(|_| parity.failure.is_none()) {
+                let asked = AskedLevels { crowd, eye: &coverage.eye, visible };
+                parity.failure = asked.failure(range.clone(), tick).or_else(|| {
+                    let due = range.clone().filter(|instance| asked.is_due(*instance));
+                    missing_instance(crowd, group, &coverage.frustum, &due.collect::<Vec<_>>(), tick)
+                });
+            }
             read.iter_mut().for_each(Vec::clear);
             for (at, what) in POSES.into_iter().enumerate() {
                 if has[at] {
@@ -309,7 +301,7 @@ struct AskedLevels<'a> {
 
 impl AskedLevels<'_> {
     fn shows(&self, instance: u32) -> bool {
-        self.visible.binary_search(&instance).is_ok()
+        shows(Some(self.visible), instance)
     }
 
     /// The level of an instance, its size on the screen in pixels, and the levels for that size: two if it is within
