@@ -310,11 +310,6 @@ impl StageTimer {
         parts.reduce(|sum, part| std::array::from_fn(|event| sum[event].zip(part[event]).map(|(sum, part)| sum + part)))
     }
 
-    /// Removes the spans of all clocks but one.
-    pub fn keep(&mut self, clock: Clock) {
-        self.spans.retain(|span| span.clock == clock);
-    }
-
     /// Starts the next frame; keeps the allocated memory.
     pub fn clear(&mut self) {
         self.spans.clear();

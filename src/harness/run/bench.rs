@@ -249,28 +249,21 @@ impl Bench {
 
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
     fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
-        let mut samples = Vec::with_capacity(frames as usize);
-        let (mut earlier, mut end): (Option<Ticket>, Option<Instant>) = (None, None);
+        let mut ends = Vec::with_capacity(frames as usize + 1);
+        let mut earlier: Option<Ticket> = None;
+        let mut end = |ticket: Ticket| ticket.finish().map(|()| ends.push(Instant::now()));
         // One frame more than is recorded: the first end has no predecessor.
-        for frame in 0..=frames + 1 {
-            let mut ticket = None;
-            if frame <= frames {
-                self.begin();
-                let mut submitted = self.submit(contender, frame)?;
-                if !submitted.launch() {
-                    return Ok(Vec::new());
-                }
-                ticket = Some(submitted);
+        for frame in 0..=frames {
+            self.begin();
+            let mut ticket = self.submit(contender, frame)?;
+            if !ticket.launch() {
+                return Ok(Vec::new());
             }
-            if let Some(earlier) = std::mem::replace(&mut earlier, ticket) {
-                earlier.finish()?;
-                let now = Instant::now();
-                if let Some(end) = end.replace(now) {
-                    samples.push((frame - 2, (now - end).as_nanos() as u64));
-                }
-            }
+            earlier.replace(ticket).map(&mut end).transpose()?;
         }
-        Ok(samples)
+        earlier.map(end).transpose()?;
+        let times = ends.windows(2).map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
+        Ok((0..).zip(times).collect())
     }
 
     /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
@@ -301,7 +294,7 @@ impl Bench {
             self.begin();
             self.submit(contender, frame)?.finish()?;
             self.device.collect(&mut self.timer)?;
-            self.timer.keep(Clock::Fenced);
+            self.timer.spans.retain(|span| span.clock == Clock::Fenced);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
         Ok(())
