@@ -49,21 +49,6 @@ impl Pace {
             Self::Sustained(_) => u32::MAX,
         }
     }
-
-    /// Fraction of a backend's frames that is done, 0 to 1, after some frames that took so long.
-    fn done(self, frames: u32, spent: Duration) -> f64 {
-        let part = |of: u32| f64::from(frames) / f64::from(of);
-        let within = |seconds: f64, fewest: u32| part(fewest).min(spent.as_secs_f64() / seconds).max(part(MOST_FRAMES));
-        let done = match self {
-            Self::Frames(wanted) => part(wanted),
-            Self::Full => within(2.0, 5),
-            Self::Brief if spent >= SLOW_FRAME * frames => within(1.0, 3),
-            Self::Brief => within(1.0, 5),
-            // All backends end together.
-            Self::Sustained(_) => 0.0,
-        };
-        done.min(1.0)
-    }
 }
 
 /// Warm-up of a backend: frames that are not recorded.
@@ -157,13 +142,21 @@ impl Order {
         (0..self.shares.len()).map(|backend| self.done(backend)).sum::<f64>() / self.shares.len().max(1) as f64
     }
 
+    /// Fraction of a backend's frames that is done, 0 to 1.
     fn done(&self, backend: usize) -> f64 {
-        let share = &self.shares[backend];
-        match self.pace {
-            _ if share.retired => 1.0,
-            Pace::Sustained(time) => (self.spent().as_secs_f64() / time.as_secs_f64()).min(1.0),
-            pace => pace.done(share.frames, share.spent),
-        }
+        let TimeShare { frames, spent, retired, .. } = self.shares[backend];
+        let part = |of: u32| f64::from(frames) / f64::from(of);
+        let within = |seconds: f64, fewest: u32| part(fewest).min(spent.as_secs_f64() / seconds).max(part(MOST_FRAMES));
+        let done = match self.pace {
+            _ if retired => 1.0,
+            Pace::Frames(wanted) => part(wanted),
+            Pace::Full => within(2.0, 5),
+            Pace::Brief if spent >= SLOW_FRAME * frames => within(1.0, 3),
+            Pace::Brief => within(1.0, 5),
+            // All backends end together.
+            Pace::Sustained(time) => self.spent().as_secs_f64() / time.as_secs_f64(),
+        };
+        done.min(1.0)
     }
 
     /// Time of all frames.
