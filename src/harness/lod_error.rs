@@ -103,20 +103,16 @@ fn places(full: &Arc<Model>, level: &Arc<Model>) -> Result<Vec<Place>, CrowdErro
         let same = known.get(&key(full, vertex)).map(|&same| ([same; 3], [1.0, 0.0, 0.0]));
         let (corners, parts) = same.or_else(|| {
             let faces = |t: &&Triangle| t.normal.dot(normal) > 0.0;
+            let any_faces = triangles.iter().any(|t| faces(&t));
             let mut best: Option<(f64, &Triangle, [f64; 3])> = None;
-            for candidates in [triangles.iter().filter(faces).collect::<Vec<_>>(), triangles.iter().collect()] {
-                for triangle in candidates {
-                    let least = best.as_ref().map_or(f64::INFINITY, |(least, ..)| *least);
-                    if point.distance(triangle.middle) - triangle.radius < least {
-                        let parts = triangle.closest(point);
-                        let distance = triangle.at(parts).distance(point);
-                        if distance < least {
-                            best = Some((distance, triangle, parts));
-                        }
+            for triangle in triangles.iter().filter(|t| !any_faces || faces(t)) {
+                let least = best.as_ref().map_or(f64::INFINITY, |(least, ..)| *least);
+                if point.distance(triangle.middle) - triangle.radius < least {
+                    let parts = triangle.closest(point);
+                    let distance = triangle.at(parts).distance(point);
+                    if distance < least {
+                        best = Some((distance, triangle, parts));
                     }
-                }
-                if best.is_some() {
-                    break;
                 }
             }
             best.map(|(_, triangle, parts)| (triangle.vertices, parts))
