@@ -38,8 +38,8 @@ impl DeviceSide for AdapterSide {
         Some(Device { memory, upload: bandwidth.upload as f64 })
     }
 
-    fn presenter_bytes(&self, scene: &BuiltScene, passes: u32) -> Option<u64> {
-        let draws = passes > 0 && self.gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
+    fn presenter_bytes(&self, scene: &BuiltScene) -> Option<u64> {
+        let draws = scene.passes > 0 && self.gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
         draws.then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view()))
     }
 

@@ -24,8 +24,8 @@ pub(super) trait DeviceSide {
         None
     }
 
-    /// Bytes that drawing takes on the device; `None` if nothing is drawn.
-    fn presenter_bytes(&self, _scene: &BuiltScene, _passes: u32) -> Option<u64> {
+    /// Bytes that drawing the passes of a scene takes on the device; `None` if nothing is drawn.
+    fn presenter_bytes(&self, _scene: &BuiltScene) -> Option<u64> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! Comparison of bounds and sockets with the reference: every vertex lies within its box, every socket where its joint
 //! is.
 
+use super::parity::spread;
 use crate::crowd::Crowd;
 use crate::frame::Approximation;
 use crate::gameplay::{Gameplay, GameplayData, MARGIN};
@@ -8,7 +9,7 @@ use crate::model::affine_to_rows;
 use crate::pose::Ends;
 use crate::reference::{ReferencePose, reference_vertices};
 
-/// Approximate number of instances of a group that are compared: evenly spread, and the last.
+/// Most instances of a group that are compared.
 const COMPARED: usize = 16;
 
 /// The first difference of what a backend read at a tick; `None` if there is none. `approximation` is what the backend
@@ -28,8 +29,7 @@ pub fn failure(
     let allowed = f64::from(MARGIN) + approximation.and_then(|stated| stated.clip_error).unwrap_or(0.0);
     for (group, reads) in crowd.groups().iter().zip(&gameplay.groups) {
         let ends = Ends::new(group.model.skeleton());
-        let last = group.instances.end - 1;
-        for instance in group.instances.clone().step_by(group.len().div_ceil(COMPARED)).chain([last]) {
+        for instance in spread(group, COMPARED) {
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {
                 let vertices = reference_vertices(crowd, instance, tick);

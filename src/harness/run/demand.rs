@@ -21,8 +21,8 @@ impl Demand {
         let device = opened_device::open(context);
         // A ring holds only part of the crowd at a time.
         let keep = scene.settings.retention();
-        let drawn = keep != Retention::Ring && device.presenter_bytes(scene, scene.passes).is_some();
-        let passes = if drawn { scene.passes } else { 0 };
+        let presenter = (keep != Retention::Ring).then(|| device.presenter_bytes(scene)).flatten();
+        let passes = presenter.map_or(0, |_| scene.passes);
         let job = Job {
             passes,
             keep,
@@ -30,7 +30,6 @@ impl Demand {
             eye: scene.eye(),
             gameplay: scene.gameplay.clone(),
         };
-        let presenter = device.presenter_bytes(scene, passes);
         Self { job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
     }
 }
