@@ -334,7 +334,7 @@ impl Prepared for PreparedCpu {
     fn device(&self) -> String {
         let count = self.threads.count();
         let trial = self.trial.as_ref().map_or(String::new(), |outcome| format!(", {outcome}"));
-        format!("{}, {count} {}{trial}", self.kernels[0].isa, if count == 1 { "thread" } else { "threads" })
+        format!("{}, {count} {}{trial}", self.kernels[0].poser.isa, if count == 1 { "thread" } else { "threads" })
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
