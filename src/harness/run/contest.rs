@@ -5,13 +5,12 @@ use super::bench::{Bench, Contender};
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{Order, Pace, WarmUp, Window};
+use super::order::{FEWEST_FRAMES, Order, Pace, WarmUp, Window};
 use super::outcome::{Floor, Outcome, StageTimes, Status};
 use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::depth_difference;
-use crate::harness::uncertainty::FEWEST_FRAMES;
 use crate::harness::{Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
@@ -245,8 +244,8 @@ impl<'a> Contest<'a> {
         self.measure_limits(&contenders, &*bench.device);
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
         let at_hand = contenders.len();
-        // So few frames have no interval and decide nothing, whatever comes before them.
-        let hurry = (self.pace.most() as usize) < FEWEST_FRAMES;
+        // So few frames decide nothing, whatever comes before them.
+        let hurry = self.pace.most() < FEWEST_FRAMES;
         for mut contender in contenders {
             self.tell("warming up", &contender, self.done(at_hand, 0.0));
             match bench.warm_up(&mut contender, || hurry || self.observer.interrupted()) {
