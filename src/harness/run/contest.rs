@@ -5,7 +5,7 @@ use super::bench::{Bench, Contender};
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{FEWEST_FRAMES, Order, Pace, WarmUp, Window};
+use super::order::{Order, Pace, WarmUp, Window};
 use super::outcome::{Floor, Outcome, StageTimes, Status};
 use crate::backend::{Backend, Context};
 use crate::crowd::Crowd;
@@ -244,11 +244,9 @@ impl<'a> Contest<'a> {
         self.measure_limits(&contenders, &*bench.device);
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
         let at_hand = contenders.len();
-        // So few frames decide nothing, whatever comes before them.
-        let hurry = self.pace.most() < FEWEST_FRAMES;
         for mut contender in contenders {
             self.tell("warming up", &contender, self.done(at_hand, 0.0));
-            match bench.warm_up(&mut contender, || hurry || self.observer.interrupted()) {
+            match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
                     estimates.push(contender.warm_up.estimate());
                     racing.push(Some(contender));

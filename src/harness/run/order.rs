@@ -6,8 +6,6 @@ use std::time::Duration;
 
 /// Most frames within the time of a [`Pace`].
 const MOST_FRAMES: u32 = 300;
-/// Fewest frames within the time of a [`Pace`], unless they are slow: fewer have no interval and decide nothing.
-pub const FEWEST_FRAMES: u32 = 5;
 /// Time from which a frame is so slow that [`Pace::Brief`] measures the fewest.
 const SLOW_FRAME: Duration = Duration::from_millis(400);
 /// Time of frames that a sustained run compares at its beginning and its end, and the largest part of the run that it is.
@@ -152,9 +150,9 @@ impl Order {
         let done = match self.pace {
             _ if retired => 1.0,
             Pace::Frames(wanted) => part(wanted),
-            Pace::Full => within(2.0, FEWEST_FRAMES),
+            Pace::Full => within(2.0, 5),
             Pace::Brief if spent >= SLOW_FRAME * frames => within(1.0, 3),
-            Pace::Brief => within(1.0, FEWEST_FRAMES),
+            Pace::Brief => within(1.0, 5),
             // All backends end together.
             Pace::Sustained(time) => self.spent().as_secs_f64() / time.as_secs_f64(),
         };
