@@ -1,5 +1,5 @@
-//! What a decision for a backend needs beside the fastest one: the backends with the least memory, and the sheets on
-//! which the answers may change.
+//! Facts for choosing a backend by more than its speed: which backend takes the least memory, and along which axes that
+//! answer may change.
 
 use super::{Axis, Point, Sheet, Study, StudyEntry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -270,7 +270,8 @@ mod tests {
         let summary = folder.path().join("summary.csv");
         std::fs::write(&summary, "schema,run").unwrap();
         std::fs::write(folder.path().join(session::FILE), "{").unwrap();
-        assert!(Results::append(folder.path()).is_err());
+        let problem = Results::append(folder.path()).err().unwrap().to_string();
+        assert!(problem.contains(session::FILE) && problem.contains("invalid type: map"), "{problem}");
         assert_eq!(std::fs::read_to_string(summary).unwrap(), "schema,run");
     }
 

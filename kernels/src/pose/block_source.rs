@@ -1,4 +1,4 @@
-//! Where the palettes of a block come from.
+//! Input of stage `palette` for one block.
 
 use super::palette::{ModelToPalette, to_rows};
 use super::{Affine, run_lanes};
@@ -7,7 +7,7 @@ use crate::crowd::Crowd;
 use crate::model::Rows;
 use crate::simd::Isa;
 
-/// A block of instances, and what its palettes are made from.
+/// A block of instances, and the input from which its palettes are computed.
 pub(super) struct BlockSource<'a, const N: usize> {
     pub isa: Isa,
     pub crowd: &'a Crowd,
@@ -15,7 +15,7 @@ pub(super) struct BlockSource<'a, const N: usize> {
     pub palettes: Source<'a, N>,
 }
 
-/// What palettes are made from.
+/// Input from which palettes are computed.
 pub(super) enum Source<'a, const N: usize> {
     /// The block's model poses, one item per joint.
     Posed(&'a [Affine<N>]),

@@ -32,7 +32,7 @@ pub struct LaneBlock<'a> {
     pub palette: LanePalette<'a>,
     /// Format of their vertices. If it has tangents and the mesh has none, tangents are zero.
     pub format: VertexFormat,
-    /// How vertices are written.
+    /// Kind of store that writes vertices.
     pub store: Store,
     /// Takes `[instance][vertex][word]` for as many instances as it has room for: its length is a multiple of
     /// [`Mesh::vertex_count`] times [`VertexFormat::words`].

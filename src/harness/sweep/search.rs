@@ -78,15 +78,13 @@ impl Search {
                     return None;
                 }
                 let part = (budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
-                // Memory grows in steps of pages: every other time the middle.
-                let halves = exceeds.1.is_infinite() || (exact && trials % 2 == 0);
-                // Not so close to an end that the interval would hardly shrink.
-                let part = if halves {
-                    0.5
-                } else if exact {
-                    part
-                } else {
-                    part.clamp(0.2, 0.8)
+                let part = match exact {
+                    _ if exceeds.1.is_infinite() => 0.5,
+                    // Memory grows in steps of pages: every other time the middle.
+                    true if trials % 2 == 0 => 0.5,
+                    true => part,
+                    // Not so close to an end that the interval would hardly shrink.
+                    false => part.clamp(0.2, 0.8),
                 };
                 low + (high - low) * part
             }

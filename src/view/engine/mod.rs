@@ -65,7 +65,7 @@ pub struct SideShown {
     pub problem: Option<String>,
 }
 
-/// What [`Engine::show`] answers.
+/// Pictures and figures that [`Engine::show`] returns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shown {
     /// Numbers of the crowd; `None` until one has been built.

@@ -87,7 +87,7 @@ fn engine(memory: fn() -> u64) -> Option<Engine> {
 /// Pixels of a picture across and down.
 const SIZE: [u32; 2] = [160, 90];
 
-/// What an engine shows of some backends.
+/// The answer of an engine to a state with these backends.
 fn show(engine: &mut Engine, backends: &[&str], change: impl FnOnce(&mut State)) -> Shown {
     engine.show(&state(backends, change), SIZE)
 }
