@@ -158,32 +158,25 @@ impl Triangle {
         self.corners.iter().zip(parts).map(|(corner, part)| *corner * part).sum()
     }
 
-    /// Barycentric coordinates of the closest point (Ericson, Real-Time Collision Detection, 2005, section 5.1.5).
+    /// Barycentric coordinates of the closest point: below `p`, if that is within the triangle, otherwise on an edge.
     fn closest(&self, p: DVec3) -> [f64; 3] {
-        let [a, b, c] = self.corners;
-        let (ab, ac) = (b - a, c - a);
-        let on = |from: DVec3| (ab.dot(p - from), ac.dot(p - from));
-        let ((d1, d2), (d3, d4), (d5, d6)) = (on(a), on(b), on(c));
-        let (vc, vb, va) = (d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4);
-        if d1 <= 0.0 && d2 <= 0.0 {
-            [1.0, 0.0, 0.0]
-        } else if d3 >= 0.0 && d4 <= d3 {
-            [0.0, 1.0, 0.0]
-        } else if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-            let v = d1 / (d1 - d3);
-            [1.0 - v, v, 0.0]
-        } else if d6 >= 0.0 && d5 <= d6 {
-            [0.0, 0.0, 1.0]
-        } else if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-            let w = d2 / (d2 - d6);
-            [1.0 - w, 0.0, w]
-        } else if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-            let w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-            [0.0, 1.0 - w, w]
-        } else {
-            let sum = va + vb + vc;
-            [va / sum, vb / sum, vc / sum]
+        let corner = |at: usize| self.corners[at % 3];
+        // In proportion to the areas that the point forms with the opposite edges.
+        let parts = [1, 2, 0].map(|at| (corner(at) - p).cross(corner(at + 1) - p).dot(self.normal));
+        let whole: f64 = parts.iter().sum();
+        if parts.iter().all(|part| *part >= 0.0) {
+            return parts.map(|part| part / whole);
         }
+        let on_edge = |at: usize| {
+            let edge = corner(at + 1) - corner(at);
+            let along = ((p - corner(at)).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
+            let mut parts = [0.0; 3];
+            (parts[at], parts[(at + 1) % 3]) = (1.0 - along, along);
+            parts
+        };
+        let distance = |parts: &[f64; 3]| self.at(*parts).distance_squared(p);
+        let nearer = |a, b| if distance(&b) < distance(&a) { b } else { a };
+        [1, 2].map(on_edge).into_iter().fold(on_edge(0), nearer)
     }
 }
 
