@@ -238,25 +238,19 @@ impl Comparison {
                     missing_instance(crowd, group, &coverage.frustum, &due.collect::<Vec<_>>(), tick)
                 });
             }
-            read.iter_mut().for_each(Vec::clear);
-            for (at, what) in POSES.into_iter().enumerate() {
-                if has[at] {
-                    backend.read_poses(crowd, what, range.clone(), &mut read[at])?;
+            let (joints, entries) = (group.model.skeleton().len(), group.model.palette_joints().len());
+            let mut counts = [joints * 10, joints * 12, entries * 12, group.instance_words()];
+            for (at, what) in ["local poses", "model poses", "palettes", "vertices"].into_iter().enumerate() {
+                let values = &mut read[at];
+                values.clear();
+                match POSES.get(at) {
+                    _ if !has[at] => counts[at] = 0,
+                    Some(&pose) => backend.read_poses(crowd, pose, range.clone(), values)?,
+                    None => backend.read_vertices(crowd, arena, range.clone(), values)?,
                 }
-            }
-            if has_vertices {
-                backend.read_vertices(crowd, arena, range.clone(), &mut read[3])?;
-            }
-            let joints = group.model.skeleton().len();
-            let entries = group.model.palette_joints().len();
-            let whole = [joints * 10, joints * 12, entries * 12, group.instance_words()];
-            let counts = std::array::from_fn::<_, 4, _>(|i| if has[i] { whole[i] } else { 0 });
-            for ((values, count), what) in
-                read.iter().zip(counts).zip(["local poses", "model poses", "palettes", "vertices"])
-            {
-                if values.len() != count * shown.len() && parity.failure.is_none() {
-                    parity.failure =
-                        Some(format!("{} numbers of {what} read back; expected {}", values.len(), count * shown.len()));
+                let (found, expected) = (values.len(), counts[at] * shown.len());
+                if found != expected && parity.failure.is_none() {
+                    parity.failure = Some(format!("{found} numbers of {what} read back; expected {expected}"));
                 }
             }
             if parity.failure.is_some() {
