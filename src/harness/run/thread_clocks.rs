@@ -15,7 +15,7 @@ impl ThreadClocks {
     /// CPU time of all threads so far, in nanoseconds; `None` if the system has no such clocks. Reads the clocks
     /// without waking the threads: woken workers spin for a while, and that time would count.
     pub fn now(&self) -> Option<u64> {
-        if self.0.is_empty() { None } else { Some(self.0.iter().map(|&clock| read(clock)).sum()) }
+        (!self.0.is_empty()).then(|| self.0.iter().map(|read| read()).sum())
     }
 }
 
@@ -29,10 +29,8 @@ pub(super) fn on_each<T: Send>(threads: &Threads, own: impl Fn() -> T + Sync) ->
     all
 }
 
-#[cfg(target_os = "linux")]
-type ThreadClock = libc::clockid_t;
-#[cfg(not(target_os = "linux"))]
-type ThreadClock = std::convert::Infallible;
+/// Reads the time that a thread has worked so far, in nanoseconds.
+type ThreadClock = Box<dyn Fn() -> u64 + Send>;
 
 /// The calling thread's clock, which other threads may read as long as the thread lives.
 #[cfg(target_os = "linux")]
@@ -40,25 +38,18 @@ fn own() -> Option<ThreadClock> {
     let mut clock = 0;
     // SAFETY: the thread is the calling one; `clock` is written on success.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    (failed == 0).then_some(clock)
+    let read = move || {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
+        unsafe { libc::clock_gettime(clock, &mut time) };
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    (failed == 0).then(|| Box::new(read) as ThreadClock)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn own() -> Option<ThreadClock> {
     None
-}
-
-#[cfg(target_os = "linux")]
-fn read(clock: ThreadClock) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-#[cfg(not(target_os = "linux"))]
-fn read(clock: ThreadClock) -> u64 {
-    match clock {}
 }
 
 #[cfg(all(test, target_os = "linux"))]
