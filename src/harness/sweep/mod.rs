@@ -184,15 +184,6 @@ impl Sweep<'_> {
     }
 }
 
-/// A series, and the backend whose largest crowd is searched.
-#[derive(Clone, Copy)]
-struct Task<'a> {
-    point: &'a SweepPoint,
-    entry: &'static BackendEntry,
-    /// Part of all work that is done.
-    done: f64,
-}
-
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
     log: &'a mut dyn Log,
@@ -224,15 +215,12 @@ impl Drive<'_> {
 
     /// Finds for each series and backend the largest crowd within the budgets.
     fn searches(&mut self) -> Result<(), SweepError> {
-        let sweep = self.sweep;
-        let series = sweep.series();
-        let backends = &sweep.options.backends;
-        let total = (series.len() * backends.len()) as f64;
-        for (at, (point, &entry)) in series.iter().flat_map(|p| backends.iter().map(move |b| (p, b))).enumerate() {
-            let task = Task { point, entry, done: at as f64 / total };
+        let (series, backends) = (self.sweep.series(), &self.sweep.options.backends);
+        let tasks: Vec<_> = series.iter().flat_map(|point| backends.iter().map(move |&entry| (point, entry))).collect();
+        for (at, &(point, entry)) in tasks.iter().enumerate() {
             let mut found =
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
-            match self.search(task, &mut found) {
+            match self.search(point, entry, at as f64 / tasks.len() as f64, &mut found) {
                 Err(SweepError::Backend(error)) => found.problem = Some(error.to_string()),
                 searched => searched?,
             }
@@ -244,9 +232,16 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Finds the largest crowd of a backend in a series, or a part of the answer when the log asks to stop.
-    fn search(&mut self, task: Task, found: &mut Found) -> Result<(), SweepError> {
-        let (sweep, Task { point, entry, done }) = (self.sweep, task);
+    /// Finds the largest crowd of a backend in a series, or a part of the answer when the log asks to stop. `done` is the
+    /// fraction of the sweep that is done.
+    fn search(
+        &mut self,
+        point: &SweepPoint,
+        entry: &'static BackendEntry,
+        done: f64,
+        found: &mut Found,
+    ) -> Result<(), SweepError> {
+        let sweep = self.sweep;
         let start = point.settings.instances.unwrap_or(sweep.scene.instances());
         let mut most = u64::MAX;
         if let Some(budget) = sweep.memory {
@@ -262,14 +257,14 @@ impl Drive<'_> {
         }
         let Some(budget) = sweep.budget else {
             // The crowd that was found is run and verified.
-            return match self.trial(most, task)? {
+            return match self.trial(point, entry, most, done)? {
                 Some(_) => Ok(()),
                 None => Err(BackendError::Failed(format!("{most} instances cannot be run here")).into()),
             };
         };
         let mut search = Search::new(budget, start, most);
         while let Some(instances) = search.next() {
-            let frame = match self.trial(instances, task) {
+            let frame = match self.trial(point, entry, instances, done) {
                 // A crowd that does not fit in memory bounds the search from above.
                 Err(SweepError::Scene(_)) if search.bounds.fits.is_some() => None,
                 trial => trial?,
@@ -284,7 +279,13 @@ impl Drive<'_> {
     }
 
     /// Measures a backend on one crowd: the time of its frame, or `None` if the crowd does not fit in memory.
-    fn trial(&mut self, instances: u64, Task { point, entry, done }: Task) -> Result<Option<Duration>, SweepError> {
+    fn trial(
+        &mut self,
+        point: &SweepPoint,
+        entry: &'static BackendEntry,
+        instances: u64,
+        done: f64,
+    ) -> Result<Option<Duration>, SweepError> {
         let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
         match results.get(entry.name) {
             Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),
@@ -303,25 +304,18 @@ impl Drive<'_> {
         rest: &[SweepPoint],
         done: f64,
     ) -> Result<HashMap<&'static str, KnownResult>, SweepError> {
-        let mut known = HashMap::new();
         if racing.is_empty() {
-            return Ok(known);
+            return Ok(HashMap::new());
         }
         let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
         let context = self.sweep.context(point);
         let (passes, threads) = (run::passes(context, &scene), context.threads.count());
         let instances = scene.crowd.instance_count();
         let here = size(instances as u64, passes);
-        let mut missing = Vec::new();
-        for &entry in racing {
-            match self.log.known(&scene, threads, passes, entry) {
-                Some(result) => {
-                    self.ending.kept += 1;
-                    known.insert(entry.name, result);
-                }
-                None => missing.push(entry),
-            }
-        }
+        let known = |entry: &BackendEntry| Some((entry.name, self.log.known(&scene, threads, passes, entry)?));
+        let mut known: HashMap<_, _> = racing.iter().filter_map(|entry| known(entry)).collect();
+        self.ending.kept += known.len();
+        let missing: Vec<_> = racing.iter().copied().filter(|entry| !known.contains_key(entry.name)).collect();
         let own = self.sweep.scene.instances();
         let rest_work = rest.iter().flat_map(|p| {
             let size = size(p.settings.instances.unwrap_or(own), p.settings.passes.unwrap_or(passes));
