@@ -350,7 +350,7 @@ impl Prepared for PreparedCpu {
             return Vec::new();
         }
         match self.kernels[0].kernel.layout {
-            PaletteLayout::Fused => stage_bytes::fused(crowd, self.threads.count()),
+            PaletteLayout::Fused => vec![stage_bytes::fused(crowd, self.threads.count())],
             PaletteLayout::Rows | PaletteLayout::Lanes | PaletteLayout::Mixed => {
                 stage_bytes::host(crowd, self.threads.count())
             }

@@ -213,8 +213,7 @@ impl Prepared for PreparedGpu {
         if self.strategy.posing.culls() || crowd.has_frozen() {
             return Vec::new();
         }
-        let Strategy { posing, skin } = self.strategy;
-        let mut traffic = posed(crowd, posing, skin.palette(), self.posed.palettes.poses);
+        let mut traffic = posed(crowd, self.strategy.skin.palette(), self.posed.palettes.poses);
         traffic.extend(self.skinner.kernel().map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)));
         traffic
     }
