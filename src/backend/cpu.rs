@@ -18,7 +18,7 @@ use crate::simd::Isa;
 use crate::skin::Store;
 use crate::threads::{Threads, of_thread};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
@@ -44,15 +44,11 @@ pub struct BlockJob<'a> {
     pub lanes: &'a [Affine<BLOCK>],
     /// Kind of store that writes vertices.
     pub store: Store,
-    morph: Option<BlockMorph<'a>>,
-}
-
-/// Means to morph the instances of a block.
-struct BlockMorph<'a> {
     crowd: &'a Crowd,
     tick: u32,
-    /// One item per thread.
+    /// Memory to morph with, one item per thread; none if no model has targets.
     scratch: &'a [Mutex<MorphScratch>],
+    /// Times of morphing and of skinning, if each is a stage.
     times: Option<&'a ThreadTimes>,
 }
 
@@ -61,48 +57,37 @@ impl BlockJob<'_> {
     pub fn each_instance(&self, out: &mut [f32], skin: impl Fn(Shape, &[Rows], &mut [f32])) {
         let (entries, words) = (self.group.model.palette_joints().len(), self.group.instance_words());
         let palettes = self.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words));
+        let Some(mut scratch) = self.scratch() else {
+            let shape = self.group.model.mesh().shape();
+            return self.timed(Stage::Skin, || palettes.for_each(|(palette, out)| skin(shape, palette, out)));
+        };
         for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
-            let Some(morph) = &self.morph else {
-                skin(self.group.model.mesh().shape(), palette, out);
-                continue;
-            };
-            let mut scratch = of_thread(morph.scratch);
-            let start = Instant::now();
-            let shape = scratch.instance(self.isa, morph.crowd, instance, morph.tick);
-            let start = morph.spent(Stage::Morph, start);
-            skin(shape, palette, out);
-            morph.spent(Stage::Skin, start);
+            let scratch = &mut *scratch;
+            let shape = self.timed(Stage::Morph, move || scratch.instance(self.isa, self.crowd, instance, self.tick));
+            self.timed(Stage::Skin, || skin(shape, palette, out));
         }
     }
 
     /// Calls `skin` with the block's morphed vertices in lanes; `None` if its model has no targets.
     pub fn in_lanes(&self, skin: impl FnOnce(Option<MorphedLanes>)) {
-        match &self.morph {
-            None => skin(None),
-            Some(morph) => {
-                let mut scratch = of_thread(morph.scratch);
-                let start = Instant::now();
-                let morphed = scratch.block(self.isa, morph.crowd, self.block, morph.tick);
-                let start = morph.spent(Stage::Morph, start);
-                skin(Some(morphed));
-                morph.spent(Stage::Skin, start);
-            }
-        }
-    }
-}
-
-impl BlockMorph<'_> {
-    /// The means for a block of a group; `None` if its model has no targets.
-    fn of(self, group: &Group) -> Option<Self> {
-        (!group.model.mesh().targets().is_empty()).then_some(self)
+        let mut scratch = self.scratch();
+        let morphed = scratch.as_deref_mut().map(|scratch| {
+            self.timed(Stage::Morph, move || scratch.block(self.isa, self.crowd, self.block, self.tick))
+        });
+        self.timed(Stage::Skin, || skin(morphed));
     }
 
-    /// Adds the time since `start` to a stage, if stages are timed; returns the current time.
-    fn spent(&self, stage: Stage, start: Instant) -> Instant {
-        if let Some(times) = self.times {
-            times.spent(stage, start);
-        }
-        Instant::now()
+    /// The calling thread's memory to morph with; `None` if the block's model has no targets.
+    fn scratch(&self) -> Option<MutexGuard<'_, MorphScratch>> {
+        (!self.group.model.mesh().targets().is_empty()).then(|| of_thread(self.scratch))
+    }
+
+    fn timed<R>(&self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let Some(times) = self.times else { return work() };
+        let start = Instant::now();
+        let result = work();
+        times.spent(stage, start);
+        result
     }
 }
 
@@ -286,6 +271,14 @@ impl PreparedKernel {
         let Self { kernel, poser, skin, scratch, user, .. } = self;
         let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
         let kept = frame.arena.hand_to(user);
+            let skin_block = |block: &Block, palettes: BlockPalettes, times: Option<&ThreadTimes>, out: &mut [f32]| {
+                let (rows, lanes) = match palettes {
+                    BlockPalettes::Rows(rows) => (rows, &[][..]),
+                    BlockPalettes::Lanes(lanes) => (&[][..], lanes),
+                };
+                let group = &crowd.groups()[block.group];
+                skin(&BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times }, out);
+            };
         let out = &mut frame.arena.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
@@ -293,9 +286,7 @@ impl PreparedKernel {
             let (skin, scratch) = (&*skin, &scratch[..]);
             if kernel.layout == PaletteLayout::Fused {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    let group = &crowd.groups()[block.group];
-                    let morph = BlockMorph { crowd, tick, scratch, times: None }.of(group);
-                    skin(&BlockJob { isa, block, group, rows: &[], lanes, store, morph }, out);
+                    skin_block(block, BlockPalettes::Lanes(lanes), None, out);
                 };
                 let (pose, out) = (&mut poser.crowd_pose, PaletteOut::Each { out, skin: &skin });
                 timer.update(pose, crowd, tick, !kept);
@@ -305,19 +296,9 @@ impl PreparedKernel {
             poser.pose(crowd, tick, threads, timer);
             let (palettes, pose) = (poser.palettes(), &poser.crowd_pose);
             let mut skin_all = |times: Option<&ThreadTimes>| {
-                let skin_one = |block: &Block, group: &Group, out: &mut [f32]| {
-                    if kept && pose.is_idle(block) {
-                        return;
-                    }
-                    let (rows, lanes) = match palettes.of(crowd, block) {
-                        BlockPalettes::Rows(rows) => (rows, &[][..]),
-                        BlockPalettes::Lanes(lanes) => (&[][..], lanes),
-                    };
-                    let morph = BlockMorph { crowd, tick, scratch, times }.of(group);
-                    let unmorphed = times.filter(|_| morph.is_none()).map(|times| (times, Instant::now()));
-                    skin(&BlockJob { isa, block, group, rows, lanes, store, morph }, out);
-                    if let Some((times, start)) = unmorphed {
-                        times.spent(Stage::Skin, start);
+                let skin_one = |block: &Block, _: &Group, out: &mut [f32]| {
+                    if !kept || !pose.is_idle(block) {
+                        skin_block(block, palettes.of(crowd, block), times, out);
                     }
                 };
                 pose.blocks().each(crowd, out, |block| block.first_word, skin_one);
