@@ -153,26 +153,29 @@ impl Cpu {
         self.threads.worth_waking(CrowdPose::estimate(crowd) + skin)
     }
 
-    /// Builds a kernel, and counts the bytes of a backend that has only this one.
-    fn built(&self, kernel: &CpuKernel, crowd: &Crowd, job: &Job) -> Result<(Skin, Footprint)> {
-        let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
+    /// Builds all kernels, and counts the bytes of a backend that keeps one of them: those of the others are of the trial.
+    fn built(&self, crowd: &Crowd, job: &Job) -> Result<Vec<(Skin, Footprint)>> {
+        self.abilities().check(crowd, job)?;
         let threads = self.threads(crowd).count();
-        let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
-        let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
-        let scratch = Bytes::of(Purpose::Scratch, threads as u64 * scratch);
-        let footprint = Footprint {
-            host: poser + own + scratch,
-            in_place: clips_in_place(crowd) + meshes_in_place(crowd),
-            host_output: true,
-            ..Footprint::default()
+        let built = |&kernel: &&'static CpuKernel| {
+            let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
+            let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
+            let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
+            let footprint = Footprint {
+                host: poser + own + Bytes::of(Purpose::Scratch, threads as u64 * scratch),
+                in_place: clips_in_place(crowd) + meshes_in_place(crowd),
+                host_output: true,
+                ..Footprint::default()
+            };
+            Ok((skin, footprint))
         };
-        Ok((skin, footprint))
+        let mut kernels = self.kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
+        let all: Bytes = kernels.iter().map(|(_, footprint)| footprint.host).sum();
+        for (_, footprint) in &mut kernels {
+            footprint.host += (all - footprint.host).all_for(Purpose::Staging);
+        }
+        Ok(kernels)
     }
-}
-
-/// Footprint of a kernel whose trial takes the memory of all.
-fn beside_others(kernel: Footprint, all: Bytes) -> Footprint {
-    Footprint { host: kernel.host + (all - kernel.host).all_for(Purpose::Staging), ..kernel }
 }
 
 impl Backend for Cpu {
@@ -182,33 +185,27 @@ impl Backend for Cpu {
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        self.abilities().check(crowd, job)?;
-        let built = self.kernels.iter().map(|kernel| Ok(self.built(kernel, crowd, job)?.1));
-        let all = built.collect::<Result<Vec<_>>>()?;
-        let largest = all.iter().max_by_key(|footprint| footprint.host.total()).copied().unwrap_or_default();
-        Ok(beside_others(largest, all.iter().map(|footprint| footprint.host).sum()))
+        let footprints = self.built(crowd, job)?.into_iter().map(|(_, footprint)| footprint);
+        Ok(footprints.max_by_key(|footprint| footprint.host.resident()).unwrap_or_default())
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        self.abilities().check(crowd, job)?;
-        let threads = self.threads(crowd);
+        let (built, threads) = (self.built(crowd, job)?, self.threads(crowd));
         let scratches = if crowd.has_targets() { threads.count() } else { 0 };
-        let prepared = |&kernel: &&'static CpuKernel| {
-            let (skin, footprint) = self.built(kernel, crowd, job)?;
+        let prepared = |(&kernel, (skin, footprint)): (&&'static CpuKernel, (Skin, Footprint))| {
             let isa = kernel.isa.unwrap_or(self.isa);
             let scratch = || Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths()));
-            Ok(PreparedKernel {
+            PreparedKernel {
                 kernel,
                 skin,
                 footprint,
                 poser: HostPoser::new(crowd, job, kernel.layout, (kernel.width)(crowd), isa, &threads),
                 scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
                 user: ArenaUser::default(),
-            })
+            }
         };
-        let kernels = self.kernels.iter().map(prepared).collect::<Result<Vec<_>>>()?;
-        let all = kernels.iter().map(|kernel| kernel.footprint.host).sum();
-        Ok(Box::new(PreparedCpu { threads, kernels, all, trial: None }))
+        let kernels = self.kernels.iter().zip(built).map(prepared).collect();
+        Ok(Box::new(PreparedCpu { threads, kernels, trial: None }))
     }
 }
 
@@ -217,8 +214,6 @@ struct PreparedCpu {
     threads: Threads,
     /// All kernels before the first frame, then the fastest alone.
     kernels: Vec<PreparedKernel>,
-    /// Bytes of all kernels.
-    all: Bytes,
     /// The outcome of the trial of several kernels.
     trial: Option<String>,
 }
@@ -271,6 +266,11 @@ impl PreparedKernel {
         let Self { kernel, poser, skin, scratch, user, .. } = self;
         let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
         let kept = frame.arena.hand_to(user);
+        let out = &mut frame.arena.host[..];
+        // Once for the whole frame, so that threads are woken once.
+        threads.install(|| {
+            let store = Store::for_bytes(size_of_val(out) as u64);
+            let (skin, scratch) = (&*skin, &scratch[..]);
             let skin_block = |block: &Block, palettes: BlockPalettes, times: Option<&ThreadTimes>, out: &mut [f32]| {
                 let (rows, lanes) = match palettes {
                     BlockPalettes::Rows(rows) => (rows, &[][..]),
@@ -279,11 +279,6 @@ impl PreparedKernel {
                 let group = &crowd.groups()[block.group];
                 skin(&BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times }, out);
             };
-        let out = &mut frame.arena.host[..];
-        // Once for the whole frame, so that threads are woken once.
-        threads.install(|| {
-            let store = Store::for_bytes(size_of_val(out) as u64);
-            let (skin, scratch) = (&*skin, &scratch[..]);
             if kernel.layout == PaletteLayout::Fused {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
                     skin_block(block, BlockPalettes::Lanes(lanes), None, out);
@@ -319,7 +314,7 @@ impl Prepared for PreparedCpu {
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        beside_others(self.kernels[0].footprint, self.all)
+        self.kernels[0].footprint
     }
 
     fn blending(&self) -> Blending {
