@@ -75,8 +75,10 @@ impl HostPoser {
             PaletteLayout::Lanes | PaletteLayout::Fused => PaletteOut::Lanes(bytemuck::cast_slice_mut(&mut self.rows)),
             PaletteLayout::Mixed => PaletteOut::Mixed(bytemuck::cast_slice_mut(&mut self.rows)),
         };
-        timer.update(&mut self.crowd_pose, crowd, tick, false);
-        timer.pose(&mut self.crowd_pose, crowd, tick, threads, out);
+        let pose = &mut self.crowd_pose;
+        timer.update(pose, crowd, tick, false);
+        let stages = pose.stages().iter().map(|&stage| stage.into());
+        timer.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
         let Some((gameplay, mut data)) = self.gameplay.take() else { return };
         let (isa, blocks, palettes) = (self.isa, self.crowd_pose.blocks(), self.palettes());
         if gameplay.bounds {

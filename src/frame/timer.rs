@@ -2,8 +2,7 @@
 
 use super::counts::{CountSource, Counts};
 use crate::crowd::Crowd;
-use crate::pose::{CrowdPose, PaletteOut, PoseClock, PoseStage};
-use crate::threads::Threads;
+use crate::pose::{CrowdPose, PoseClock, PoseStage};
 use crate::wording;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -249,13 +248,6 @@ impl StageTimer {
             Some(_) => self.wall(Stage::Update, || pose.update(crowd, tick, anew)),
             None => pose.update(crowd, tick, anew),
         }
-    }
-
-    /// Poses a crowd and times its stages by wall clock. Threads move from stage to stage independently, so the total
-    /// time is divided among the stages in proportion to the thread time of each.
-    pub fn pose(&mut self, pose: &mut CrowdPose, crowd: &Crowd, tick: u32, threads: &Threads, out: PaletteOut) {
-        let stages = pose.stages().iter().map(|&stage| stage.into());
-        self.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
     }
 
     /// Runs `work`, whose threads go through several stages at a pace of their own, and divides its wall time among the
