@@ -24,9 +24,11 @@ use crate::frame::{Approximation, Arena, Footprint, FrameInput, Job, Result, Sta
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
+pub use crate::gpu::Flight;
+#[cfg(feature = "gpu")]
 use crate::gpu::draw::present::Presenter;
 #[cfg(feature = "gpu")]
-use crate::gpu::{Commands, Drawable, Flight, Gpu};
+use crate::gpu::{Commands, Drawable, Gpu};
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::reference::Blending;
@@ -172,16 +174,28 @@ pub struct Ticket {
     /// Recorded commands, not yet submitted so that drawing can join the same submission.
     #[cfg(feature = "gpu")]
     commands: Option<Commands>,
-    /// Commands that the device is executing.
-    #[cfg(feature = "gpu")]
-    flight: Option<Flight>,
+}
+
+/// Commands that a device is executing: none without the feature `gpu`.
+#[cfg(not(feature = "gpu"))]
+pub enum Flight {}
+
+#[cfg(not(feature = "gpu"))]
+impl Flight {
+    /// Blocks until the device is done.
+    ///
+    /// # Errors
+    /// There are none.
+    pub fn land(self) -> Result<()> {
+        match self {}
+    }
 }
 
 impl Ticket {
     /// A frame whose commands are still to be submitted.
     #[cfg(feature = "gpu")]
     pub fn recorded(commands: Commands) -> Self {
-        Self { commands: Some(commands), flight: None }
+        Self { commands: Some(commands) }
     }
 
     /// Records all passes that draw the frame's vertices.
@@ -204,30 +218,20 @@ impl Ticket {
         Ok(Self::recorded(presenter.draw(self.commands, drawable, frame, timer)))
     }
 
-    /// Submits recorded commands without waiting for them. Returns whether there is anything to wait for.
-    pub fn launch(&mut self) -> bool {
+    /// Submits recorded commands without waiting for them. Returns what to wait for, if there is anything.
+    pub fn launch(self) -> Option<Flight> {
         #[cfg(feature = "gpu")]
-        {
-            if let Some(commands) = self.commands.take() {
-                self.flight = Some(commands.launch());
-            }
-            self.flight.is_some()
-        }
+        return self.commands.map(Commands::launch);
         #[cfg(not(feature = "gpu"))]
-        false
+        None
     }
 
     /// Submits recorded commands and blocks until the device is done.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn finish(mut self) -> Result<()> {
-        self.launch();
-        #[cfg(feature = "gpu")]
-        if let Some(flight) = self.flight {
-            return flight.land();
-        }
-        Ok(())
+    pub fn finish(self) -> Result<()> {
+        self.launch().map_or(Ok(()), Flight::land)
     }
 }
 

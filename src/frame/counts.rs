@@ -1,7 +1,5 @@
 //! Counts of the processor's events, and their source.
 
-use std::fmt::Debug;
-
 /// Kind of an event that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
@@ -33,11 +31,8 @@ impl Event {
 /// A number of each kind of event; `None` for kinds that cannot be counted.
 pub type Counts = [Option<u64>; Event::ALL.len()];
 
-/// Counts events since some moment.
-pub trait CountSource: Debug + Send {
-    /// The numbers so far.
-    fn read(&mut self) -> Counts;
-}
+/// Reads the numbers of events since some moment.
+pub type CountSource = Box<dyn FnMut() -> Counts + Send>;
 
 /// Events of several frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

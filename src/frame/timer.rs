@@ -219,12 +219,12 @@ pub struct StageTime {
 }
 
 /// Collects the spans of one frame.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct StageTimer {
     /// The spans since the last [`StageTimer::clear`].
     pub spans: Vec<StageTime>,
-    /// Counts the events of stages on the processor, if they are wanted.
-    counters: Option<Box<dyn CountSource>>,
+    /// Source of the events of stages on the processor, if they are counted.
+    pub counters: Option<CountSource>,
     counts: Vec<(Stage, Counts)>,
 }
 
@@ -274,14 +274,9 @@ impl StageTimer {
         result
     }
 
-    /// Counts events from now on, or no more; returns what counted before.
-    pub fn count_with(&mut self, counters: Option<Box<dyn CountSource>>) -> Option<Box<dyn CountSource>> {
-        std::mem::replace(&mut self.counters, counters)
-    }
-
     /// The numbers of events so far, if they are counted.
     pub fn read_counts(&mut self) -> Option<Counts> {
-        self.counters.as_mut().map(|counters| counters.read())
+        self.counters.as_mut().map(|read| read())
     }
 
     /// Adds the events of a stage since an earlier reading.
@@ -412,23 +407,17 @@ mod tests {
         assert!((2_000..=took.unwrap()).contains(&(sample + palette + 1)), "{sample} {palette} of {took:?}");
     }
 
-    /// Counts one cycle and two instructions more at each reading.
-    #[derive(Debug)]
-    struct Readings(u64);
-
-    impl CountSource for Readings {
-        fn read(&mut self) -> Counts {
-            self.0 += 1;
-            [Some(self.0), Some(2 * self.0), None, Some(7)]
-        }
-    }
-
     #[test]
     fn events_are_counted_where_time_is() {
         let mut timer = StageTimer::default();
         timer.wall(Stage::Skin, || ());
         assert_eq!(timer.counts_of(Stage::Skin), None, "nothing counts");
-        timer.count_with(Some(Box::new(Readings(0))));
+        let mut readings = 0;
+        // One cycle and two instructions more at each reading.
+        timer.counters = Some(Box::new(move || {
+            readings += 1;
+            [Some(readings), Some(2 * readings), None, Some(7)]
+        }));
         timer.wall(Stage::Skin, || ());
         timer.wall(Stage::Upload, || ());
         timer.wall(Stage::Upload, || ());

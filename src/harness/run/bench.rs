@@ -7,7 +7,7 @@ use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::thread_clocks::ThreadClocks;
-use crate::backend::{Prepared, Ticket};
+use crate::backend::{Flight, Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
     Arena, Clock, CountSource, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
@@ -17,6 +17,7 @@ use crate::registry::BackendEntry;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Time for frames with two in flight, and their smallest and largest number.
@@ -74,20 +75,18 @@ pub(super) struct Bench {
     timer: StageTimer,
     clocks: ThreadClocks,
     threads: Threads,
-    disturber: Disturber,
+    disturber: Rc<Disturber>,
     /// Of the processor and of the adapter; `None` where no counter can be read, and where frames are disturbed: the
     /// disturbance takes energy, too.
     meters: [Option<EnergyMeter>; 2],
     /// Counts the processor's events, if they are wanted and can be counted.
-    counters: Option<Box<dyn CountSource>>,
-    /// The device's work in the last frame.
-    work: FrameWork,
+    counters: Option<CountSource>,
 }
 
 impl Bench {
     pub fn new(arena: Arena, device: Box<dyn DeviceSide>, threads: &Threads, options: &RunOptions) -> Self {
-        let (timer, disturber) = (StageTimer::default(), Disturber::new(options.disturbance));
-        let (clocks, work) = (ThreadClocks::new(threads), FrameWork::default());
+        let (timer, disturber) = (StageTimer::default(), Rc::new(Disturber::new(options.disturbance)));
+        let clocks = ThreadClocks::new(threads);
         let counters = options.counters.then(|| counters::open(threads).0).flatten();
         let meters = match options.disturbance == Disturbance::default() {
             true => {
@@ -96,7 +95,7 @@ impl Bench {
             }
             false => [None, None],
         };
-        Self { arena, device, timer, clocks, threads: threads.clone(), disturber, meters, counters, work }
+        Self { arena, device, timer, clocks, threads: threads.clone(), disturber, meters, counters }
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
@@ -112,7 +111,6 @@ impl Bench {
         let computed = self.clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
         self.device.set_timing(true);
         self.device.collect(&mut self.timer)?;
-        self.work = self.device.take_work();
         let whole = |clock, ns: u64| StageTime { stage: Stage::Frame, clock, ns: (ns > 0).then_some(ns) };
         self.timer.spans.push(whole(Clock::Wall, time.as_nanos() as u64));
         if let Some(ns) = computed {
@@ -129,13 +127,10 @@ impl Bench {
         interrupted: impl Fn() -> bool,
         record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        self.disturber.set(true);
-        let measured = match contender.prepared.times_itself() {
+        Rc::clone(&self.disturber).during(|| match contender.prepared.times_itself() {
             true => self.own_block(contender, frames, record),
             false => self.timed_block(contender, frames, interrupted, record),
-        };
-        self.disturber.set(false);
-        measured
+        })
     }
 
     /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
@@ -145,7 +140,7 @@ impl Bench {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let at_once = if self.disturber.cold { 1 } else { frames.len().max(1) };
+        let at_once = if self.disturber.disturbance.cold { 1 } else { frames.len().max(1) };
         for first in frames.clone().step_by(at_once) {
             self.disturber.before_frame(&self.threads);
             contender.own_frames(first..frames.end.min(first + at_once as u32), &mut record)?;
@@ -195,7 +190,9 @@ impl Bench {
             };
             let memory = shared.of(&contender.prepared.footprint(contender.crowd));
             let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
-            contender.outcome.resources = Some(Resources { memory, work: self.work, energy });
+            // That of the last frame.
+            let work = self.device.take_work();
+            contender.outcome.resources = Some(Resources { memory, work, energy });
         }
         Ok(measured)
     }
@@ -235,9 +232,7 @@ impl Bench {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
         let frames = fitting.min(most).clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         self.device.set_timing(false);
-        self.disturber.set(true);
-        let samples = self.in_flight(contender, frames);
-        self.disturber.set(false);
+        let samples = Rc::clone(&self.disturber).during(|| self.in_flight(contender, frames));
         self.device.set_timing(true);
         let samples = samples?;
         let last = (!samples.is_empty()).then_some(frames);
@@ -250,16 +245,13 @@ impl Bench {
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
     fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
         let mut ends = Vec::with_capacity(frames as usize + 1);
-        let mut earlier: Option<Ticket> = None;
-        let mut end = |ticket: Ticket| ticket.finish().map(|()| ends.push(Instant::now()));
+        let mut earlier = None;
+        let mut end = |flight: Flight| flight.land().map(|()| ends.push(Instant::now()));
         // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames {
             self.begin();
-            let mut ticket = self.submit(contender, frame)?;
-            if !ticket.launch() {
-                return Ok(Vec::new());
-            }
-            earlier.replace(ticket).map(&mut end).transpose()?;
+            let Some(flight) = self.submit(contender, frame)?.launch() else { return Ok(Vec::new()) };
+            earlier.replace(flight).map(&mut end).transpose()?;
         }
         earlier.map(end).transpose()?;
         let times = ends.windows(2).map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
@@ -268,13 +260,15 @@ impl Bench {
 
     /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
     pub fn counted_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        let Some(counters) = self.counters.take() else { return Ok(()) };
-        self.timer.count_with(Some(counters));
+        if self.counters.is_none() {
+            return Ok(());
+        }
+        std::mem::swap(&mut self.counters, &mut self.timer.counters);
         self.begin();
         let before = self.timer.read_counts();
         let done = self.submit(contender, tick).and_then(Ticket::finish);
         self.timer.add_counts(Stage::Frame, before);
-        self.counters = self.timer.count_with(None);
+        std::mem::swap(&mut self.counters, &mut self.timer.counters);
         for times in contender.outcome.stages.iter_mut().filter(|times| times.clock == Clock::Wall) {
             if let Some(counts) = self.timer.counts_of(times.stage) {
                 times.counts.add(counts);
@@ -324,7 +318,6 @@ mod tests {
     use crate::registry::REGISTRY;
     use crate::scene::{Scene, Settings};
     use std::cell::RefCell;
-    use std::rc::Rc;
 
     /// Surroundings of one request for frames.
     #[derive(Debug, Clone, Copy)]
@@ -337,20 +330,23 @@ mod tests {
     }
 
     /// A backend that does nothing but look around.
-    struct Watcher<F> {
-        watch: F,
+    struct Watcher {
+        disturber: Rc<Disturber>,
         times_itself: bool,
         seen: Rc<RefCell<Vec<Seen>>>,
     }
 
-    impl<F: Fn() -> (u64, bool)> Watcher<F> {
+    impl Watcher {
         fn note(&self, frames: usize) {
-            let (written, crowded) = (self.watch)();
+            let (written, start) = (self.disturber.written(), Instant::now());
+            let patience = Duration::from_secs(if self.disturber.disturbance.neighbours > 0 { 20 } else { 0 });
+            let looks = || (start.elapsed() < patience).then(|| self.disturber.written());
+            let crowded = std::iter::from_fn(looks).any(|now| now > written);
             self.seen.borrow_mut().push(Seen { frames, written, crowded });
         }
     }
 
-    impl<F: Fn() -> (u64, bool)> Prepared for Watcher<F> {
+    impl Prepared for Watcher {
         fn device(&self) -> String {
             String::new()
         }
@@ -386,12 +382,12 @@ mod tests {
         let (context, seen) = (Context::default(), Rc::default());
         let options = RunOptions { disturbance, ..RunOptions::default() };
         let mut bench = Bench::new(Arena::default(), opened_device::open(&context), &context.threads, &options);
-        let prepared = Box::new(Watcher { watch: bench.disturber.watch(), times_itself, seen: Rc::clone(&seen) });
+        let prepared =
+            Box::new(Watcher { disturber: Rc::clone(&bench.disturber), times_itself, seen: Rc::clone(&seen) });
         let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
         let (warm_up, spent) = (WarmUp::default(), Default::default());
         let mut contender = Contender { index: 0, entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
-        assert!(!bench.disturber.watch()().1, "neighbours rest between blocks");
         seen.take()
     }
 

@@ -5,14 +5,14 @@ pub use linux::open;
 
 /// Counters, which only Linux has.
 #[cfg(not(all(target_os = "linux", feature = "cli")))]
-pub fn open(_: &crate::threads::Threads) -> (Option<Box<dyn crate::frame::CountSource>>, Option<String>) {
+pub fn open(_: &crate::threads::Threads) -> (Option<crate::frame::CountSource>, Option<String>) {
     (None, Some("events can be counted on Linux only".into()))
 }
 
 #[cfg(all(target_os = "linux", feature = "cli"))]
 mod linux {
     use super::super::thread_clocks::on_each;
-    use crate::frame::{CountSource, Counts};
+    use crate::frame::CountSource;
     use crate::threads::Threads;
     use nix::sys::resource::{UsageWho, getrusage};
     use perf_event::events::Hardware;
@@ -23,31 +23,23 @@ mod linux {
     const ADVICE: &str =
         "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
 
-    /// Cycles, instructions and misses of every thread; the kinds that cannot be counted are left out.
-    #[derive(Debug)]
-    struct PerfCounters([Option<Vec<Counter>>; 3]);
-
     /// The counters of the calling thread, of rayon's global pool and of `threads`, if there are any; and one line that
     /// says why they count less than all kinds and what to do, if they do.
-    pub fn open(threads: &Threads) -> (Option<Box<dyn CountSource>>, Option<String>) {
+    pub fn open(threads: &Threads) -> (Option<CountSource>, Option<String>) {
         let mut problem = None;
         let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
-        let counters = events.map(|event| {
+        // Kinds that cannot be counted on every thread are left out.
+        let mut counters = events.map(|event| {
             let own = || Builder::new(event).observe_self().enabled(true).build();
             let all: io::Result<Vec<Counter>> = on_each(threads, own).into_iter().collect();
             all.map_err(|error| problem = Some(format!("not all events can be counted: {error}; {ADVICE}"))).ok()
         });
-        (Some(Box::new(PerfCounters(counters))), problem)
-    }
-
-    impl CountSource for PerfCounters {
-        fn read(&mut self) -> Counts {
-            let sum = |counters: &mut Vec<Counter>| {
-                counters.iter_mut().map(|counter| counter.read().ok()).sum::<Option<u64>>()
-            };
-            let [cycles, instructions, misses] = self.0.each_mut().map(|all| all.as_mut().and_then(sum));
+        let read = move || {
+            let sum = |all: &mut Vec<Counter>| all.iter_mut().map(|counter| counter.read().ok()).sum::<Option<u64>>();
+            let [cycles, instructions, misses] = counters.each_mut().map(|all| all.as_mut().and_then(sum));
             [cycles, instructions, misses, context_switches()]
-        }
+        };
+        (Some(Box::new(read)), problem)
     }
 
     /// Context switches of the whole process so far, for which no permission is needed.
@@ -67,10 +59,10 @@ mod tests {
     fn counters_advance_or_the_reason_is_one_line() {
         let threads = Threads::new(2).unwrap();
         let (counters, problem) = open(&threads);
-        let mut counters = counters.unwrap();
-        let before = counters.read();
+        let mut read = counters.unwrap();
+        let before = read();
         std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>());
-        let after = counters.read();
+        let after = read();
         for event in [Event::Cycles, Event::Instructions] {
             let (before, after) = (before[event as usize], after[event as usize]);
             assert!(after > before || (after.is_none() && problem.is_some()), "{event:?}: {before:?} {after:?}");

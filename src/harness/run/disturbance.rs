@@ -4,10 +4,10 @@
 use super::options::Disturbance;
 use crate::threads::Threads;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Linux's folder of the first processor's caches.
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
@@ -17,106 +17,76 @@ const UNKNOWN: usize = 64 << 20;
 const MOST: usize = 1 << 30;
 /// Words of a cache line.
 const LINE: usize = 8;
-/// Words after which a neighbour looks whether it shall stop.
+/// Words after which a neighbour looks whether it is to stop.
 const STRETCH: usize = 1 << 13;
 
 /// Disturbs frames as options ask for.
 pub(super) struct Disturber {
-    /// `true` if caches are emptied.
-    pub cold: bool,
-    neighbours: Vec<JoinHandle<()>>,
-    shared: Arc<Shared>,
-}
-
-/// Memory that the neighbours stream, and orders to them: they sleep unless `stream` is set.
-#[derive(Default)]
-struct Shared {
+    /// The options.
+    pub disturbance: Disturbance,
     /// More than caches can hold; empty if nothing is disturbed.
     words: Vec<AtomicU64>,
-    stream: AtomicBool,
-    end: AtomicBool,
 }
 
-impl Shared {
-    /// Reads and writes every line of a part.
-    fn sweep(&self, part: std::ops::Range<usize>) {
-        for word in self.words[part].iter().step_by(LINE) {
-            word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        }
+impl Disturber {
+    pub fn new(disturbance: Disturbance) -> Self {
+        let bytes =
+            if disturbance == Disturbance::default() { 0 } else { (2 * last_level(Path::new(CACHES))).min(MOST) };
+        Self { disturbance, words: (0..bytes / 8).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Reads and writes all memory round after round while it shall, from a word on.
-    fn stream(&self, mut at: usize) {
-        while !self.end.load(Ordering::Relaxed) {
-            if !self.stream.load(Ordering::Relaxed) {
-                std::thread::park();
-                continue;
+    /// Displaces what the caches of all threads hold, if that is asked for.
+    pub fn before_frame(&self, threads: &Threads) {
+        if !self.disturbance.cold {
+            return;
+        }
+        let words = self.words.len();
+        threads.install(|| {
+            rayon::broadcast(|thread| {
+                let share = words / thread.num_threads();
+                self.sweep(thread.index() * share..(thread.index() + 1) * share);
+            });
+        });
+        // Takes so long that the threads above sleep again.
+        self.sweep(0..words);
+    }
+
+    /// Runs frames while neighbours stream memory, each from a place of its own.
+    pub fn during<R>(&self, frames: impl FnOnce() -> R) -> R {
+        std::thread::scope(|scope| {
+            // Neighbours stream until it is dropped, be it by a panic.
+            let running = Arc::new(());
+            let neighbours = self.disturbance.neighbours as usize;
+            for index in 0..neighbours {
+                let (first, running) = (self.words.len() / neighbours * index, Arc::downgrade(&running));
+                scope.spawn(move || self.stream(first, &running));
             }
+            frames()
+        })
+    }
+
+    /// Reads and writes all memory from a word on, round after round.
+    fn stream(&self, mut at: usize, running: &Weak<()>) {
+        while running.strong_count() > 0 {
             let end = (at + STRETCH).min(self.words.len());
             self.sweep(at..end);
             at = if end == self.words.len() { 0 } else { end };
         }
     }
-}
 
-impl Disturber {
-    pub fn new(disturbance: Disturbance) -> Self {
-        let Disturbance { cold, neighbours } = disturbance;
-        let bytes =
-            if disturbance == Disturbance::default() { 0 } else { (2 * last_level(Path::new(CACHES))).min(MOST) };
-        let words = (0..bytes / 8).map(|_| AtomicU64::new(0)).collect();
-        let shared = Arc::new(Shared { words, ..Shared::default() });
-        let neighbour = |index: usize| {
-            let shared = Arc::clone(&shared);
-            let first = shared.words.len() / neighbours as usize * index;
-            std::thread::spawn(move || shared.stream(first))
-        };
-        Self { cold, neighbours: (0..neighbours as usize).map(neighbour).collect(), shared }
-    }
-
-    /// Displaces what the caches of all threads hold, if that is asked for.
-    pub fn before_frame(&self, threads: &Threads) {
-        if !self.cold {
-            return;
+    /// Reads and writes every line of a part.
+    fn sweep(&self, part: Range<usize>) {
+        for word in self.words[part].iter().step_by(LINE) {
+            word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         }
-        let words = self.shared.words.len();
-        threads.install(|| {
-            rayon::broadcast(|thread| {
-                let share = words / thread.num_threads();
-                self.shared.sweep(thread.index() * share..(thread.index() + 1) * share);
-            });
-        });
-        // Takes so long that the threads above sleep again.
-        self.shared.sweep(0..words);
-    }
-
-    /// Wakes the neighbours, or sends them to sleep.
-    pub fn set(&self, on: bool) {
-        self.shared.stream.store(on, Ordering::Relaxed);
-        self.neighbours.iter().for_each(|neighbour| neighbour.thread().unpark());
     }
 }
 
 #[cfg(test)]
 impl Disturber {
-    /// Reads the number of lines that were written so far, and whether there are neighbours that stream.
-    pub fn watch(&self) -> impl Fn() -> (u64, bool) + use<> {
-        let (shared, any) = (Arc::clone(&self.shared), !self.neighbours.is_empty());
-        move || {
-            let written = shared.words.iter().map(|word| word.load(Ordering::Relaxed)).sum();
-            (written, any && shared.stream.load(Ordering::Relaxed))
-        }
-    }
-}
-
-impl Drop for Disturber {
-    fn drop(&mut self) {
-        self.shared.end.store(true, Ordering::Relaxed);
-        self.set(false);
-        for neighbour in self.neighbours.drain(..) {
-            // It only fails if it panicked, which its own message tells.
-            let _ = neighbour.join();
-        }
+    /// Number of lines that were written so far.
+    pub fn written(&self) -> u64 {
+        self.words.iter().map(|word| word.load(Ordering::Relaxed)).sum()
     }
 }
 
@@ -132,32 +102,34 @@ fn last_level(caches: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
         let disturber = Disturber::new(Disturbance { cold: true, neighbours: 0 });
-        let lines = (disturber.shared.words.len() / LINE) as u64;
-        assert!(disturber.shared.words.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
+        let lines = (disturber.words.len() / LINE) as u64;
+        assert!(disturber.words.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
         let threads = Threads::new(2).unwrap();
         disturber.before_frame(&threads);
-        let (written, _) = disturber.watch()();
+        let written = disturber.written();
         assert!((2 * lines - 2..=2 * lines).contains(&written), "{written} of {lines}");
         let warm = Disturber::new(Disturbance::default());
         warm.before_frame(&threads);
-        assert_eq!(warm.shared.words.len(), 0);
+        assert_eq!(warm.words.len(), 0);
     }
 
     #[test]
     fn neighbours_stream_only_while_they_shall() {
         let disturber = Disturber::new(Disturbance { cold: false, neighbours: 2 });
-        let watch = disturber.watch();
-        assert_eq!(watch(), (0, false));
-        disturber.set(true);
-        while watch().0 == 0 {
-            std::thread::yield_now();
-        }
-        disturber.set(false);
-        drop(disturber); // ends
+        assert_eq!(disturber.written(), 0);
+        disturber.during(|| {
+            while disturber.written() == 0 {
+                std::thread::yield_now();
+            }
+        });
+        let written = disturber.written();
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(disturber.written(), written);
     }
 
     #[test]

@@ -112,10 +112,9 @@ fn the_device_computes_the_same_and_it_arrives_later() {
             let mut earlier = None;
             for tick in 0..6 {
                 let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut arena };
-                let mut ticket = backend.submit(&mut frame, &mut StageTimer::default()).unwrap();
-                assert!(ticket.launch());
-                if let Some(earlier) = earlier.replace(ticket) {
-                    earlier.finish().unwrap();
+                let flight = backend.submit(&mut frame, &mut StageTimer::default()).unwrap().launch().unwrap();
+                if let Some(earlier) = earlier.replace(flight) {
+                    earlier.land().unwrap();
                 }
             }
             let delay = backend.gameplay_delay().unwrap();
