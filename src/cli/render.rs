@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         &*backend,
         &context,
         &scene.crowd,
-        &Job { passes: 1, ..Job::default() },
+        &Job::default(),
         Some(surface_bytes.total() + bytes.total()),
         common::memory(),
     )

@@ -9,8 +9,6 @@ use std::sync::Arc;
 /// Options that a run passes to every backend.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Job {
-    /// Number of times that `draw` renders the crowd; 0 draws nothing.
-    pub passes: u32,
     /// The vertices that stay on the device.
     pub keep: Retention,
     /// The visible part of the world; backends may leave out instances outside it.

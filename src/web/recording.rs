@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
             let reason = "a page plays the same frame in any order; needs a scene without turnover and frozen";
             return Err(BackendError::Unavailable(reason.into()));
         }
-        let job = Job { passes, frustum: Frustum::new(scene.view_projection()), ..Job::default() };
+        let job = Job { frustum: Frustum::new(scene.view_projection()), ..Job::default() };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();
         if backend.footprint(crowd, &job)?.device_output {

@@ -75,7 +75,7 @@ impl<'a> Contest<'a> {
         depth: Depth,
     ) -> Self {
         let demand = Demand::new(context, scene);
-        let by_software = demand.shared.device_is_host && demand.job.passes > 0;
+        let by_software = demand.shared.device_is_host && demand.passes > 0;
         let pace = match (options.sustain, options.frames) {
             (Some(time), _) => Pace::Sustained(time),
             (None, Some(frames)) => Pace::Frames(frames),
@@ -163,7 +163,7 @@ impl<'a> Contest<'a> {
     /// Allocates the resources that the backends of a rotation share.
     fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
         let mut device = opened_device::open(self.context);
-        device.present(self.scene, self.demand.job.passes)?;
+        device.present(self.scene, self.demand.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|candidate| candidate.footprint).collect();
         let arena = self.demand.shared.arena(&*device, &self.scene.crowd, self.demand.job.keep, &footprints)?;
         Ok(Bench::new(arena, device, &self.context.threads, self.options))
@@ -426,7 +426,7 @@ impl<'a> Contest<'a> {
     /// An outcome without times.
     fn outcome(&self, index: usize, status: Status, problem: Option<String>, parity: Option<Parity>) -> Outcome {
         let entry = self.options.backends[index];
-        let outcome = Outcome::new(entry.name, self.demand.job.passes, status);
+        let outcome = Outcome::new(entry.name, self.demand.passes, status);
         Outcome { owner: entry.owner, disturbance: self.options.disturbance, problem, parity, ..outcome }
     }
 

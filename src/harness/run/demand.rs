@@ -10,6 +10,8 @@ use crate::scene::BuiltScene;
 
 /// What a run of a scene asks of its backends.
 pub(super) struct Demand {
+    /// Number of times that a frame draws the crowd.
+    pub passes: u32,
     /// The options that are passed to backends.
     pub job: Job,
     /// Memory that all backends of the run share.
@@ -24,20 +26,19 @@ impl Demand {
         let presenter = (keep != Retention::Ring).then(|| device.presenter_bytes(scene)).flatten();
         let passes = presenter.map_or(0, |_| scene.passes);
         let job = Job {
-            passes,
             keep,
             frustum: Frustum::new(scene.view_projection()),
             eye: scene.eye(),
             gameplay: scene.gameplay.clone(),
         };
-        Self { job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
+        Self { passes, job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
     }
 }
 
 /// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
 /// part of the crowd at a time.
 pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
-    Demand::new(context, scene).job.passes
+    Demand::new(context, scene).passes
 }
 
 /// The crowd of a scene for a backend: that of all levels, if it chooses among them.

@@ -223,7 +223,7 @@ impl Engine {
                 if index < self.sides.len() {
                     self.sides.remove(index);
                 }
-                let job = Job { passes: canvas.passes.max(1), frustum, ..Job::default() };
+                let job = Job { frustum, ..Job::default() };
                 let side = (self.make)(backend, context)
                     .and_then(|backend| Side::new(&*backend, context, crowd, &job, (self.memory)()));
                 self.sides.insert(index, Slot { backend: backend.clone(), at_bind, frustum, culls: false, side });

@@ -68,7 +68,7 @@ fn shown(
     views: &[(Frustum, Eye)],
 ) -> Result<Vec<Vec<u32>>, String> {
     let (frustum, eye) = views[0];
-    let job = Job { passes: 1, frustum, eye, ..Job::default() };
+    let job = Job { frustum, eye, ..Job::default() };
     let (mut prepared, mut arena) = prepare_for(backend, context, crowd, &job);
     let mut shown = Vec::new();
     for &(frustum, eye) in views {

@@ -251,7 +251,7 @@ pub fn close_up() -> Frustum {
 
 /// Prepares a backend and an arena with both sides.
 pub fn prepare(backend: &dyn Backend, context: &Context, crowd: &Crowd) -> (Box<dyn Prepared>, Arena) {
-    prepare_for(backend, context, crowd, &Job { passes: 1, ..Job::default() })
+    prepare_for(backend, context, crowd, &Job::default())
 }
 
 /// As [`prepare`], for a job.

@@ -26,7 +26,7 @@ fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
         gpu.adapter.binding_limit.set(limit);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len(), "one chunk a group");
     }
-    let job = Job { passes: 1, frustum, ..Job::default() };
+    let job = Job { frustum, ..Job::default() };
     let mut shown = Vec::new();
     for (entry, backend) in backends(&context) {
         // Baked vertices lie in one binding.

@@ -32,7 +32,7 @@ fn depth_images_of_all_backends_agree() {
     for passes in [1, 3] {
         let mut first: Option<Vec<f32>> = None;
         for (entry, backend) in backends(&context) {
-            if refuses(entry, &*backend, &crowd, &Job { passes, ..Job::default() }) {
+            if refuses(entry, &*backend, &crowd, &Job::default()) {
                 continue;
             }
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
@@ -150,7 +150,7 @@ fn two_outputs_swap_and_show_motion() {
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
     let words: Vec<usize> = crowd.groups().iter().map(|g| g.len() * g.instance_words()).collect();
-    let job = Job { passes: 1, keep: Retention::TwoFrames, ..Job::default() };
+    let job = Job { keep: Retention::TwoFrames, ..Job::default() };
     for (entry, backend) in backends(&context) {
         if let Err(refusal) = backend.footprint(&crowd, &job) {
             let refusal = refusal.to_string();

@@ -96,7 +96,7 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
 fn every_backend_holds_what_it_promised() {
     let context = context();
     for (name, crowd) in crowds() {
-        let kept = assert_kept(&context, name, &crowd, &Job { passes: 1, ..Job::default() });
+        let kept = assert_kept(&context, name, &crowd, &Job::default());
         assert!(kept >= 6, "{name}: {kept} backends");
     }
 }
@@ -106,7 +106,7 @@ fn bounds_and_sockets_are_counted() {
     let context = context();
     let crowd = crowd(vec![(walker(500).unwrap(), 37)]);
     let gameplay = Gameplay::new(&crowd, true, &["head".into(), "hand_r".into()]).unwrap();
-    let job = Job { passes: 1, gameplay: Some(Arc::new(gameplay)), ..Job::default() };
+    let job = Job { gameplay: Some(Arc::new(gameplay)), ..Job::default() };
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
@@ -116,12 +116,12 @@ fn levels_to_choose_from_are_counted() {
     let context = context();
     let scene = crate::backends::choosing::street("mesh,joints");
     let crowd = scene.choices().unwrap();
-    assert_kept(&context, "levels", crowd, &Job { passes: 1, ..Job::default() });
+    assert_kept(&context, "levels", crowd, &Job::default());
     if let Some(gpu) = &context.gpu {
         // Some ten people in a chunk.
         gpu.adapter.binding_limit.set(150 << 10);
         assert!(gpu.chunks(crowd).unwrap().len() > crowd.groups().len());
-        assert_kept(&context, "chunks of levels", crowd, &Job { passes: 1, ..Job::default() });
+        assert_kept(&context, "chunks of levels", crowd, &Job::default());
     }
 }
 

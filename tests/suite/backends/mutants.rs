@@ -33,7 +33,7 @@ fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
 
 fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Option<String> {
     let frustum = close_up();
-    let (mut backend, mut arena) = prepare_for(backend, context, crowd, &Job { passes: 1, frustum, ..Job::default() });
+    let (mut backend, mut arena) = prepare_for(backend, context, crowd, &Job { frustum, ..Job::default() });
     let coverage = Coverage { frustum, ..Coverage::all(crowd, &[0, 33]) };
     let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
     let Tolerance { position, normal, .. } = parity.tolerance;
@@ -589,8 +589,7 @@ mod gpu {
         let (half, most) = (crowd(0.5), crowd(0.9));
         for name in ["gpu-compute:instances", "gpu-vertex"] {
             let backend = registry::find(name).unwrap().create(&context).unwrap();
-            let (mut backend, mut arena) =
-                prepare_for(&*backend, &context, &most, &Job { passes: 1, ..Job::default() });
+            let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
             let coverage = Coverage::all(&half, &[33]);
             let parity = verify(&mut *backend, &context, &half, &mut arena, &coverage, Tolerance::default()).unwrap();
             let failure = parity.failure.expect("the mutant passed");
