@@ -17,6 +17,9 @@ pub enum BackendError {
     /// The device was lost or refused a command.
     #[error("device error: {0}")]
     Device(String),
+    /// What it computes differs from the reference.
+    #[error("{0}")]
+    Differs(String),
 }
 
 /// Result of a backend or of one of its parts.

@@ -1,11 +1,11 @@
 //! The device's side of a machine with an adapter.
 
 use super::{Device, DeviceSide};
-use crate::backend::{Prepared, Skinned, Ticket};
+use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
+use crate::gpu::Gpu;
 use crate::gpu::draw::present::{self, Presenter};
-use crate::gpu::{Drawable, Gpu};
 use crate::scene::BuiltScene;
 use std::rc::Rc;
 
@@ -67,14 +67,6 @@ impl DeviceSide for AdapterSide {
 
     fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
         self.gpu.chunk_ends(crowd)
-    }
-
-    fn refusal(&self, backend: &dyn Prepared) -> Option<&'static str> {
-        match (backend.skinned(), &self.presenter) {
-            (Skinned::Device(Drawable::Shader(_)), None) => Some("skins in the draw; needs --passes 1 or more"),
-            (Skinned::HostInBlocks, Some(_)) => Some("its output cannot be drawn; needs --passes 0"),
-            _ => None,
-        }
     }
 
     fn draw(

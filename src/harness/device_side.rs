@@ -54,11 +54,6 @@ pub(super) trait DeviceSide {
         Ok(Vec::new())
     }
 
-    /// Reason why a backend's frames cannot be measured here, if any.
-    fn refusal(&self, _backend: &dyn Prepared) -> Option<&'static str> {
-        None
-    }
-
     /// Draws the vertices of a backend's frame.
     fn draw(&mut self, ticket: Ticket, _: &dyn Prepared, _: &FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         Ok(ticket)

@@ -65,13 +65,13 @@ impl SharedMemory {
         footprint.device_output || (footprint.host_output && self.presenter.is_some())
     }
 
-    /// Checks that a backend fits `limit` bytes of main memory alone.
-    pub(super) fn check(&self, footprint: &Footprint, limit: u64) -> Result<()> {
-        let needed = self.bytes([footprint]);
+    /// Checks that a backend fits `limit` bytes of main memory alone; returns its footprint.
+    pub(super) fn check(&self, footprint: Footprint, limit: u64) -> Result<Footprint> {
+        let needed = self.bytes([&footprint]);
         let [needs, available] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
         match needed > limit {
             true => Err(BackendError::TooLarge(format!("the crowd needs {needs}; only {available} is available"))),
-            false => Ok(()),
+            false => Ok(footprint),
         }
     }
 
@@ -85,13 +85,13 @@ impl SharedMemory {
         }
     }
 
-    /// Groups of neighbouring backends that fit `limit` bytes together. One that does not fit even alone has a group of
-    /// its own.
-    pub fn rotations<T>(&self, backends: Vec<T>, footprint: fn(&T) -> &Footprint, limit: u64) -> Vec<Vec<T>> {
-        let mut rotations: Vec<Vec<T>> = Vec::new();
+    /// Groups of neighbouring backends that fit `limit` bytes together, each with its footprint. One that does not fit
+    /// even alone has a group of its own.
+    pub fn rotations<T>(&self, backends: Vec<(T, Footprint)>, limit: u64) -> Vec<Vec<(T, Footprint)>> {
+        let mut rotations: Vec<Vec<(T, Footprint)>> = Vec::new();
         for backend in backends {
             match rotations.last_mut() {
-                Some(known) if self.bytes(known.iter().chain([&backend]).map(footprint)) <= limit => {
+                Some(known) if self.bytes(known.iter().chain([&backend]).map(|(_, own)| own)) <= limit => {
                     known.push(backend)
                 }
                 _ => rotations.push(vec![backend]),
@@ -102,17 +102,16 @@ impl SharedMemory {
 
     /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
-        let (mut host, mut device) = (0u64, self.presenter.unwrap_or(0));
-        let (mut host_arena, mut device_arena) = (false, false);
-        for footprint in footprints {
-            host = host.saturating_add(footprint.host.total());
-            device = device.saturating_add(footprint.device.total());
-            host_arena |= footprint.host_output;
-            device_arena |= self.uses_device_arena(footprint);
-        }
-        host = host.saturating_add(if host_arena { self.arena } else { 0 });
-        device = device.saturating_add(if device_arena { self.device_arena } else { 0 });
-        if self.device_is_host { host.saturating_add(device) } else { host }
+        let all = footprints.into_iter().fold(Footprint::default(), |all, one| Footprint {
+            host: all.host + one.host,
+            device: all.device + one.device,
+            // Models are in memory already.
+            in_place: Bytes::default(),
+            host_output: all.host_output || one.host_output,
+            device_output: all.device_output || one.device_output,
+        });
+        let BackendMemory { host, device } = self.of(&all);
+        if self.device_is_host { (host + device).total() } else { host.total() }
     }
 }
 
@@ -131,12 +130,13 @@ mod tests {
     fn the_arena_counts_once() {
         let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
         let sizes = |backends: &[Footprint]| -> Vec<usize> {
-            shared.rotations(backends.to_vec(), |footprint| footprint, 160).iter().map(Vec::len).collect()
+            let backends = backends.iter().map(|footprint| ((), *footprint)).collect();
+            shared.rotations(backends, 160).iter().map(Vec::len).collect()
         };
         assert_eq!(sizes(&[host(10), host(20), host(30)]), [3]);
         assert_eq!(sizes(&[host(10), host(20), host(31)]), [2, 1]);
         assert_eq!(sizes(&[host(10), device(10), host(70)]), [1, 1, 1]);
-        assert!(shared.check(&host(60), 160).is_ok() && shared.check(&host(61), 160).is_err());
+        assert!(shared.check(host(60), 160).is_ok() && shared.check(host(61), 160).is_err());
     }
 
     #[test]

@@ -24,9 +24,8 @@ pub fn prepare(
     limit: u64,
 ) -> Result<(Box<dyn Prepared>, Arena)> {
     let device = opened_device::open(context);
-    let footprint = backend.footprint(crowd, job)?;
     let shared = SharedMemory::new(&*device, crowd, Retention::Frame, presenter);
-    shared.check(&footprint, limit)?;
+    let footprint = shared.check(backend.footprint(crowd, job)?, limit)?;
     let arena = shared.arena(&*device, crowd, Retention::Frame, &[footprint])?;
     Ok((backend.prepare(crowd, job)?, arena))
 }

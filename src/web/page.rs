@@ -153,11 +153,10 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
                 }
             }
             Err(error) => {
-                let (status, reason) = match &error {
-                    BackendError::Unavailable(_) => (Status::Skipped, error.to_string()),
-                    BackendError::TooLarge(_) => (Status::TooLarge, error.to_string()),
-                    BackendError::Device(_) | BackendError::Failed(_) => return Err(error.into()),
-                };
+                let (status, reason) = (Status::from(&error), error.to_string());
+                if status == Status::Error {
+                    return Err(error.into());
+                }
                 refusals.push(format!("{}: {reason}", entry.name));
                 backends.push(json!({
                     "name": entry.name, "refusal": {"status": status, "error": reason},

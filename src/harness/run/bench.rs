@@ -5,7 +5,7 @@ use super::disturbance::Disturber;
 use super::energy::{COUNTERS, EnergyMeter, Spent};
 use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
-use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
+use super::outcome::{Outcome, Resources, add, times_of};
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, Ticket};
 use crate::crowd::Crowd;
@@ -28,8 +28,6 @@ const MOST_OWN_FRAMES: u32 = 1 << 13;
 
 /// A backend with its buffers.
 pub(super) struct Contender<'a> {
-    /// Index in the options' backends.
-    pub index: usize,
     pub entry: &'static BackendEntry,
     /// The crowd that it runs: that of all levels, if it chooses among them.
     pub crowd: &'a Crowd,
@@ -41,30 +39,25 @@ pub(super) struct Contender<'a> {
 }
 
 impl Contender<'_> {
-    /// Empties the times; keeps their memory.
-    pub fn clear_times(&mut self) {
+    /// Empties the times, and makes room for so many frames.
+    pub fn clear_times(&mut self, room: usize) {
         for stage in &mut self.outcome.stages {
             stage.samples.clear();
+            stage.samples.reserve_exact(room);
             stage.dropped = 0;
         }
     }
 
-    /// Keeps the median frame so far.
-    pub fn end_first_window(&mut self) {
-        let mut stages = self.outcome.stages.iter();
-        let frame = stages.find(|times| (times.stage, times.clock) == (Stage::Frame, Clock::Wall));
-        self.outcome.first_ns = frame.and_then(StageTimes::summary).map(|summary| summary.median);
-    }
-
-    /// Runs frames of a backend that times them itself.
-    fn own_frames(&mut self, frames: Range<u32>, mut record: impl FnMut(Duration)) -> Result<()> {
-        for (frame, spans) in frames.clone().zip(self.prepared.own_times(frames)?) {
+    /// Runs frames of a backend that times them itself; returns the time of each.
+    fn own_frames(&mut self, frames: Range<u32>) -> Result<Vec<Duration>> {
+        let spans = self.prepared.own_times(frames.clone())?;
+        frames.zip(&spans).for_each(|(frame, spans)| add(&mut self.outcome.stages, frame, spans));
+        let time = |spans: &Vec<StageTime>| {
             let whole = spans.iter().find(|span| span.stage.group() == StageGroup::Whole);
             let sum = || spans.iter().filter_map(|span| span.ns).sum();
-            record(Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum)));
-            add(&mut self.outcome.stages, frame, &spans);
-        }
-        Ok(())
+            Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum))
+        };
+        Ok(spans.iter().map(time).collect())
     }
 }
 
@@ -143,7 +136,8 @@ impl Bench {
         let at_once = if self.disturber.disturbance.cold { 1 } else { frames.len().max(1) };
         for first in frames.clone().step_by(at_once) {
             self.disturber.before_frame(&self.threads);
-            contender.own_frames(first..frames.end.min(first + at_once as u32), &mut record)?;
+            let times = contender.own_frames(first..frames.end.min(first + at_once as u32))?;
+            times.into_iter().for_each(&mut record);
         }
         let host = contender.prepared.footprint(contender.crowd).host;
         let memory = BackendMemory { host, ..BackendMemory::default() };
@@ -211,8 +205,7 @@ impl Bench {
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
             if contender.prepared.times_itself() {
-                let mut times = Vec::new();
-                contender.own_frames(frame..frame + count, |time| times.push(time))?;
+                let times = contender.own_frames(frame..frame + count)?;
                 times.into_iter().for_each(|time| contender.warm_up.record(time));
                 // Ever longer requests, so that at least one is long enough for its times to be checked.
                 count = (2 * count).min(MOST_OWN_FRAMES);
@@ -386,7 +379,7 @@ mod tests {
             Box::new(Watcher { disturber: Rc::clone(&bench.disturber), times_itself, seen: Rc::clone(&seen) });
         let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
         let (warm_up, spent) = (WarmUp::default(), Default::default());
-        let mut contender = Contender { index: 0, entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
+        let mut contender = Contender { entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
         seen.take()
     }

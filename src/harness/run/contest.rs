@@ -6,8 +6,8 @@ use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
 use super::order::{Order, Pace, WarmUp, Window};
-use super::outcome::{Floor, Outcome, StageTimes, Status};
-use crate::backend::{Backend, Context};
+use super::outcome::{Floor, Outcome, Status, times_of};
+use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::depth_difference;
@@ -39,16 +39,13 @@ pub(super) enum Depth {
     Measured,
 }
 
-/// A backend that this machine can run.
-struct Candidate<'a> {
-    /// Index in the options' backends.
-    index: usize,
-    entry: &'static BackendEntry,
-    /// As [`crowd_for`] says.
-    crowd: &'a Crowd,
-    backend: Box<dyn Backend>,
-    footprint: Footprint,
+/// Fails if there is a difference from the reference.
+fn agreed(difference: Option<String>) -> Result<()> {
+    difference.map_or(Ok(()), |difference| Err(BackendError::Differs(difference)))
 }
+
+/// A backend that this machine can run, and the memory that it promises to take.
+type Candidate = (&'static BackendEntry, Footprint);
 
 /// A run of some backends on a scene.
 pub(super) struct Contest<'a> {
@@ -62,8 +59,8 @@ pub(super) struct Contest<'a> {
     first_depths: Option<Vec<f32>>,
     limits: Limits,
     auditor: Auditor,
-    /// One per backend of the options, once it is finished.
-    outcomes: Vec<Option<Outcome>>,
+    /// Those of the backends that are finished.
+    outcomes: Vec<Outcome>,
 }
 
 impl<'a> Contest<'a> {
@@ -82,8 +79,7 @@ impl<'a> Contest<'a> {
             (None, None) if options.brief_on_software && by_software => Pace::Brief,
             (None, None) => Pace::Full,
         };
-        let outcomes = vec![None; options.backends.len()];
-        let limits = Limits::new(context.isa);
+        let (limits, outcomes) = (Limits::new(context.isa), Vec::new());
         let auditor = Auditor::new(options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
         Self { scene, context, options, observer, depth, demand, pace, first_depths: None, limits, auditor, outcomes }
     }
@@ -92,104 +88,111 @@ impl<'a> Contest<'a> {
         let candidates = self.candidates()?;
         let (first, second) = match self.pace {
             // What a software adapter draws takes long; the processor's own rows need not wait for all of it.
-            Pace::Brief => candidates.into_iter().partition(|candidate| candidate.footprint.host_output),
+            Pace::Brief => candidates.into_iter().partition(|(_, footprint)| footprint.host_output),
             Pace::Frames(_) | Pace::Full | Pace::Sustained(_) => (candidates, Vec::new()),
         };
         for candidates in [first, second] {
-            let limit = self.options.memory();
-            for rotation in self.demand.shared.rotations(candidates, |candidate| &candidate.footprint, limit) {
+            for rotation in self.demand.shared.rotations(candidates, self.options.memory()) {
                 if !self.observer.interrupted() {
                     self.rotation(rotation)?;
                 }
             }
         }
-        Ok(self.outcomes.into_iter().flatten().collect())
+        let place = |outcome: &Outcome| self.options.backends.iter().position(|entry| entry.name == outcome.name);
+        self.outcomes.sort_by_key(place);
+        Ok(self.outcomes)
     }
 
-    /// Creates the backends; those that the machine cannot run are finished immediately.
-    fn candidates(&mut self) -> io::Result<Vec<Candidate<'a>>> {
+    /// The backends that the machine can run; others are finished immediately.
+    fn candidates(&mut self) -> io::Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
-        for (index, &entry) in self.options.backends.iter().enumerate() {
-            let created = entry.create(self.context).and_then(|backend| {
-                let crowd = crowd_for(self.scene, entry)?;
-                let footprint = backend.footprint(crowd, &self.demand.job)?;
-                self.demand.shared.check(&footprint, self.options.memory())?;
-                Ok(Candidate { index, entry, crowd, backend, footprint })
-            });
-            match created {
-                Ok(candidate) => candidates.push(candidate),
-                Err(error) => self.fail(index, None, error)?,
+        for &entry in &self.options.backends {
+            let footprint = self.demand.footprint(self.context, self.scene, entry);
+            match footprint.and_then(|footprint| self.demand.shared.check(footprint, self.options.memory())) {
+                Ok(footprint) => candidates.push((entry, footprint)),
+                Err(error) => self.refuse(entry, &error)?,
             }
         }
         Ok(candidates)
     }
 
-    fn rotation(&mut self, candidates: Vec<Candidate<'a>>) -> io::Result<()> {
+    fn rotation(&mut self, candidates: Vec<Candidate>) -> io::Result<()> {
         let mut bench = match self.bench(&candidates) {
             Ok(bench) => bench,
-            Err(error) => return candidates.into_iter().try_for_each(|c| self.fail(c.index, None, error.clone())),
+            Err(error) => return candidates.iter().try_for_each(|(entry, _)| self.refuse(entry, &error)),
         };
         let mut verified = Vec::with_capacity(candidates.len());
-        for Candidate { index, entry, crowd, backend, .. } in candidates {
+        for (entry, _) in candidates {
             if self.observer.interrupted() {
                 return Ok(());
             }
-            let done = self.done(verified.len(), 0.0);
-            let step = Step { activity: "verifying", backend: Some(entry.name), parity: None, done };
-            self.observer.progress(&step);
+            self.tell("verifying", Some(entry), None, (verified.len(), 0.0));
             bench.device.work_for(entry.name);
-            let prepared = match backend.prepare(crowd, &self.demand.job) {
-                Ok(prepared) => prepared,
+            let mut contender = match self.contender(entry) {
+                Ok(contender) => contender,
                 Err(error) => {
-                    self.fail(index, None, error)?;
+                    self.refuse(entry, &error)?;
                     continue;
                 }
             };
-            let outcome = self.outcome(index, Status::Ok, None, None);
-            let (warm_up, spent) = (WarmUp::default(), Default::default());
-            let mut contender = Contender { index, entry, crowd, prepared, outcome, warm_up, spent };
             match self.gate(&mut contender, &mut bench) {
-                Ok(None) => verified.push(contender),
-                Ok(Some((status, problem))) => self.finish_with(contender, status, Some(problem))?,
-                Err(error) => self.fail(contender.index, contender.outcome.parity, error)?,
+                Ok(()) => verified.push(contender),
+                failed => self.end(contender, failed)?,
             }
         }
         match self.depth {
-            Depth::Verified => verified.into_iter().try_for_each(|c| self.finish_with(c, Status::Ok, None)),
+            Depth::Verified => verified.into_iter().try_for_each(|contender| self.end(contender, Ok(()))),
             Depth::Measured => self.measure(verified, &mut bench),
         }
+    }
+
+    /// Allocates a backend's buffers.
+    fn contender(&self, entry: &'static BackendEntry) -> Result<Contender<'a>> {
+        let crowd = crowd_for(self.scene, entry)?;
+        let prepared = entry.create(self.context)?.prepare(crowd, &self.demand.job)?;
+        let (outcome, warm_up, spent) = (self.outcome(entry), WarmUp::default(), Default::default());
+        Ok(Contender { entry, crowd, prepared, outcome, warm_up, spent })
     }
 
     /// Allocates the resources that the backends of a rotation share.
     fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
         let mut device = opened_device::open(self.context);
         device.present(self.scene, self.demand.passes)?;
-        let footprints: Vec<_> = candidates.iter().map(|candidate| candidate.footprint).collect();
+        let footprints: Vec<_> = candidates.iter().map(|(_, footprint)| *footprint).collect();
         let arena = self.demand.shared.arena(&*device, &self.scene.crowd, self.demand.job.keep, &footprints)?;
         Ok(Bench::new(arena, device, &self.context.threads, self.options))
     }
 
-    /// Compares a backend's vertices and its picture. Returns why it may not be measured.
-    fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<Option<(Status, String)>> {
-        let refusal = bench.device.refusal(&*contender.prepared);
-        if let Some(refusal) = refusal.filter(|_| self.depth == Depth::Measured) {
-            return Ok(Some((Status::Skipped, refusal.into())));
+    /// Compares a backend's vertices and its picture. Fails if it may not be measured.
+    fn gate(&mut self, contender: &mut Contender, bench: &mut Bench) -> Result<()> {
+        let unpresentable = self.unpresentable(contender);
+        if let Some(reason) = unpresentable.filter(|_| self.depth == Depth::Measured) {
+            return Err(BackendError::Unavailable(reason.into()));
         }
         let coverage = self.coverage(contender, &*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
         let (backend, arena) = (&mut *contender.prepared, &mut bench.arena);
         let parity = parity::verify(backend, self.context, contender.crowd, arena, &coverage, tolerance)?;
-        let mut failure = parity.failure.clone();
-        contender.outcome.parity = Some(parity);
-        if failure.is_none() {
-            failure = self.gameplay_failure(contender, bench)?;
-        }
-        if failure.is_none() && refusal.is_none() && !contender.prepared.times_itself() {
+        agreed(contender.outcome.parity.insert(parity).failure.clone())?;
+        self.compare_gameplay(contender, bench)?;
+        if unpresentable.is_none() && !contender.prepared.times_itself() {
             let time = bench.frame(contender, VERIFIED_TICKS[0])?;
             contender.warm_up.record(time);
-            failure = self.picture_failure(contender, &*bench.device)?;
+            self.compare_picture(contender, &*bench.device)?;
         }
-        Ok(failure.map(|failure| (Status::ParityFailed, failure)))
+        Ok(())
+    }
+
+    /// Reason why a backend's frames cannot be measured with the run's number of passes, if any.
+    fn unpresentable(&self, contender: &Contender) -> Option<&'static str> {
+        match (contender.entry.abilities().later_passes, self.demand.passes) {
+            (LaterPasses::SkinAgain, 0) => Some("skins in the draw; needs --passes 1 or more"),
+            // What times itself does not draw.
+            (LaterPasses::NotDrawn, 1..) if !contender.prepared.times_itself() => {
+                Some("its output cannot be drawn; needs --passes 0")
+            }
+            _ => None,
+        }
     }
 
     /// Ticks and instances on which a backend is verified.
@@ -210,83 +213,71 @@ impl<'a> Contest<'a> {
         Ok(Coverage { frustum: self.demand.job.frustum, eye: self.demand.job.eye, ..coverage })
     }
 
-    /// The first difference of bounds and sockets from the reference, if they are read.
-    fn gameplay_failure(&self, contender: &mut Contender, bench: &mut Bench) -> Result<Option<String>> {
-        let Some(gameplay) = &self.scene.gameplay else { return Ok(None) };
+    /// Compares bounds and sockets with the reference, if they are read.
+    fn compare_gameplay(&self, contender: &mut Contender, bench: &mut Bench) -> Result<()> {
+        let Some(gameplay) = &self.scene.gameplay else { return Ok(()) };
         let (backend, crowd) = (&mut *contender.prepared, &self.scene.crowd);
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput { crowd, tick, arena: &mut bench.arena };
             backend.submit(&mut frame, &mut StageTimer::default())?.finish()?;
             let read = backend.read_gameplay()?;
-            let failure = gameplay::failure(crowd, gameplay, read, backend.approximation(), tick);
-            if failure.is_some() {
-                return Ok(failure);
-            }
+            agreed(gameplay::failure(crowd, gameplay, read, backend.approximation(), tick))?;
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// The difference of the last frame's picture from the first backend's, unless the backend's vertices differ on
-    /// purpose.
-    fn picture_failure(&mut self, contender: &Contender, device: &dyn DeviceSide) -> Result<Option<String>> {
+    /// Compares the last frame's picture with the first backend's, unless the backend's vertices differ on purpose.
+    fn compare_picture(&mut self, contender: &Contender, device: &dyn DeviceSide) -> Result<()> {
         let backend = &contender.prepared;
         let exact = backend.blending() == Blending::Linear && backend.approximation().is_none();
-        let Some(depths) = device.depths()?.filter(|_| exact) else { return Ok(None) };
-        let difference = depth_difference(self.first_depths.as_ref().unwrap_or(&depths), &depths);
-        if difference.is_none() {
+        if let Some(depths) = device.depths()?.filter(|_| exact) {
+            agreed(depth_difference(self.first_depths.as_ref().unwrap_or(&depths), &depths))?;
             self.first_depths.get_or_insert(depths);
         }
-        Ok(difference)
+        Ok(())
     }
 
     /// Warms up, then measures the backends in alternation.
-    fn measure(&mut self, contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
-        self.measure_limits(&contenders, &*bench.device);
+    fn measure(&mut self, mut contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
+        self.measure_limits(&mut contenders, &*bench.device);
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
-        let at_hand = contenders.len();
+        let (at_hand, room) = (contenders.len(), self.pace.most().min(ROOM) as usize);
         for mut contender in contenders {
-            self.tell("warming up", &contender, self.done(at_hand, 0.0));
+            self.tell("warming up", Some(contender.entry), contender.outcome.parity.as_ref(), (at_hand, 0.0));
             match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
+                    contender.clear_times(room);
                     estimates.push(contender.warm_up.estimate());
                     racing.push(Some(contender));
                 }
-                Err(error) => self.fail(contender.index, contender.outcome.parity, error)?,
+                failed => self.end(contender, failed)?,
             }
         }
         let mut schedule = Order::new(self.pace, estimates);
-        for contender in racing.iter_mut().flatten() {
-            self.prepare_times(contender, &*bench.device);
-        }
         let mut window = Window::First;
         while let Some((index, frames)) = schedule.next_block() {
             if window != schedule.window() {
                 if window == Window::First && schedule.window() == Window::Between {
                     self.observer.first_window_ended();
-                    racing.iter_mut().flatten().for_each(Contender::end_first_window);
+                    for contender in racing.iter_mut().flatten() {
+                        contender.outcome.first_ns = contender.outcome.median(Stage::Frame);
+                    }
                 }
                 window = schedule.window();
-                racing.iter_mut().flatten().for_each(Contender::clear_times);
+                racing.iter_mut().flatten().for_each(|contender| contender.clear_times(room));
             }
             if window == Window::Between {
-                racing[index].iter_mut().for_each(Contender::clear_times);
+                racing[index].iter_mut().for_each(|contender| contender.clear_times(room));
             }
             let at_hand = racing.iter().flatten().count();
             let Some(mut contender) = racing[index].take() else { break };
-            self.tell("measuring", &contender, self.done(at_hand, schedule.progress()));
-            let measured = self.measure_block(&mut contender, bench, &mut schedule, index, frames);
-            match measured {
-                Ok(Some(wrong)) => {
+            let done = (at_hand, schedule.progress());
+            self.tell("measuring", Some(contender.entry), contender.outcome.parity.as_ref(), done);
+            match self.measure_block(&mut contender, bench, &mut schedule, index, frames) {
+                Ok(()) if !schedule.is_done(index) => racing[index] = Some(contender),
+                ended => {
                     schedule.retire(index);
-                    contender.outcome.stages.clear();
-                    contender.outcome.resources = None;
-                    self.finish_with(contender, Status::ParityFailed, Some(wrong))?;
-                }
-                Ok(None) if schedule.is_done(index) => self.finish_with(contender, Status::Ok, None)?,
-                Ok(None) => racing[index] = Some(contender),
-                Err(error) => {
-                    schedule.retire(index);
-                    self.fail(contender.index, contender.outcome.parity, error)?;
+                    self.end(contender, ended)?;
                 }
             }
             if self.observer.interrupted() {
@@ -295,10 +286,11 @@ impl<'a> Contest<'a> {
         }
         // After an interruption, backends that have samples keep them.
         let measured = |c: &Contender| c.outcome.stages.iter().any(|s| !s.samples.is_empty());
-        racing.into_iter().flatten().filter(measured).try_for_each(|c| self.finish_with(c, Status::Ok, None))
+        racing.into_iter().flatten().filter(measured).try_for_each(|c| self.end(c, Ok(())))
     }
 
-    /// Measures a block of frames, or its beginning up to a frame that is audited. Returns what an audit found wrong.
+    /// Measures a block of frames, or its beginning up to a frame that is audited. Fails if an audit finds something
+    /// wrong.
     fn measure_block(
         &mut self,
         contender: &mut Contender,
@@ -306,24 +298,21 @@ impl<'a> Contest<'a> {
         schedule: &mut Order,
         index: usize,
         frames: Range<u32>,
-    ) -> Result<Option<String>> {
+    ) -> Result<()> {
         let (frames, chosen) = self.auditor.cut(frames);
         let record = |frame| schedule.record(index, frame);
         let measured = bench.block(contender, frames.clone(), || self.observer.interrupted(), record)?;
         let is_last = schedule.is_done(index);
         if measured == frames && (chosen || is_last) {
             let last = frames.end - 1;
-            let wrong = self.audit(contender, bench, last)?;
-            if wrong.is_some() {
-                return Ok(wrong);
-            }
+            self.audit(contender, bench, last)?;
             if schedule.mean(index) < LONG_FRAME {
                 // The next frame that is recorded finds the caches as if nothing had been read back.
                 bench.again(contender, last)?;
             }
         }
         if contender.prepared.times_itself() {
-            return Ok(None);
+            return Ok(());
         }
         if let Some(last) = measured.clone().next_back() {
             bench.counted_frame(contender, last)?;
@@ -334,9 +323,9 @@ impl<'a> Contest<'a> {
             && !self.options.disturbance.cold
             && let Some(last) = bench.throughput(contender, schedule.mean(index), self.pace.most())?
         {
-            return self.audit(contender, bench, last);
+            self.audit(contender, bench, last)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// The tolerance of backends that state no error.
@@ -344,8 +333,8 @@ impl<'a> Contest<'a> {
         self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()))
     }
 
-    /// Compares some vertices of the last frame with the reference of its tick. Returns what is wrong.
-    fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<Option<String>> {
+    /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
+    fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<()> {
         let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
@@ -357,82 +346,71 @@ impl<'a> Contest<'a> {
         let before = (1..=RECOGNISED).filter_map(|back| tick.checked_sub(back));
         let earlier: Vec<u32> = before.chain(VERIFIED_TICKS).filter(|earlier| *earlier != tick).collect();
         let wrong = parity::audit(backend, crowd, &bench.arena, &coverage, tick, &earlier, self.tolerance(crowd))?;
-        Ok(wrong.map(|what| format!("measured frame {tick}: {what}")))
+        agreed(wrong.map(|what| format!("measured frame {tick}: {what}")))
     }
 
-    /// Measures the machine's limits for the stages' traffic.
-    fn measure_limits(&mut self, contenders: &[Contender], device: &dyn DeviceSide) {
-        let done = self.done(contenders.len(), 0.0);
-        self.observer.progress(&Step { activity: "measuring", backend: None, parity: None, done });
-        for traffic in contenders.iter().flat_map(|c| c.prepared.traffic(c.crowd)) {
-            if matches!(traffic.memory, Memory::Device | Memory::Upload) && self.limits.device.is_none() {
-                // A bandwidth that was not measured sets no limit.
-                self.limits.device = device.bandwidths();
-            }
-            self.limits.of(&traffic, &self.context.threads);
-        }
-    }
-
-    /// Empties a backend's times, makes room for those to come, and adds the least that each stage could take.
-    fn prepare_times(&mut self, contender: &mut Contender, device: &dyn DeviceSide) {
-        contender.clear_times();
-        for stage in &mut contender.outcome.stages {
-            stage.samples.reserve_exact(self.pace.most().min(ROOM) as usize);
-        }
-        for traffic in contender.prepared.traffic(contender.crowd) {
-            let limit = self.limits.of(&traffic, &self.context.threads);
-            let on_host = matches!(traffic.memory, Memory::Host { .. });
-            let clock = if on_host { Clock::Wall } else { device.clock().label() };
-            let times = |s: &&mut StageTimes| (s.stage, s.clock) == (traffic.stage, clock);
-            if let (Some(limit), Some(times)) = (limit, contender.outcome.stages.iter_mut().find(times)) {
-                times.floor = Some(Floor { bytes: traffic.bytes(), limit: limit as u64 });
+    /// Adds the least that each stage could take, for which the machine's limits are measured.
+    fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
+        self.tell("measuring", None, None, (contenders.len(), 0.0));
+        for contender in contenders {
+            for traffic in contender.prepared.traffic(contender.crowd) {
+                let on_host = matches!(traffic.memory, Memory::Host { .. });
+                if !on_host && self.limits.device.is_none() {
+                    // A bandwidth that was not measured sets no limit.
+                    self.limits.device = device.bandwidths();
+                }
+                let clock = if on_host { Clock::Wall } else { device.clock().label() };
+                let limit = self.limits.of(&traffic, &self.context.threads);
+                let floor = limit.map(|limit| Floor { bytes: traffic.bytes(), limit: limit as u64 });
+                times_of(&mut contender.outcome.stages, traffic.stage, clock).floor = floor;
             }
         }
     }
 
-    fn tell(&mut self, activity: &'static str, contender: &Contender, done: f64) {
-        let (backend, parity) = (Some(contender.entry.name), contender.outcome.parity.as_ref());
-        self.observer.progress(&Step { activity, backend, parity, done });
-    }
-
-    /// Fraction of the scene's work that is done, when `at_hand` backends are verified and measured to `measured`.
-    fn done(&self, at_hand: usize, measured: f64) -> f64 {
-        let finished = self.outcomes.iter().flatten().count() as f64;
+    /// Reports a step, at which so many backends are at hand: they are verified, and measured to a fraction.
+    fn tell(
+        &mut self,
+        activity: &'static str,
+        entry: Option<&BackendEntry>,
+        parity: Option<&Parity>,
+        (at_hand, measured): (usize, f64),
+    ) {
         let verifying = if self.depth == Depth::Verified { 1.0 } else { VERIFYING };
         let at_hand = at_hand as f64 * (verifying + (1.0 - verifying) * measured);
-        ((finished + at_hand) / self.outcomes.len().max(1) as f64).min(1.0)
+        let done = (self.outcomes.len() as f64 + at_hand) / self.options.backends.len().max(1) as f64;
+        let backend = entry.map(|entry| entry.name);
+        self.observer.progress(&Step { activity, backend, parity, done: done.min(1.0) });
     }
 
-    fn fail(&mut self, index: usize, parity: Option<Parity>, error: BackendError) -> io::Result<()> {
-        let status = match error {
-            BackendError::Unavailable(_) => Status::Skipped,
-            BackendError::TooLarge(_) => Status::TooLarge,
-            BackendError::Device(_) | BackendError::Failed(_) => Status::Error,
-        };
-        let outcome = self.outcome(index, status, Some(error.to_string()), parity);
-        self.finish(index, outcome)
+    /// Ends a backend that has no buffers.
+    fn refuse(&mut self, entry: &BackendEntry, error: &BackendError) -> io::Result<()> {
+        self.finish(self.outcome(entry).failed(error))
     }
 
-    fn finish_with(&mut self, contender: Contender, status: Status, problem: Option<String>) -> io::Result<()> {
-        let Contender { index, prepared, mut outcome, .. } = contender;
-        (outcome.status, outcome.problem) = (status, problem);
+    /// Ends a backend, which has no times if it failed.
+    fn end(&mut self, contender: Contender, ended: Result<()>) -> io::Result<()> {
+        let Contender { prepared, mut outcome, .. } = contender;
         (outcome.device, outcome.gameplay_delay) = (prepared.device(), prepared.gameplay_delay());
         drop(prepared);
+        if let Err(error) = ended {
+            outcome = outcome.failed(&error);
+        }
+        // Not those that have a limit and were never run.
+        outcome.stages.retain(|times| !times.samples.is_empty() || times.dropped > 0);
         // The frame's time is written last, so that its presence marks a complete group of rows.
         outcome.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
-        self.finish(index, outcome)
+        self.finish(outcome)
     }
 
     /// An outcome without times.
-    fn outcome(&self, index: usize, status: Status, problem: Option<String>, parity: Option<Parity>) -> Outcome {
-        let entry = self.options.backends[index];
-        let outcome = Outcome::new(entry.name, self.demand.passes, status);
-        Outcome { owner: entry.owner, disturbance: self.options.disturbance, problem, parity, ..outcome }
+    fn outcome(&self, entry: &BackendEntry) -> Outcome {
+        let outcome = Outcome::new(entry.name, self.demand.passes, Status::Ok);
+        Outcome { owner: entry.owner, disturbance: self.options.disturbance, ..outcome }
     }
 
-    fn finish(&mut self, index: usize, outcome: Outcome) -> io::Result<()> {
+    fn finish(&mut self, outcome: Outcome) -> io::Result<()> {
         self.observer.finished(&outcome)?;
-        self.outcomes[index] = Some(outcome);
+        self.outcomes.push(outcome);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::backend::Context;
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Job, Result, Retention};
+use crate::frame::{BackendError, Footprint, Job, Result, Retention};
 use crate::frustum::Frustum;
 use crate::harness::{BackendMemory, SharedMemory, opened_device};
 use crate::registry::BackendEntry;
@@ -33,6 +33,14 @@ impl Demand {
         };
         Self { passes, job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
     }
+
+    /// Memory that a backend would take, besides what all share.
+    ///
+    /// # Errors
+    /// As [`promised_memory`].
+    pub fn footprint(&self, context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<Footprint> {
+        entry.create(context)?.footprint(crowd_for(scene, entry)?, &self.job)
+    }
 }
 
 /// Number of times that a frame of a scene draws the crowd: 0 without an adapter, and 0 with a ring, which holds only
@@ -59,6 +67,5 @@ pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Resu
 /// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
 pub fn promised_memory(context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<BackendMemory> {
     let demand = Demand::new(context, scene);
-    let footprint = entry.create(context)?.footprint(crowd_for(scene, entry)?, &demand.job)?;
-    Ok(demand.shared.of(&footprint))
+    Ok(demand.shared.of(&demand.footprint(context, scene, entry)?))
 }

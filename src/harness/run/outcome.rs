@@ -2,7 +2,7 @@
 
 use super::energy::Energy;
 use super::options::Disturbance;
-use crate::frame::{Clock, CountSum, FrameWork, Stage, StageTime};
+use crate::frame::{BackendError, Clock, CountSum, FrameWork, Stage, StageTime};
 use crate::harness::{BackendMemory, Parity, Summary};
 use crate::registry::OWN;
 use crate::wording;
@@ -39,6 +39,17 @@ impl TryFrom<String> for Status {
 
     fn try_from(name: String) -> Result<Self, String> {
         wording::named("status", &name, Self::VARIANTS, Self::name)
+    }
+}
+
+impl From<&BackendError> for Status {
+    fn from(error: &BackendError) -> Self {
+        match error {
+            BackendError::Unavailable(_) => Self::Skipped,
+            BackendError::TooLarge(_) => Self::TooLarge,
+            BackendError::Device(_) | BackendError::Failed(_) => Self::Error,
+            BackendError::Differs(_) => Self::ParityFailed,
+        }
     }
 }
 
@@ -131,6 +142,11 @@ impl Outcome {
     /// An outcome without times of a backend with this name in the registry.
     pub fn new(name: &'static str, passes: u32, status: Status) -> Self {
         Self { owner: OWN, name, passes, status, ..Self::default() }
+    }
+
+    /// The outcome of a backend that cannot continue: it has no times.
+    pub(super) fn failed(self, error: &BackendError) -> Self {
+        Self { status: error.into(), problem: Some(error.to_string()), stages: Vec::new(), resources: None, ..self }
     }
 
     /// Number of instances that it did not leave out, if it leaves out any.
