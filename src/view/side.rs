@@ -4,6 +4,7 @@ use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTimer, View};
+use crate::frustum::{Eye, Frustum};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
@@ -53,14 +54,6 @@ impl Side {
         Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), surfaces, timed: None, picture: None, tick: 0 })
     }
 
-    /// Returns whether the backend leaves out instances that are not in view.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn culls(&mut self) -> Result<bool> {
-        Ok(self.prepared.visible()?.is_some())
-    }
-
     /// Computes and draws a frame as a run does, then draws the picture. Returns the wall-clock time of the frame,
     /// which contains nothing else.
     ///
@@ -71,6 +64,8 @@ impl Side {
         self.set_canvas(crowd, view, canvas)?;
         self.tick = tick;
         let Self { gpu, prepared, arena, timer, timed, picture, .. } = self;
+        // The crowd has no levels of detail to choose by an eye.
+        prepared.look(&Frustum::new(view.view_projection), &Eye::default());
         let Some((_, picture)) = picture else { return Ok(Duration::ZERO) };
         timer.clear();
         let start = Instant::now();

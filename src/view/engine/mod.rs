@@ -8,7 +8,6 @@ use super::state::{Errors, State};
 use crate::backend::{Backend, Context};
 use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, StageTime};
-use crate::frustum::Frustum;
 use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Build, Environment};
 use crate::harness::{Host, Observer, RunOptions, run};
@@ -146,8 +145,6 @@ impl Built {
 struct Slot {
     backend: String,
     at_bind: bool,
-    frustum: Frustum,
-    culls: bool,
     side: Result<Side>,
 }
 
@@ -204,7 +201,6 @@ impl Engine {
         let at_bind = state.player.at_bind;
         let crowd = built.crowd(at_bind)?;
         let view_projection = state.orbit.view_projection(crowd, size);
-        let frustum = Frustum::new(view_projection);
         let view = crate::frame::View { view_projection, ..built.scene.view() };
         let canvas = Canvas {
             size,
@@ -214,19 +210,15 @@ impl Engine {
         };
         self.sides.truncate(state.backends().len());
         for (index, backend) in state.backends().iter().enumerate() {
-            // A culling backend takes its frustum when it is prepared.
-            let fits = |slot: &Slot| {
-                (&slot.backend, slot.at_bind) == (backend, at_bind) && (!slot.culls || slot.frustum == frustum)
-            };
+            let fits = |slot: &Slot| (&slot.backend, slot.at_bind) == (backend, at_bind);
             if !self.sides.get(index).is_some_and(fits) {
                 // Frees the memory of the previous side first.
                 if index < self.sides.len() {
                     self.sides.remove(index);
                 }
-                let job = Job { frustum, ..Job::default() };
                 let side = (self.make)(backend, context)
-                    .and_then(|backend| Side::new(&*backend, context, crowd, &job, (self.memory)()));
-                self.sides.insert(index, Slot { backend: backend.clone(), at_bind, frustum, culls: false, side });
+                    .and_then(|backend| Side::new(&*backend, context, crowd, &Job::default(), (self.memory)()));
+                self.sides.insert(index, Slot { backend: backend.clone(), at_bind, side });
             }
             let slot = &mut self.sides[index];
             let mut side = SideShown { backend: backend.clone(), size, ..SideShown::default() };
@@ -234,7 +226,6 @@ impl Engine {
                 side.device = made.prepared.device();
                 side.frame = made.frame(crowd, state.player.tick(), &view, canvas)?;
                 side.spans = made.timer.spans.to_vec();
-                slot.culls = made.culls()?;
                 Ok(())
             });
             side.problem = drawn.err().map(|error| error.to_string());

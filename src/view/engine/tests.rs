@@ -136,6 +136,18 @@ fn a_crowd_is_drawn_with_its_stages_whatever_the_passes() {
 }
 
 #[test]
+fn a_backend_that_culls_follows_the_camera() {
+    let Some(mut engine) = engine(|| 1 << 30) else { return };
+    for distance in [0.2, 1.0] {
+        let shown = show(&mut engine, &["gpu-full", "gpu-full:culled"], |state| state.orbit.camera.distance = distance);
+        let [all, culled] = &shown.sides[..] else { panic!("{} sides", shown.sides.len()) };
+        assert!(covered(culled).len() > 500, "{}", covered(culled).len());
+        let differ = all.pixels.iter().zip(&culled.pixels).filter(|(a, b)| a.abs_diff(**b) > 8).count();
+        assert!(differ < all.pixels.len() / 100, "{differ} of {} bytes differ", all.pixels.len());
+    }
+}
+
+#[test]
 fn every_part_of_the_picture_can_be_shown_alone_and_together() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let mut pictures = Vec::new();
