@@ -93,7 +93,7 @@ impl WorkloadArguments {
             if models.len() < 2 || !models.contains(&name.as_str()) {
                 scenes.push(load(load_scene(name)?)?);
             } else if models[0] == name {
-                scenes.push(load(Scene::of_models(&models))?);
+                scenes.push(load(Scene::of_models(&models)?)?);
             }
         }
         Ok(scenes)

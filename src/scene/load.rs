@@ -1,11 +1,10 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
-use super::description::DEFAULT_PEOPLE;
 use super::model_source::{is_model_file, model_endings};
 use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, file};
 use crate::asset::regular_file;
 use crate::wording;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Pairs of a scene's name and the text of its file.
 macro_rules! scenes {
@@ -20,50 +19,74 @@ pub const BUILT_IN: [(&str, &str); 22] = scenes! {
     "layers-2" "layers-4" "faces" "one-face" "chain-64" "star-64" "many-foxes" "mannequins-100" "mannequins-1000"
     "instanced-30" "instanced-baked"
 };
-/// The scene of models that are used as one, with a model in their place.
-const OF_MODELS: &str = "[[group]]\nmodel = \"walker\"\ncount = 100\nclip = \"*\"";
 /// Most bytes of a scene file.
 const MOST_BYTES: u64 = 1 << 20;
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
 
-/// Returns whether a path names a scene file.
-pub fn is_scene_file(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+/// A scene file before it is read. Built-in scenes are in the binary, and a model that is used as a scene stands for a
+/// short file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SceneFile {
+    /// Name of the scene: that of the file without its ending, or of the model.
+    pub name: String,
+    /// Name of the file in errors; empty if there is none.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// Folder to which the paths of its models are relative.
+    pub folder: PathBuf,
 }
 
-/// The text of a scene file.
-///
-/// # Errors
-/// The file cannot be read, or is too large.
-pub fn text_of(file: &str) -> Result<String, SceneError> {
-    let text = regular_file::read_text(Path::new(file), MOST_BYTES);
-    text.map_err(|error| SceneError::new(file, format!("cannot read: {error}")))
-}
-
-impl Scene {
+impl SceneFile {
     /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
     /// in turn.
     ///
     /// # Errors
-    /// A name that is none of these, a file that cannot be read, an unknown key or a wrong value.
-    pub fn load(name: &str) -> Result<Self, SceneError> {
-        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-            return Self::parse(name, &format!("scenes/{name}.toml"), text, Path::new(""));
+    /// A name that is none of these, or a file that cannot be read or is too large.
+    pub fn find(name: &str) -> Result<Self, SceneError> {
+        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            let file = format!("scenes/{name}.toml");
+            return Ok(Self { name: name.into(), file, text: (*text).into(), folder: PathBuf::new() });
         }
         let path = Path::new(name);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if is_scene_file(path) {
-            let text = text_of(name)?;
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            return Self::parse(&stem, name, &text, path.parent().unwrap_or(Path::new("")));
+            let text = regular_file::read_text(path, MOST_BYTES);
+            let text = text.map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
+            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Self { name: stem, file: name.into(), text, folder });
         }
-        if Self::is_model(name) {
-            return Ok(Self::of_models(&[name]));
+        if Scene::is_model(name) {
+            let text = format!("[[group]]\nmodel = {}\ncount = 100\nclip = \"*\"\n", toml::Value::from(name));
+            return Ok(Self { name: stem, file: String::new(), text, folder: PathBuf::new() });
         }
         let endings = model_endings();
         let scenes = BUILT_IN.iter().map(|(known, _)| *known).chain(BUILT_IN_MODELS).chain(["a .toml file"]);
         let known: Vec<_> = scenes.chain(endings.iter().map(String::as_str)).collect();
         Err(SceneError { is_unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// An unknown key or a wrong value, with line and column.
+    pub fn read(&self) -> Result<Scene, SceneError> {
+        file::parse(&self.name, &self.file, &self.text, &self.folder)
+    }
+}
+
+fn is_scene_file(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
+impl Scene {
+    /// The scene of a name, as [`SceneFile::find`] takes it.
+    ///
+    /// # Errors
+    /// A name that is none of these, a file that cannot be read, an unknown key or a wrong value.
+    pub fn load(name: &str) -> Result<Self, SceneError> {
+        SceneFile::find(name)?.read()
     }
 
     /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name
@@ -102,22 +125,19 @@ impl Scene {
 
     /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
     ///
+    /// # Errors
+    /// As [`Scene::load`].
+    ///
     /// # Panics
     /// No model.
-    pub fn of_models(names: &[&str]) -> Self {
-        assert!(!names.is_empty(), "a crowd of no model");
-        let stem = |name: &&str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let stems: Vec<String> = names.iter().take(MOST_NAMED).map(stem).collect();
+    pub fn of_models(names: &[&str]) -> Result<Self, SceneError> {
+        let mut scenes = names.iter().map(|name| Self::load(name)).collect::<Result<Vec<_>, _>>()?;
+        let stems: Vec<&str> = scenes.iter().take(MOST_NAMED).map(|scene| scene.name.as_str()).collect();
         let rest = names.len() - stems.len();
         let name = stems.join("+") + &(if rest > 0 { format!("+{rest}") } else { String::new() });
-        let source = |name: &&str| {
-            let source = ModelSource::from_name(name);
-            source.people(DEFAULT_PEOPLE).unwrap_or_else(|| vec![source])
-        };
-        let mut scene = Self::parse(&name, "", OF_MODELS, Path::new("")).expect("a scene with defaults for every key");
-        let group = &mut scene.groups[0];
-        group.models = names.iter().flat_map(source).collect();
-        (group.model_place, group.clip_place) = (None, None);
-        scene
+        let models = scenes.iter().flat_map(|scene| scene.groups[0].models.clone()).collect();
+        let mut scene = scenes.swap_remove(0);
+        (scene.name, scene.groups[0].models) = (name, models);
+        Ok(scene)
     }
 }

@@ -25,7 +25,7 @@ pub use error::SceneError;
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::LayerPlan;
-pub use load::{BUILT_IN, is_scene_file, text_of};
+pub use load::{BUILT_IN, SceneFile};
 pub use lod::{LEVELS, Levels, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;

@@ -3,42 +3,23 @@
 
 use crate::asset::regular_file;
 use crate::crowd::TICKS_PER_SECOND;
-use crate::scene::{self, BUILT_IN, BUILT_IN_MODELS, Camera, LayerPlan, Scene, SceneError, Settings};
-use std::path::{Path, PathBuf};
+use crate::scene::{BUILT_IN_MODELS, Camera, LayerPlan, Scene, SceneError, SceneFile, Settings};
+use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
 
-/// Number of instances of a model that is opened like a scene, as in `skinbench run`.
-const DEFAULT_INSTANCES: u32 = 100;
-
 /// A scene file with the changes of this session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SceneDocument {
     /// Name that was opened: a built-in scene, a scene file or a model.
     pub source: String,
-    /// Second clip that is laid over the first group's model.
-    pub wave: Option<Wave>,
-    /// Name of the scene.
-    pub name: String,
-    folder: PathBuf,
     /// The file with all changes but the wave.
-    text: String,
-    /// The file as it was opened or saved.
+    file: SceneFile,
+    /// The text as it was opened or saved.
     saved: String,
     /// Clip that was chosen for the first group's model.
     clip: Option<String>,
-}
-
-/// A clip that fades in over the others and, once it is switched off, out again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wave {
-    /// Name or index of the clip.
-    pub clip: String,
-    /// Tick of its start.
-    pub start: u32,
-    /// Tick at which it was switched off; `None` while it is on.
-    pub end: Option<u32>,
-    /// Length of both fades in seconds.
-    pub fade: f64,
+    /// A layer that fades in over the first group's model and, once it is switched off, out again.
+    wave: Option<Item>,
 }
 
 /// A layer of a scene.
@@ -56,45 +37,42 @@ impl SceneDocument {
     /// # Errors
     /// As [`Scene::load`].
     pub fn open(source: &str) -> Result<Self, SceneError> {
+        let file = SceneFile::find(source)?;
         // Checks names and values; errors state line and column.
-        let scene = Scene::load(source)?;
-        let path = Path::new(source);
-        let built_in = BUILT_IN.iter().find(|(name, _)| *name == source);
-        let (text, folder) = match built_in {
-            Some((_, text)) => ((*text).to_owned(), PathBuf::new()),
-            None if scene::is_scene_file(path) => {
-                (scene::text_of(source)?, path.parent().unwrap_or(Path::new("")).to_owned())
-            }
-            None => {
-                // A scene loads its models when it is built, but a missing file is reported immediately.
-                if !BUILT_IN_MODELS.contains(&source) {
-                    regular_file::open(path)
-                        .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
-                }
-                (model_scene(source), PathBuf::new())
-            }
-        };
-        let (source, name, saved) = (source.to_owned(), scene.name.clone(), text.clone());
-        Ok(Self { source, wave: None, name, folder, text, saved, clip: None })
+        file.read()?;
+        // A scene loads its models when it is built, but a missing file is reported immediately.
+        if Scene::is_model(source) && !BUILT_IN_MODELS.contains(&source) {
+            regular_file::open(Path::new(source))
+                .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
+        }
+        Ok(Self { source: source.to_owned(), saved: file.text.clone(), file, clip: None, wave: None })
+    }
+
+    /// Name of the scene.
+    pub fn name(&self) -> &str {
+        &self.file.name
     }
 
     /// Returns whether the scene has changed since it was opened or saved.
     pub fn is_modified(&self) -> bool {
-        self.text != self.saved || self.wave.is_some()
+        self.file.text != self.saved || self.wave.is_some()
     }
 
     /// The text of the scene file.
     pub fn text(&self) -> String {
-        let Some(wave) = &self.wave else { return self.text.clone() };
-        edited(&self.text, |scene| {
-            for group in groups_of_first_model(scene) {
-                match &mut scene["group"][group]["layer"] {
-                    Item::ArrayOfTables(layers) => layers.push(wave.layer().into_table()),
-                    Item::Value(Value::Array(layers)) => layers.push(wave.layer()),
-                    none => *none = toml_edit::value(Array::from_iter([wave.layer()])),
+        let mut text = self.file.text.clone();
+        if let Some(wave) = self.wave.as_ref().and_then(Item::as_inline_table) {
+            edit(&mut text, |scene| {
+                for group in groups_of_first_model(scene) {
+                    match &mut scene["group"][group]["layer"] {
+                        Item::ArrayOfTables(layers) => layers.push(wave.clone().into_table()),
+                        Item::Value(Value::Array(layers)) => layers.push(wave.clone()),
+                        none => *none = toml_edit::value(Array::from_iter([wave.clone()])),
+                    }
                 }
-            }
-        })
+            });
+        }
+        text
     }
 
     /// The scene that the text describes.
@@ -102,19 +80,19 @@ impl SceneDocument {
     /// # Errors
     /// As [`Scene::parse`]; positions refer to [`SceneDocument::text`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
-        Scene::parse(&self.name, &format!("{} (as shown)", self.source), &self.text(), &self.folder)
+        SceneFile { file: format!("{} (as shown)", self.source), text: self.text(), ..self.file.clone() }.read()
     }
 
     /// Clip of the first group: a name or an index, `*` or `rest`; empty for the model's first clip.
     pub fn clip(&self) -> String {
-        let scene = parsed(&self.text);
+        let scene = parsed(&self.file.text);
         scene.get("group").and_then(|groups| groups.get(0)?.get("clip")).map_or_else(String::new, plain)
     }
 
     /// Plays another clip in the first group, and in all of the same model.
     pub fn set_clip(&mut self, clip: &str) {
         self.clip = Some(clip.to_owned());
-        self.text = edited(&self.text, |scene| {
+        edit(&mut self.file.text, |scene| {
             for group in groups_of_first_model(scene) {
                 set(&mut scene["group"][group], "clip", clip);
             }
@@ -123,27 +101,30 @@ impl SceneDocument {
 
     /// Switches the wave on or off at a tick. A wave that is off stays in the scene, so that its fade can be seen.
     pub fn switch_wave(&mut self, on: bool, clip: &str, fade: f64, tick: u32) {
-        match (&mut self.wave, on) {
-            (_, true) => self.wave = Some(Wave { clip: clip.into(), start: tick, end: None, fade }),
-            (Some(wave), false) if wave.end.is_none() => wave.end = Some(tick.max(wave.start)),
-            (_, false) => {}
+        if on {
+            let mut layer = toml_edit::value(InlineTable::new());
+            set(&mut layer, "clip", clip);
+            fade_in(&mut layer, tick, fade);
+            self.wave = Some(layer);
+        } else if let Some(layer) = self.wave.as_mut().filter(|layer| stays(layer)) {
+            fade_out(layer, tick, fade);
         }
     }
 
     /// Returns whether the wave is fading in or fully present.
     pub fn is_wave_on(&self) -> bool {
-        self.wave.as_ref().is_some_and(|wave| wave.end.is_none())
+        self.wave.as_ref().is_some_and(stays)
     }
 
     /// Names of the groups: number and model.
     pub fn groups(&self) -> Vec<String> {
-        let scene = parsed(&self.text);
+        let scene = parsed(&self.file.text);
         (1..).zip(list(scene.as_item(), "group")).map(|(number, group)| format!("{number}: {}", model(group))).collect()
     }
 
     /// Layers of a group, without the wave; none while the text is no valid scene.
     pub(crate) fn layers(&self, group: usize) -> Vec<LayerPlan> {
-        let scene = Scene::parse(&self.name, &self.source, &self.text, &self.folder).ok();
+        let scene = self.file.read().ok();
         scene.and_then(|scene| Some(scene.groups.get(group)?.layers.clone())).unwrap_or_default()
     }
 
@@ -172,30 +153,18 @@ impl SceneDocument {
 
     /// Fades a layer in from a tick on. It stays until [`SceneDocument::fade_out`].
     pub fn fade_in(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
-        self.edit_layer(layer, |layer| {
-            remove(layer, &["every", "lasts", "stagger", "fade_out"]);
-            set(layer, "start", seconds(tick));
-            set(layer, "fade_in", fade);
-        });
+        self.edit_layer(layer, |layer| fade_in(layer, tick, fade));
     }
 
     /// Fades a layer out from a tick on. A layer that was always present then starts at tick 0.
     pub fn fade_out(&mut self, layer: LayerIndex, tick: u32, fade: f64) {
-        self.edit_layer(layer, |layer| {
-            remove(layer, &["every", "stagger"]);
-            let start = layer.get("start").and_then(number).unwrap_or(0.0);
-            let there = (seconds(tick) - start).max(0.0);
-            let fade_in = layer.get("fade_in").and_then(number).unwrap_or(0.0).min(there);
-            set(layer, "fade_in", fade_in);
-            set(layer, "fade_out", fade);
-            set(layer, "lasts", (there + fade).max(1.0 / TICKS_PER_SECOND));
-        });
+        self.edit_layer(layer, |layer| fade_out(layer, tick, fade));
     }
 
     /// Restores the layers as they were opened or saved, without the wave.
     pub fn reset_layers(&mut self) {
         self.wave = None;
-        self.text = self.saved.clone();
+        self.file.text = self.saved.clone();
         if let Some(clip) = self.clip.take() {
             self.set_clip(&clip);
         }
@@ -207,8 +176,9 @@ impl SceneDocument {
     /// As [`SceneDocument::scene`].
     pub fn with_settings(&self, camera: Camera, settings: &Settings) -> Result<String, SceneError> {
         self.scene()?;
-        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
-        Ok(edited(&self.text(), |file| {
+        let folder = std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());
+        let mut text = self.text();
+        edit(&mut text, |file| {
             // Either takes the place of the other.
             if settings.phase_buckets.is_some() || settings.update_rate.is_some() {
                 remove(file, &["phase_buckets", "update_rate"]);
@@ -238,38 +208,41 @@ impl SceneDocument {
                     set(group, "model", model.display().to_string());
                 }
             }
-        }))
+        });
+        Ok(text)
     }
 
-    fn edit_layer(&mut self, LayerIndex { group, layer }: LayerIndex, edit: impl FnOnce(&mut Item)) {
-        self.text = edited(&self.text, |scene| {
+    fn edit_layer(&mut self, LayerIndex { group, layer }: LayerIndex, change: impl FnOnce(&mut Item)) {
+        edit(&mut self.file.text, |scene| {
             let group = scene.get_mut("group").and_then(|groups| groups.get_mut(group));
             if let Some(layer) = group.and_then(|group| group.get_mut("layer")?.get_mut(layer)) {
-                edit(layer);
+                change(layer);
             }
         });
     }
 }
 
-impl Wave {
-    /// Keys of the `[[group.layer]]`.
-    fn layer(&self) -> InlineTable {
-        let there = self.end.map(|end| seconds(end - self.start));
-        let mut layer = InlineTable::new();
-        layer.insert("clip", self.clip.as_str().into());
-        layer.insert("start", seconds(self.start).into());
-        layer.insert("fade_in", self.fade.min(there.unwrap_or(self.fade)).into());
-        if let Some(there) = there {
-            layer.insert("fade_out", self.fade.into());
-            layer.insert("lasts", (there + self.fade).max(1.0 / TICKS_PER_SECOND).into());
-        }
-        layer
-    }
+/// Lets a layer fade in from a tick on, and stay.
+fn fade_in(layer: &mut Item, tick: u32, fade: f64) {
+    remove(layer, &["every", "lasts", "stagger", "fade_out"]);
+    set(layer, "start", seconds(tick));
+    set(layer, "fade_in", fade);
 }
 
-/// A scene of a model's instances that play its clips in turn, as `Scene::load` makes it.
-fn model_scene(model: &str) -> String {
-    format!("[[group]]\nmodel = {}\ncount = {DEFAULT_INSTANCES}\nclip = \"*\"\n", Value::from(model))
+/// Lets a layer fade out from a tick on.
+fn fade_out(layer: &mut Item, tick: u32, fade: f64) {
+    remove(layer, &["every", "stagger"]);
+    let start = layer.get("start").and_then(number).unwrap_or(0.0);
+    let there = (seconds(tick) - start).max(0.0);
+    let fade_in = layer.get("fade_in").and_then(number).unwrap_or(0.0).min(there);
+    set(layer, "fade_in", fade_in);
+    set(layer, "fade_out", fade);
+    set(layer, "lasts", (there + fade).max(1.0 / TICKS_PER_SECOND));
+}
+
+/// Returns whether a layer has no end.
+fn stays(layer: &Item) -> bool {
+    layer.get("lasts").is_none()
 }
 
 /// The text of a scene file, which was checked when it was opened.
@@ -277,11 +250,11 @@ fn parsed(text: &str) -> DocumentMut {
     text.parse().unwrap_or_default()
 }
 
-/// The text of a scene file after a change.
-fn edited(text: &str, edit: impl FnOnce(&mut Item)) -> String {
+/// Changes the text of a scene file.
+fn edit(text: &mut String, change: impl FnOnce(&mut Item)) {
     let mut scene = parsed(text);
-    edit(scene.as_item_mut());
-    scene.to_string()
+    change(scene.as_item_mut());
+    *text = scene.to_string();
 }
 
 /// The tables of a list, in either notation: `[[key]]`, or an array of tables in braces.
@@ -465,6 +438,8 @@ mod tests {
         let camera = document.scene().unwrap().camera;
         let saved = document.with_settings(camera, &Settings { influences: Some(2), ..Settings::default() }).unwrap();
         assert_eq!(comments(&saved), before);
-        assert_eq!(edited("passes = 2 # of two\n", |scene| set(scene, "passes", 3_i64)), "passes = 3 # of two\n");
+        let mut text = "passes = 2 # of two\n".to_owned();
+        edit(&mut text, |scene| set(scene, "passes", 3_i64));
+        assert_eq!(text, "passes = 3 # of two\n");
     }
 }

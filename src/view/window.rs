@@ -182,7 +182,7 @@ impl Window {
     /// Opens a dialog on a separate thread, because some systems block for as long as it is open.
     fn dialog(&mut self, ctx: &egui::Context, save: bool) {
         let (sender, ctx) = (self.brought.0.clone(), ctx.clone());
-        let name = format!("{}.toml", self.state.document.name);
+        let name = format!("{}.toml", self.state.document.name());
         let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
             let chosen = match save {
                 true => dialog::save(&name).map(|file| file.map(Brought::Save)),

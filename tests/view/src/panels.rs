@@ -119,7 +119,7 @@ fn models_and_backends_are_switched_in_their_lists() {
     harness.get_by_value("walkers").click();
     harness.run();
     click(&mut harness, "kernel");
-    assert_eq!(harness.state().state.document.name, "kernel");
+    assert_eq!(harness.state().state.document.name(), "kernel");
     click(&mut harness, "A | B");
     assert_eq!(harness.state().state.backends(), ["cpu-rayon", "gpu-compute"]);
     harness.get_by_label("Backend B").click();
@@ -201,11 +201,12 @@ fn the_wave_is_switched_on_and_off() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.player.advance(1.0));
     harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
     harness.run();
-    let wave = harness.state().state.document.wave.clone().unwrap();
-    assert_eq!((&*wave.clip, wave.start, wave.end), ("wave", 60, None));
+    let text = harness.state().state.document.text();
+    assert!(text.contains("{ clip = \"wave\", start = 1.0, fade_in = 0.4 }"), "{text}");
     harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
     harness.run();
-    assert_eq!(harness.state().state.document.wave.as_ref().unwrap().end, Some(60));
+    let text = harness.state().state.document.text();
+    assert!(text.contains("start = 1.0, fade_in = 0.0, fade_out = 0.4, lasts = 0.4 }"), "{text}");
 }
 
 #[test]
