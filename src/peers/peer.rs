@@ -208,9 +208,7 @@ impl Prepared for Running {
         for _ in 0..ATTEMPTS {
             let start = Instant::now();
             let measured: Times = self.process.ask(&Request::Measure { tick: frames.start, frames: frames.len() })?;
-            let wall = start.elapsed();
-            let asked = times::Asked { frames: frames.len(), wall, vertices: self.vertices, threads: self.threads };
-            match times::spans(&measured, &asked) {
+            match times::spans(&measured, frames.len(), start.elapsed(), self.vertices, self.threads) {
                 Ok(spans) => return Ok(spans),
                 Err(problem) => refusal = problem,
             }

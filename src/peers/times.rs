@@ -14,25 +14,18 @@ const MOST_BYTES: f64 = 512.0;
 /// Excess of the stages' sum over the frame that rounding explains.
 const ROUNDING: f64 = 1.01;
 
-/// What is known of the frames that a peer timed.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    /// Number of frames.
-    pub frames: usize,
-    /// Time from the request to the answer.
-    pub wall: Duration,
-    /// Bytes of skinned vertices per frame; `None` if the peer computes none.
-    pub vertices: Option<u64>,
-    /// Threads that the peer may use.
-    pub threads: usize,
-}
-
-/// The spans of each frame.
+/// The spans of each of `count` frames. `wall` is the time from the request to the answer, `vertices` the bytes of skinned
+/// vertices per frame if the peer computes any, and `threads` the number of threads that it may use.
 ///
 /// # Errors
 /// Times that cannot be true, or that are not those which were asked for.
-pub fn spans(times: &Times, asked: &Asked) -> Result<Vec<Vec<StageTime>>, String> {
-    let count = asked.frames;
+pub fn spans(
+    times: &Times,
+    count: usize,
+    wall: Duration,
+    vertices: Option<u64>,
+    threads: usize,
+) -> Result<Vec<Vec<StageTime>>, String> {
     for (stage, list) in &times.stages {
         let name = stage.name();
         if ONLY_OURS.contains(stage) {
@@ -45,10 +38,10 @@ pub fn spans(times: &Times, asked: &Asked) -> Result<Vec<Vec<StageTime>>, String
             return Err(format!("says that {name} took no time in frame {frame}"));
         }
     }
-    let whole = if asked.vertices.is_some() { Stage::Frame } else { Stage::EngineFrame };
-    let other = if asked.vertices.is_some() { Stage::EngineFrame } else { Stage::Frame };
+    let whole = if vertices.is_some() { Stage::Frame } else { Stage::EngineFrame };
+    let other = if vertices.is_some() { Stage::EngineFrame } else { Stage::Frame };
     let (has, misnamed) = (times.stages.get(&whole), times.stages.contains_key(&other));
-    match (asked.vertices, has) {
+    match (vertices, has) {
         (Some(_), None) => return Err("writes vertices and gave no time of frame".into()),
         (None, _) if misnamed => return Err("gave a time of frame and writes no vertices; expected stages".into()),
         _ if times.stages.is_empty() => return Err("gave no times".into()),
@@ -63,17 +56,14 @@ pub fn spans(times: &Times, asked: &Asked) -> Result<Vec<Vec<StageTime>>, String
         return Err(format!("says that the stages of frame {frame} took {} ns of {} ns", parts(frame), of(frame)));
     }
     let stated = Duration::from_nanos((0..count).map(of).fold(0, u64::saturating_add));
-    if stated > asked.wall {
-        return Err(format!("says that its frames took {stated:.1?}; the request took {:.1?}", asked.wall));
+    if stated > wall {
+        return Err(format!("says that its frames took {stated:.1?}; the request took {:.1?}", wall));
     }
-    if stated < asked.wall.saturating_sub(PIPE) / 2 {
-        return Err(format!(
-            "says that its frames took {stated:.1?} of a request of {:.1?}; expected half",
-            asked.wall
-        ));
+    if stated < wall.saturating_sub(PIPE) / 2 {
+        return Err(format!("says that its frames took {stated:.1?} of a request of {:.1?}; expected half", wall));
     }
     let fastest = (0..count).map(of).min().unwrap_or(1);
-    let rate = asked.vertices.unwrap_or(0) as f64 / fastest as f64 / asked.threads as f64;
+    let rate = vertices.unwrap_or(0) as f64 / fastest as f64 / threads as f64;
     if rate > MOST_BYTES {
         return Err(format!("says that a thread wrote {rate:.0} GB/s of vertices; no processor does"));
     }
