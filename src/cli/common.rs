@@ -7,7 +7,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
 use skinbench::harness::run::Status;
-use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::registry::{self, BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
@@ -124,13 +124,24 @@ pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> 
     if globs.is_empty() {
         return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
     }
+    Ok(matching("backend", globs, &REGISTRY[..], |entry| entry.name)?)
+}
+
+/// Those of `all` whose names match one of the patterns, or all without a pattern, in their order. Each pattern must match
+/// a name; `kind` says what is named.
+pub fn matching<'a, T>(
+    kind: &str,
+    globs: &[String],
+    all: &'a [T],
+    name: impl Fn(&T) -> &str,
+) -> Result<Vec<&'a T>, UsageError> {
     let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
-    for (glob, pattern) in globs.iter().zip(&patterns) {
-        if !REGISTRY.iter().any(|entry| pattern.matches(entry.name)) {
-            return Err(unknown_backend(glob));
-        }
+    let names: Vec<&str> = all.iter().map(&name).collect();
+    if let Some(at) = patterns.iter().position(|pattern| !names.iter().any(|name| pattern.matches(name))) {
+        return Err(UsageError(wording::unknown(kind, &globs[at], &names)));
     }
-    Ok(REGISTRY.iter().filter(|entry| patterns.iter().any(|p| p.matches(entry.name))).collect())
+    let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    Ok(all.iter().filter(|one| wanted(name(one))).collect())
 }
 
 /// Loads a scene by name; an unknown name is a usage error.
@@ -143,13 +154,11 @@ fn unknown_name(error: SceneError) -> anyhow::Error {
 }
 
 /// The backend of exactly this name.
-pub fn backend(name: &str) -> anyhow::Result<&'static BackendEntry> {
-    REGISTRY.iter().find(|entry| entry.name == name).ok_or_else(|| unknown_backend(name))
-}
-
-fn unknown_backend(name: &str) -> anyhow::Error {
-    let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
-    UsageError(wording::unknown("backend", name, &names)).into()
+pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
+    registry::find(name).ok_or_else(|| {
+        let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
+        UsageError(wording::unknown("backend", name, &names))
+    })
 }
 
 /// Bytes of main memory that a run may take.

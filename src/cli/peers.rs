@@ -1,12 +1,10 @@
 //! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
 
-use super::{Exit, UsageError, run, say, verify};
+use super::{Exit, UsageError, common, run, say, verify};
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
-use skinbench::wording;
 use std::path::{Path, PathBuf};
-use wildmatch::WildMatch;
 
 /// Our backends beside peers, unless others are named.
 const OURS: [&str; 3] = ["cpu-scalar", "cpu-simd", "cpu-rayon"];
@@ -73,23 +71,14 @@ impl Selection {
     fn manifests(&self) -> anyhow::Result<Vec<Manifest>> {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let builds = target.join("peers");
-        let (files, patterns): (Vec<&String>, Vec<&String>) =
-            self.peers.iter().partition(|name| Path::new(name).extension().is_some_and(|e| e == "toml"));
-        let mut found: Vec<Manifest> = files
-            .into_iter()
-            .map(|file| Manifest::read(Path::new(file), &builds))
-            .collect::<Result<_, _>>()
-            .map_err(UsageError)?;
+        let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "toml");
+        let (files, patterns): (Vec<String>, Vec<String>) = self.peers.iter().cloned().partition(is_file);
+        let found = files.iter().map(|file| Manifest::read(Path::new(file), &builds));
+        let mut found: Vec<Manifest> = found.collect::<Result<_, _>>().map_err(UsageError)?;
         if found.is_empty() || !patterns.is_empty() {
             let all = peers::find(&self.folder, &builds).map_err(UsageError)?;
-            let names: Vec<&str> = all.iter().map(|manifest| &manifest.name[..]).collect();
-            for pattern in &patterns {
-                if !names.iter().any(|name| WildMatch::new(pattern).matches(name)) {
-                    return Err(UsageError(wording::unknown("peer", pattern, &names)).into());
-                }
-            }
-            let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(name));
-            found.extend(all.iter().filter(|manifest| wanted(&manifest.name)).cloned());
+            let wanted = common::matching("peer", &patterns, &all, |manifest| &manifest.name)?;
+            found.extend(wanted.into_iter().cloned());
         }
         if let Some(at) = (1..found.len()).find(|&at| found[..at].iter().any(|other| other.name == found[at].name)) {
             return Err(UsageError(format!("two peers are called {}; expected one", found[at].name)).into());

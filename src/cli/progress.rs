@@ -1,6 +1,7 @@
 //! Progress on stderr with the time left, on a terminal only.
 
 use super::common;
+use indexmap::IndexMap;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, Step};
 use skinbench::report::table;
@@ -17,7 +18,7 @@ const NAME: usize = 24;
 pub struct Progress {
     all: MultiProgress,
     bar: ProgressBar,
-    backends: Vec<(String, ProgressBar)>,
+    backends: IndexMap<String, ProgressBar>,
     verdict: Option<ProgressBar>,
     /// Names of the scenes.
     scenes: Vec<String>,
@@ -35,7 +36,7 @@ impl Progress {
         let all = MultiProgress::with_draw_target(target);
         let bar = all.add(ProgressBar::new(scenes.len() as u64 * STEPS));
         set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
-        Self { all, bar, backends: Vec::new(), verdict: None, scenes, scene: 0 }
+        Self { all, bar, backends: IndexMap::new(), verdict: None, scenes, scene: 0 }
     }
 
     /// A bar whose time left is given by the caller, not extrapolated.
@@ -85,11 +86,9 @@ impl Progress {
     }
 
     fn set_line(&mut self, backend: &str, text: &str) {
-        let index = self.backends.iter().position(|(known, _)| known == backend).unwrap_or_else(|| {
-            self.backends.push((backend.to_owned(), self.all.insert(1 + self.backends.len(), line())));
-            self.backends.len() - 1
-        });
-        self.backends[index].1.set_message(format!("{backend:NAME$} {text}"));
+        let below = 1 + self.backends.len();
+        let bar = self.backends.entry(backend.to_owned()).or_insert_with(|| self.all.insert(below, line()));
+        bar.set_message(format!("{backend:NAME$} {text}"));
     }
 }
 
