@@ -41,14 +41,21 @@ pub fn color(error: f64) -> [f32; 3] {
     std::array::from_fn(|i| COLORS[first][i] + part * (COLORS[first + 1][i] - COLORS[first][i]))
 }
 
-/// Paints instances of a crowd. For each instance, `words` are its skinned words and `errors` those of its vertices.
-/// Instances that come after [`MOST_VERTICES`] vertices are left out.
-pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, Vec<f64>)]) -> Heat {
-    let parts: Vec<(Vec<LineEnd>, WorstError)> = painted
-        .par_iter()
-        .map(|(instance, words, errors)| {
-            let group = &crowd.groups()[crowd.group_of(*instance)];
-            let placement = rows_to_affine(crowd.placement_at(*instance, tick));
+/// Paints instances of a crowd: for each one, its index and its skinned words. `errors` are those of its vertices, if they
+/// are known.
+pub fn paint(
+    crowd: &Crowd,
+    tick: u32,
+    light: Vec3,
+    instances: Vec<(u32, Vec<f32>)>,
+    errors: impl Fn(u32, &[f32]) -> Option<Vec<f64>> + Sync,
+) -> Heat {
+    let parts: Vec<(u32, Vec<LineEnd>, WorstError)> = instances
+        .into_par_iter()
+        .filter_map(|(instance, words)| {
+            let errors = errors(instance, &words)?;
+            let group = &crowd.groups()[crowd.group_of(instance)];
+            let placement = rows_to_affine(crowd.placement_at(instance, tick));
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
                 let at = |first: usize| Vec3::from_slice(&numbers[first..]).as_dvec3();
@@ -60,14 +67,14 @@ pub fn paint(crowd: &Crowd, tick: u32, light: Vec3, painted: &[(u32, Vec<f32>, V
                 let world = if world.is_finite() { world } else { placement.translation };
                 LineEnd { position: world.as_vec3().to_array(), color: opaque(linear) }
             };
-            let corners = words.chunks_exact(group.format.words()).zip(errors).map(corner).collect();
-            (corners, worst_of(*instance, errors))
+            let corners = words.chunks_exact(group.format.words()).zip(&errors).map(corner).collect();
+            Some((instance, corners, worst_of(instance, &errors)))
         })
         .collect();
-    let mut heat = Heat { painted: painted.len(), ..Heat::default() };
-    for ((instance, ..), (corners, worst)) in painted.iter().zip(parts) {
+    let mut heat = Heat { painted: parts.len(), ..Heat::default() };
+    for (instance, corners, worst) in parts {
         let first = heat.overlay.corners.len() as u32;
-        let mesh = crowd.groups()[crowd.group_of(*instance)].model.mesh();
+        let mesh = crowd.groups()[crowd.group_of(instance)].model.mesh();
         heat.overlay.indices.extend(mesh.indices().iter().map(|index| first + index));
         heat.overlay.corners.extend(corners);
         heat.worst = Some(heat.worst.map_or(worst, |known| known.max(worst)));

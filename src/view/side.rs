@@ -9,7 +9,6 @@ use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
 use crate::harness::single;
 use crate::reference::{distances, position, vertex_errors};
-use rayon::prelude::*;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -124,8 +123,9 @@ impl Side {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
-        let (tick, blending) = (self.tick, self.prepared.blending());
-        self.painted(crowd, light, |instance, words| Some(vertex_errors(crowd, instance, tick, blending, words)))
+        let (words, tick, blending) = (self.words(crowd)?, self.tick, self.prepared.blending());
+        let errors = |instance, words: &[f32]| Some(vertex_errors(crowd, instance, tick, blending, words));
+        Ok(heat::paint(crowd, tick, light, words, errors))
     }
 
     /// Colours the last frame by its distance from that of another side.
@@ -134,25 +134,13 @@ impl Side {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let theirs = other.words(crowd)?;
-        self.painted(crowd, light, |instance, words| {
+        let errors = |instance, words: &[f32]| {
             let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
             let group = &crowd.groups()[crowd.group_of(instance)];
             let theirs: Vec<&[f32]> = theirs[other].1.chunks(group.format.words()).collect();
             Some(distances(group, words, |vertex| position(group, theirs[vertex])))
-        })
-    }
-
-    /// The instances for which there are errors, painted by them.
-    fn painted(
-        &mut self,
-        crowd: &Crowd,
-        light: glam::Vec3,
-        errors: impl Fn(u32, &[f32]) -> Option<Vec<f64>> + Sync,
-    ) -> Result<Heat> {
-        let words = self.words(crowd)?.into_par_iter();
-        let painted = words.filter_map(|(instance, words)| Some((instance, errors(instance, &words)?, words)));
-        let painted: Vec<_> = painted.map(|(instance, errors, words)| (instance, words, errors)).collect();
-        Ok(heat::paint(crowd, self.tick, light, &painted))
+        };
+        Ok(heat::paint(crowd, self.tick, light, self.words(crowd)?, errors))
     }
 
     /// Returns whether the vertices have a layout that nothing draws.

@@ -131,7 +131,7 @@ impl Window {
                 break;
             }
         }
-        if self.worker.ended {
+        if self.worker.has_ended() {
             self.live.shown.problem = Some("the thread that draws has failed; open the window again".into());
         }
         if measuring {

@@ -7,7 +7,8 @@ use crate::scene::Scene;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Request of the window: what the engine is to do.
@@ -30,8 +31,7 @@ pub struct Worker {
     interrupted: Arc<AtomicBool>,
     /// Number of unanswered requests.
     pending: usize,
-    /// `true` if the thread has ended, which it only does if it panics.
-    pub ended: bool,
+    thread: JoinHandle<()>,
 }
 
 impl Worker {
@@ -44,7 +44,7 @@ impl Worker {
         let (outgoing, answers) = mpsc::channel();
         let interrupted = Arc::new(AtomicBool::new(false));
         let mut reporter = Reporter { outgoing, wake: Box::new(wake), interrupted: Arc::clone(&interrupted) };
-        std::thread::Builder::new().name("crowd".into()).spawn(move || {
+        let thread = std::thread::Builder::new().name("crowd".into()).spawn(move || {
             let mut engine = make();
             // The channel closes when the window does.
             while let Ok(request) = incoming.recv() {
@@ -55,12 +55,17 @@ impl Worker {
                 (reporter.wake)();
             }
         })?;
-        Ok(Self { requests, answers, interrupted, pending: 0, ended: false })
+        Ok(Self { requests, answers, interrupted, pending: 0, thread })
+    }
+
+    /// Returns whether the thread has ended, which it only does if it panics.
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
     }
 
     /// Returns whether a request is unanswered.
     pub fn is_busy(&self) -> bool {
-        self.pending > 0
+        self.pending > 0 && !self.has_ended()
     }
 
     /// Requests a picture of a state, with this many pixels across and down.
@@ -81,26 +86,18 @@ impl Worker {
 
     /// Waits for the next answer, at most for `patience`.
     pub fn answer(&mut self, patience: Duration) -> Option<Answer> {
-        let patience = if self.pending > 0 { patience } else { Duration::ZERO };
-        match self.answers.recv_timeout(patience) {
-            Ok(answer) => {
-                if !matches!(answer, Answer::Progress(..)) {
-                    self.pending = self.pending.saturating_sub(1);
-                }
-                Some(answer)
-            }
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => {
-                (self.ended, self.pending) = (true, 0);
-                None
-            }
+        let patience = if self.is_busy() { patience } else { Duration::ZERO };
+        let answer = self.answers.recv_timeout(patience).ok()?;
+        if !matches!(answer, Answer::Progress(..)) {
+            self.pending -= 1;
         }
+        Some(answer)
     }
 
     fn send(&mut self, request: Request) {
-        match self.requests.send(request) {
-            Ok(()) => self.pending += 1,
-            Err(_) => self.ended = true,
+        // A thread that has ended takes none.
+        if self.requests.send(request).is_ok() {
+            self.pending += 1;
         }
     }
 }
