@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skinbench::scene::Scene;
-use std::path::Path;
+use skinbench::scene::SceneFile;
 
 fuzz_target!(|text: &str| {
-    if let Err(error) = Scene::parse("fuzz", "fuzz.toml", text, Path::new("")) {
+    let file = SceneFile { name: "fuzz".into(), file: "fuzz.toml".into(), text: text.into(), folder: "".into() };
+    if let Err(error) = file.read() {
         assert!(error.to_string().starts_with("fuzz.toml"), "{error}");
     }
 });

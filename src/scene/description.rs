@@ -6,6 +6,7 @@ use super::{Camera, Interpolation, Layout, ModelSource, Settings};
 use crate::asset::Place;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The choice of the clips that a group's instances play.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +72,20 @@ impl GroupDescription {
     pub(super) fn used_models(&self) -> &[ModelSource] {
         &self.models[..self.models.len().min(self.count as usize)]
     }
+}
+
+/// A scene file before it is read. Built-in scenes are in the binary, and a model that is used as a scene stands for a
+/// short file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SceneFile {
+    /// Name of the scene: that of the file without its ending, or of the model.
+    pub name: String,
+    /// Name of the file in errors; empty if there is none.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// Folder to which the paths of its models are relative.
+    pub folder: PathBuf,
 }
 
 /// A crowd's description.

@@ -1,7 +1,7 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, file};
+use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, SceneFile, file};
 use crate::asset::regular_file;
 use crate::wording;
 use std::path::{Path, PathBuf};
@@ -23,20 +23,6 @@ pub const BUILT_IN: [(&str, &str); 22] = scenes! {
 const MOST_BYTES: u64 = 1 << 20;
 /// Models whose names make up that of their crowd.
 const MOST_NAMED: usize = 4;
-
-/// A scene file before it is read. Built-in scenes are in the binary, and a model that is used as a scene stands for a
-/// short file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SceneFile {
-    /// Name of the scene: that of the file without its ending, or of the model.
-    pub name: String,
-    /// Name of the file in errors; empty if there is none.
-    pub file: String,
-    /// Its text.
-    pub text: String,
-    /// Folder to which the paths of its models are relative.
-    pub folder: PathBuf,
-}
 
 impl SceneFile {
     /// A built-in scene by name, a `.toml` file, or a model (built-in or file) as 100 instances that play its clips
@@ -72,7 +58,7 @@ impl SceneFile {
     /// # Errors
     /// An unknown key or a wrong value, with line and column.
     pub fn read(&self) -> Result<Scene, SceneError> {
-        file::parse(&self.name, &self.file, &self.text, &self.folder)
+        file::parse(self)
     }
 }
 
@@ -113,14 +99,6 @@ impl Scene {
         let path = Path::new(name);
         let scene = BUILT_IN.iter().any(|(known, _)| *known == name) || is_scene_file(path);
         !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(path))
-    }
-
-    /// Parses a scene's text; `file` is its name in errors, and model paths are relative to `folder`.
-    ///
-    /// # Errors
-    /// An unknown key or a wrong value, with line and column.
-    pub fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Self, SceneError> {
-        file::parse(name, file, text, folder)
     }
 
     /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.

@@ -20,12 +20,12 @@ mod settings;
 
 pub use build::BuiltScene;
 pub use camera::{Camera, Framed};
-pub use description::Scene;
+pub use description::{Scene, SceneFile};
 pub use error::SceneError;
 pub use find_clip::find_clip;
 #[cfg(feature = "view")]
 pub(crate) use layer::LayerPlan;
-pub use load::{BUILT_IN, SceneFile};
+pub use load::BUILT_IN;
 pub use lod::{LEVELS, Levels, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;

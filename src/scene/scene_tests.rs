@@ -4,12 +4,11 @@ use crate::asset::extremes;
 use crate::crowd::REST;
 use crate::model::{Axes, Handedness, Model, rows_to_affine};
 use glam::{DVec2, DVec3, Vec3};
-use std::path::Path;
 
 const MEMORY: u64 = 1 << 30;
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
-    Scene::parse("test", "test.toml", text, Path::new("models"))
+    SceneFile { name: "test".into(), file: "test.toml".into(), text: text.into(), folder: "models".into() }.read()
 }
 
 fn built(text: &str) -> BuiltScene {

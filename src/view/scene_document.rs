@@ -78,7 +78,7 @@ impl SceneDocument {
     /// The scene that the text describes.
     ///
     /// # Errors
-    /// As [`Scene::parse`]; positions refer to [`SceneDocument::text`].
+    /// As [`SceneFile::read`]; positions refer to [`SceneDocument::text`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
         SceneFile { file: format!("{} (as shown)", self.source), text: self.text(), ..self.file.clone() }.read()
     }
@@ -417,7 +417,11 @@ mod tests {
         };
         let text = document.with_settings(camera, &settings).unwrap();
         let shown = document.scene().unwrap().with(settings).build(1 << 30).unwrap();
-        let saved = Scene::parse("street", "saved", &text, Path::new("")).unwrap().build(1 << 30).unwrap();
+        let saved = SceneFile { name: "street".into(), file: "saved".into(), text: text.clone(), folder: "".into() }
+            .read()
+            .unwrap()
+            .build(1 << 30)
+            .unwrap();
         assert_eq!((saved.camera, &saved.settings), (camera, &shown.settings));
         assert_eq!(saved.crowd.layers().all(), shown.crowd.layers().all());
         assert_eq!(saved.crowd.placements(), shown.crowd.placements());

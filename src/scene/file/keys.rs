@@ -1,5 +1,6 @@
 //! The keys of a scene file's tables: their places, and checked values.
 
+use super::super::description::SceneFile;
 use super::super::error::SceneError;
 use crate::asset::Place;
 use crate::wording;
@@ -12,23 +13,17 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 /// Keys of a scene beside its settings.
 pub(super) const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
 
-/// The text of a scene file: turns byte positions into errors with line and column.
-#[derive(Clone, Copy)]
-pub(super) struct SceneText<'a> {
-    pub file: &'a str,
-    pub text: &'a str,
-}
-
-impl SceneText<'_> {
-    pub fn place(&self, byte: usize) -> Place {
+impl SceneFile {
+    /// The line and column of a byte.
+    pub(super) fn place(&self, byte: usize) -> Place {
         Place::of(self.text.as_bytes(), byte)
     }
 
-    pub fn error(&self, byte: usize, problem: String) -> SceneError {
-        SceneError::at(self.file, self.place(byte), problem)
+    pub(super) fn error(&self, byte: usize, problem: String) -> SceneError {
+        SceneError::at(&self.file, self.place(byte), problem)
     }
 
-    pub fn unreadable(&self, error: &toml::de::Error) -> SceneError {
+    pub(super) fn unreadable(&self, error: &toml::de::Error) -> SceneError {
         self.error(error.span().map_or(0, |span| span.start), problem(error.message()))
     }
 }
@@ -36,7 +31,7 @@ impl SceneText<'_> {
 /// A table of a scene file.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<'a> {
-    pub source: SceneText<'a>,
+    pub source: &'a SceneFile,
     pub table: &'a DeTable<'a>,
     /// Byte at which it begins.
     pub at: usize,

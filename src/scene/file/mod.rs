@@ -6,11 +6,10 @@ mod layer;
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, Settings};
+use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings};
 use crate::wording;
-use keys::{Keys, SCENE_KEYS, SceneText, part, positive};
+use keys::{Keys, SCENE_KEYS, part, positive};
 use serde::Deserialize;
-use std::path::Path;
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -20,10 +19,9 @@ const MOST_GROUPS: usize = 1_024;
 const GROUP_KEYS: &str = "model models vertices influences interpolation count layout spacing clip speed speed_spread \
     phase_spread yaw yaw_spread scale frames_per_second playback offset weight weights active_targets layer";
 
-/// Parses a scene file's text; model paths are relative to `folder`.
-pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result<Scene, SceneError> {
-    let source = SceneText { file, text };
-    let mut table = DeTable::parse(text).map_err(|error| source.unreadable(&error))?;
+/// Parses the text of a scene file.
+pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
+    let mut table = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
     let all = std::mem::take(table.get_mut()).into_iter();
     let (own, chosen): (DeTable, DeTable) = all.partition(|(key, _)| SCENE_KEYS.contains(&key.get_ref().as_ref()));
     let settings = Settings::deserialize(toml::Deserializer::from(Spanned::new(table.span(), chosen.clone())));
@@ -39,20 +37,20 @@ pub(super) fn parse(name: &str, file: &str, text: &str, folder: &Path) -> Result
     let camera = camera(&keys.table("camera")?.unwrap_or(Keys { table: &DeTable::new(), ..keys }))?;
     let groups = keys.tables("group")?;
     if groups.is_empty() {
-        return Err(source.error(text.len(), "no [[group]]; expected at least one".into()));
+        return Err(source.error(source.text.len(), "no [[group]]; expected at least one".into()));
     }
     if groups.len() > MOST_GROUPS {
         let problem = format!("{} groups; expected at most {MOST_GROUPS}", groups.len());
         return Err(source.error(groups[MOST_GROUPS].at, problem));
     }
     let scene = Scene {
-        name: name.into(),
-        file: file.into(),
+        name: source.name.clone(),
+        file: source.file.clone(),
         seed: keys.get("seed")?.unwrap_or(1),
         resolution,
         camera,
         settings: Settings::default(),
-        groups: groups.iter().map(|group| checked(group, folder)).collect::<Result<_, _>>()?,
+        groups: groups.iter().map(checked).collect::<Result<_, _>>()?,
     };
     Ok(scene.with(settings))
 }
@@ -68,10 +66,10 @@ fn camera(keys: &Keys) -> Result<Camera, SceneError> {
     })
 }
 
-fn checked(keys: &Keys, folder: &Path) -> Result<GroupDescription, SceneError> {
+fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
     keys.check(GROUP_KEYS)?;
     let half_turn = |v: f64| (0.0..=180.0).contains(&v);
-    let mut model = model(keys, folder)?;
+    let mut model = model(keys)?;
     model.vertices = keys.optional("vertices", |n| n > 0, "1 or more")?;
     model.influences = keys.optional("influences", |n| (1..=16).contains(&n), "1 to 16")?;
     model.smooth = keys.or_default::<Interpolation>("interpolation")? == Interpolation::Smooth;
@@ -117,8 +115,9 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     }
 }
 
-fn model(keys: &Keys, folder: &Path) -> Result<ModelSource, SceneError> {
+fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
     let name: String = keys.required("model")?;
+    let folder = &keys.source.folder;
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
         return Ok(ModelSource::in_folder(&name, folder));
     }

@@ -4,8 +4,7 @@ use crate::backends::common::context;
 use crate::backends::crowds::assert_parity;
 use skinbench::crowd::Crowd;
 use skinbench::harness::lod_error;
-use skinbench::scene::{BuiltScene, Clips, Scene, Settings};
-use std::path::Path;
+use skinbench::scene::{BuiltScene, Clips, Scene, SceneFile, Settings};
 
 /// A street that recedes: people at all levels.
 pub const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevation = 8\ndistance = 0.45\n[[group]]\n\
@@ -13,7 +12,11 @@ pub const STREET: &str = "resolution = [240, 135]\n[camera]\norbit = 5\nelevatio
     [[group.layer]]\nclip = \"wave\"\nmask = { subtree = [\"clavicle_r\"] }\nevery = 2\nlasts = 1\n";
 
 pub fn built(text: &str, settings: Settings) -> BuiltScene {
-    Scene::parse("test", "test.toml", text, Path::new("")).unwrap().with(settings).build(1 << 30).unwrap()
+    file(text).read().unwrap().with(settings).build(1 << 30).unwrap()
+}
+
+fn file(text: &str) -> SceneFile {
+    SceneFile { name: "test".into(), file: "test.toml".into(), text: text.into(), folder: "".into() }
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn wrong_numbers_of_models_and_unknown_kinds_are_refused() {
         ("[camera]", "lod = [\"joint\"]\n[camera]", "test.toml:2:7: unknown kind of level \"joint\"; did you mean"),
     ] {
         let text = STREET.replace(from, to);
-        let error = Scene::parse("test", "test.toml", &text, Path::new("")).unwrap_err().to_string();
+        let error = file(&text).read().unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}\nnot {expected}");
     }
 }

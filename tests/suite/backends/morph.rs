@@ -10,7 +10,7 @@ use skinbench::frame::{Ability, Job};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model, TargetWeight};
 use skinbench::reference::reference_vertices;
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::{Scene, SceneFile, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
@@ -190,7 +190,8 @@ fn expressions_that_cannot_be_are_refused() {
 fn keys_of_scenes_name_targets_that_exist() {
     let built = |keys: &str| {
         let text = format!("[[group]]\nmodel = \"face\"\nvertices = 200\n{keys}");
-        Scene::parse("s", "s.toml", &text, std::path::Path::new("")).and_then(|scene| scene.build(u64::MAX))
+        let file = SceneFile { name: "s".into(), file: "s.toml".into(), text, folder: "".into() };
+        file.read().and_then(|scene| scene.build(u64::MAX))
     };
     let scene = built("weights = { jaw_drop = 0.5, eye_blink_left = 1 }\nactive_targets = 3\n").unwrap();
     assert_eq!(scene.crowd.expression(0).pinned.len(), 5);
