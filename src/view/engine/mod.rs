@@ -18,7 +18,6 @@ use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
-use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,7 +119,8 @@ pub struct Engine {
 
 struct Built {
     scene: BuiltScene,
-    at_bind: OnceCell<Result<Crowd, String>>,
+    /// Its crowd in the bind pose, while that is shown.
+    at_bind: Option<Crowd>,
     ground: Overlay,
     facts: Facts,
 }
@@ -129,22 +129,13 @@ impl Built {
     fn new(scene: BuiltScene) -> Self {
         let framed = scene.camera.framed(&scene.crowd, scene.resolution);
         let ground = ground(&scene.crowd, framed.target, framed.radius);
-        Self { at_bind: OnceCell::new(), ground, facts: Facts::of(&scene), scene }
-    }
-
-    /// The crowd as it plays, or in its bind pose.
-    fn crowd(&self, at_bind: bool) -> Result<&Crowd, String> {
-        if !at_bind {
-            return Ok(&self.scene.crowd);
-        }
-        self.at_bind.get_or_init(|| crowd_at_bind(&self.scene.crowd)).as_ref().map_err(Clone::clone)
+        Self { at_bind: None, ground, facts: Facts::of(&scene), scene }
     }
 }
 
 /// A side, and what it was made for.
 struct Slot {
     backend: String,
-    at_bind: bool,
     side: Result<Side>,
 }
 
@@ -196,10 +187,14 @@ impl Engine {
     /// Draws the sides. Fails if there is nothing to draw with, or the crowd has no bind pose.
     fn draw(&mut self, state: &State, size: [u32; 2], shown: &mut Shown) -> Result<(), String> {
         let context = self.context.as_ref().map_err(Clone::clone)?;
-        let Some(built) = &self.built else { return Ok(()) };
+        let Some(built) = &mut self.built else { return Ok(()) };
         shown.facts = Some(built.facts.clone());
-        let at_bind = state.player.at_bind;
-        let crowd = built.crowd(at_bind)?;
+        if built.at_bind.is_some() != state.player.at_bind {
+            self.sides.clear();
+            let at_bind = state.player.at_bind.then(|| crowd_at_bind(&built.scene.crowd));
+            built.at_bind = at_bind.transpose()?;
+        }
+        let crowd = built.at_bind.as_ref().unwrap_or(&built.scene.crowd);
         let view_projection = state.orbit.view_projection(crowd, size);
         let view = crate::frame::View { view_projection, ..built.scene.view() };
         let canvas = Canvas {
@@ -210,15 +205,14 @@ impl Engine {
         };
         self.sides.truncate(state.backends().len());
         for (index, backend) in state.backends().iter().enumerate() {
-            let fits = |slot: &Slot| (&slot.backend, slot.at_bind) == (backend, at_bind);
-            if !self.sides.get(index).is_some_and(fits) {
+            if self.sides.get(index).is_none_or(|slot| slot.backend != *backend) {
                 // Frees the memory of the previous side first.
                 if index < self.sides.len() {
                     self.sides.remove(index);
                 }
                 let side = (self.make)(backend, context)
                     .and_then(|backend| Side::new(&*backend, context, crowd, &Job::default(), (self.memory)()));
-                self.sides.insert(index, Slot { backend: backend.clone(), at_bind, side });
+                self.sides.insert(index, Slot { backend: backend.clone(), side });
             }
             let slot = &mut self.sides[index];
             let mut side = SideShown { backend: backend.clone(), size, ..SideShown::default() };

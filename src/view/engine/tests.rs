@@ -169,7 +169,7 @@ fn stop_shows_the_bind_pose_and_play_leaves_it() {
     let Some(mut engine) = engine(|| 1 << 30) else { return };
     let playing = show(&mut engine, &["cpu-scalar"], |_| {});
     let stopped = show(&mut engine, &["cpu-scalar"], State::stop);
-    let crowd = engine.built.as_ref().unwrap().crowd(true).unwrap().clone();
+    let crowd = engine.built.as_ref().unwrap().at_bind.clone().unwrap();
     let Ok(side) = &mut engine.sides[0].side else { panic!("no side") };
     for (instance, words) in side.words(&crowd).unwrap() {
         let model = &crowd.groups()[crowd.group_of(instance)].model;
