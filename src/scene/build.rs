@@ -9,7 +9,7 @@ use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
 use crate::asset::Place;
-use crate::crowd::{Crowd, CrowdError, Expression, Group, Layer, LayerKind, REST};
+use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, REST};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
@@ -79,12 +79,7 @@ impl BuiltScene {
 
     /// Size of the largest instance on the screen: pixels of its model's diagonal.
     pub fn largest_pixels(&self) -> f64 {
-        let eye = self.eye();
-        let of_group = |group: &Group| {
-            let placements = &self.crowd.placements()[group.instances.start as usize..group.instances.end as usize];
-            placements.iter().map(|placement| eye.pixels(group.model.bounds(), placement)).fold(0.0, f64::max)
-        };
-        self.crowd.groups().iter().map(of_group).fold(0.0, f64::max)
+        lod::sizes(&self.crowd, self.eye()).fold(0.0, f64::max)
     }
 
     /// World to clip space, depth 0 to 1.

@@ -9,6 +9,7 @@ use super::settings::{Clips, Lod};
 use crate::asset::{adapt, joint_level};
 use crate::bake;
 use crate::crowd::{Crowd, Group};
+use crate::frustum::Eye;
 use crate::model::{Model, ModelError};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -103,9 +104,7 @@ pub(super) fn leveled(
     resolution: [u32; 2],
 ) -> Result<(Crowd, Levels, Vec<String>), Box<dyn Error>> {
     let eye = camera.seen_from(&full, resolution);
-    let pixels = |group: &Group, instance| eye.pixels(group.model.bounds(), &full.placements()[instance as usize]);
-    let of_group = |group: &Group| group.instances.clone().map(|instance| pixels(group, instance)).collect::<Vec<_>>();
-    let sizes: Vec<f64> = full.groups().iter().flat_map(of_group).collect();
+    let sizes: Vec<f64> = sizes(&full, eye).collect();
     let place = |instance: u32| (full.group_of(instance), level(sizes[instance as usize]));
     let mut original: Vec<u32> = (0..sizes.len() as u32).collect();
     original.sort_by_cached_key(|&instance| place(instance));
@@ -217,6 +216,16 @@ fn remarks(placed: &[Placed], made: &[LevelModel], crowd: &Crowd, lod: Lod) -> V
     let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
     let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
     (1..LEVELS).filter_map(of_level).chain(remark(&posed, poses)).collect()
+}
+
+/// Size of each instance on the screen: pixels of its model's diagonal.
+pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
+    let of_group = move |group: &Group| {
+        let bounds = group.model.bounds();
+        let range = group.instances.start as usize..group.instances.end as usize;
+        crowd.placements()[range].iter().map(move |placement| eye.pixels(bounds, placement))
+    };
+    crowd.groups().iter().flat_map(of_group)
 }
 
 /// The level for a size on the screen.
