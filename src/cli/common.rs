@@ -104,13 +104,10 @@ impl WorkloadArguments {
         Ok([&self.others[..], &backends(&self.backends)?].concat())
     }
 
-    /// Adds backends that are not in the registry, and uses no adapter. Without a pattern, `ours` are beside them.
-    pub fn beside(&mut self, others: Vec<&'static BackendEntry>, ours: &[&str]) {
+    /// Adds backends that are not in the registry, and uses no adapter.
+    pub fn add(&mut self, others: Vec<&'static BackendEntry>) {
         self.others = others;
         self.machine.without_adapter = true;
-        if self.backends.is_empty() {
-            self.backends = ours.iter().map(|name| (*name).into()).collect();
-        }
     }
 }
 

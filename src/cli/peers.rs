@@ -7,7 +7,7 @@ use skinbench::registry::BackendEntry;
 use std::path::{Path, PathBuf};
 
 /// Our backends beside peers, unless others are named.
-const OURS: [&str; 3] = ["cpu-scalar", "cpu-simd", "cpu-rayon"];
+const OURS: &str = "cpu-scalar,cpu-simd,cpu-rayon";
 
 /// Verify and measure other people's code beside ours
 #[derive(Debug, Args)]
@@ -42,19 +42,19 @@ enum Verb {
 
 /// Normals as most libraries compute them.
 fn raw_normals(argument: Arg) -> Arg {
-    with_default(argument.default_value("raw").hide_default_value(true), "raw")
+    with_default(argument, "raw")
 }
 
 fn our_backends(argument: Arg) -> Arg {
-    with_default(argument, &OURS.join(","))
+    with_default(argument, OURS)
 }
 
-/// An argument whose help ends with another default than that of `run`.
-fn with_default(argument: Arg, default: &str) -> Arg {
+/// An argument with another default than that of `run`, which ends its help.
+fn with_default(argument: Arg, default: &'static str) -> Arg {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     let about = help.split("; default: ").next().unwrap_or_default();
     let help = format!("{about}; default: {default}");
-    argument.help(help)
+    argument.default_value(default).hide_default_value(true).help(help)
 }
 
 #[derive(Debug, Args)]
@@ -134,11 +134,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             Ok(exit)
         }
         Verb::Verify { selection, mut arguments } => {
-            arguments.workload.beside(selection.entries()?, &OURS);
+            arguments.workload.add(selection.entries()?);
             verify::run(&arguments)
         }
         Verb::Run { selection, mut arguments } => {
-            arguments.workload.beside(selection.entries()?, &OURS);
+            arguments.workload.add(selection.entries()?);
             arguments.workload.settings.passes = Some(0);
             run::run(&arguments)
         }
