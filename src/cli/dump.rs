@@ -3,7 +3,6 @@
 use super::{Exit, MachineArguments, common, seconds, write_file};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use skinbench::crowd::{Crowd, Layer, REST};
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::harness::single;
@@ -26,8 +25,8 @@ pub struct Arguments {
     #[arg(long, value_name = "S", value_parser = seconds, requires = "clip", allow_hyphen_values = true)]
     time: Option<f32>,
     /// Interpolation of rotations between keys; default: as defined by the file's format
-    #[arg(long, value_parser = rotation())]
-    rotation: Option<RotationBlend>,
+    #[arg(long, value_parser = ["slerp", "nlerp"])]
+    rotation: Option<String>,
     /// Backend that skins
     #[arg(short, long, value_name = "BACKEND", default_value = "cpu-scalar")]
     backend: String,
@@ -38,17 +37,12 @@ pub struct Arguments {
     machine: MachineArguments,
 }
 
-/// Parses an interpolation of rotations.
-fn rotation() -> impl TypedValueParser<Value = RotationBlend> {
-    let blend = |name: String| if name == "slerp" { RotationBlend::Slerp } else { RotationBlend::Nlerp };
-    PossibleValuesParser::new(["slerp", "nlerp"]).map(blend)
-}
-
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let mut model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
-    if let Some(rotation) = arguments.rotation {
-        model = model.with_rotation_blend(rotation);
+    if let Some(rotation) = &arguments.rotation {
+        let blend = if rotation == "slerp" { RotationBlend::Slerp } else { RotationBlend::Nlerp };
+        model = model.with_rotation_blend(blend);
     }
     let clip = match &arguments.clip {
         None => REST,

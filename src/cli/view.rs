@@ -4,7 +4,6 @@ use super::output::write_png;
 use super::{Exit, MachineArguments, built_from, common, positive};
 use anyhow::bail;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
 use skinbench::view::state::{Errors, Preferences, Show, State};
@@ -37,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = Show::NAMES)]
     show: Vec<String>,
     /// Colours of the window; default: as the system has them
-    #[arg(long, value_parser = PossibleValuesParser::new(["dark", "light"]))]
+    #[arg(long, value_parser = ["dark", "light"])]
     theme: Option<String>,
     /// Write what the window shows as PNG, then close it
     #[arg(long, value_name = "FILE")]
