@@ -8,7 +8,7 @@ use super::camera::Camera;
 use super::settings::{Clips, Lod};
 use crate::asset::{adapt, joint_level};
 use crate::bake;
-use crate::crowd::{Crowd, Group};
+use crate::crowd::Crowd;
 use crate::frustum::Eye;
 use crate::model::{Model, ModelError};
 use rayon::prelude::*;
@@ -220,12 +220,10 @@ fn remarks(placed: &[Placed], made: &[LevelModel], crowd: &Crowd, lod: Lod) -> V
 
 /// Size of each instance on the screen: pixels of its model's diagonal.
 pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
-    let of_group = move |group: &Group| {
-        let bounds = group.model.bounds();
-        let range = group.instances.start as usize..group.instances.end as usize;
-        crowd.placements()[range].iter().map(move |placement| eye.pixels(bounds, placement))
-    };
-    crowd.groups().iter().flat_map(of_group)
+    crowd.placements().iter().zip(0..).map(move |(placement, instance)| {
+        let group = &crowd.groups()[crowd.group_of(instance)];
+        eye.pixels(group.model.bounds(), placement)
+    })
 }
 
 /// The level for a size on the screen.
