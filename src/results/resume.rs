@@ -65,52 +65,45 @@ fn first_line(file: &Path) -> io::Result<Option<Vec<u8>>> {
 /// # Errors
 /// A file that cannot be read or written, or that is no CSV.
 pub fn mend(folder: &Path) -> io::Result<()> {
-    let (summary, samples) = (folder.join("summary.csv"), folder.join("samples.csv"));
-    let is_cut = |file: &Path| Ok::<_, io::Error>(first_line(file)?.is_some_and(|line| !line.ends_with(b"\n")));
-    // Samples are written before the summary's rows, so without the summary's heading nothing is complete. They go
-    // first: samples alone are never left behind.
-    if is_cut(&summary)? {
-        return [samples, summary].into_iter().filter(|file| file.exists()).try_for_each(fs::remove_file);
-    }
-    if !summary.exists() {
-        return Ok(());
-    }
     let field = |row: &Row, column: &str| row.get(column.as_bytes()).copied().unwrap_or_default().to_vec();
     let owner = |row: &Row| OWNER.map(|column| field(row, column));
     let is_frame = |row: &Row| {
         field(row, "stage") == Stage::Frame.name().as_bytes() && field(row, "clock") == Clock::Wall.name().as_bytes()
     };
     let mut whole = HashSet::new();
-    cut_behind(&summary, |row| {
+    cut_behind(&folder.join("summary.csv"), |row| {
         if is_frame(row) {
             whole.insert(owner(row));
         }
         whole.contains(&owner(row))
     })?;
-    if is_cut(&samples)? {
-        fs::remove_file(samples)
-    } else if samples.exists() {
-        cut_behind(&samples, |row| whole.contains(&owner(row)))
-    } else {
-        Ok(())
-    }
+    // Samples are written before the summary's rows: those without a row there are not complete.
+    cut_behind(&folder.join("samples.csv"), |row| whole.contains(&owner(row)))
 }
 
-/// Cuts a file off behind the last of its rows that `is_whole`.
+/// Cuts a file off behind the last of its rows that `is_whole`, and empties one whose heading is cut off. There may be no
+/// file.
 fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
     let bytes = bytes_of(path, MOST_PLAIN)?;
-    // The reader stops between the two characters that end a line on Windows.
+    // The end of the line that was just read, if the line has one. The reader stops between the two characters that end
+    // a line on Windows.
     let behind = |position: &csv::Position| {
         let at = position.byte() as usize;
-        at + usize::from(bytes[at..].starts_with(b"\n"))
+        let at = at + usize::from(bytes[at..].starts_with(b"\n"));
+        bytes[..at].ends_with(b"\n").then_some(at)
     };
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(&bytes[..]);
     let headers = reader.byte_headers()?.clone();
-    let (mut record, mut end) = (ByteRecord::new(), behind(reader.position()));
+    let mut end = behind(reader.position()).unwrap_or(0);
+    let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
-        let at = behind(reader.position());
-        let is_line = record.len() == headers.len() && bytes[..at].ends_with(b"\n");
-        if is_line && is_whole(&headers.iter().zip(&record).collect()) {
+        if let Some(at) = behind(reader.position())
+            && record.len() == headers.len()
+            && is_whole(&headers.iter().zip(&record).collect())
+        {
             end = at;
         }
     }
@@ -177,10 +170,11 @@ mod tests {
     #[test]
     fn files_cut_in_their_headings_are_begun_again() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("summary.csv"), "run_id,sce").unwrap();
-        fs::write(folder.path().join("samples.csv"), "run").unwrap();
         mend(folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        mend(folder.path()).unwrap();
+        for samples in ["", "run", SAMPLES] {
+            assert_eq!(mended("run_id,sce", samples).0, "", "{samples:?}");
+        }
+        assert_eq!(mended("run_id,sce", "run"), (String::new(), String::new()));
     }
 }
