@@ -120,10 +120,12 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
     }
     let failed = all.iter().filter(|(_, sides)| failed(sides)).map(|(key, _)| name(key)).collect();
     let pairs: Vec<_> = all.iter().map(|(key, sides)| (key, sides, measured(sides))).collect();
-    let compared = pairs.iter().filter(|(.., row)| row.is_ok()).count();
-    let noise = between_runs(pairs.iter().filter_map(|(.., row)| row.as_ref().ok().map(|row| row.ratio)));
-    let mut drift: f64 = 0.0;
-    let mut in_turns = compared > 0;
+    let both = || pairs.iter().filter_map(|(key, _, row)| Some((key, row.as_ref().ok()?)));
+    let compared = both().count();
+    let noise = between_runs(both().map(|(_, row)| row.ratio));
+    let in_turns = both().all(|(_, row)| row.paired.is_some());
+    let frames = both().filter(|(key, _)| (key.stage, key.clock) == (Stage::Frame, Clock::Wall));
+    let drift = frames.flat_map(|(_, row)| row.levels).map(|level| level.drift).fold(0.0, f64::max);
     let mut rows: Vec<StageComparison> = pairs
         .into_iter()
         .map(|(key, sides, row)| {
@@ -131,24 +133,18 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
                 Ok(measured) => measured.levels.map(|level| Some(level.median())),
                 Err(_) => sides.each_ref().map(|side| newest_median(side)),
             };
-            let ratio = row.map(|measured| {
-                if (key.stage, key.clock) == (Stage::Frame, Clock::Wall) {
-                    drift = measured.levels.iter().map(|level| level.drift).fold(drift, f64::max);
-                }
-                in_turns &= measured.paired.is_some();
-                interval(&measured, noise, compared - 1)
-            });
+            let ratio = row.map(|measured| interval(&measured, noise, compared - 1));
             StageComparison { name: name(key), medians, ratio }
         })
         .collect();
     rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    let mut warnings = machines(base, new);
+    let mut warnings: Vec<String> = machines(base, new).into_iter().collect();
     warnings.extend((0..SIDES.len()).filter_map(|side| pooled(&all, side)));
     if !by_threads && base_threads != new_threads {
         warnings.push("the numbers of threads differ".into());
     }
     warnings.extend(in_common(&rows));
-    if compared > 0 && !in_turns {
+    if !in_turns {
         if drift > DRIFT {
             warnings.push(format!("frames drifted by {:.0} % within a run: close other programs", drift * 1e2));
         }
@@ -237,14 +233,12 @@ fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
     if base.len() == new.len() && by_turns { Ratio::of_pairs(&logs) } else { None }
 }
 
-/// Warnings about different machines.
-fn machines(base: &Recorded, new: &Recorded) -> Vec<String> {
+/// A warning if the machines differ.
+fn machines(base: &Recorded, new: &Recorded) -> Option<String> {
     let (old, new) = (base.machines(), new.machines());
     let list = |machines: &[Machine]| machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
-    if old.iter().collect::<BTreeSet<_>>() == new.iter().collect::<BTreeSet<_>>() {
-        return Vec::new();
-    }
-    vec![format!("the machines differ: {} against {}", list(&old), list(&new))]
+    let differ = old.iter().collect::<BTreeSet<_>>() != new.iter().collect::<BTreeSet<_>>();
+    differ.then(|| format!("the machines differ: {} against {}", list(&old), list(&new)))
 }
 
 /// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
