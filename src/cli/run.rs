@@ -99,9 +99,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::choose_clock(&context, arguments.clock)?;
     let environment = Environment::collect(built_from(), &context);
     let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
-    let mut results = Results::create(&folder)?;
-    let session = common::session(&environment, &context)?;
-    results.record(session).with_context(|| format!("cannot write to {}", folder.display()))?;
+    let mut results = Results::create(&folder, common::session(&environment, &context)?)?;
     common::watch_for_interruption()?;
     if arguments.counters
         && let (_, Some(reason)) = counters::open(&context.threads)

@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::watch_for_interruption()?;
     let session = common::session(&environment, &context)?;
     let binary = session.program.sha256[..BINARY_DIGITS].to_owned();
-    let results = Results::append(&arguments.results)?;
+    let results = Results::append(&arguments.results, session)?;
     // An empty folder is not an error.
     let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
     let mut folder = SweepFolder {
@@ -127,10 +127,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         progress: Progress::told(),
         troubles: of_machine().into_iter().collect(),
     };
-    let cannot_write = || format!("cannot write to {}", arguments.results.display());
-    folder.results.record(session).with_context(cannot_write)?;
     let ending = sweep.drive(&mut folder)?;
-    folder.results.end().with_context(cannot_write)?;
+    folder.results.end().with_context(|| format!("cannot write to {}", arguments.results.display()))?;
     let (summary, troubles) = (folder.results.summary_path(), std::mem::take(&mut folder.troubles));
     drop(folder);
     print(arguments, &ending, &scene.name)?;

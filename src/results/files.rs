@@ -19,32 +19,31 @@ pub struct Results {
     folder: PathBuf,
     summary: csv::Writer<File>,
     samples: csv::Writer<File>,
-    /// All sessions of the folder; the last one is this process if it recorded itself.
+    /// All sessions of the folder; the last one is this process.
     sessions: Vec<Session>,
-    recorded: bool,
     /// A locked file, which is removed at the end. It keeps other processes from appending to the same files.
     _lock: (TempPath, File),
 }
 
 impl Results {
-    /// Creates the folder and both files in it; never overwrites results.
+    /// Creates the folder and the files in it, for the measurements of a session; never overwrites results.
     ///
     /// # Errors
     /// The folder has results already, and is as it was; or it or a file cannot be created.
-    pub fn create(folder: &Path) -> Result<Self, Problem> {
+    pub fn create(folder: &Path, session: Session) -> Result<Self, Problem> {
         // A link that leads nowhere is there, too.
         let known = NAMES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
         let exists = |file: PathBuf| format!("{} exists already; name a folder without results", file.display());
-        known.map_or_else(|| Self::append(folder), |file| Err(Problem::fault("", exists(file))))
+        known.map_or_else(|| Self::append(folder, session), |file| Err(Problem::fault("", exists(file))))
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
-    /// interrupted process.
+    /// interrupted process, and records the session that writes the following measurements in `environment.json`.
     ///
     /// # Errors
     /// The folder or a file cannot be created or written, another process has it open, or its files have other columns
     /// or are compressed; then they are as they were.
-    pub fn append(folder: &Path) -> Result<Self, Problem> {
+    pub fn append(folder: &Path, session: Session) -> Result<Self, Problem> {
         let io = |error: io::Error| Problem::fault(folder, error.to_string());
         std::fs::create_dir_all(folder).map_err(io)?;
         // A separate file, because on Windows a lock on the results would keep their readers out.
@@ -79,11 +78,14 @@ impl Results {
             return Err(Problem::fault(compressed, what));
         }
         // Whatever can be wrong with the folder is found before anything in it is changed.
-        let sessions = session::read(folder).map_err(io)?;
+        let mut sessions = session::read(folder).map_err(io)?;
         mend(folder).map_err(io)?;
         let open = |name| appending(folder, name).map_err(io);
         let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
-        Ok(Self { folder: folder.into(), summary, samples, sessions, recorded: false, _lock: lock })
+        sessions.push(session);
+        let cannot_write = |error| format!("cannot write to {}: {error}", folder.display());
+        session::write(folder, &sessions).map_err(|error| Problem::fault("", cannot_write(error)))?;
+        Ok(Self { folder: folder.into(), summary, samples, sessions, _lock: lock })
     }
 
     /// Path of the summary.
@@ -91,29 +93,19 @@ impl Results {
         self.folder.join("summary.csv")
     }
 
-    /// Records the session that writes the following measurements, in `environment.json`.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn record(&mut self, session: Session) -> io::Result<()> {
-        self.sessions.push(session);
-        self.recorded = true;
-        session::write(&self.folder, &self.sessions)
-    }
-
-    /// Adds the state of the machine at the end to the recorded session.
+    /// Adds the state of the machine at the end to the session.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn end(&mut self) -> io::Result<()> {
-        let Some(session) = self.sessions.last_mut().filter(|_| self.recorded) else { return Ok(()) };
+        let Some(session) = self.sessions.last_mut() else { return Ok(()) };
         session.after = Some(Conditions::collect());
         session::write(&self.folder, &self.sessions)
     }
 
-    /// Adds a run to the recorded session.
+    /// Adds a run to the session.
     fn note_run(&mut self, run_id: &str) -> io::Result<()> {
-        let Some(session) = self.sessions.last_mut().filter(|_| self.recorded) else { return Ok(()) };
+        let Some(session) = self.sessions.last_mut() else { return Ok(()) };
         if session.runs.last().is_some_and(|last| last == run_id) {
             return Ok(());
         }
@@ -173,6 +165,11 @@ mod tests {
         Outcome { stages, ..Outcome::new("cpu-scalar", 0, Status::Ok) }
     }
 
+    /// The reason why nothing can be appended in a folder.
+    fn refusal(folder: &Path) -> String {
+        Results::append(folder, Session::default()).err().unwrap().to_string()
+    }
+
     #[test]
     fn the_columns_are_those_of_the_contract() {
         let folder = tempfile::tempdir().unwrap();
@@ -180,7 +177,7 @@ mod tests {
         let few = Settings { instances: Some(3), ..Settings::default() };
         let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
         let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
-        let mut results = Results::create(folder.path()).unwrap();
+        let mut results = Results::create(folder.path(), Session::default()).unwrap();
         let times = StageTimes {
             stage: Stage::Skin,
             clock: Clock::Wall,
@@ -238,13 +235,13 @@ mod tests {
             let path = |name: &str| folder.path().join(name);
             std::fs::write(path("summary.csv"), summary).unwrap();
             std::fs::write(path("samples.csv"), samples).unwrap();
-            let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+            let problem = refusal(folder.path());
             assert!(problem.contains(expected) && problem.contains("; name another folder"), "{problem}: {expected}");
             assert_eq!(std::fs::read(path("summary.csv")).unwrap(), summary, "{expected}");
             assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "{expected}");
             std::fs::remove_file(path("summary.csv")).unwrap();
-            let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+            let problem = refusal(folder.path());
             assert!(problem.contains("samples.csv: "), "{problem}");
             assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
         }
@@ -255,12 +252,12 @@ mod tests {
     fn compressed_samples_are_not_hidden() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("samples.csv.gz"), "").unwrap();
-        let problem = Results::append(folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+        let problem = refusal(folder.path());
         assert!(problem.contains("samples.csv.gz: compressed samples cannot be added to; unpack them"), "{problem}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         std::fs::write(folder.path().join("samples.csv"), "").unwrap();
         std::fs::write(folder.path().join("summary.csv"), "").unwrap();
-        assert!(Results::append(folder.path()).is_ok());
+        assert!(Results::append(folder.path(), Session::default()).is_ok());
     }
 
     /// A session record that cannot be read stops the process before files are repaired.
@@ -270,7 +267,7 @@ mod tests {
         let summary = folder.path().join("summary.csv");
         std::fs::write(&summary, "schema,run").unwrap();
         std::fs::write(folder.path().join(session::FILE), "{").unwrap();
-        let problem = Results::append(folder.path()).err().unwrap().to_string();
+        let problem = refusal(folder.path());
         assert!(problem.contains(session::FILE) && problem.contains("invalid type: map"), "{problem}");
         assert_eq!(std::fs::read_to_string(summary).unwrap(), "schema,run");
     }
@@ -284,7 +281,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let heading = format!("{}\n", heading::<SummaryRow>().unwrap());
         std::fs::write(path("summary.csv"), format!("{heading}2,cut")).unwrap();
-        Results::append(folder.path()).unwrap().record(Session::default()).unwrap();
+        Results::append(folder.path(), Session::default()).unwrap();
         std::fs::write(path("new"), "").unwrap();
         let mode = |name: &str| std::fs::metadata(path(name)).unwrap().permissions().mode();
         assert_eq!(std::fs::read_to_string(path("summary.csv")).unwrap(), heading);
@@ -293,10 +290,11 @@ mod tests {
 
     #[test]
     fn results_are_never_written_over() {
-        let refused =
-            |folder: &Path| Results::create(folder).is_err_and(|problem| problem.what.contains(" exists already; "));
+        let refused = |folder: &Path| {
+            Results::create(folder, Session::default()).is_err_and(|problem| problem.what.contains(" exists already; "))
+        };
         let folder = tempfile::tempdir().unwrap();
-        Results::create(folder.path()).unwrap();
+        Results::create(folder.path(), Session::default()).unwrap();
         assert!(refused(folder.path()));
         for name in NAMES {
             let folder = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use skinbench::report::{markdown, table};
 use skinbench::results::files::Results;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::MeasuredScene;
+use skinbench::results::session::Session;
 use skinbench::results::study::Study;
 use skinbench::scene::{Scene, Settings};
 
@@ -36,7 +37,7 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
     let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
     let folder = tempfile::tempdir().unwrap();
-    let mut results = Results::create(folder.path()).unwrap();
+    let mut results = Results::create(folder.path(), Session::default()).unwrap();
     for outcome in outcomes {
         results.write(&measured.measurements(outcome)).unwrap();
     }
