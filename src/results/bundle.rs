@@ -6,7 +6,7 @@
 //! Digests detect changes to a bundle, not invented figures: whoever edits a file can also write its digest.
 
 use super::bounds::MOST_BYTES;
-use super::{bytes_of, digest, samples_beside, session, summaries, text_of};
+use super::{Problem, bytes_of, digest, samples_beside, session, summaries, text_of};
 use crate::asset::regular_file;
 use crate::wording::one_line;
 use base64::Engine as _;
@@ -42,18 +42,6 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Most characters of a note.
 pub const MOST_NOTE: usize = 400;
 
-/// A bundle that cannot be written or read.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BundleError(String);
-
-impl From<io::Error> for BundleError {
-    /// Without a source: the message has its text, and whoever prints causes as well would say it twice.
-    fn from(error: io::Error) -> Self {
-        Self(format!("cannot read: {error}"))
-    }
-}
-
 /// Size and digest of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
@@ -84,8 +72,9 @@ pub struct Bundle {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-fn content<T>(problem: impl Into<String>) -> Result<T, BundleError> {
-    Err(BundleError(problem.into()))
+/// A bundle that cannot be written or read; the caller names it.
+fn content<T>(problem: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::fault("", problem))
 }
 
 impl Bundle {
@@ -94,7 +83,7 @@ impl Bundle {
     ///
     /// # Errors
     /// No results, results without samples or without a record of the environment, or too many or too large files.
-    pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, BundleError> {
+    pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, Problem> {
         let mut files = BTreeMap::new();
         for summary in summaries(folder).or_else(|error| content(error.what))? {
             let place = summary.parent().unwrap_or(Path::new(""));
@@ -157,7 +146,7 @@ impl Bundle {
     ///
     /// # Errors
     /// A file that cannot be read, or is no bundle.
-    pub fn read(file: &Path) -> Result<Self, BundleError> {
+    pub fn read(file: &Path) -> Result<Self, Problem> {
         let bytes = regular_file::read(file, MOST_BYTES)?;
         if bytes.starts_with(&GZIP) {
             return Self::of_bytes(&bytes);
@@ -172,9 +161,9 @@ impl Bundle {
     ///
     /// # Errors
     /// They are no bundle.
-    pub fn of_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, Problem> {
         let mut archive = Archive::new(GzDecoder::new(bytes).take(2 * MOST_BYTES));
-        let (mut files, mut manifest, mut all) = (BTreeMap::new(), None, 0);
+        let (mut files, mut all) = (BTreeMap::new(), 0);
         for entry in archive.entries()? {
             let entry = entry?;
             let path = entry.path()?.into_owned();
@@ -183,7 +172,8 @@ impl Bundle {
                 return content(foreign(&name));
             }
             all += entry.size();
-            if all > MOST_BYTES || files.len() == MOST_FILES {
+            // The list of files is one of them.
+            if all > MOST_BYTES || files.len() > MOST_FILES {
                 return content(too_large());
             }
             if name == MANIFEST && entry.size() > MOST_MANIFEST {
@@ -191,17 +181,15 @@ impl Bundle {
             }
             let mut bytes = Vec::new();
             entry.take(MOST_BYTES).read_to_end(&mut bytes)?;
-            let twice = match name == MANIFEST {
-                true => manifest.replace(bytes).is_some(),
-                false => files.insert(name.clone(), bytes).is_some(),
-            };
-            if twice {
+            if files.insert(name.clone(), bytes).is_some() {
                 return content(format!("{name} is in it twice"));
             }
         }
         // The checksum stands at the end of the file, behind the archive.
         io::copy(&mut archive.into_inner(), &mut io::sink())?;
-        let Some(manifest) = manifest else { return content(format!("no {MANIFEST} in it: not a bundle")) };
+        let Some(manifest) = files.remove(MANIFEST) else {
+            return content(format!("no {MANIFEST} in it: not a bundle"));
+        };
         let parsed = serde_json::from_slice(&manifest).or_else(|error| content(format!("{MANIFEST}: {error}")));
         let manifest: Manifest = parsed?;
         if manifest.format != FORMAT {
@@ -215,7 +203,7 @@ impl Bundle {
 }
 
 /// The bytes of a bundle in a text that begins with the first of [`MARKS`]. Quotes and indents of mails are skipped.
-fn in_text(text: &[u8]) -> Result<Vec<u8>, BundleError> {
+fn in_text(text: &[u8]) -> Result<Vec<u8>, Problem> {
     let text = String::from_utf8_lossy(text);
     let Some((letters, _)) = text[MARKS[0].len()..].split_once(MARKS[1]) else {
         return content(format!("the text is cut off; expected a line {}", MARKS[1]));
@@ -255,7 +243,7 @@ mod tests {
         Bundle::of_folder(folder.path(), Some("a note".into())).unwrap()
     }
 
-    fn read(bytes: &[u8]) -> Result<Bundle, BundleError> {
+    fn read(bytes: &[u8]) -> Result<Bundle, Problem> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(&file, bytes).unwrap();
         Bundle::read(file.path())

@@ -3,6 +3,7 @@
 use super::bounds::{MOST_PROBLEMS, most_of_field};
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
+use std::io;
 use std::path::Path;
 
 /// Most characters of a field that a problem repeats.
@@ -29,6 +30,13 @@ impl Problem {
     /// A remark on a file that is as it should be.
     pub(super) fn remark(place: impl AsRef<Path>, what: impl Into<String>) -> Self {
         Self { is_fault: false, ..Self::fault(place, what) }
+    }
+}
+
+impl From<io::Error> for Problem {
+    /// Without a source: the message has its text, and whoever prints causes as well would say it twice.
+    fn from(error: io::Error) -> Self {
+        Self::fault("", format!("cannot read: {error}"))
     }
 }
 

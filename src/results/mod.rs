@@ -35,7 +35,7 @@ pub use study::{Axis, Curve, CurvePoint, Quantity, Sheet, Study, StudyEntry};
 pub use warnings::{of_machine, warnings};
 pub use whole::write_file;
 
-pub(in crate::results) use csv_rows::read_rows;
+pub(in crate::results) use csv_rows::{Problem, read_rows};
 pub(in crate::results) use recorded::{bytes_of, samples_beside, text_of};
 
 /// Confidence that a difference must reach to count.

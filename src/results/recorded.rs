@@ -60,8 +60,8 @@ impl ResultFile {
 /// What all files that are read have in common.
 #[derive(Default)]
 struct Known {
-    /// File, line and index of each measurement, by run and key.
-    measurements: HashMap<(String, MeasurementKey), (usize, u64, usize)>,
+    /// Index of each measurement, by run and key.
+    measurements: HashMap<(String, MeasurementKey), usize>,
     /// Series of samples that have a row in some file.
     owned: HashSet<SampleRow>,
     /// For each file the samples that no measurement of the summary beside it took: they may have a row in another file.
@@ -205,24 +205,24 @@ impl Recorded {
             }
             let measurement = Measurement { row, samples: Vec::new() };
             let key = (measurement.row.run_id.clone(), measurement.key());
-            match known.measurements.get(&key) {
-                Some(&(file, other, index)) if file == this => {
-                    let what = match self.measurements[index] == measurement {
-                        true => format!("the same as line {other}: counted once"),
-                        false => format!("measures the same as line {other} of the same run: left out"),
-                    };
-                    self.problems.push(Problem::fault(place, what));
-                }
-                Some(_) => {
+            let Some(&index) = known.measurements.get(&key) else {
+                known.measurements.insert(key, self.measurements.len());
+                self.lines.push((this, line));
+                self.measurements.push(measurement);
+                continue;
+            };
+            self.problems.push(match self.lines[index] {
+                (file, _) if file != this => {
                     known.copies += 1;
-                    self.problems.push(Problem::remark(place, "this run is in another file, too: counted once"));
+                    Problem::remark(place, "this run is in another file, too: counted once")
                 }
-                None => {
-                    known.measurements.insert(key, (this, line, self.measurements.len()));
-                    self.lines.push((this, line));
-                    self.measurements.push(measurement);
+                (_, other) if self.measurements[index] == measurement => {
+                    Problem::fault(place, format!("the same as line {other}: counted once"))
                 }
-            }
+                (_, other) => {
+                    Problem::fault(place, format!("measures the same as line {other} of the same run: left out"))
+                }
+            });
         }
         known.others.push((file.samples_name.clone(), self.add_samples(file, first)?));
         Ok(())
