@@ -104,7 +104,7 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     }
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for (submission, bundle) in submissions.iter().zip(&bundles) {
-        write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.studies))?;
+        write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.checked.studies))?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
         let mut bundle = regular_file::open(bundle).with_context(|| format!("cannot read {}", bundle.display()))?;
         // The site may be written to the folder of the bundles.
@@ -123,14 +123,13 @@ pub fn bundles_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// The submission of a bundle from a path; an error if its check finds a fault.
 pub fn submission(path: &Path, bundle: Bundle) -> anyhow::Result<Submission> {
-    let mut checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
+    let checked = check(&bundle, env!("CARGO_PKG_VERSION"), common::memory());
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     if let Some(fault) = checked.faults.first() {
         bail!("{}: {fault}", path.display());
     }
-    let studies = Study::of_each_machine(std::mem::take(&mut checked.recorded));
     let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
-    Ok(Submission { name, note: bundle.manifest.note, checked, studies })
+    Ok(Submission { name, note: bundle.manifest.note, checked })
 }
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {

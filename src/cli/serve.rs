@@ -203,9 +203,9 @@ impl Room {
         if path == "/results" && !collected.is_empty() {
             return Answer { lines: "Refresh: 10\r\n", ..Answer::html(site::index(&collected)) };
         }
-        for Submission { name, studies, .. } in collected.iter() {
+        for Submission { name, checked, .. } in collected.iter() {
             if path == format!("/{name}.html") {
-                return Answer::html(html::page(studies));
+                return Answer::html(html::page(&checked.studies));
             }
             let file = format!("{name}{ENDING}");
             if let Some(folder) = self.folder.as_ref().filter(|_| path.strip_prefix('/') == Some(&file))
@@ -240,7 +240,7 @@ impl Room {
         if collected.iter().any(|other| runs(other).iter().any(|run| own.contains(run))) {
             return Answer::text("409 Conflict", "these results are there already");
         }
-        let said = format!("{}: {}\n", path.display(), new.studies[0].machine);
+        let said = format!("{}: {}\n", path.display(), new.checked.studies[0].machine);
         collected.push(new);
         if let Some(excess) = site::excess(&collected) {
             collected.pop();

@@ -4,9 +4,9 @@ use super::{Exit, UsageError, common, say, write_file};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use skinbench::report::{grouped, text};
+use skinbench::results::Session;
 use skinbench::results::bundle::{Bundle, MOST_NOTE};
 use skinbench::results::check::{Checked, check};
-use skinbench::results::{Session, Study};
 use std::path::{Path, PathBuf};
 
 /// Most faults of a bundle that are listed.
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 /// Checks a bundle and describes it; an error if it was edited, or is not of the wanted division.
 fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result<String> {
-    let Checked { faults, division, reasons, sessions, rows, samples, recorded } =
+    let Checked { faults, division, reasons, sessions, rows, samples, studies } =
         check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
     if !faults.is_empty() {
         let more = faults.len().saturating_sub(LISTED);
@@ -81,8 +81,8 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
     let mut programs: Vec<String> = sessions.iter().map(program).collect();
     programs.dedup();
     programs.iter().for_each(|program| said += &format!("{program}\n"));
-    for study in Study::of_each_machine(recorded) {
-        said += &format!("{}\n{}", study.machine, text::verdicts(&study));
+    for study in &studies {
+        said += &format!("{}\n{}", study.machine, text::verdicts(study));
     }
     Ok(said)
 }

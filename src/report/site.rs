@@ -5,6 +5,7 @@ use super::findings::{drawn, fastest, place};
 use super::head;
 use super::html::{heads, known, names, table};
 use super::units::{abbreviated, duration, grouped};
+use crate::results::bundle::ENDING;
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
 use crate::results::{Axis, Lead, Machine, Point, Quantity, Ranking, ResultFile, Session, Study, StudyEntry, ranking};
@@ -31,15 +32,6 @@ pub struct Submission {
     pub note: Option<String>,
     /// The result of the check.
     pub checked: Checked,
-    /// Its machines, at least one.
-    pub studies: Vec<Study>,
-}
-
-impl Submission {
-    /// Link to its file with this ending.
-    fn link(&self, ending: &str) -> String {
-        link(&self.name, ending)
-    }
 }
 
 /// Link to a file beside the page. `./` keeps a name with a colon from being read as a scheme.
@@ -88,7 +80,7 @@ impl<'a> Column<'a> {
     fn label(&self) -> Markup {
         let Machine { cpu, adapter, .. } = &self.study.machine;
         html! {
-            a href=(self.submission.link(".html")) { (known(cpu, "unknown processor")) } br;
+            a href=(link(&self.submission.name, ".html")) { (known(cpu, "unknown processor")) } br;
             (known(adapter, "no adapter")) br;
             (self.division()) " division"
         }
@@ -99,12 +91,16 @@ impl<'a> Column<'a> {
 pub fn excess(submissions: &[Submission]) -> Option<String> {
     let sum = |of: fn(&Submission) -> usize| submissions.iter().map(of).sum::<usize>();
     let size = |file: &ResultFile| file.summary.len() + file.samples.as_ref().map_or(0, String::len);
-    let files = submissions.iter().flat_map(|submission| &submission.studies[0].files);
-    let entries = sum(|submission| submission.studies.iter().map(|study| study.entries.len()).sum());
+    let files = submissions.iter().flat_map(|submission| &submission.checked.studies[0].files);
+    let entries = sum(|submission| submission.checked.studies.iter().map(|study| study.entries.len()).sum());
     let counts = [
         ("bytes", files.map(size).sum(), MOST_BYTES),
         ("rows", sum(|submission| submission.checked.rows), MOST_ROWS),
-        ("cells (machines times backends at crowds)", entries * sum(|submission| submission.studies.len()), MOST_CELLS),
+        (
+            "cells (machines times backends at crowds)",
+            entries * sum(|submission| submission.checked.studies.len()),
+            MOST_CELLS,
+        ),
     ];
     let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
     Some(format!("the bundles up to this one have {count} {what}; expected at most {most}: make several sites"))
@@ -114,12 +110,11 @@ pub fn excess(submissions: &[Submission]) -> Option<String> {
 pub fn index(submissions: &[Submission]) -> String {
     let columns = submissions
         .iter()
-        .flat_map(|submission| submission.studies.iter().map(move |study| Column::new(submission, study)));
+        .flat_map(|submission| submission.checked.studies.iter().map(move |study| Column::new(submission, study)));
     let mut columns: Vec<Column> = columns.collect();
     // Native results first.
     columns.sort_by_key(Column::is_of_browser);
     let crowds: BTreeSet<Point> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
-    let crowds: Vec<Point> = crowds.into_iter().collect();
     let body = html! {
         main.wide {
             h1 { "Skinning on many machines" }
@@ -145,12 +140,12 @@ fn sent(submissions: &[Submission]) -> Markup {
             h2 { "Submissions" }
             (table(None, heads(columns), html! {
                 @for submission in submissions {
-                    @let machine = &submission.studies[0].machine;
+                    @let machine = &submission.checked.studies[0].machine;
                     @let sessions = &submission.checked.sessions;
                     tr {
                         td {
-                            a href=(submission.link(".html")) { (submission.name) } " ("
-                            a href=(submission.link(".tar.gz")) { "bundle" } ")"
+                            a href=(link(&submission.name, ".html")) { (submission.name) } " ("
+                            a href=(link(&submission.name, ENDING)) { "bundle" } ")"
                         }
                         td {
                             @let division = &submission.checked.division;
@@ -206,7 +201,7 @@ fn built_from(session: &Session) -> String {
 }
 
 /// Controls that hide rows and columns; they appear only if the script runs.
-fn filters(columns: &[Column], crowds: &[Point]) -> Markup {
+fn filters(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
     let scenes: BTreeSet<&str> = crowds.iter().map(|crowd| crowd.scene.as_str()).collect();
     let passes: BTreeSet<u32> = crowds.iter().map(|crowd| crowd.passes).collect();
     let instances: BTreeSet<usize> = crowds.iter().map(|crowd| crowd.instances).collect();
@@ -240,7 +235,7 @@ fn machine_heads(columns: &[Column]) -> Markup {
     }
 }
 
-fn fastest_by_machine(columns: &[Column], crowds: &[Point]) -> Markup {
+fn fastest_by_machine(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
     html! {
         section #fastest {
             h2 { "The fastest way, by machine" }
@@ -305,7 +300,7 @@ fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
 }
 
 /// The times of all machines; the script compares two backends by the nanoseconds of the cells.
-fn side_by_side(columns: &[Column], crowds: &[Point]) -> Markup {
+fn side_by_side(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
     html! {
         section #adapters {
             h2 { "Adapters side by side" }
@@ -412,17 +407,16 @@ mod tests {
                 sessions: Vec::new(),
                 rows: 125_000,
                 samples: 0,
-                recorded: Recorded::default(),
+                studies: vec![study.clone()],
             },
-            studies: vec![study.clone()],
         };
         assert_eq!(excess(&[submission(), submission()]), None);
         let said = excess(&[submission(), submission(), submission()]).unwrap_or_default();
         assert!(said.ends_with("have 375000 rows; expected at most 250000: make several sites"), "{said}");
         let mut wide = submission();
-        wide.studies[0].entries =
+        wide.checked.studies[0].entries =
             vec![StudyEntry { point: SummaryRow::default().point(), backend: String::new(), runs: Vec::new() }; 2_001];
-        wide.studies.resize(2_000, study.clone());
+        wide.checked.studies.resize(2_000, study.clone());
         let said = excess(&[wide]).unwrap_or_default();
         assert!(said.contains("have 4002000 cells (machines times backends at crowds); expected "), "{said}");
     }

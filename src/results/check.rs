@@ -2,10 +2,10 @@
 
 use super::bounds::{MOST_CROWDS, MOST_INSTANCES};
 use super::bundle::Bundle;
-use super::{LimitsRow, Measurement, Part, Program, Recorded, Session, SummaryRow, digest, read_rows, session};
+use super::{LimitsRow, Measurement, Part, Program, Recorded, Session, Study, SummaryRow, digest, read_rows, session};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
-use crate::harness::{Status, Summary};
+use crate::harness::{Floor, Status, Summary};
 use crate::model::Model;
 use crate::registry;
 use crate::scene::{BUILT_IN, ModelSource, Scene, Settings};
@@ -40,7 +40,7 @@ impl Division {
 }
 
 /// Results of a check.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Checked {
     /// Figures that do not follow from the samples or contradict the manifest; a bundle without faults is as it was
     /// made.
@@ -55,8 +55,8 @@ pub struct Checked {
     pub rows: usize,
     /// Number of samples that they were computed from.
     pub samples: usize,
-    /// The results.
-    pub recorded: Recorded,
+    /// The results of each machine, at least one.
+    pub studies: Vec<Study>,
 }
 
 /// Checks a bundle. `version` is that of the running program: only the same version can confirm scenes and shaders.
@@ -118,7 +118,7 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
         samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),
-        recorded,
+        studies: Study::of_each_machine(recorded),
     }
 }
 
@@ -160,17 +160,17 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
             let read = read_rows(&name, &text, &[], &mut problems, |_, _: LimitsRow| Ok(()));
             faults.extend(problems.iter().map(ToString::to_string).chain(read.err()));
         }
-        let parsed = match file(session::FILE) {
-            None => Err(format!("{folder}{} is missing", session::FILE)),
-            Some(bytes) => session::parse(bytes).map_err(|problem| format!("{folder}{}: {problem}", session::FILE)),
+        let Some(bytes) = file(session::FILE) else {
+            faults.push(format!("{folder}{} is missing", session::FILE));
+            continue;
         };
-        match parsed {
+        match session::parse(bytes) {
             Ok(own) => {
-                let text = file(session::FILE).map_or("".into(), |bytes| String::from_utf8_lossy(bytes));
+                let text = String::from_utf8_lossy(bytes);
                 faults.extend(changed_parts(&own, &text).map(|what| format!("{folder}{}{what}", session::FILE)));
                 sessions.insert(folder, own);
             }
-            Err(fault) => faults.push(fault),
+            Err(problem) => faults.push(format!("{folder}{}: {problem}", session::FILE)),
         }
     }
     sessions
@@ -210,16 +210,17 @@ fn figures(measurement: &Measurement) -> Vec<String> {
     if row.noisy != summary.map(|s| s.is_noisy()) {
         faults.push("noisy does not follow from the samples".into());
     }
-    let of_limit = |bytes: u64, limit: u64, median: u64| 1e11 * bytes as f64 / limit as f64 / median as f64;
-    match (row.pct_of_limit, row.bytes, row.limit, row.median_ns) {
-        (None, ..) => {}
-        // The stated one is rounded to a tenth. NaN and infinity are not within any distance.
-        (Some(percent), Some(bytes), Some(limit), Some(median))
-            if (percent - of_limit(bytes, limit, median)).abs() <= 0.11 => {}
-        (Some(percent), Some(_), Some(_), Some(_)) => {
-            faults.push(format!("pct_of_limit is {percent}, but bytes, limit and median_ns give another percentage"));
+    if let Some(percent) = row.pct_of_limit {
+        let floor = row.bytes.zip(row.limit).map(|(bytes, limit)| Floor { bytes, limit }.ns());
+        match floor.zip(row.median_ns) {
+            // The stated one is rounded to a tenth. NaN and infinity are not within any distance.
+            Some((floor, median)) if (percent - 1e2 * floor / median as f64).abs() <= 0.11 => {}
+            Some(_) => {
+                faults
+                    .push(format!("pct_of_limit is {percent}, but bytes, limit and median_ns give another percentage"));
+            }
+            None => faults.push(format!("pct_of_limit is {percent} without bytes, limit and median_ns")),
         }
-        (Some(percent), ..) => faults.push(format!("pct_of_limit is {percent} without bytes, limit and median_ns")),
     }
     faults
 }
@@ -290,39 +291,31 @@ fn open_because(
     }
     let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
     for (row, session) in rows {
-        reasons.extend(row.options.as_ref().map(|options| format!("options {options}")));
         let backend = row.backend_and_variant();
-        match registry::find(&backend) {
-            None => {
-                reasons.insert(format!("{backend} is not a backend of {version}"));
-            }
-            Some(entry) => {
-                let loosest = if entry.abilities().joints == Joints::Nowhere { LOOSEST_BAKED } else { LOOSEST };
-                if row.parity_tol.is_some_and(|tolerance| tolerance > loosest) {
-                    reasons.insert(format!("parity_tol of {backend} is more than {loosest}"));
-                }
-            }
-        }
-        if row.attributes != Attributes::default().name() {
-            reasons.insert(format!("attributes {}", row.attributes));
-        }
+        let entry = registry::find(&backend);
+        let is_baked = entry.is_some_and(|entry| entry.abilities().joints == Joints::Nowhere);
+        let loosest = if is_baked { LOOSEST_BAKED } else { LOOSEST };
+        let is_loose = entry.is_some() && row.parity_tol.is_some_and(|tolerance| tolerance > loosest);
         // Of stages with frames in flight, slow backends have fewer samples.
-        if (row.stage, row.clock) == (Stage::Frame, Clock::Wall)
-            && row.median_ns.is_some()
-            && row.frames.unwrap_or(0) + (row.dropped.unwrap_or(0) as usize) < FEWEST_FRAMES
-        {
-            reasons.insert(format!("fewer than {FEWEST_FRAMES} frames"));
-        }
+        let is_timed = (row.stage, row.clock) == (Stage::Frame, Clock::Wall) && row.median_ns.is_some();
+        let frames = row.frames.unwrap_or(0) + row.dropped.unwrap_or(0) as usize;
         // A page has no threads of its own.
         let native = session.filter(|session| session.browser.is_none());
-        let processors = native.map(|session| session.hardware.processors);
-        if let Some(processors) = processors.filter(|processors| row.threads != *processors) {
-            reasons.insert(format!("{} threads on {processors} processors", row.threads));
+        let processors = native.map_or(row.threads, |session| session.hardware.processors);
+        let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == row.scene);
+        if is_built_in {
+            crowds.entry((&row.scene, row.instances)).or_default().insert(&row.scene_hash);
         }
-        match BUILT_IN.iter().any(|(name, _)| *name == row.scene) {
-            true => _ = crowds.entry((&row.scene, row.instances)).or_default().insert(&row.scene_hash),
-            false => _ = reasons.insert(format!("{} is not a built-in scene", row.scene)),
-        }
+        let found = [
+            (row.options.is_some(), format!("options {}", row.options.as_deref().unwrap_or_default())),
+            (entry.is_none(), format!("{backend} is not a backend of {version}")),
+            (is_loose, format!("parity_tol of {backend} is more than {loosest}")),
+            (row.attributes != Attributes::default().name(), format!("attributes {}", row.attributes)),
+            (is_timed && frames < FEWEST_FRAMES, format!("fewer than {FEWEST_FRAMES} frames")),
+            (row.threads != processors, format!("{} threads on {processors} processors", row.threads)),
+            (!is_built_in, format!("{} is not a built-in scene", row.scene)),
+        ];
+        reasons.extend(found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason));
     }
     let (count, instances) = (crowds.len(), crowds.keys().fold(0, |sum: usize, (_, own)| sum.saturating_add(*own)));
     if count > MOST_CROWDS || instances > MOST_INSTANCES {
