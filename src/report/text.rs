@@ -2,12 +2,11 @@
 
 use super::findings::{conditions, crowd, findings, verdict};
 use super::table::new_table;
-use super::units::{duration, grouped};
+use super::units::{duration, grouped, size};
 use crate::harness::sweep::{Bounds, Found};
 use crate::results::study::{Axis, Curve, Sheet, Study};
 use crate::scene::words;
 use crate::wording::one_line;
-use bytesize::ByteSize;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -64,9 +63,8 @@ pub fn notes(problems: &[impl Display]) -> String {
 
 /// The answers to a search for the largest crowd within a time, within a number of bytes, or both.
 pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found: &[Found]) -> String {
-    let bytes = |bytes: f64| ByteSize(bytes as u64).display().si();
     let time = budget.map(|budget| format!("{} a frame", duration(budget.as_nanos() as u64)));
-    let room = memory.map(|memory| format!("{} on host and device", bytes(memory as f64)));
+    let room = memory.map(|memory| format!("{} on host and device", size(memory as f64)));
     let bounds: Vec<_> = time.into_iter().chain(room).collect();
     let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
     for Found { series, backend, time, memory, problem } in found {
@@ -77,10 +75,10 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
         let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
             (Some((fits, taken)), Some((exceeds, _))) => {
                 let verb = if fits == 1 { "takes" } else { "take" };
-                format!("{} {verb} {}, {} would not fit", crowd(scene, fits), bytes(taken), grouped(exceeds))
+                format!("{} {verb} {}, {} would not fit", crowd(scene, fits), size(taken), grouped(exceeds))
             }
-            (Some((fits, taken)), None) => format!("{} take {}", crowd(scene, fits), bytes(taken)),
-            (None, Some((_, taken))) if taken.is_finite() => format!("not even one fits: it takes {}", bytes(taken)),
+            (Some((fits, taken)), None) => format!("{} take {}", crowd(scene, fits), size(taken)),
+            (None, Some((_, taken))) if taken.is_finite() => format!("not even one fits: it takes {}", size(taken)),
             (None, _) => "not even one fits".into(),
         });
         let by_time = time.map(|Bounds { fits, exceeds }| match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {

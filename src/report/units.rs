@@ -1,4 +1,6 @@
-//! Times, numbers and commits for human readers.
+//! Times, sizes, numbers and commits for human readers.
+
+use bytesize::ByteSize;
 
 /// Nanoseconds with three digits and a unit.
 pub(super) fn duration(ns: u64) -> String {
@@ -11,6 +13,11 @@ pub(super) fn duration(ns: u64) -> String {
     };
     let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.digits$} {unit}")
+}
+
+/// Bytes with a decimal unit.
+pub(super) fn size(bytes: f64) -> String {
+    ByteSize(bytes.round() as u64).display().si().to_string()
 }
 
 /// A number with a comma after every third digit from the end.

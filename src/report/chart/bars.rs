@@ -161,8 +161,7 @@ impl Rows {
         let count = u32::try_from(names.len()).ok().filter(|count| *count > 0)?;
         let name = |(row, name)| Item::new(Shape::Name(name), "", vec![(x.range.0, -0.5 - row as f64)]);
         items.extend(names.into_iter().enumerate().map(name));
-        let y =
-            Scale { title: String::new(), range: (-f64::from(count), 0.0), logarithmic: false, label: None, ticks: 0 };
+        let y = Scale::linear("", (-f64::from(count), 0.0), |_| String::new(), 0);
         Some(Chart { id, title, caption: caption.into(), height: ROW * count, x, y, items, legend, table })
     }
 }

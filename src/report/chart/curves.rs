@@ -62,7 +62,7 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
             title: sheet.axis.title().into(),
             range: x_range,
             logarithmic: log_x,
-            label: Some(if log_x { |x| grouped(x.round() as u64) } else { whole }),
+            label: if log_x { |x| grouped(x.round() as u64) } else { whole },
             ticks: if log_x { 8 } else { ((x_high - x_low) as usize + 1).min(9) },
         },
         y: time_scale(y_range, log_x),

@@ -10,8 +10,7 @@ const COLOURS: usize = 8;
 
 /// A vertical scale of times without a title, which the chart's own names.
 pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
-    let label: fn(f64) -> String = |ns| duration(ns.round().max(0.0) as u64);
-    Scale { title: String::new(), range, logarithmic, label: Some(label), ticks: 8 }
+    Scale { logarithmic, ..Scale::linear("", range, |ns| duration(ns.round() as u64), 8) }
 }
 
 /// The time by which backends are compared, at the beginning of a title.

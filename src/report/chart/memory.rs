@@ -1,11 +1,11 @@
 //! Bars of memory by purpose, on host and device.
 
 use super::super::findings::place;
+use super::super::units::size;
 use super::bars::Rows;
 use super::drawing::id_of;
 use super::plot::{Chart, Scale};
 use crate::results::{Point, Study, SummaryRow};
-use bytesize::ByteSize;
 
 /// Purposes of memory with their classes in the style sheet.
 const PURPOSES: [(&str, &str); 5] =
@@ -20,19 +20,18 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
 
 /// The memory of each backend; none for results without columns of memory.
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
-    let label: fn(f64) -> String = |bytes| ByteSize(bytes.round().max(0.0) as u64).display().si().to_string();
     let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
     for (backend, row) in study.at(point).filter_map(|entry| Some((&entry.backend, entry.frame()?))) {
         for (side, bytes) in sides(row).into_iter().flatten() {
             rows.begin(format!("{backend} {side}"));
             for ((purpose, class), bytes) in PURPOSES.into_iter().zip(bytes).filter(|(_, bytes)| *bytes > 0) {
-                let words = format!("{backend}, {side}, {purpose}: {}", label(bytes as f64));
+                let words = format!("{backend}, {side}, {purpose}: {}", size(bytes as f64));
                 rows.bar(bytes as f64, class, words, [backend, side, purpose, &bytes.to_string()]);
             }
         }
     }
     let most = rows.most;
-    let scale = Scale::linear("memory", (0.0, most * 1.03), label, 6);
+    let scale = Scale::linear("memory", (0.0, most * 1.03), size, 6);
     let legend = PURPOSES.map(|(purpose, class)| (class.to_owned(), purpose.to_owned())).to_vec();
     let title = format!("Memory: {}", place(point));
     let caption = "Memory that frames need, without pictures and staging.";

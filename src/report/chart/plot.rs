@@ -27,16 +27,16 @@ pub struct Scale {
     pub range: (f64, f64),
     /// `true` if equal ratios have equal distances.
     pub logarithmic: bool,
-    /// Formats a value; `None` if the items are named themselves.
-    pub label: Option<fn(f64) -> String>,
-    /// Largest number of labels.
+    /// Formats a value.
+    pub label: fn(f64) -> String,
+    /// Largest number of labels; 0 if the items are named themselves.
     pub ticks: usize,
 }
 
 impl Scale {
     /// A scale of even steps.
     pub fn linear(title: &str, range: (f64, f64), label: fn(f64) -> String, ticks: usize) -> Self {
-        Self { title: title.into(), range, logarithmic: false, label: Some(label), ticks }
+        Self { title: title.into(), range, logarithmic: false, label, ticks }
     }
 
     /// The smallest and the largest value that are drawn.
@@ -53,8 +53,7 @@ impl Scale {
 
     /// Round values and their labels; none for a scale whose items are named.
     fn labels(&self) -> impl Iterator<Item = (f64, String)> {
-        let labelled = self.label.map(|label| self.round_values().into_iter().map(move |value| (value, label(value))));
-        labelled.into_iter().flatten()
+        self.round_values().into_iter().map(|value| (value, (self.label)(value)))
     }
 
     /// The values that have labels: round ones, as many as fit.
@@ -195,7 +194,7 @@ impl Chart {
         let names =
             self.items.iter().filter_map(|item| if let Shape::Name(name) = &item.shape { Some(name) } else { None });
         let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let left = if self.y.label.is_some() { BESIDE } else { (longest as f64 * CHARACTER) as u32 + 20 };
+        let left = if self.y.ticks > 0 { BESIDE } else { (longest as f64 * CHARACTER) as u32 + 20 };
         let across = f64::from(left)..f64::from(WIDTH - RIGHT);
         let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
         let place = |&(x, y): &(f64, f64)| {
@@ -308,8 +307,7 @@ mod tests {
         let ends = [0.0, -1.0, 1e-12, 5.0, 1.7e308, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         for range in ends.iter().flat_map(|&low| ends.map(|high| (low, high))) {
             for logarithmic in [false, true] {
-                let scale =
-                    || Scale { title: "t".into(), range, logarithmic, label: Some(|v| v.to_string()), ticks: 6 };
+                let scale = || Scale { title: "t".into(), range, logarithmic, label: |v| v.to_string(), ticks: 6 };
                 let drawn = scale().ends();
                 assert!(drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(), "{range:?}: {drawn:?}");
                 let values = scale().round_values();
@@ -340,7 +338,7 @@ mod tests {
             title: String::new(),
             range,
             logarithmic,
-            label: Some(|value| value.to_string()),
+            label: |value| value.to_string(),
             ticks,
         };
         let even = scale((-1.0, 9.0), false, 6);

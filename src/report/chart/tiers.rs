@@ -1,14 +1,13 @@
 //! Memory against time against error, from full skeletons to baked vertices, for growing crowds.
 
 use super::super::findings::drawn;
-use super::super::units::{duration, grouped};
+use super::super::units::{duration, grouped, size};
 use super::drawing::{class, dot, slug, table, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
 use crate::backend::Joints;
 use crate::registry;
 use crate::results::key::Point;
 use crate::results::study::{Quantity, Study, StudyEntry};
-use bytesize::ByteSize;
 use std::collections::BTreeMap;
 
 /// A measured backend: the camera's distance, bytes on host and device, nanoseconds of a frame, error in pixels.
@@ -68,14 +67,14 @@ const DISTANCE: Axis = Axis {
 pub fn tiers(study: &Study) -> Vec<Chart> {
     let mut kinds: BTreeMap<Point, Vec<Tier>> = BTreeMap::new();
     for entry in &study.entries {
-        let Some((row, ns)) = entry.frame().zip(entry.time(Quantity::Frame)) else { continue };
-        let (Some(host), Some(device), Some(pixels)) = (row.host_bytes, row.device_bytes, row.error_px) else {
+        let pixels = entry.frame().and_then(|row| row.error_px);
+        let (Some(ns), Some(bytes), Some(pixels)) = (entry.time(Quantity::Frame), entry.memory(), pixels) else {
             continue;
         };
         let mut kind = Point { vertices: 0, influences: 0, instances: 0, ..entry.point.without_hash() };
         kind.options.0.remove("lod");
         let distance = kind.options.0.remove("distance").and_then(|factor| factor.parse().ok()).unwrap_or(1.0);
-        let tier = Tier { entry, distance, bytes: (host + device) as f64, ns: ns as f64, pixels };
+        let tier = Tier { entry, distance, bytes: bytes as f64, ns: ns as f64, pixels };
         kinds.entry(kind).or_default().push(tier);
     }
     let jointless = |tier: &Tier| {
@@ -138,8 +137,4 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
     let id = slug(&format!("{} {} passes {}", axis.id, kind.scene, kind.passes));
     let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
     Chart { id, title, caption: axis.caption.into(), height: 420, x, y, items, legend, table }
-}
-
-fn size(bytes: f64) -> String {
-    ByteSize(bytes.round().max(0.0) as u64).display().si().to_string()
 }
