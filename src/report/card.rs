@@ -11,7 +11,7 @@ use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{least_memory, sheets_through, smallest};
-use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of};
+use crate::results::{Axis, Point, Sheet, Study, StudyEntry, ranking_of};
 
 /// A column of the card: its heading, and the cell of a backend where results or registry have one.
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
@@ -113,32 +113,32 @@ fn millions(value: u64) -> String {
 }
 
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
-pub fn paragraph(study: &Study, point: &Point) -> String {
+pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
     let quantity = study.quantity(point.passes);
     let whole: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok() && !entry.leaves_out()).collect();
-    let (time, memory) = (ranking_of(quantity, whole.iter().copied()), smallest(whole.iter().copied()));
+    let memory = smallest(whole.iter().copied());
     let mut sentences = Vec::new();
-    sentences.extend(time.as_ref().map(fastest));
+    sentences.extend(ranking_of(quantity, whole.iter().copied()).as_ref().map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
         format!("{} takes the least memory, {} MB on host and device.", entry.backend, millions(bytes))
     }));
-    let name = |ranking: &Option<Ranking>| ranking.as_ref().map(|ranking| ranking.first.backend.clone());
-    let least = |found: Option<(&StudyEntry, u64)>| found.map(|(entry, _)| entry.backend.clone());
+    // The backends with the least time and with the least memory.
+    let cheapest = |entries: &[&'a StudyEntry]| {
+        let time = ranking_of(quantity, entries.iter().copied()).map(|ranking| &ranking.first.backend);
+        (time, smallest(entries.iter().copied()).map(|(entry, _)| &entry.backend))
+    };
     // The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
     let held = |entry: &StudyEntry| entry.last()?.row.parity_tol;
     if let Some(tolerance) = whole.iter().filter_map(|entry| held(entry)).min_by(f64::total_cmp) {
-        let exact = || whole.iter().copied().filter(|entry| held(entry) == Some(tolerance));
-        let (exact_time, exact_memory) = (ranking_of(quantity, exact()), smallest(exact()));
-        let same = (name(&time), least(memory)) == (name(&exact_time), least(exact_memory));
-        let (fast, small) = (name(&exact_time), least(exact_memory));
-        let both = fast.is_some() && fast == small;
-        let fast = fast.map(|backend| format!("{backend} is fastest"));
-        let small = small.map(|backend| match both {
+        let exact: Vec<_> = whole.iter().copied().filter(|entry| held(entry) == Some(tolerance)).collect();
+        let (time, memory) = cheapest(&exact);
+        let fast = time.map(|backend| format!("{backend} is fastest"));
+        let small = memory.map(|backend| match time == memory {
             true => "takes the least memory".into(),
             false => format!("{backend} takes the least memory"),
         });
         let answers: Vec<_> = fast.into_iter().chain(small).collect();
-        if same {
+        if (time, memory) == cheapest(&whole) {
             sentences.push(format!("The answers at equal error (vertices within {tolerance:.0e}) are the same."));
         } else if !answers.is_empty() {
             let answers = answers.join(" and ");
@@ -153,20 +153,15 @@ pub fn paragraph(study: &Study, point: &Point) -> String {
     format!("{}: {}", place(point), sentences.join(" "))
 }
 
-/// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along a
-/// sheet's axis.
+/// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along the
+/// axis of one of the [`sheets_through`] a point.
 fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
     let leading = crossovers(study, sheet).into_iter().filter(|crossover| crossover.leads);
     let mut found: Vec<String> = leading.map(|crossover| overtakes(sheet, &crossover)).collect();
-    let place = |value: u64| match sheet.axis {
-        Axis::Instances => crowd(&sheet.fixed.scene, value),
-        Axis::Passes => drawn(value as u32),
-        axis => format!("{} {}", grouped(value), axis.title()),
-    };
-    let fixed = match sheet.axis {
-        Axis::Instances => format!(" ({})", drawn(sheet.fixed.passes)),
-        _ => String::new(),
-    };
+    // The other axis is that of passes.
+    let by_instances = sheet.axis == Axis::Instances;
+    let place = |value: u64| if by_instances { crowd(&sheet.fixed.scene, value) } else { drawn(value as u32) };
+    let fixed = if by_instances { format!(" ({})", drawn(sheet.fixed.passes)) } else { String::new() };
     let least = least_memory(study, sheet);
     found.extend(least.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| {
         let [(_, before), (from, after)] = [pair[0], pair[1]];

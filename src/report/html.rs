@@ -28,7 +28,8 @@ const PLAIN_BYTES: usize = 32 << 10;
 /// There is no study.
 pub fn page(studies: &[Study]) -> String {
     let study = &studies[0];
-    let scenes = scenes(study);
+    let scenes: BTreeSet<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
+    let scenes = scenes.into_iter().collect::<Vec<_>>().join(", ");
     let title = format!("skinbench: {scenes} on {}", known(&study.machine.cpu, "an unknown processor"));
     let body = html! {
         a.skip href="#raw" { "Skip to the table" }
@@ -56,7 +57,12 @@ fn results(study: &Study, prefix: &str) -> Markup {
         p.verdict { (verdict(study).join(" ")) }
         @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
         (machine(study))
-        @if !study.problems.is_empty() { (problems(study)) }
+        @if !study.problems.is_empty() {
+            details.problems {
+                summary { (study.problems.len()) " remarks on these results" }
+                ul { @for problem in &study.problems { li { (problem) } } }
+            }
+        }
         (decisions(study, prefix))
         @for chart in &charts { (figure(chart, prefix)) }
         @if !charts.iter().any(|chart| chart.id == "limits") {
@@ -75,11 +81,6 @@ pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> In
 /// A fact, or the words for an absent one.
 pub(super) fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
     if text.is_empty() { absent } else { text }
-}
-
-fn scenes(study: &Study) -> String {
-    let scenes: BTreeSet<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
-    scenes.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn machine(study: &Study) -> Markup {
@@ -110,15 +111,6 @@ fn machine(study: &Study) -> Markup {
     html! {
         h2 { "The machine" }
         dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
-    }
-}
-
-fn problems(study: &Study) -> Markup {
-    html! {
-        details.problems {
-            summary { (study.problems.len()) " remarks on these results" }
-            ul { @for problem in &study.problems { li { (problem) } } }
-        }
     }
 }
 
@@ -235,15 +227,13 @@ fn raw(study: &Study, prefix: &str) -> Markup {
 }
 
 fn downloads(study: &Study) -> Markup {
-    let files: Vec<(String, String)> =
-        ["summary", "samples"].into_iter().flat_map(|kind| joined(study, kind)).collect();
     html! {
         section #download {
             h2 { "The data" }
             ul {
-                @for (name, text) in &files {
+                @for (name, text) in ["summary", "samples"].into_iter().flat_map(|kind| joined(study, kind)) {
                     li {
-                        @match link(name, text) {
+                        @match link(&name, &text) {
                             Some(link) => (link),
                             None => { (name) ": too long for this page" }
                         }

@@ -2,16 +2,14 @@
 
 use super::RESOLUTION;
 use crate::frame::{Clock, Stage};
+use crate::harness::hardware::Hardware;
 use crate::harness::{Outcome, StageTimes, Summary};
-use std::path::Path;
 
 /// Fewest frames from which a slow start can be told.
 const FRAMES: usize = 20;
 /// Largest excess of the first tenth of the frames, and largest drift between the thirds of a run.
 const SLOW_START: f64 = 0.10;
 const DRIFT: f64 = 0.05;
-/// Linux's setting of the processor's frequency governor.
-const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
 /// One line per kind of problem, with the backends that it affects.
 pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
@@ -31,13 +29,9 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
 
 /// Warning about settings of the machine that disturb every measurement.
 pub fn of_machine() -> Option<String> {
-    let governor = std::fs::read_to_string(Path::new(GOVERNOR)).ok()?;
-    (governor.trim() != "performance").then(|| {
-        format!(
-            "the processor's frequency is scaled ({}): for steady times, cpupower frequency-set -g performance",
-            governor.trim()
-        )
-    })
+    let governor = Hardware::collect().governor.filter(|governor| governor != "performance")?;
+    let advice = "for steady times, cpupower frequency-set -g performance";
+    Some(format!("the processor's frequency is scaled ({governor}): {advice}"))
 }
 
 /// Names of backends with a frame time for which `is_so` holds.
