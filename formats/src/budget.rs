@@ -5,7 +5,8 @@ use std::cell::Cell;
 
 const TIMES_FILE_SIZE: u64 = 20;
 const BEYOND: u64 = 64 << 20;
-/// Most bytes, however large the files are. A sparse file can claim far more bytes than it stores.
+/// Most bytes, however large the files are. A sparse file can claim far more bytes than it stores. Everything that is
+/// counted takes more than one byte, so that the counts of what was charged fit in u32.
 const MOST: u64 = 4 << 30;
 
 /// Bytes that a vertex and each of its influences take from reading to the store, copies included.

@@ -1,5 +1,6 @@
 //! The document under construction, and the BIN chunk: accessors, each in a buffer view of its own.
 
+use crate::gltf::names;
 use serde_json::{Value, json};
 
 const UNSIGNED_BYTE: u32 = 5121;
@@ -44,8 +45,7 @@ impl Document {
 
     /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
-        let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
-        self.push(FLOAT, shape, values.len(), bytemuck::cast_slice(values), usage)
+        self.push(FLOAT, names::shape(N), values.len(), bytemuck::cast_slice(values), usage)
     }
 
     /// As [`Document::floats`], with the smallest and largest number of each component.

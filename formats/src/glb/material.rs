@@ -1,9 +1,10 @@
 //! Materials: base colours and the images on them.
 
 use super::document::{Document, Use};
+use crate::gltf::names;
 use crate::textures::{encoded, media_type};
 use serde_json::{Value, json};
-use skinbench_kernels::model::{Image, Material, Texture, Wrap};
+use skinbench_kernels::model::{Image, Material, Texture};
 use std::collections::HashMap;
 
 /// Writes a model's materials. An image that cannot be read any more is left out.
@@ -30,11 +31,7 @@ fn image(image: &Image, document: &mut Document) -> Option<usize> {
 
 /// The use of a texture by a material.
 fn texture_info(texture: &Texture, image: usize, document: &mut Document) -> Value {
-    let [across, down] = texture.wrap.map(|wrap| match wrap {
-        Wrap::Repeat => 10497,
-        Wrap::Mirror => 33648,
-        Wrap::Clamp => 33071,
-    });
+    let [across, down] = texture.wrap.map(names::wrap);
     let sampler = document.add("samplers", json!({"wrapS": across, "wrapT": down}));
     let mut info = json!({"index": document.add("textures", json!({"source": image, "sampler": sampler}))});
     if texture.transform != Texture::IDENTITY {

@@ -10,11 +10,12 @@ mod material;
 mod mesh;
 mod morph;
 
+use crate::gltf::names;
 use document::{Document, Use, append};
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, Handedness, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts,
-    NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
+    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, JointTransform, Keys, Model, ModelParts, NO_PARENT, PrimitiveData,
+    Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -79,10 +80,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     document.json["scene"] = json!(0);
     document.json["asset"] = json!({"version": "2.0", "generator": "skinbench"});
     if parts.axes != Axes::Y_UP {
-        let handedness = match parts.axes.handedness {
-            Handedness::Right => "right",
-            Handedness::Left => "left",
-        };
+        let handedness = names::handedness(parts.axes.handedness);
         document.json["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
     }
     container(document.json.to_string().into_bytes(), document.bin)
@@ -270,21 +268,12 @@ impl Writer {
                 "weights" => self.document.floats(values.as_chunks::<1>().0, Use::Other),
                 _ => self.document.floats(values.as_chunks::<3>().0, Use::Other),
             };
-            let interpolation = name_of(interpolation);
+            let interpolation = names::interpolation(interpolation);
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
         }
         self.document.add("animations", json!({"name": clip.name(), "channels": channels, "samplers": samplers}));
         Ok(())
-    }
-}
-
-/// glTF's name of an interpolation; squad was resampled.
-fn name_of(interpolation: Interpolation) -> &'static str {
-    match interpolation {
-        Interpolation::Step => "STEP",
-        Interpolation::Linear | Interpolation::Squad => "LINEAR",
-        Interpolation::CubicSpline => "CUBICSPLINE",
     }
 }
 

@@ -2,6 +2,7 @@
 //! before anything is allocated. Bytes are read one by one, so no alignment is required.
 
 use super::document::{Document, SparsePart};
+use super::names;
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure, item};
 use std::borrow::Cow;
@@ -66,7 +67,7 @@ impl Elements<'_> {
 
 /// An accessor whose parts have been checked.
 struct CheckedAccessor<'a> {
-    count: usize,
+    count: u64,
     component: &'static Component,
     normalized: bool,
     /// The elements; `None` means zeros.
@@ -78,7 +79,7 @@ impl CheckedAccessor<'_> {
     fn read<T: Copy + Default, const N: usize>(&self, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
         let mut values = match &self.base {
             Some(base) => base.decode(self.component, &convert),
-            None => vec![[T::default(); N]; self.count],
+            None => vec![[T::default(); N]; self.count as usize],
         };
         if let Some((indices, elements)) = &self.sparse {
             for (&index, value) in indices.iter().zip(elements.decode(self.component, convert)) {
@@ -113,7 +114,7 @@ impl<'a> Reader<'a> {
     /// those that it lists.
     pub(super) fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>, Fault> {
         let layout = self.layout::<3>(index, user, true)?;
-        ensure(layout.count == count, || {
+        ensure(layout.count == count as u64, || {
             Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count))
         })?;
         let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
@@ -154,8 +155,8 @@ impl<'a> Reader<'a> {
     fn layout<const N: usize>(&self, index: u32, user: &str, sparse: bool) -> Result<CheckedAccessor<'a>, Fault> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
         let place = |field: &str| format!("accessors[{index}]{field}");
-        let shape = ["SCALAR", "VEC2", "VEC3", "VEC4"].get(N - 1).unwrap_or(&"MAT4");
-        ensure(accessor.shape == *shape, || {
+        let shape = names::shape(N);
+        ensure(accessor.shape == shape, || {
             Fault::new(place(".type"), format!("{:?}; expected {shape:?} for {user}", accessor.shape))
         })?;
         let component = Component::new(accessor.component_type, || place(".componentType"))?;
@@ -169,11 +170,10 @@ impl<'a> Reader<'a> {
             _ => accessor.count,
         };
         self.budget.charge(elements.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
-        let count = usize::try_from(accessor.count)
-            .map_err(|_| Fault::new(place(".count"), format!("{}; too many for this machine", accessor.count)))?;
+        let count = accessor.count;
         let mut layout = CheckedAccessor { count, component, normalized: accessor.normalized, base, sparse: None };
         let Some(sparse) = &accessor.sparse else { return Ok(layout) };
-        ensure((1..=accessor.count).contains(&sparse.count), || {
+        ensure((1..=count).contains(&sparse.count), || {
             let problem = format!("{}; expected 1 to the accessor's count, which is {count}", sparse.count);
             Fault::new(place(".sparse.count"), problem)
         })?;
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(""))?;
         component.check_unsigned(|| place(".componentType"), "")?;
         let indices = indices.decode::<_, 1>(component, |number| number as u32).into_flattened();
-        if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
+        if let Some(at) = indices.iter().position(|&i| u64::from(i) >= count) {
             let problem = format!("index {} at {at} is out of range; the accessor has {count} elements", indices[at]);
             return Err(Fault::new(place(""), problem));
         }

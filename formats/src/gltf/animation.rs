@@ -1,6 +1,7 @@
 //! Conversion of animations to clips.
 
 use super::accessor::Reader;
+use super::names;
 use super::targets::NodeTargets;
 use crate::fault::{Fault, OffUnit, ensure, item};
 use skinbench_kernels::model::{Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys};
@@ -26,17 +27,14 @@ pub(super) fn clips(
             let sampler_place = |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
             let times = reader.floats::<1>(sampler.input, &sampler_place("input"))?.into_flattened();
             duration = times.iter().fold(duration, |a, &b| a.max(b));
-            let path = match channel.target.path.as_str() {
-                "translation" => Some(Channel::Translation),
-                "rotation" => Some(Channel::Rotation),
-                "scale" => Some(Channel::Scale),
-                "weights" => None,
-                path => {
-                    let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
-                    return Err(Fault::new(place("target.path"), problem));
-                }
-            };
-            let (joint, targets) = match path {
+            let path = channel.target.path.as_str();
+            let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
+            let moved = channels.into_iter().find(|moved| moved.name() == path);
+            ensure(moved.is_some() || path == "weights", || {
+                let problem = format!("{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\"");
+                Fault::new(place("target.path"), problem)
+            })?;
+            let (joint, targets) = match moved {
                 None => (None, targets.of.get(&(node as usize)).cloned()),
                 Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
             };
@@ -47,17 +45,15 @@ pub(super) fn clips(
                 let expected = "expected translation, rotation and scale where a clip moves it";
                 Fault::new(place("target.node"), format!("nodes[{node}] has a matrix; {expected}"))
             })?;
-            let interpolation = match sampler.interpolation.as_deref() {
-                None | Some("LINEAR") => Interpolation::Linear,
-                Some("STEP") => Interpolation::Step,
-                Some("CUBICSPLINE") => Interpolation::CubicSpline,
-                Some(other) => {
-                    let problem = format!("{other:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
-                    return Err(Fault::new(sampler_place("interpolation"), problem));
-                }
-            };
+            let named = sampler.interpolation.as_deref().unwrap_or("LINEAR");
+            let known = [Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline];
+            let known = known.into_iter().find(|known| names::interpolation(*known) == named);
+            let interpolation = known.ok_or_else(|| {
+                let problem = format!("{named:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
+                Fault::new(sampler_place("interpolation"), problem)
+            })?;
             let user = sampler_place("output");
-            let (values, width) = match path {
+            let (values, width) = match moved {
                 None => (reader.floats::<1>(sampler.output, &user)?.into_flattened(), 1),
                 Some(Channel::Rotation) => (reader.floats::<4>(sampler.output, &user)?.into_flattened(), 4),
                 Some(_) => (reader.floats::<3>(sampler.output, &user)?.into_flattened(), 3),
@@ -71,7 +67,7 @@ pub(super) fn clips(
             })?;
             if let Some(targets) = targets {
                 weights.push(WeightKeys { targets, interpolation, times, values });
-            } else if let (Some(joint), Some(channel)) = (joint, path) {
+            } else if let (Some(joint), Some(channel)) = (joint, moved) {
                 if channel == Channel::Rotation && per_key == 1 {
                     for key in values.as_chunks().0 {
                         off_unit.count(key);

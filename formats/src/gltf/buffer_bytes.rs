@@ -21,7 +21,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Reads every buffer. Each result is exactly `byteLength` long.
+/// Reads every buffer. Each result is at least `byteLength` long.
 pub(super) fn load<'a>(
     file: &Path,
     buffers: &[Buffer],

@@ -3,17 +3,17 @@
 //! The `gltf` crate's types are not used: they wrap an index of 2^32 to 0 and refuse valid files (animation channels
 //! without a node, scenes without nodes, textures without a source).
 
-use super::extras::{self, Ours};
+use super::extras::{self, Extras};
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Document {
-    pub(super) asset: Provenance,
+    pub(super) asset: Asset,
     pub(super) accessors: Vec<Accessor>,
     pub(super) animations: Vec<Animation>,
     pub(super) buffers: Vec<Buffer>,
@@ -27,44 +27,13 @@ pub(super) struct Document {
     pub(super) textures: Vec<Texture>,
 }
 
-/// Information that our exporter writes about the file.
 #[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct Provenance {
-    #[serde(deserialize_with = "extras::read")]
-    pub(super) extras: Ours<AxesExtras>,
-}
-
-/// Axes of the numbers, if they are not glTF's.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct AxesExtras {
-    pub(super) handedness: Option<String>,
-    pub(super) up: Option<u8>,
-}
-
-/// Names of a mesh's morph targets, as most exporters write them.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct MeshExtras {
-    pub(super) target_names: Option<TargetNames>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum TargetNames {
-    Names(Vec<String>),
-    Other(IgnoredAny),
-}
-
-/// Information that our exporter writes about a primitive.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct PrimitiveExtras {
-    /// Number of vertices of the original file; the rest are copies at seams.
-    pub(super) vertices: Option<u32>,
-    /// `true` if it is another subset of the primitive before it.
-    pub(super) continues: bool,
+#[serde(rename_all = "camelCase")]
+pub(super) struct Asset {
+    version: String,
+    min_version: Option<String>,
+    #[serde(default, deserialize_with = "extras::read")]
+    pub(super) extras: Extras,
 }
 
 #[derive(Deserialize)]
@@ -148,7 +117,7 @@ pub(super) struct Mesh {
     /// Default weights of the morph targets.
     pub(super) weights: Option<Vec<f32>>,
     #[serde(default, deserialize_with = "extras::read")]
-    pub(super) extras: MeshExtras,
+    pub(super) extras: Extras,
 }
 
 #[derive(Deserialize)]
@@ -160,7 +129,7 @@ pub(super) struct Primitive {
     #[serde(default)]
     pub(super) targets: Vec<BTreeMap<String, u32>>,
     #[serde(default, deserialize_with = "extras::read")]
-    pub(super) extras: Ours<PrimitiveExtras>,
+    pub(super) extras: Extras,
 }
 
 #[derive(Deserialize, Default)]
@@ -276,13 +245,6 @@ struct Preamble {
     extensions_required: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Asset {
-    version: String,
-    min_version: Option<String>,
-}
-
 /// Extensions that a file may require: quantisation of geometry, and any that change only the look of surfaces.
 const SUPPORTED: &str = "KHR_mesh_quantization";
 const IRRELEVANT_PREFIXES: &[&str] = &[
@@ -303,7 +265,7 @@ impl Document {
     /// Parses the JSON; refuses other versions and required extensions that are not supported.
     pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
         let preamble: Preamble = from_json(json, binary)?;
-        let Asset { version, min_version } = &preamble.asset;
+        let Asset { version, min_version, .. } = &preamble.asset;
         ensure(version.starts_with("2."), || Fault::new("asset.version", format!("{version:?}; expected \"2.0\"")))?;
         if let Some(minimum) = min_version.as_ref().filter(|v| *v != "2.0") {
             return Err(Fault::new("asset.minVersion", format!("{minimum:?}; expected \"2.0\"")));

@@ -1,22 +1,37 @@
 //! Properties of `extras`: those that skinbench's exporter writes, and one that is in common use. Other programs may put
 //! anything there.
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
+
+/// Extras of any object.
+#[derive(serde::Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Extras {
+    pub(super) skinbench: Notes,
+    /// Names of a mesh's morph targets, as most exporters write them.
+    pub(super) target_names: Option<Box<RawValue>>,
+}
 
 /// Properties that skinbench's exporter writes.
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Ours<T: DeserializeOwned + Default> {
-    #[serde(bound = "")]
-    pub(super) skinbench: T,
+pub(super) struct Notes {
+    /// Of an asset: handedness of its numbers, if it is not glTF's.
+    pub(super) handedness: Option<String>,
+    /// Of an asset: index of the axis that points up, if it is not glTF's.
+    pub(super) up: Option<u8>,
+    /// Of a primitive: number of vertices of the original file; the rest are copies at seams.
+    pub(super) vertices: Option<u32>,
+    /// Of a primitive: `true` if it is another subset of the primitive before it.
+    pub(super) continues: bool,
 }
 
 /// Reads extras; values that are no object count as an object without properties.
-pub(super) fn read<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
+pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Extras, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     match raw.get().starts_with('{') {
         true => serde_json::from_str(raw.get()).map_err(|error| D::Error::custom(crate::read_file::problem(&error))),
-        false => Ok(T::default()),
+        false => Ok(Extras::default()),
     }
 }

@@ -5,6 +5,7 @@ use super::document::Primitive;
 use crate::fault::{Fault, ensure, item};
 use crate::strips;
 use skinbench_kernels::model::{Influences, PrimitiveData, Subset, TargetDeltas};
+use std::collections::BTreeMap;
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
 const BYTES_PER_VERTEX: u64 = 192;
@@ -66,17 +67,12 @@ impl PrimitiveReader<'_> {
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
-        let dumped_vertices = match binding {
-            Binding::Rigid { .. } if first_target.is_none() => 0,
-            _ => match self.primitive.extras.skinbench.vertices {
-                Some(vertices) if vertices as usize <= count && vertices > 0 => vertices,
-                Some(vertices) => {
-                    let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
-                    return Err(Fault::new(self.path("extras.skinbench.vertices"), problem));
-                }
-                None => self.addressable("attributes.POSITION", count)?,
-            },
-        };
+        let vertices = self.primitive.extras.skinbench.vertices.unwrap_or(count as u32);
+        ensure((1..=count as u32).contains(&vertices), || {
+            let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
+            Fault::new(self.path("extras.skinbench.vertices"), problem)
+        })?;
+        let is_rigid = matches!(binding, Binding::Rigid { .. }) && first_target.is_none();
         let (skin, influences) = match binding {
             Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
             Binding::Rigid { skin, entry } => (skin, std::iter::repeat_n([(entry, 1.0)], count).collect()),
@@ -91,35 +87,26 @@ impl PrimitiveReader<'_> {
             tangents: self.attribute("TANGENT", Some(count))?,
             uvs: self.attribute("TEXCOORD_0", Some(count))?,
             influences,
-            subsets: vec![Subset {
-                material: self.material()?,
-                indices: 0..self.addressable("indices", indices.len())?,
-            }],
+            subsets: vec![Subset { material: self.material()?, indices: 0..indices.len() as u32 }],
             indices,
-            dumped_vertices,
+            dumped_vertices: if is_rigid { 0 } else { vertices },
             targets,
         })
     }
 
     /// The deltas of a morph target; a missing attribute moves nothing.
     fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas, Fault> {
-        let attributes = &self.primitive.targets[at];
-        let mut streams = [Vec::new(), Vec::new(), Vec::new()];
-        for (stream, name) in streams.iter_mut().zip(["POSITION", "NORMAL", "TANGENT"]) {
-            if let Some(&accessor) = attributes.get(name) {
-                *stream = self.reader.deltas(accessor, &self.path(&format!("targets[{at}].{name}")), count)?;
+        let mut vertices: BTreeMap<u32, [[f32; 3]; 3]> = BTreeMap::new();
+        for (stream, name) in ["POSITION", "NORMAL", "TANGENT"].into_iter().enumerate() {
+            let Some(&accessor) = self.primitive.targets[at].get(name) else { continue };
+            let listed = self.reader.deltas(accessor, &self.path(&format!("targets[{at}].{name}")), count)?;
+            let bytes = listed.len() as u64 * BYTES_PER_DELTA;
+            self.reader.budget.charge(bytes, || self.path(&format!("targets[{at}]")))?;
+            for (vertex, delta) in listed {
+                vertices.entry(vertex).or_default()[stream] = delta;
             }
         }
-        let most = streams.iter().map(Vec::len).sum::<usize>() as u64;
-        self.reader.budget.charge(most * BYTES_PER_DELTA, || self.path(&format!("targets[{at}]")))?;
-        let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
-        let mut streams = streams.map(|stream| stream.into_iter().peekable());
-        while let Some(vertex) = streams.iter_mut().filter_map(|stream| stream.peek().map(|(vertex, _)| *vertex)).min()
-        {
-            let next = streams.each_mut().map(|stream| stream.next_if(|(own, _)| *own == vertex));
-            deltas.push(vertex, next.map(|item| item.map_or([0.0; 3], |(_, delta)| delta)));
-        }
-        Ok(deltas)
+        Ok(TargetDeltas { target, vertices: vertices.into_iter().collect() })
     }
 
     /// Adds the triangles to those of the primitive that shares its vertices.
@@ -129,19 +116,13 @@ impl PrimitiveReader<'_> {
         self.reader.budget.charge(triangles.len() as u64 * BYTES_PER_INDEX, || self.place.clone())?;
         let start = last.indices.len() as u32;
         last.indices.extend(triangles);
-        let end = self.addressable("indices", last.indices.len())?;
-        last.subsets.push(Subset { material: self.material()?, indices: start..end });
+        let indices = start..last.indices.len() as u32;
+        last.subsets.push(Subset { material: self.material()?, indices });
         Ok(())
     }
 
     fn path(&self, field: &str) -> String {
         format!("{}.{field}", self.place)
-    }
-
-    /// A count as u32, which is the store's limit.
-    fn addressable(&self, field: &str, count: usize) -> Result<u32, Fault> {
-        u32::try_from(count)
-            .map_err(|_| Fault::new(self.path(field), format!("{count} elements; expected at most {}", u32::MAX)))
     }
 
     fn attribute<const N: usize>(&self, name: &str, count: Option<usize>) -> Result<Option<Vec<[f32; N]>>, Fault> {
@@ -177,39 +158,35 @@ impl PrimitiveReader<'_> {
         }
         let mut streams = Vec::with_capacity(sets.len());
         for set in sets {
-            let path = self.path(&format!("attributes.JOINTS_{set}"));
+            let path = |name: &str| self.path(&format!("attributes.{name}_{set}"));
             let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
-                return Err(Fault::new(path, "a set's number has leading zeros or a sign; expected plain digits"));
+                let problem = "a set's number has leading zeros or a sign; expected plain digits";
+                return Err(Fault::new(path("JOINTS"), problem));
             };
-            let joints: Vec<[u32; 4]> = self.reader.integers(accessor, &path)?;
-            self.check_count(path, joints.len(), count)?;
+            let joints: Vec<[u32; 4]> = self.reader.integers(accessor, &path("JOINTS"))?;
+            self.check_count(path("JOINTS"), joints.len(), count)?;
             let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
                 return refused(format!("JOINTS_{set} without WEIGHTS_{set}; expected both"));
             };
-            streams.push((set, joints, weights));
-        }
-        let mut influences = Influences::default();
-        let mut pairs = Vec::with_capacity(4 * streams.len());
-        for vertex in 0..count {
-            pairs.clear();
-            for (set, joints, weights) in &streams {
-                let at = |name: &str| self.path(&format!("attributes.{name}_{set}"));
-                for (&joint, &weight) in joints[vertex].iter().zip(&weights[vertex]) {
-                    ensure(weight >= 0.0, || {
-                        let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
-                        Fault::new(at("WEIGHTS"), problem)
-                    })?;
-                    // Unused influences may refer to any joint.
-                    ensure(weight == 0.0 || (joint as usize) < joint_count, || {
-                        let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
-                        Fault::new(at("JOINTS"), problem)
-                    })?;
-                    pairs.push((joint as u16, weight));
-                }
+            for (at, (joint, weight)) in joints.as_flattened().iter().zip(weights.as_flattened()).enumerate() {
+                let vertex = at / 4;
+                ensure(*weight >= 0.0, || {
+                    let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
+                    Fault::new(path("WEIGHTS"), problem)
+                })?;
+                // Unused influences may refer to any joint.
+                ensure(*weight == 0.0 || (*joint as usize) < joint_count, || {
+                    let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
+                    Fault::new(path("JOINTS"), problem)
+                })?;
             }
-            influences.push(pairs.iter().copied());
+            streams.push((joints, weights));
         }
-        Ok(influences)
+        let pairs = |vertex: usize| {
+            let joints = streams.iter().flat_map(move |(joints, _)| joints[vertex].map(|joint| joint as u16));
+            joints.zip(streams.iter().flat_map(move |(_, weights)| weights[vertex]))
+        };
+        Ok((0..count).map(pairs).collect())
     }
 
     /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.

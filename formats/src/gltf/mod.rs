@@ -10,6 +10,7 @@ mod container;
 mod document;
 mod extras;
 mod mesh;
+pub(crate) mod names;
 mod nodes;
 mod targets;
 mod textures;
@@ -19,16 +20,16 @@ use crate::fault::{Fault, ensure, finite, in_file};
 use crate::textures::LeftOut;
 use crate::{ImportError, matrices};
 use accessor::Reader;
-use document::{AxesExtras, Document};
+use document::Document;
+use extras::Notes;
 use mesh::Binding;
 use nodes::{MovedNode, NodeRig};
 use skinbench_kernels::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows, SkinData,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use targets::NodeTargets;
-use textures::Textures;
 
 /// Returns whether it is a container, or JSON with the one property that the specification requires.
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -53,75 +54,70 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let rig = NodeRig::new(&document, &moved, &mut repairs)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
-    let mut skins = Skins::new(&reader, &rig, &moved)?;
+    let (skins, used) = skins(&reader, &rig, &moved)?;
     let targets = NodeTargets::new(&reader, &moved)?;
     let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
-    let primitives = primitives(&reader, &rig, &moved, &targets, &mut skins)?;
+    let primitives = primitives(&reader, used, &targets)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;
     let name = crate::read_file::stem(file);
     let NodeRig { skeleton, .. } = rig;
-    let (axes, targets, skins) = (axes(&document)?, targets.list, skins.data);
+    let (axes, targets) = (axes(&document)?, targets.list);
     Ok(ModelParts { name, axes, skeleton, skins, clips, primitives, targets, materials, repairs })
 }
 
 /// glTF's axes, or the original axes that our exporter recorded.
 fn axes(document: &Document) -> Result<Axes, Fault> {
-    let AxesExtras { handedness, up } = &document.asset.extras.skinbench;
+    let Notes { handedness, up, .. } = &document.asset.extras.skinbench;
     let place = |field: &str| format!("asset.extras.skinbench.{field}");
-    let handedness = match handedness.as_deref() {
-        None => Axes::Y_UP.handedness,
-        Some("right") => Handedness::Right,
-        Some("left") => Handedness::Left,
-        Some(other) => {
-            return Err(Fault::new(place("handedness"), format!("{other:?}; expected \"left\" or \"right\"")));
-        }
-    };
+    let handedness = handedness.as_deref().unwrap_or(names::handedness(Axes::Y_UP.handedness));
+    let known = [Handedness::Right, Handedness::Left].into_iter().find(|known| names::handedness(*known) == handedness);
+    let handedness = known
+        .ok_or_else(|| Fault::new(place("handedness"), format!("{handedness:?}; expected \"left\" or \"right\"")))?;
     match up.unwrap_or(Axes::Y_UP.up) {
         up @ 0..=2 => Ok(Axes { handedness, up }),
         up => Err(Fault::new(place("up"), format!("{up}; expected 0, 1 or 2"))),
     }
 }
 
-/// The model's skins, and the index in the model of each skin of the file.
-struct Skins {
-    data: Vec<SkinData>,
-    entries: usize,
-    index_of: Vec<Option<u16>>,
-}
+/// A node, its mesh, and what moves the vertices there.
+type MeshUse = (usize, usize, Binding);
 
-impl Skins {
-    /// Reads the skins that nodes use.
-    fn new(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Self, Fault> {
-        let mut skins = Self { data: Vec::new(), entries: 0, index_of: vec![None; reader.document.skins.len()] };
-        for (index, skin) in nodes::used_skins(reader.document, moved) {
-            let place = |field: &str| format!("skins[{index}].{field}");
-            skins.claim(skin.joints.len(), || place("joints"))?;
-            // Every joint of a used skin is a joint of the skeleton.
-            let joints: Vec<u16> =
-                skin.joints.iter().filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten()).collect();
-            let inverse_binds = match skin.inverse_bind_matrices {
-                None => vec![IDENTITY_ROWS; joints.len()],
-                Some(accessor) => inverse_binds(reader, accessor, &place("inverseBindMatrices"), joints.len())?,
-            };
-            skins.index_of[index] = Some(skins.push(SkinData { name: skin.name.clone(), joints, inverse_binds }));
-        }
-        Ok(skins)
-    }
-
-    /// Counts palette entries before they are allocated.
-    fn claim(&mut self, entries: usize, place: impl FnOnce() -> String) -> Result<(), Fault> {
-        self.entries = self.entries.saturating_add(entries);
-        ensure(self.entries <= MAX_JOINTS, || {
-            let problem = format!("{} palette entries so far; expected at most {MAX_JOINTS} in a model", self.entries);
-            Fault::new(place(), problem)
+/// The skins that nodes use, then one whose entries move the rigid meshes, if there are any; and the uses of all meshes.
+fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<(Vec<SkinData>, Vec<MeshUse>), Fault> {
+    let (mut skins, mut bindings) = (Vec::new(), HashMap::new());
+    // Entries are counted before they are allocated.
+    let mut entries = 0usize;
+    let mut claim = |more: usize, place: String| {
+        entries = entries.saturating_add(more);
+        ensure(entries <= MAX_JOINTS, || {
+            let problem = format!("{entries} palette entries so far; expected at most {MAX_JOINTS} in a model");
+            Fault::new(place, problem)
         })
-    }
-
-    fn push(&mut self, skin: SkinData) -> u16 {
-        self.data.push(skin);
+    };
+    for index in nodes::used_skins(moved) {
+        let skin = &reader.document.skins[index];
+        let place = |field: &str| format!("skins[{index}].{field}");
+        claim(skin.joints.len(), place("joints"))?;
+        // Every joint of a used skin is a joint of the skeleton.
+        let joints: Vec<u16> =
+            skin.joints.iter().filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten()).collect();
+        let inverse_binds = match skin.inverse_bind_matrices {
+            None => vec![IDENTITY_ROWS; joints.len()],
+            Some(accessor) => inverse_binds(reader, accessor, &place("inverseBindMatrices"), joints.len())?,
+        };
         // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
-        (self.data.len() - 1) as u16
+        bindings.insert(index, Binding::Skin { skin: skins.len() as u16, joints: joints.len() });
+        skins.push(SkinData { name: skin.name.clone(), joints, inverse_binds });
     }
+    let skinned = moved.iter().filter_map(|node| Some((node.node, node.mesh, *bindings.get(&node.skin?)?)));
+    let mut used: Vec<MeshUse> = skinned.collect();
+    if !rig.rigid.is_empty() {
+        claim(rig.rigid.len(), "nodes".into())?;
+        let binding = |entry: u16| Binding::Rigid { skin: skins.len() as u16, entry };
+        used.extend((0..).zip(&rig.rigid).map(|(entry, &(node, mesh))| (node, mesh, binding(entry))));
+        skins.push(rig.rigid_skin.clone());
+    }
+    Ok((skins, used))
 }
 
 fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> Result<Vec<Rows>, Fault> {
@@ -135,32 +131,13 @@ fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> R
     rows.collect()
 }
 
-/// Converts nodes with a skin or morph targets by index, then the other rigid ones. The palette entries of all that
-/// have no skin share one more.
-fn primitives(
-    reader: &Reader,
-    rig: &NodeRig,
-    moved: &[MovedNode],
-    targets: &NodeTargets,
-    skins: &mut Skins,
-) -> Result<Vec<PrimitiveData>, Fault> {
-    let mut skin = 0;
-    if !rig.rigid.is_empty() {
-        skins.claim(rig.rigid.len(), || "nodes".into())?;
-        skin = skins.push(rig.rigid_skin.clone());
-    }
-    let skinned = moved.iter().filter_map(|node| {
-        let skin = skins.index_of[node.skin?]?;
-        let joints = skins.data[usize::from(skin)].joints.len();
-        Some((node.node, node.mesh, Binding::Skin { skin, joints }))
-    });
-    let rigid = (0..).zip(&rig.rigid).map(|(entry, &(node, mesh))| (node, mesh, Binding::Rigid { skin, entry }));
-    let mut all: Vec<_> = skinned.chain(rigid).collect();
-    all.sort_by_key(|(node, ..)| {
+/// Converts nodes with a skin or morph targets by index, then the other rigid ones.
+fn primitives(reader: &Reader, mut used: Vec<MeshUse>, targets: &NodeTargets) -> Result<Vec<PrimitiveData>, Fault> {
+    used.sort_by_key(|(node, ..)| {
         (reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node), *node)
     });
     let mut primitives = Vec::new();
-    for (node, mesh, binding) in all {
+    for (node, mesh, binding) in used {
         let first_target = targets.of.get(&node).map(|own| own.start);
         primitives.extend(mesh::primitives(reader, mesh, binding, first_target)?);
     }
@@ -180,7 +157,8 @@ fn materials(
         Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1))
     })?;
     let used: HashSet<usize> = primitives.iter().flat_map(|p| &p.subsets).map(|s| s.material.into()).collect();
-    let mut textures = Textures::new(reader, file.parent().unwrap_or(Path::new("")));
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let mut images = HashMap::new();
     let mut left_out = LeftOut::default();
     let mut materials = Vec::with_capacity(count + 1);
     for (index, material) in document.materials.iter().enumerate() {
@@ -188,7 +166,7 @@ fn materials(
         let base_color = surface.base_color_factor;
         finite(&base_color, || format!("materials[{index}].pbrMetallicRoughness.baseColorFactor"))?;
         let texture = surface.base_color_texture.as_ref().filter(|_| used.contains(&index));
-        let texture = texture.and_then(|info| left_out.keep(textures.texture(info)));
+        let texture = texture.and_then(|info| left_out.keep(textures::texture(reader, folder, &mut images, info)));
         let alpha_cutoff = match material.alpha_mode.as_deref() {
             Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
             // Pictures blend nothing: the more transparent half of an image is left out.

@@ -1,12 +1,13 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
-use super::document::{Document, Mesh, Node, Skin};
+use super::document::{Document, Mesh, Node};
 use crate::fault::{Fault, OffUnit, ensure, finite, item};
 use crate::matrices;
 use glam::{DAffine3, Quat, Vec3};
 use skinbench_kernels::model::{
     IDENTITY_ROWS, Joint, JointTransform, Repair, Skeleton, SkinData, Transform, affine_to_rows,
 };
+use std::collections::BTreeSet;
 
 /// The parent of each node, and all nodes with each after its parent. Refuses children out of range, nodes with two
 /// parents, and cycles.
@@ -45,6 +46,8 @@ pub(super) struct MovedNode {
     pub(super) node: usize,
     pub(super) mesh: usize,
     pub(super) skin: Option<usize>,
+    /// Number of the mesh's morph targets.
+    pub(super) targets: usize,
 }
 
 /// Nodes whose mesh has a skin or morph targets, by index.
@@ -53,9 +56,10 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
     for (index, node) in document.nodes.iter().enumerate() {
         let (mesh, skin) = (node.mesh, node.skin.map(|skin| skin as usize));
         let own = mesh.map(|mesh| item(&document.meshes, mesh, "", || format!("nodes[{index}].mesh"))).transpose()?;
+        let targets = mesh.zip(own).map_or(Ok(0), |(mesh, own)| targets(mesh, own))?;
         node.skin.map(|skin| item(&document.skins, skin, "", || format!("nodes[{index}].skin"))).transpose()?;
-        if let Some(mesh) = mesh.filter(|_| skin.is_some() || own.is_some_and(has_targets)) {
-            moved.push(MovedNode { node: index, mesh: mesh as usize, skin });
+        if let Some(mesh) = mesh.filter(|_| skin.is_some() || targets > 0) {
+            moved.push(MovedNode { node: index, mesh: mesh as usize, skin, targets });
         }
     }
     let problem = "no skin and no morph target; expected at least one mesh with either";
@@ -63,19 +67,22 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
     Ok(moved)
 }
 
-/// Returns whether any primitive of a mesh has morph targets.
-pub(super) fn has_targets(mesh: &Mesh) -> bool {
-    mesh.primitives.iter().any(|primitive| !primitive.targets.is_empty())
+/// Number of morph targets of a mesh, which all of its primitives must have.
+fn targets(index: u32, mesh: &Mesh) -> Result<usize, Fault> {
+    let first = mesh.primitives.first().map_or(0, |primitive| primitive.targets.len());
+    for (other, primitive) in mesh.primitives.iter().enumerate() {
+        let count = primitive.targets.len();
+        ensure(count == first, || {
+            let problem = format!("{count} morph targets; expected {first}, as the first primitive has");
+            Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem)
+        })?;
+    }
+    Ok(first)
 }
 
 /// Skins that nodes use, by index.
-pub(super) fn used_skins<'a>(
-    document: &'a Document,
-    moved: &[MovedNode],
-) -> impl Iterator<Item = (usize, &'a Skin)> + use<'a> {
-    let mut used = vec![false; document.skins.len()];
-    moved.iter().filter_map(|node| node.skin).for_each(|skin| used[skin] = true);
-    document.skins.iter().enumerate().filter(move |(index, _)| used[*index])
+pub(super) fn used_skins(moved: &[MovedNode]) -> BTreeSet<usize> {
+    moved.iter().filter_map(|node| node.skin).collect()
 }
 
 /// The skeleton and the nodes that move with it.
@@ -167,7 +174,8 @@ impl NodeRig {
 
 fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
     moved.iter().filter(|node| node.skin.is_none()).for_each(|node| roles[node.node].joint = true);
-    for (index, skin) in used_skins(document, moved) {
+    for index in used_skins(moved) {
+        let skin = &document.skins[index];
         ensure(!skin.joints.is_empty(), || {
             Fault::new(format!("skins[{index}].joints"), "none; expected at least one")
         })?;

@@ -1,8 +1,7 @@
 //! Morph targets: one list for all nodes, because each node has weights of its own for the targets of its mesh.
 
 use super::accessor::Reader;
-use super::document::{Mesh, TargetNames};
-use super::nodes::{MovedNode, has_targets};
+use super::nodes::MovedNode;
 use crate::fault::{Fault, ensure, finite};
 use skinbench_kernels::model::{MAX_TARGETS, Target};
 use std::collections::HashMap;
@@ -10,6 +9,9 @@ use std::ops::Range;
 
 /// Memory that the store takes for a target, its name aside.
 const BYTES_PER_TARGET: u64 = 128;
+
+/// Memory for a character of a list of names: `"",` becomes an empty one.
+const BYTES_PER_CHARACTER: u64 = 24;
 
 /// The targets of all nodes.
 pub(super) struct NodeTargets {
@@ -23,22 +25,21 @@ impl NodeTargets {
     pub(super) fn new(reader: &Reader, moved: &[MovedNode]) -> Result<Self, Fault> {
         let document = reader.document;
         let mut targets = Self { list: Vec::new(), of: HashMap::new() };
-        for moved in moved.iter().filter(|moved| has_targets(&document.meshes[moved.mesh])) {
-            let (index, mesh) = (moved.mesh, &document.meshes[moved.mesh]);
-            let count = count(index, mesh)?;
+        for &MovedNode { node, mesh: index, targets: count, .. } in moved.iter().filter(|moved| moved.targets > 0) {
+            let mesh = &document.meshes[index];
             let place = format!("meshes[{index}]");
             let sum = targets.list.len() + count;
             ensure(sum <= MAX_TARGETS, || {
                 Fault::new(&place, format!("{sum} morph targets so far; expected at most {MAX_TARGETS}"))
             })?;
             reader.budget.charge(count as u64 * BYTES_PER_TARGET, || place.clone())?;
-            let own = weights(&document.nodes[moved.node].weights, count, &format!("nodes[{}]", moved.node))?;
+            let own = weights(&document.nodes[node].weights, count, &format!("nodes[{node}]"))?;
             let default = weights(&mesh.weights, count, &place)?;
-            let names = match &mesh.extras.target_names {
-                Some(TargetNames::Names(names)) => &names[..],
-                Some(TargetNames::Other(_)) | None => &[],
-            };
-            targets.of.insert(moved.node, targets.list.len() as u32..sum as u32);
+            let names = mesh.extras.target_names.as_ref().map_or("[]", |names| names.get());
+            reader.budget.charge(names.len() as u64 * BYTES_PER_CHARACTER, || format!("{place}.extras.targetNames"))?;
+            // Anything but a list of texts counts as none.
+            let names: Vec<String> = serde_json::from_str(names).unwrap_or_default();
+            targets.of.insert(node, targets.list.len() as u32..sum as u32);
             targets.list.extend((0..count).map(|target| Target {
                 name: names.get(target).cloned().unwrap_or_else(|| format!("target {target}")),
                 weight: own.or(default).map_or(0.0, |weights| weights[target]),
@@ -46,19 +47,6 @@ impl NodeTargets {
         }
         Ok(targets)
     }
-}
-
-/// Number of targets of a mesh, which all of its primitives must have.
-fn count(index: usize, mesh: &Mesh) -> Result<usize, Fault> {
-    let first = mesh.primitives[0].targets.len();
-    for (other, primitive) in mesh.primitives.iter().enumerate() {
-        let count = primitive.targets.len();
-        ensure(count == first, || {
-            let problem = format!("{count} morph targets; expected {first}, as the first primitive has");
-            Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem)
-        })?;
-    }
-    Ok(first)
 }
 
 /// Checks the weights of a node or mesh.

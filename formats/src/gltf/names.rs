@@ -1,0 +1,34 @@
+//! Words and numbers of the specification, which the exporter writes and the importer looks for.
+
+use skinbench_kernels::model::{Handedness, Interpolation, Wrap};
+
+/// The type of accessors whose elements have so many numbers.
+pub(crate) fn shape(numbers: usize) -> &'static str {
+    ["SCALAR", "VEC2", "VEC3", "VEC4"].get(numbers - 1).unwrap_or(&"MAT4")
+}
+
+/// The interpolation of a sampler. The exporter writes squad as linear keys.
+pub(crate) fn interpolation(of: Interpolation) -> &'static str {
+    match of {
+        Interpolation::Step => "STEP",
+        Interpolation::Linear | Interpolation::Squad => "LINEAR",
+        Interpolation::CubicSpline => "CUBICSPLINE",
+    }
+}
+
+/// The wrapping mode of a texture's sampler.
+pub(crate) fn wrap(of: Wrap) -> u32 {
+    match of {
+        Wrap::Repeat => 10497,
+        Wrap::Mirror => 33648,
+        Wrap::Clamp => 33071,
+    }
+}
+
+/// The handedness in the notes about an asset.
+pub(crate) fn handedness(of: Handedness) -> &'static str {
+    match of {
+        Handedness::Right => "right",
+        Handedness::Left => "left",
+    }
+}
