@@ -15,6 +15,7 @@
 //! | `place` | lines and columns |
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
+//! | `tracks` | tracks of a joint from keys that set several channels at once |
 //! | `strips` | strips and fans of triangles |
 //! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
 //! | `textures` | images in files, as they are stored there |
@@ -64,6 +65,7 @@ mod strips;
 mod textures;
 mod three_json;
 mod tokenizer;
+mod tracks;
 pub mod walker;
 
 pub use error::ImportError;

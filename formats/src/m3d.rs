@@ -4,11 +4,12 @@
 
 use crate::fault::{Fault, ensure};
 use crate::tokenizer::{Scanner, Syntax};
+use crate::tracks::Tracks;
 use crate::{ImportError, matrices};
 use glam::DAffine3;
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, Handedness, Joint, Keys, Material, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton,
-    SkinData, Subset, rows_to_affine,
+    Axes, Clip, Handedness, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData,
+    Subset, rows_to_affine,
 };
 use std::path::Path;
 
@@ -99,7 +100,7 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
     let end = first.saturating_add(count);
     ensure(end <= triangles, || {
         let expected = format!("expected them among the file's {triangles} triangles");
-        file.fault_at(start, format!("{count} faces from {first}; {expected}"))
+        file.fault(start, format!("{count} faces from {first}; {expected}"))
     })?;
     // The header's count is not verified until the triangles have been read.
     Ok(Subset { material, indices: first.saturating_mul(3)..end.saturating_mul(3) })
@@ -139,10 +140,10 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
 fn bone_offset(file: &mut Scanner, bone: u16) -> Result<(Rows, DAffine3), Fault> {
     let label = file.expect(&format!("BoneOffset{bone}"))?;
     let matrix = file.numbers("an offset matrix")?;
-    let rows = matrices::rows(&matrix).map_err(|problem| file.fault(label, problem))?;
+    let rows = matrices::rows(&matrix).map_err(|problem| file.fault(label.offset, problem))?;
     let bind = rows_to_affine(&rows).inverse();
     let problem = "an offset matrix without an inverse; expected an invertible one";
-    ensure(bind.is_finite(), || file.fault(label, problem))?;
+    ensure(bind.is_finite(), || file.fault(label.offset, problem))?;
     Ok((rows, bind))
 }
 
@@ -150,17 +151,10 @@ fn bone_offset(file: &mut Scanner, bone: u16) -> Result<(Rows, DAffine3), Fault>
 fn joint(file: &mut Scanner, bone: usize, offsets: &[(Rows, DAffine3)]) -> Result<Joint, Fault> {
     file.expect(&format!("ParentIndexOfBone{bone}:"))?;
     let start = file.offset();
-    let parent: i64 = file.integer("a parent")?;
-    let parent = usize::try_from(parent).ok();
+    let parent = usize::try_from(file.integer::<i64>("a parent")?).ok();
+    file.check_parent(start, parent, offsets.len(), "bones")?;
     let bind = offsets[bone].1;
-    let to_parent = match (parent, parent.and_then(|p| offsets.get(p))) {
-        (None, _) => bind,
-        (Some(_), Some((parent_offset, _))) => rows_to_affine(parent_offset) * bind,
-        (Some(parent), None) => {
-            let problem = format!("parent {parent} is out of range; there are {} bones", offsets.len());
-            return Err(file.fault_at(start, problem));
-        }
-    };
+    let to_parent = parent.map_or(bind, |parent| rows_to_affine(&offsets[parent].0) * bind);
     Ok(Joint::new(format!("Bone{bone}"), parent, matrices::decompose(&to_parent)))
 }
 
@@ -172,26 +166,24 @@ fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
         for (bone, &joint) in joint_of.iter().enumerate() {
             file.expect(&format!("Bone{bone}"))?;
             let count: u32 = file.labelled("#Keyframes:")?;
-            keys.extend(file.braced(|file| bone_keys(file, joint, count))?);
+            keys.extend(file.braced(|file| bone_tracks(file, joint, count))?.into_keys());
         }
         Ok(keys)
     })?;
-    Clip::new(name.text, None, RotationBlend::Slerp, keys).map_err(|error| file.fault(name, error.to_string()))
+    Clip::new(name.text, None, RotationBlend::Slerp, keys).map_err(|error| file.fault(name.offset, error.to_string()))
 }
 
-/// A bone's keys as tracks of translation, scale and rotation.
-fn bone_keys(file: &mut Scanner, joint: u16, count: u32) -> Result<Vec<Keys>, Fault> {
-    let (mut times, mut translations, mut scales, mut rotations) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+/// Reads a bone's keys.
+fn bone_tracks(file: &mut Scanner, joint: u16, count: u32) -> Result<Tracks, Fault> {
+    let mut tracks = Tracks::new(joint);
+    let mut previous = None;
     for _ in 0..count {
         file.expect("Time:")?;
-        times.push(file.time(times.last().copied())?);
-        translations.extend(values::<3>(file, "Pos:")?);
-        scales.extend(values::<3>(file, "Scale:")?);
+        let time = file.time(previous)?;
+        let (translation, scale) = (values(file, "Pos:")?, values(file, "Scale:")?);
         file.expect("Quat:")?;
-        rotations.extend(file.quaternion("a rotation")?);
+        tracks.push(time, Some(translation), Some(file.quaternion("a rotation")?), Some(scale));
+        previous = Some(time);
     }
-    let track = |channel, values| Keys::linear(joint, channel, times.clone(), values);
-    let all =
-        [track(Channel::Translation, translations), track(Channel::Scale, scales), track(Channel::Rotation, rotations)];
-    Ok(all.into_iter().filter(|keys| !keys.times.is_empty()).collect())
+    Ok(tracks)
 }

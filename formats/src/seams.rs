@@ -23,7 +23,7 @@ type Look = (Option<[u32; 3]>, Option<[u32; 2]>);
 /// Converts triangles, each with its material, to a primitive; it has normals, or uvs, if every corner has them.
 pub(super) fn join(
     mut positions: Vec<[f32; 3]>,
-    influences: &Influences,
+    mut influences: Influences,
     mut triangles: Vec<(u16, [Corner; 3])>,
     budget: &Budget,
 ) -> Result<PrimitiveData, Fault> {
@@ -35,7 +35,6 @@ pub(super) fn join(
     let has_uvs = has_all(|corner| corner.uv.is_some());
     let mut normals = vec![[0.0; 3]; if has_normals { count } else { 0 }];
     let mut uvs = vec![[0.0; 2]; if has_uvs { count } else { 0 }];
-    let mut joined = influences.clone();
     let mut first: Vec<Option<Look>> = vec![None; count];
     let mut copies: HashMap<(u32, Look), u32> = HashMap::new();
     let mut stored = |Corner { vertex: of, normal, uv }: Corner| {
@@ -52,14 +51,14 @@ pub(super) fn join(
         if let Some(&copy) = copies.get(&(of, look)) {
             return Ok(copy);
         }
-        let pairs = influences.of(vertex);
+        let pairs: Vec<_> = influences.of(vertex).collect();
         budget.charge_vertices(1, pairs.len(), || format!("seams of vertex {vertex}"))?;
         let copy = positions.len() as u32;
         copies.insert((of, look), copy);
         positions.push(positions[vertex]);
         normals.extend(normal);
         uvs.extend(uv);
-        joined.push(pairs);
+        influences.push(pairs);
         Ok::<_, Fault>(copy)
     };
     let mut kept = Vec::with_capacity(triangles.len());
@@ -70,7 +69,7 @@ pub(super) fn join(
         positions,
         normals: has_normals.then_some(normals),
         uvs: has_uvs.then_some(uvs),
-        influences: joined,
+        influences,
         dumped_vertices: count as u32,
         ..PrimitiveData::default()
     };
@@ -92,7 +91,7 @@ mod tests {
         ];
         let mut influences = Influences::default();
         (0..3).for_each(|v| influences.push([(v, 1.0)]));
-        let joined = join(vec![[0.0; 3], [1.0; 3], [2.0; 3]], &influences, triangles, &Budget::new(0)).unwrap();
+        let joined = join(vec![[0.0; 3], [1.0; 3], [2.0; 3]], influences, triangles, &Budget::new(0)).unwrap();
         assert_eq!(joined.indices, [0, 1, 2, 3, 2, 1, 3, 1, 2]);
         assert_eq!(joined.positions.len(), 4);
         assert_eq!(joined.influences.pairs(), [0u16, 1, 2, 0].map(|joint| (joint, 1.0f32)));

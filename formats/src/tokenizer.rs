@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
 
     /// Consumes the next token, which must exist.
     pub(super) fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
-        self.next().ok_or_else(|| self.fault_at(self.text.len(), format!("the file ends here; expected {expected}")))
+        self.next().ok_or_else(|| self.fault(self.text.len(), format!("the file ends here; expected {expected}")))
     }
 
     /// Expects this word.
@@ -197,7 +197,7 @@ impl<'a> Scanner<'a> {
         let start = self.offset();
         let rotation = self.numbers(what)?;
         let checked = self.off_unit.check(&rotation);
-        checked.map(|()| rotation).map_err(|problem| self.fault_at(start, format!("{what} {problem}")))
+        checked.map(|()| rotation).map_err(|problem| self.fault(start, format!("{what} {problem}")))
     }
 
     /// Expects a whole number within a type's range.
@@ -212,9 +212,25 @@ impl<'a> Scanner<'a> {
         let start = self.offset();
         let index: u32 = self.integer(what)?;
         ensure((index as usize) < count, || {
-            self.fault_at(start, format!("{what} {index} is out of range; there are {count}"))
+            self.fault(start, format!("{what} {index} is out of range; there are {count}"))
         })?;
         Ok(index)
+    }
+
+    /// Refuses a parent that is not one of `count`, each a `what`, at a byte of the file.
+    pub(super) fn check_parent(
+        &self,
+        offset: usize,
+        parent: Option<usize>,
+        count: usize,
+        what: &str,
+    ) -> Result<(), Fault> {
+        match parent {
+            Some(parent) if parent >= count => {
+                Err(self.fault(offset, format!("parent {parent} is out of range; there are {count} {what}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Byte offset of the next token.
@@ -222,20 +238,15 @@ impl<'a> Scanner<'a> {
         self.peek().map_or(self.text.len(), |token| token.offset)
     }
 
-    /// A fault at a token.
-    pub(super) fn fault(&self, token: Token, problem: impl Into<String>) -> Fault {
-        self.fault_at(token.offset, problem)
-    }
-
     /// A fault for a token that is not the expected one.
     pub(super) fn unexpected(&self, token: Token, expected: &str) -> Fault {
         // In a damaged file one token can be very long.
         let shown: String = token.text.chars().take(40).collect();
-        self.fault(token, format!("{shown:?}; expected {expected}"))
+        self.fault(token.offset, format!("{shown:?}; expected {expected}"))
     }
 
     /// A fault at a byte of the file.
-    pub(super) fn fault_at(&self, offset: usize, problem: impl Into<String>) -> Fault {
+    pub(super) fn fault(&self, offset: usize, problem: impl Into<String>) -> Fault {
         Fault::new(Place::of(self.text.as_bytes(), offset).to_string(), problem)
     }
 }

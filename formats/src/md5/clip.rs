@@ -4,11 +4,12 @@ use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::ImportError;
 use crate::fault::{Fault, ensure};
 use crate::tokenizer::Scanner;
-use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
+use crate::tracks::Tracks;
+use skinbench_kernels::model::{Clip, RotationBlend};
 use std::path::Path;
 
-/// Copies of a key from reading to the store.
-const COPIES: u64 = 4;
+/// Copies of a key from reading to the store, with room to grow.
+const COPIES: u64 = 5;
 
 /// Components of a joint that each frame holds, and their offset.
 struct Moving {
@@ -44,7 +45,7 @@ fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u1
     let start = file.offset();
     let count: usize = file.labelled("numJoints")?;
     ensure(count == joints.len(), || {
-        file.fault_at(start, format!("{count} joints; expected {}, as the mesh has", joints.len()))
+        file.fault(start, format!("{count} joints; expected {}, as the mesh has", joints.len()))
     })?;
     file.expect("frameRate")?;
     let rate: f64 = file.accepted("frames per second, more than 0", Scanner::number, |rate| *rate > 0.0)?.into();
@@ -70,24 +71,19 @@ fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u1
     let time = |frame: u32| (f64::from(frame) / rate) as f32;
     let mut keys = Vec::new();
     for ((moving, base), &joint) in moving.iter().zip(&base).zip(joint_of) {
-        for (channel, mask, shift, base) in
-            [(Channel::Translation, Moving::TRANSLATION, 0, base.0), (Channel::Rotation, Moving::ROTATION, 3, base.1)]
-        {
-            // Channels that no frame moves have the value of the base frame, not of the bind pose.
-            let count = if moving.flags & mask == 0 { frames.min(1) } else { frames };
-            file.budget.charge(u64::from(count) * (4 + 4 * channel.width() as u64) * COPIES, || "frames".into())?;
-            let value = |frame: u32| {
-                let parts = moving.components(shift, base, &values[frame as usize]);
-                let rotation = unit_quaternion(parts).as_quat().to_array();
-                let [x, y, z] = parts;
-                let wide = if channel == Channel::Rotation { rotation } else { [x, y, z, 0.0] };
-                wide.into_iter().take(channel.width())
-            };
-            if count > 0 {
-                let times = (0..count).map(time).collect();
-                keys.push(Keys::linear(joint, channel, times, (0..count).flat_map(value).collect()));
-            }
+        let mut tracks = Tracks::new(joint);
+        // Channels that no frame moves have the value of the base frame, not of the bind pose.
+        let count = if moving.flags == 0 { 1 } else { values.len() };
+        for (frame, values) in (0..).zip(&values).take(count) {
+            let [moves, turns] =
+                [Moving::TRANSLATION, Moving::ROTATION].map(|mask| frame == 0 || moving.flags & mask != 0);
+            let numbers = 4 * u64::from(moves) + 5 * u64::from(turns);
+            file.budget.charge(4 * numbers * COPIES, || "frames".into())?;
+            let translation = moves.then(|| moving.components(0, base.0, values));
+            let rotation = turns.then(|| unit_quaternion(moving.components(3, base.1, values)).as_quat().to_array());
+            tracks.push(time(frame), translation, rotation, None);
         }
+        keys.extend(tracks.into_keys());
     }
     Clip::new(name, Some(time(frames.saturating_sub(1))), RotationBlend::Slerp, keys)
 }
@@ -96,12 +92,12 @@ fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u1
 fn moving(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Moving, Fault> {
     let start = file.offset();
     let listed = ListedJoint::read(file)?;
-    ensure(listed == *joint, || file.fault_at(start, format!("{listed:?}; expected {joint:?}, as the mesh has")))?;
+    ensure(listed == *joint, || file.fault(start, format!("{listed:?}; expected {joint:?}, as the mesh has")))?;
     let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
     let (first, count) = (file.integer::<u32>("the first component")? as usize, flags.count_ones() as usize);
     ensure(count == 0 || first.saturating_add(count) <= components, || {
         let expected = format!("expected them among a frame's {components}");
-        file.fault_at(start, format!("{count} components from {first}; {expected}"))
+        file.fault(start, format!("{count} components from {first}; {expected}"))
     })?;
     Ok(Moving { flags, first })
 }

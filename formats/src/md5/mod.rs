@@ -29,19 +29,17 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
     let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
     let joint_of = parts.skins[0].joints.clone();
-    if clips.is_empty() {
-        let own = file.with_extension("md5anim");
-        for other in clips_beside(file, &own) {
-            match clip::import(&other, &joints, &joint_of) {
-                Ok(clip) => parts.clips.push(clip),
-                Err(error) if other == own => return Err(error),
-                // A folder may hold several characters.
-                Err(error) => parts.repairs.push(Repair { message: format!("left out {error}") }),
+    let own = file.with_extension("md5anim");
+    let found = if clips.is_empty() { clips_beside(file, &own) } else { clips.to_vec() };
+    for path in found {
+        match clip::import(&path, &joints, &joint_of) {
+            Ok(clip) => parts.clips.push(clip),
+            // A folder may hold several characters.
+            Err(error) if clips.is_empty() && path != own => {
+                parts.repairs.push(Repair { message: format!("left out {error}") });
             }
+            Err(error) => return Err(error),
         }
-    }
-    for clip in clips {
-        parts.clips.push(clip::import(clip, &joints, &joint_of)?);
     }
     Ok(parts)
 }
@@ -79,7 +77,7 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
     file.expect("joints")?;
     let (listed, poses): (Vec<ListedJoint>, Vec<DAffine3>) =
         file.braced(|file| (0..joints).map(|_| joint(file, joints)).collect())?;
-    let mut apart = Apart::default();
+    let mut apart = Vec::new();
     let (materials, primitives) = (0..meshes)
         .map(|material| {
             file.expect("mesh")?;
@@ -87,18 +85,24 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
         })
         .collect::<Result<_, Fault>>()?;
     let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
-        let to_parent = joint.parent.and_then(|p| poses.get(p)).map_or(*pose, |parent| parent.inverse() * *pose);
+        let to_parent = joint.parent.map_or(*pose, |parent| poses[parent].inverse() * *pose);
         Joint::new(&joint.name, joint.parent, matrices::decompose(&to_parent))
     };
     let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
     let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
     let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
-    let parts = ModelParts {
+    let mut parts = ModelParts {
         axes: Axes { handedness: Handedness::Right, up: 2 },
         materials,
-        repairs: apart.describe().into_iter().collect(),
         ..ModelParts::new(name, skeleton, skin, primitives)
     };
+    if let Some(worst) = apart.iter().copied().reduce(f64::max) {
+        let count = apart.len();
+        let message = format!(
+            "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
+        );
+        parts.repairs.push(Repair { message });
+    }
     Ok((parts, listed))
 }
 
@@ -106,20 +110,19 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
 fn joint(file: &mut Scanner, count: u16) -> Result<(ListedJoint, DAffine3), Fault> {
     let start = file.offset();
     let joint = ListedJoint::read(file)?;
-    if let Some(parent) = joint.parent.filter(|parent| *parent >= usize::from(count)) {
-        let problem = format!("parent {parent} is out of range; there are {count} joints");
-        return Err(file.fault_at(start, problem));
-    }
+    file.check_parent(start, joint.parent, count.into(), "joints")?;
     let translation = DVec3::from(tuple(file, "a position")?.map(f64::from));
     let rotation = unit_quaternion(tuple(file, "an orientation")?);
     Ok((joint, DAffine3::from_rotation_translation(rotation, translation)))
 }
 
+/// Reads a mesh. `apart` gets the distance between the bind positions of each vertex whose weights give different ones:
+/// no product of one position with joint matrices can express them.
 fn mesh(
     file: &mut Scanner,
     material: u16,
     poses: &[DAffine3],
-    apart: &mut Apart,
+    apart: &mut Vec<f64>,
 ) -> Result<(Material, PrimitiveData), Fault> {
     let name = if file.accept("shader") { file.string("a shader")? } else { "" }.to_owned();
     let vertices = list(file, "numverts", "vert", |file, token| {
@@ -153,19 +156,22 @@ fn mesh(
         let Some(own) = weights.get(vertex.first_weight as usize..end) else {
             let VertexLine { offset, first_weight, weights: count, .. } = vertex;
             let expected = format!("expected them among the mesh's {}", weights.len());
-            return Err(file.fault_at(*offset, format!("{count} weights from {first_weight}; {expected}")));
+            return Err(file.fault(*offset, format!("{count} weights from {first_weight}; {expected}")));
         };
         // Vertices may share weights, so that few bytes can request many influences.
         file.budget.charge_vertices(1, own.len(), || "weights".into())?;
         let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
         ensure(sum > 0.0, || {
             let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
-            file.fault_at(vertex.offset, problem)
+            file.fault(vertex.offset, problem)
         })?;
         let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
         let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
         let held = own.iter().filter(|w| w.bias > 0.0);
-        apart.look(position, held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max));
+        let distance = held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max);
+        if distance > APART * position.abs().max_element().max(1.0) {
+            apart.push(distance);
+        }
         primitive.positions.push(position.as_vec3().to_array());
         primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
     }
@@ -186,29 +192,4 @@ fn list<T>(
         read(file, token)
     };
     (0..count).map(item).collect()
-}
-
-/// Vertices whose weights give different positions at bind: no product of one position with joint matrices can express
-/// them.
-#[derive(Default)]
-struct Apart {
-    count: u32,
-    worst: f64,
-}
-
-impl Apart {
-    fn look(&mut self, position: DVec3, distance: f64) {
-        if distance > APART * position.abs().max_element().max(1.0) {
-            self.count += 1;
-            self.worst = self.worst.max(distance);
-        }
-    }
-
-    fn describe(self) -> Option<Repair> {
-        let Self { count, worst } = self;
-        let message = format!(
-            "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
-        );
-        (count > 0).then_some(Repair { message })
-    }
 }

@@ -24,38 +24,36 @@ pub(super) fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
 }
 
 fn parse(script: &str) -> HashMap<String, Unit> {
-    let mut units: HashMap<String, Unit> = HashMap::new();
-    let mut material = String::new();
-    // Whether lines are about the first unit of the material, and the wrapping that it has stated so far.
-    let (mut first, mut wrapping) = (false, [Wrap::Repeat; 2]);
-    for line in script.lines() {
+    // Each line as its first word and the rest.
+    let lines = script.lines().map(|line| {
         let line = line.split("//").next().unwrap_or("").trim_end_matches('{').trim();
-        let (key, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        match key {
-            "material" => {
-                let name = rest.split(" : ").next().unwrap_or(rest);
-                material = name.trim().trim_matches('"').to_owned();
-            }
-            "texture_unit" => (first, wrapping) = (!units.contains_key(&material), [Wrap::Repeat; 2]),
-            "texture" if first => {
-                // Flags, such as the number of mipmaps, may follow the name.
-                let name = match rest.trim().strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-                    Some((name, _)) => name,
-                    None => rest.split_whitespace().next().unwrap_or(""),
-                };
-                units.entry(material.clone()).or_insert(Unit { name: name.into(), wrap: wrapping });
-            }
-            "tex_address_mode" if first => {
-                let modes: Vec<Wrap> = rest.split_whitespace().map(wrap).collect();
-                if let Some(&across) = modes.first() {
-                    wrapping = [across, *modes.get(1).unwrap_or(&across)];
-                }
-                units.entry(material.clone()).and_modify(|unit| unit.wrap = wrapping);
-            }
-            _ => {}
+        line.split_once(char::is_whitespace).unwrap_or((line, ""))
+    });
+    let lines: Vec<(&str, &str)> = lines.collect();
+    let mut units = HashMap::new();
+    for material in lines.chunk_by(|_, (key, _)| *key != "material") {
+        let ("material", rest) = material[0] else { continue };
+        let name = rest.split(" : ").next().unwrap_or(rest).trim().trim_matches('"');
+        let unit = material.split(|(key, _)| *key == "texture_unit").skip(1).find_map(unit);
+        if let Some(unit) = unit {
+            units.entry(name.to_owned()).or_insert(unit);
         }
     }
     units
+}
+
+/// The image of a texture unit with these lines, if there is one.
+fn unit(lines: &[(&str, &str)]) -> Option<Unit> {
+    let texture = lines.iter().find(|(key, _)| *key == "texture")?.1.trim();
+    // Flags, such as the number of mipmaps, may follow the name.
+    let name = match texture.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+        Some((name, _)) => name,
+        None => texture.split_whitespace().next().unwrap_or(""),
+    };
+    let modes = lines.iter().rfind(|(key, _)| *key == "tex_address_mode").map_or("", |(_, modes)| modes);
+    let mut modes = modes.split_whitespace().map(wrap);
+    let across = modes.next().unwrap_or_default();
+    Some(Unit { name: name.into(), wrap: [across, modes.next().unwrap_or(across)] })
 }
 
 fn wrap(mode: &str) -> Wrap {

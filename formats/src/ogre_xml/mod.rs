@@ -13,7 +13,7 @@ use crate::fault::in_file;
 use crate::read_file::{contains, read_text, stem};
 use crate::textures::LeftOut;
 use crate::{ImportError, beside};
-use skinbench_kernels::model::{ModelParts, SkinData};
+use skinbench_kernels::model::ModelParts;
 use std::path::{Path, PathBuf};
 use xml::{Element, Xml};
 
@@ -29,27 +29,24 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     let skeleton_file = linked(file, mesh.root())?;
     let text = read_text(&skeleton_file)?;
     budget.grant(text.len() as u64);
-    let skeleton = Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root()));
-    let skeleton = skeleton.map_err(in_file(&skeleton_file))?;
-    let read = mesh::read(mesh.root(), &skeleton.index_of, &budget);
-    let (primitives, mut materials) = read.map_err(in_file(file))?;
-
-    let skin = SkinData::at_rest(&skeleton.joints, skeleton.joint_of);
-    let skin = skin.map_err(in_file(&skeleton_file))?;
     let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
+    let skeleton = Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root(), name));
+    let (mut parts, entry_of) = skeleton.map_err(in_file(&skeleton_file))?;
+    let read = mesh::read(mesh.root(), &entry_of, &budget);
+    (parts.primitives, parts.materials) = read.map_err(in_file(file))?;
+
     let units = material::units(file, name);
     let mut left_out = LeftOut::default();
-    for material in &mut materials {
+    for material in &mut parts.materials {
         let unit = units.get(&material.name);
         material.texture = unit.and_then(|unit| left_out.keep(unit.texture(file)));
         if material.texture.is_some() {
             material.base_color = [1.0; 4];
         }
     }
-    let repairs = skeleton.repairs.into_iter().chain(left_out.describe()).collect();
-    let parts = ModelParts::new(name, skeleton.joints, skin, primitives);
-    Ok(ModelParts { clips: skeleton.clips, materials, repairs, ..parts })
+    parts.repairs.extend(left_out.describe());
+    Ok(parts)
 }
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.

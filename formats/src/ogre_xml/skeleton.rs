@@ -2,20 +2,10 @@
 
 use super::xml::Element;
 use crate::fault::{Fault, ensure};
+use crate::tracks::Tracks;
 use glam::{DQuat, DVec3, Vec3};
-use skinbench_kernels::model::{Channel, Clip, Joint, Keys, Repair, RotationBlend, Skeleton, Transform};
+use skinbench_kernels::model::{Clip, Joint, ModelParts, Repair, RotationBlend, Skeleton, SkinData, Transform};
 use std::collections::HashMap;
-
-/// Content of a skeleton file.
-pub(super) struct SkeletonFile {
-    pub(super) joints: Skeleton,
-    pub(super) clips: Vec<Clip>,
-    /// Joint of each bone, in the file's order.
-    pub(super) joint_of: Vec<u16>,
-    /// Index, in the file's order, of each bone's ID.
-    pub(super) index_of: HashMap<u32, u16>,
-    pub(super) repairs: Vec<Repair>,
-}
 
 /// The transform of a bone, with parts of the identity where the file gives none.
 #[derive(Clone, Copy, PartialEq)]
@@ -56,8 +46,8 @@ impl Bones {
     }
 }
 
-/// Reads the whole file.
-pub(super) fn read(root: Element) -> Result<SkeletonFile, Fault> {
+/// Reads the whole file, as parts of a model without primitives; and the palette entry of each bone's ID.
+pub(super) fn read(root: Element, name: &str) -> Result<(ModelParts, HashMap<u32, u16>), Fault> {
     let mut bones = Bones::default();
     root.inside("bones").try_for_each(|element| bone(element, &mut bones))?;
     for element in root.inside("bonehierarchy") {
@@ -66,11 +56,13 @@ pub(super) fn read(root: Element) -> Result<SkeletonFile, Fault> {
         ensure(other.is_none(), || element.fault("a second parent for the bone; expected one"))?;
     }
     let joints = std::mem::take(&mut bones.joints);
-    let (joints, joint_of) = Skeleton::new(joints).map_err(|error| root.fault(error.to_string()))?;
+    let (skeleton, joint_of) = Skeleton::new(joints).map_err(|error| root.fault(error.to_string()))?;
     let mut meetings = Meetings::default();
     let clips = root.inside("animations").map(|element| clip(element, &bones, &joint_of, &mut meetings));
     let clips = clips.collect::<Result<_, _>>()?;
-    Ok(SkeletonFile { joints, clips, joint_of, index_of: bones.by_id, repairs: meetings.describe() })
+    let skin = SkinData::at_rest(&skeleton, joint_of)?;
+    let parts = ModelParts::new(name, skeleton, skin, Vec::new());
+    Ok((ModelParts { clips, repairs: meetings.describe(), ..parts }, bones.by_id))
 }
 
 fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
@@ -99,7 +91,7 @@ fn clip(element: Element, bones: &Bones, joint_of: &[u16], meetings: &mut Meetin
     for track in element.inside("tracks") {
         let bone = bones.named(track, "bone")?;
         let keyframes = meetings.resolve(keyframes(track)?, length);
-        keys.extend(tracks(joint_of[bone], &bones.binds[bone], &keyframes));
+        keys.extend(tracks(joint_of[bone], &bones.binds[bone], &keyframes).into_keys());
     }
     let clip = Clip::new(name, Some(length), RotationBlend::Nlerp, keys);
     clip.map_err(|error| element.fault(error.to_string()))
@@ -177,19 +169,16 @@ impl Meetings {
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.
-fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Vec<Keys> {
-    let poses = || keyframes.iter().map(|keyframe| keyframe.pose);
-    let track = |channel, values| Keys::linear(joint, channel, keyframes.iter().map(|k| k.time).collect(), values);
-    let translations = poses().flat_map(|pose| (bind.translation + pose.translation).as_vec3().to_array());
-    let rotations = poses().flat_map(|pose| (bind.rotation * pose.rotation).as_quat().to_array());
-    let scales = poses().flat_map(|pose| (bind.scale * pose.scale).as_vec3().to_array());
-    let all = [
-        track(Channel::Translation, translations.collect()),
-        track(Channel::Rotation, rotations.collect()),
-        track(Channel::Scale, scales.collect()),
-    ];
-    let given = |part: usize| poses().any(|pose| pose.given[part]);
-    (0..).zip(all).filter(|(part, _)| given(*part)).map(|(_, track)| track).collect()
+fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Tracks {
+    let [moves, turns, scales] = [0, 1, 2].map(|part| keyframes.iter().any(|keyframe| keyframe.pose.given[part]));
+    let mut tracks = Tracks::new(joint);
+    for Keyframe { time, pose } in keyframes {
+        let translation = (bind.translation + pose.translation).as_vec3().to_array();
+        let rotation = (bind.rotation * pose.rotation).as_quat().to_array();
+        let scale = (bind.scale * pose.scale).as_vec3().to_array();
+        tracks.push(*time, moves.then_some(translation), turns.then_some(rotation), scales.then_some(scale));
+    }
+    tracks
 }
 
 fn vector(element: Element) -> Result<DVec3, Fault> {

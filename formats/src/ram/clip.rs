@@ -24,24 +24,23 @@ pub(super) fn import(
         while let Some(token) = file.peek() {
             let track = JointFrames::read(file, tracks.len(), frames, &names)?;
             if tracks.iter().any(|other| other.joint == track.joint) {
-                return Err(file.fault(token, format!("a second track for joint {}; expected one", track.joint)));
+                return Err(file.fault(token.offset, format!("a second track for joint {}; expected one", track.joint)));
             }
             tracks.push(track);
         }
-        let last = tracks.iter().filter_map(|t| t.frames.last()).max();
-        let period = frames.or(last.map(|&l| l + 1)).unwrap_or(0);
-        let shown = tracks.into_iter().filter(|t| !t.frames.is_empty());
+        let last = tracks.iter().filter_map(|track| Some(track.rotations.last()?.0)).max();
+        let period = frames.or(last.map(|last| last + 1)).unwrap_or(0);
+        let shown = tracks.into_iter().filter(|track| !track.rotations.is_empty());
         let keys = shown.map(|track| track.keys(period, orientations, joint_of)).collect();
         let clip = Clip::new(name, Some(seconds(period.into())), RotationBlend::AuthoredPath, keys)?;
         Ok((clip, file.off_unit.describe("rotation keys")))
     })
 }
 
-/// A joint's frames and the rotations at them.
+/// A joint's rotations, each with its frame.
 struct JointFrames {
     joint: usize,
-    frames: Vec<u32>,
-    rotations: Vec<DQuat>,
+    rotations: Vec<(u32, DQuat)>,
 }
 
 impl JointFrames {
@@ -53,45 +52,46 @@ impl JointFrames {
         let known = names[joint];
         let expected = format!("{known:?}, as the model names joint {joint}");
         file.accepted(&expected, Scanner::string, |name| name == known)?;
-        let mut track = Self { joint, frames: Vec::new(), rotations: Vec::new() };
+        let mut rotations: Vec<(u32, DQuat)> = Vec::new();
         while file.at_number() {
-            file.exactly(track.frames.len() as u32, "the ID")?;
+            file.exactly(rotations.len() as u32, "the ID")?;
             // Far beyond this, neighbouring frames would have the same time in f32 seconds.
             let end = frames.unwrap_or(u32::MAX).min(1 << 20);
-            let first = track.frames.last().map_or(0, |previous| previous + 1);
+            let previous = rotations.last().copied();
+            let first = previous.map_or(0, |(previous, _)| previous + 1);
             let expected = format!("a frame from {first} to before {end}");
-            track.frames.push(file.accepted(&expected, Scanner::integer, |frame| (first..end).contains(frame))?);
+            let frame = file.accepted(&expected, Scanner::integer, |frame| (first..end).contains(frame))?;
             let rotation = matrices::quaternion(file.quaternion("a rotation")?);
-            track.rotations.push(track.rotations.last().map_or(rotation, |&last| apart(last, rotation)));
+            rotations.push((frame, previous.map_or(rotation, |(_, last)| apart(last, rotation))));
         }
-        Ok(track)
+        Ok(Self { joint, rotations })
     }
 
     /// Converts to keys in seconds. In the remaining frames of the period, the track interpolates from its last key to
     /// its first, across the period's end.
     fn keys(self, period: u32, orientations: &[DQuat], joint_of: &[u16]) -> Keys {
-        let Self { joint, frames, mut rotations } = self;
-        let mut times: Vec<f64> = frames.iter().map(|&f| f64::from(f)).collect();
-        if let ([first, .., last], [early, .., late]) = (&frames[..], &rotations[..]) {
-            let [first, last, period] = [*first, *last, period].map(f64::from);
+        let own = self.rotations.into_iter().map(|(frame, rotation)| (f64::from(frame), rotation));
+        let mut keys: Vec<(f64, DQuat)> = own.collect();
+        if let [(first, early), .., (last, late)] = keys[..] {
+            let period = f64::from(period);
             // The same path twice: each copy has the signs of the keys next to it.
-            let into = Wrap { from: apart(*early, *late), to: *early, start: last - period, end: first };
-            let out = Wrap { from: *late, to: apart(*late, *early), start: last, end: period + first };
+            let into = Wrap { from: apart(early, late), to: early, start: last - period, end: first };
+            let out = Wrap { from: late, to: apart(late, early), start: last, end: period + first };
             if first == 0.0 {
-                times.push(out.end);
-                rotations.push(out.to);
+                keys.push((out.end, out.to));
             } else {
-                let mut keys = vec![(0.0, into.at(0.0))];
-                into.follow(0.0, first, Wrap::DEPTH, &mut keys);
-                keys.extend(times.into_iter().zip(rotations));
-                out.follow(last, period, Wrap::DEPTH, &mut keys);
-                keys.push((period, out.at(period)));
-                (times, rotations) = keys.into_iter().unzip();
+                let mut whole = vec![(0.0, into.at(0.0))];
+                into.follow(0.0, first, Wrap::DEPTH, &mut whole);
+                whole.append(&mut keys);
+                out.follow(last, period, Wrap::DEPTH, &mut whole);
+                whole.push((period, out.at(period)));
+                keys = whole;
             }
         }
-        let orientation = orientations[joint];
-        let values = rotations.iter().flat_map(|&r| (orientation * r).as_quat().to_array()).collect();
-        Keys::linear(joint_of[joint], Channel::Rotation, times.into_iter().map(seconds).collect(), values)
+        let orientation = orientations[self.joint];
+        let times = keys.iter().map(|(frame, _)| seconds(*frame)).collect();
+        let values = keys.iter().flat_map(|(_, rotation)| (orientation * *rotation).as_quat().to_array()).collect();
+        Keys::linear(joint_of[self.joint], Channel::Rotation, times, values)
     }
 }
 

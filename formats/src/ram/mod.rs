@@ -66,7 +66,7 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fa
 
     let shaders = triangles.iter().map(|(shader, _)| shader + 1).max().unwrap_or(1);
     let material = |shader| Material { name: format!("shader {shader}"), ..Material::default() };
-    let primitive = seams::join(positions, &influences, triangles, &file.budget)?;
+    let primitive = seams::join(positions, influences, triangles, &file.budget)?;
     let (skeleton, joint_of) = Skeleton::new(joints)?;
     let skin = SkinData::at_rest(&skeleton, joint_of)?;
     let parts = ModelParts {
@@ -97,20 +97,21 @@ fn rows<T>(
     match (stated, count) {
         (Some(token), Some(count)) if count != rows.len() => {
             let problem = format!("{count} {name}, but {} follow; expected the same number", rows.len());
-            Err(file.fault(token, problem))
+            Err(file.fault(token.offset, problem))
         }
         _ => Ok(rows),
     }
 }
 
 fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
-    let mut last_parent = None;
+    // The largest, with its place.
+    let mut last_parent = (None, 0);
     let rows = rows(file, "joints", |file| {
         let name = file.string("a joint's name")?.to_owned();
         file.expect("parent")?;
         let start = file.offset();
-        let parent: i32 = file.integer("a parent")?;
-        last_parent = last_parent.max(Some((parent, start)));
+        let parent = usize::try_from(file.integer::<i32>("a parent")?).ok();
+        last_parent = last_parent.max((parent, start));
         file.expect("orientation")?;
         let orientation = matrices::quaternion(file.quaternion("an orientation")?);
         file.expect("translation")?;
@@ -118,14 +119,9 @@ fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
         file.expect("rotation")?;
         let rotation = (orientation * matrices::quaternion(file.quaternion("a rotation")?)).as_quat();
         let rest = Transform { rotation, translation, ..Transform::IDENTITY };
-        Ok((Joint::new(name, usize::try_from(parent).ok(), rest), orientation))
+        Ok((Joint::new(name, parent, rest), orientation))
     })?;
-    let count = rows.len();
-    match last_parent {
-        Some((parent, offset)) if usize::try_from(parent).is_ok_and(|p| p >= count) => {
-            let problem = format!("parent {parent} is out of range; there are {count} joints");
-            Err(file.fault_at(offset, problem))
-        }
-        _ => Ok(rows.into_iter().unzip()),
-    }
+    let (parent, offset) = last_parent;
+    file.check_parent(offset, parent, rows.len(), "joints")?;
+    Ok(rows.into_iter().unzip())
 }

@@ -1,9 +1,10 @@
 //! Conversion of animations: keys per bone, or every bone's pose in every frame.
 
-use super::document::{Animation, Geometry, Key, Pose};
+use super::document::{Animation, Geometry, Pose};
 use crate::budget::Budget;
 use crate::fault::{Fault, OffUnit, ensure};
-use skinbench_kernels::model::{Channel, Clip, Keys, RotationBlend};
+use crate::tracks::Tracks;
+use skinbench_kernels::model::{Clip, RotationBlend};
 
 /// Frame rate of files that count frames and state none.
 const FRAMES_PER_SECOND: f32 = 25.0;
@@ -20,18 +21,18 @@ pub(super) struct ClipReader<'a> {
 
 impl ClipReader<'_> {
     /// Converts every animation of a geometry to a clip.
-    pub fn clips(&mut self, geometry: &Geometry, path: &str, budget: &Budget) -> Result<Vec<Clip>, Fault> {
+    pub fn clips(&mut self, geometry: &Geometry, budget: &Budget) -> Result<Vec<Clip>, Fault> {
         let count = geometry.animations.len() as u64;
-        budget.charge(count.saturating_mul(BYTES_PER_CLIP), || format!("{path}animations"))?;
+        budget.charge(count.saturating_mul(BYTES_PER_CLIP), || "animations".into())?;
         let mut clips = Vec::new();
         if let Some(animation) = &geometry.animation {
-            clips.push(self.clip(animation, &format!("{path}animation"))?);
+            clips.push(self.clip(animation, "animation")?);
         }
         for (index, animation) in geometry.animations.iter().enumerate() {
-            clips.push(self.clip(animation, &format!("{path}animations[{index}]"))?);
+            clips.push(self.clip(animation, &format!("animations[{index}]"))?);
         }
         if !geometry.keyframes.is_empty() {
-            clips.push(self.frames(&geometry.keyframes, geometry.fps, "", path)?);
+            clips.push(self.frames(&geometry.keyframes, geometry.fps, "", "")?);
         }
         Ok(clips)
     }
@@ -55,7 +56,7 @@ impl ClipReader<'_> {
         let mut keys = Vec::new();
         for (index, (track, &joint)) in animation.hierarchy.iter().zip(self.joint_of).enumerate() {
             let place = |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
-            let mut channels = Channels::new(joint);
+            let mut tracks = Tracks::new(joint);
             let mut previous = f32::NEG_INFINITY;
             for (at, key) in track.keys.iter().enumerate() {
                 ensure(key.time.is_finite() && key.time >= 0.0 && key.time > previous, || {
@@ -65,9 +66,9 @@ impl ClipReader<'_> {
                 previous = key.time;
                 let checked = key.rot.map_or(Ok(()), |rotation| self.off_unit.check(&rotation));
                 checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
-                channels.push((f64::from(key.time) * unit) as f32, key);
+                tracks.push((f64::from(key.time) * unit) as f32, key.pos, key.rot, key.scl);
             }
-            keys.extend(channels.into_keys());
+            keys.extend(tracks.into_keys());
         }
         let clip = Clip::new(&animation.name, length, RotationBlend::Slerp, keys);
         clip.map_err(|error| error.within(place))
@@ -76,27 +77,24 @@ impl ClipReader<'_> {
     /// Converts the tutorial's variant; the first frame follows the last one.
     fn frames(&mut self, frames: &[Vec<Pose>], fps: Option<f32>, name: &str, path: &str) -> Result<Clip, Fault> {
         let rate = f64::from(rate(fps, &format!("{path}fps"))?);
+        let time = |frame: usize| (frame as f64 / rate) as f32;
+        let mut tracks: Vec<Tracks> = self.joint_of.iter().copied().map(Tracks::new).collect();
         for (index, poses) in frames.iter().enumerate() {
             let place = format!("{path}keyframes[{index}]");
             ensure(poses.len() == self.joint_of.len(), || {
                 let problem = format!("{} poses; expected one for each of {} bones", poses.len(), self.joint_of.len());
                 Fault::new(&place, problem)
             })?;
-            for (bone, pose) in poses.iter().enumerate() {
+            for (bone, (pose, tracks)) in poses.iter().zip(&mut tracks).enumerate() {
                 let checked = self.off_unit.check(&pose.rot);
                 checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
+                tracks.push(time(index), Some(pose.pos), Some(pose.rot), None);
             }
         }
-        let time = |frame: usize| (frame as f64 / rate) as f32;
-        let turn = || frames.iter().chain(frames.first()).enumerate();
-        let mut keys = Vec::new();
-        for (bone, &joint) in self.joint_of.iter().enumerate() {
-            let mut channels = Channels::new(joint);
-            for (index, pose) in turn().filter_map(|(index, poses)| Some((index, poses.get(bone)?))) {
-                channels.push(time(index), &Key { time: 0.0, pos: Some(pose.pos), rot: Some(pose.rot), scl: None });
-            }
-            keys.extend(channels.into_keys());
+        for (pose, tracks) in frames.first().into_iter().flatten().zip(&mut tracks) {
+            tracks.push(time(frames.len()), Some(pose.pos), Some(pose.rot), None);
         }
+        let keys = tracks.into_iter().flat_map(Tracks::into_keys).collect();
         let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
         clip.map_err(|error| error.within(format!("{path}keyframes")))
     }
@@ -106,30 +104,4 @@ fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
     let rate = fps.unwrap_or(FRAMES_PER_SECOND);
     let problem = || Fault::new(place, format!("{rate}; expected frames per second, more than 0"));
     ensure(rate.is_finite() && rate > 0.0, problem).map(|()| rate)
-}
-
-/// A bone's tracks. A key without a value for a channel does not count for that channel, and a channel without keys
-/// keeps the rest pose.
-struct Channels([Keys; 3]);
-
-impl Channels {
-    fn new(joint: u16) -> Self {
-        let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
-        Self(channels.map(|channel| Keys::linear(joint, channel, Vec::new(), Vec::new())))
-    }
-
-    fn push(&mut self, time: f32, key: &Key) {
-        let parts: [Option<&[f32]>; 3] =
-            [key.pos.as_ref().map(|p| &p[..]), key.rot.as_ref().map(|r| &r[..]), key.scl.as_ref().map(|s| &s[..])];
-        for (keys, values) in self.0.iter_mut().zip(parts) {
-            if let Some(values) = values {
-                keys.times.push(time);
-                keys.values.extend_from_slice(values);
-            }
-        }
-    }
-
-    fn into_keys(self) -> impl Iterator<Item = Keys> {
-        self.0.into_iter().filter(|keys| !keys.times.is_empty())
-    }
 }

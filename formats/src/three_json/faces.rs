@@ -14,12 +14,12 @@ const COLOR: u32 = 1 << 6;
 const CORNER_COLORS: u32 = 1 << 7;
 
 /// Triangles with the indices of their materials; a quad a b c d becomes a b d and b c d.
-pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
+pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
     let vertices = geometry.vertices.len() / 3;
     let normals = geometry.normals.as_chunks::<3>().0;
     let layers: Vec<&[[f32; 2]]> =
         geometry.uvs.iter().filter(|layer| !layer.is_empty()).map(|layer| layer.as_chunks().0).collect();
-    let mut reader = Reader { faces: &geometry.faces, at: 0, path };
+    let mut reader = Reader { faces: &geometry.faces, at: 0 };
     let mut triangles = Vec::new();
     while reader.at < reader.faces.len() {
         let mask = reader.next()?;
@@ -37,12 +37,10 @@ pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Co
             layers.iter().try_for_each(|layer| reader.index("uv", layer.len()).map(drop))?;
         }
         if mask & CORNER_UVS != 0 {
-            for (number, layer) in layers.iter().enumerate() {
+            // Only the first layer counts.
+            for layer in &layers {
                 for corner in &mut corners[..count] {
-                    let uv = layer[reader.index("uv", layer.len())? as usize];
-                    if number == 0 {
-                        corner.uv = Some(uv);
-                    }
+                    corner.uv.get_or_insert(layer[reader.index("uv", layer.len())? as usize]);
                 }
             }
         }
@@ -71,7 +69,6 @@ pub(super) fn triangles(geometry: &Geometry, path: &str) -> Result<Vec<(u16, [Co
 struct Reader<'a> {
     faces: &'a [u32],
     at: usize,
-    path: &'a str,
 }
 
 impl Reader<'_> {
@@ -92,6 +89,6 @@ impl Reader<'_> {
     }
 
     fn fault(&self, problem: impl Into<String>) -> Fault {
-        Fault::new(format!("{}faces[{}]", self.path, self.at), problem)
+        Fault::new(format!("faces[{}]", self.at), problem)
     }
 }

@@ -49,13 +49,14 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let document: Geometry = crate::read_file::from_json(bytes)?;
     let mut repairs = Vec::new();
     let (path, geometry) = skinned(&document, &mut repairs)?;
-    let (skeleton, joint_of) = skeleton(geometry, &path, &mut repairs)?;
-    let influences = influences(geometry, &path)?;
-    check_numbers(geometry, &path)?;
-    let positions = positions(geometry, &path)?;
+    let inside = |fault: Fault| Fault { place: path.clone() + &fault.place, ..fault };
+    let (skeleton, joint_of) = skeleton(geometry, &mut repairs).map_err(inside)?;
+    let influences = influences(geometry).map_err(inside)?;
+    check_numbers(geometry).map_err(inside)?;
+    let positions = positions(geometry).map_err(inside)?;
     budget.charge_vertices(positions.len(), influences.pairs().len(), || format!("{path}vertices"))?;
 
-    let triangles = faces::triangles(geometry, &path)?;
+    let triangles = faces::triangles(geometry).map_err(inside)?;
     let corners = || triangles.iter().flat_map(|(_, corners)| corners);
     let bare = corners().filter(|c| c.normal.is_none()).count();
     if bare > 0 && bare < 3 * triangles.len() {
@@ -66,13 +67,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     // In an Object-v4 document the materials may be outside the geometry, or absent.
     let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
     let mut left_out = LeftOut::default();
-    let mut materials: Vec<Material> = materials
-        .iter()
-        .map(|found| Material {
-            texture: texture(found, folder).and_then(|found| left_out.keep(found)),
-            ..material(found)
-        })
-        .collect();
+    let mut materials: Vec<Material> = materials.iter().map(|found| material(found, folder, &mut left_out)).collect();
     repairs.extend(left_out.describe());
     if materials.is_empty() {
         materials = vec![Material::default(); usize::from(most) + 1];
@@ -80,13 +75,12 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
         let problem = format!("a face has material {most}; expected one of the {} there are", materials.len());
         return Err(Fault::new(format!("{path}faces"), problem));
     }
-    let primitive = seams::join(positions, &influences, triangles, &budget)?;
+    let primitive = seams::join(positions, influences, triangles, &budget)?;
 
     let mut reader = ClipReader { joint_of: &joint_of, off_unit: OffUnit::default() };
-    let clips = reader.clips(geometry, &path, &budget)?;
+    let clips = reader.clips(geometry, &budget).map_err(inside)?;
     repairs.extend(reader.off_unit.describe("rotation keys"));
-    let of_bones = |error: Fault| error.within(format!("{path}bones"));
-    let skin = SkinData::at_rest(&skeleton, joint_of).map_err(of_bones)?;
+    let skin = SkinData::at_rest(&skeleton, joint_of).map_err(|error| inside(error.within("bones")))?;
     let parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
     Ok(ModelParts { clips, materials, repairs, ..parts })
 }
@@ -108,12 +102,14 @@ fn skinned<'a>(document: &'a Geometry, repairs: &mut Vec<Repair>) -> Result<(Str
     Ok((format!("geometries[{index}].data."), data))
 }
 
-fn material(material: &document::Material) -> Material {
+fn material(material: &document::Material, folder: &Path, left_out: &mut LeftOut) -> Material {
     let name = if material.dbg_name.is_empty() { &material.name } else { &material.dbg_name };
     let packed = |color: u32| [16, 8, 0].map(|shift| ((color >> shift) & 0xff) as f32 / 255.0);
     let [default_r, default_g, default_b, _] = Material::default().base_color;
     let [r, g, b] = material.color_diffuse.or(material.color.map(packed)).unwrap_or([default_r, default_g, default_b]);
-    Material { name: name.clone(), base_color: [r, g, b, material.opacity.unwrap_or(1.0)], ..Material::default() }
+    let base_color = [r, g, b, material.opacity.unwrap_or(1.0)];
+    let texture = texture(material, folder).and_then(|texture| left_out.keep(texture));
+    Material { name: name.clone(), base_color, texture, ..Material::default() }
 }
 
 /// The texture of a material, whose coordinates count from the lower edge of the image.
@@ -130,11 +126,11 @@ fn texture(material: &document::Material, folder: &Path) -> Option<Result<Textur
 }
 
 /// The skeleton, and the joint of each bone.
-fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
+fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
     let mut off_unit = OffUnit::default();
     let mut joints = Vec::with_capacity(geometry.bones.len());
     for (index, Bone { parent, name, pos, rotq, scl }) in geometry.bones.iter().enumerate() {
-        let fault = |field: &str, problem: String| Fault::new(format!("{path}bones[{index}].{field}"), problem);
+        let fault = |field: &str, problem: String| Fault::new(format!("bones[{index}].{field}"), problem);
         // Roots have -1, null or nothing.
         let parent = parent.and_then(|p| usize::try_from(p).ok());
         if let Some(parent) = parent.filter(|&p| p >= geometry.bones.len()) {
@@ -150,67 +146,58 @@ fn skeleton(geometry: &Geometry, path: &str, repairs: &mut Vec<Repair>) -> Resul
         joints.push(Joint::new(name, parent, rest));
     }
     repairs.extend(off_unit.describe("rotations of bones"));
-    Skeleton::new(joints).map_err(|error| error.within(format!("{path}bones")))
+    Skeleton::new(joints).map_err(|error| error.within("bones"))
 }
 
-fn check_numbers(geometry: &Geometry, path: &str) -> Result<(), Fault> {
+fn check_numbers(geometry: &Geometry) -> Result<(), Fault> {
     let lists = [("vertices", &geometry.vertices, 3), ("normals", &geometry.normals, 3)];
     let uvs = geometry.uvs.iter().map(|layer| ("uvs", layer, 2));
     for (name, numbers, width) in lists.into_iter().chain(uvs) {
         ensure(numbers.len().is_multiple_of(width), || {
-            let problem = format!("{} numbers; expected a multiple of {width}", numbers.len());
-            Fault::new(format!("{path}{name}"), problem)
+            Fault::new(name, format!("{} numbers; expected a multiple of {width}", numbers.len()))
         })?;
         // JSON has no infinity, but a JSON number can exceed the range of f32.
         if let Some(at) = numbers.iter().position(|v| !v.is_finite()) {
-            return Err(Fault::new(format!("{path}{name}[{at}]"), "is too large; expected a finite number"));
+            return Err(Fault::new(format!("{name}[{at}]"), "is too large; expected a finite number"));
         }
     }
     Ok(())
 }
 
-fn positions(geometry: &Geometry, path: &str) -> Result<Vec<[f32; 3]>, Fault> {
+fn positions(geometry: &Geometry) -> Result<Vec<[f32; 3]>, Fault> {
     let scale = geometry.scale.unwrap_or(1.0);
     let factor = scale.recip();
     ensure(scale.is_finite() && factor.is_finite(), || {
-        Fault::new(format!("{path}scale"), format!("{scale}; expected a number that is not 0"))
+        Fault::new("scale", format!("{scale}; expected a number that is not 0"))
     })?;
     let positions = geometry.vertices.as_chunks::<3>().0;
     Ok(positions.iter().map(|p| p.map(|v| v * factor)).collect())
 }
 
-fn influences(geometry: &Geometry, path: &str) -> Result<Influences, Fault> {
-    let place = |name: &str| format!("{path}{name}");
+fn influences(geometry: &Geometry) -> Result<Influences, Fault> {
     let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
     let vertices = geometry.vertices.len() / 3;
     let expected = vertices.checked_mul(each).filter(|_| each > 0).ok_or_else(|| {
-        Fault::new(place("influencesPerVertex"), format!("{each}; expected the number of influences per vertex"))
+        Fault::new("influencesPerVertex", format!("{each}; expected the number of influences per vertex"))
     })?;
     for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
         ensure(length == expected, || {
             let problem = format!("{length} numbers; expected {expected}, {each} for each of {vertices} vertices");
-            Fault::new(place(name), problem)
+            Fault::new(name, problem)
         })?;
     }
-    let mut influences = Influences::default();
-    let weights = geometry.skin_weights.chunks(each);
-    for (vertex, (weights, bones)) in weights.zip(geometry.skin_indices.chunks(each)).enumerate() {
-        let mut pairs = Vec::with_capacity(each);
-        for (at, (&weight, &bone)) in weights.iter().zip(bones).enumerate() {
-            let at = vertex * each + at;
-            ensure(weight.is_finite() && weight >= 0.0, || {
-                Fault::new(format!("{path}skinWeights[{at}]"), format!("{weight}; expected a weight of 0 or more"))
-            })?;
-            // Padding refers to any bone, mostly -1.
-            if weight > 0.0 {
-                let bone = usize::try_from(bone).ok().filter(|&b| b < geometry.bones.len()).ok_or_else(|| {
-                    let problem = format!("bone {bone} is out of range; there are {}", geometry.bones.len());
-                    Fault::new(format!("{path}skinIndices[{at}]"), problem)
-                })?;
-                pairs.push((bone as u16, weight));
-            }
-        }
-        influences.push(pairs);
+    let mut pairs = Vec::with_capacity(expected);
+    for (at, (&weight, &bone)) in geometry.skin_weights.iter().zip(&geometry.skin_indices).enumerate() {
+        ensure(weight.is_finite() && weight >= 0.0, || {
+            Fault::new(format!("skinWeights[{at}]"), format!("{weight}; expected a weight of 0 or more"))
+        })?;
+        // Padding refers to any bone, mostly -1.
+        let known = usize::try_from(bone).ok().filter(|&bone| bone < geometry.bones.len());
+        ensure(weight == 0.0 || known.is_some(), || {
+            let problem = format!("bone {bone} is out of range; there are {}", geometry.bones.len());
+            Fault::new(format!("skinIndices[{at}]"), problem)
+        })?;
+        pairs.push((known.unwrap_or(0) as u16, weight));
     }
-    Ok(influences)
+    Ok(pairs.chunks(each).map(|own| own.iter().copied()).collect())
 }
