@@ -159,14 +159,10 @@ mod resample {
         for triangle in indices.as_chunks::<3>().0 {
             let corners = triangle.map(|vertex| {
                 let v = vertex as usize;
-                let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-                let key = (
-                    bits(&from.positions[v]),
-                    from.normals.as_ref().map(|n| bits(&n[v])),
-                    from.uvs.as_ref().map(|t| bits(&t[v])),
-                    from.influences.of(v).map(|(joint, weight)| (joint, weight.to_bits())).collect::<Vec<_>>(),
-                    materials[v],
-                );
+                let looks = from.normals.iter().flat_map(|n| n[v]).chain(from.uvs.iter().flat_map(|t| t[v]));
+                let mut key: Vec<u32> = from.positions[v].into_iter().chain(looks).map(f32::to_bits).collect();
+                key.extend(from.influences.of(v).flat_map(|(joint, weight)| [joint.into(), weight.to_bits()]));
+                key.push(materials[v].into());
                 *known.entry(key).or_insert_with(|| {
                     kept.push(vertex);
                     kept.len() as u32 - 1

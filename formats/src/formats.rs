@@ -3,8 +3,8 @@
 use self::Import::{Whole, WithClips};
 use crate::error::ImportError;
 use crate::fault::in_file;
-use crate::read_file::{open, unreadable};
-use crate::{gltf, m3d, md5, ogre_xml, ram, three_json};
+use crate::read_file::{MOST_BYTES, unreadable};
+use crate::{gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
 use skinbench_kernels::model::{Model, ModelParts};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,8 @@ fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
         return Ok(format);
     }
     let mut head = Vec::new();
-    open(file)?.take(HEAD as u64).read_to_end(&mut head).map_err(|error| unreadable(file, &error))?;
+    let opened = regular_file::open_within(file, MOST_BYTES);
+    opened.and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head)).map_err(unreadable(file))?;
     FORMATS.iter().find(|f| (f.sniff)(&head)).ok_or_else(|| {
         let known: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
         let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();

@@ -4,18 +4,13 @@ use crate::error::ImportError;
 use crate::fault::Fault;
 use crate::regular_file;
 use serde::de::DeserializeOwned;
-use std::fs::File;
 use std::path::Path;
 
 /// Most bytes of a file, and of all files with buffers that a model refers to.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 
-pub(super) fn open(file: &Path) -> Result<File, ImportError> {
-    regular_file::open_within(file, MOST_BYTES).map_err(|error| unreadable(file, &error))
-}
-
 pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
-    regular_file::read(file, MOST_BYTES).map_err(|error| unreadable(file, &error))
+    regular_file::read(file, MOST_BYTES).map_err(unreadable(file))
 }
 
 pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {
@@ -25,8 +20,9 @@ pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {
     })
 }
 
-pub(super) fn unreadable(file: &Path, error: &std::io::Error) -> ImportError {
-    ImportError::new(file, "", format!("cannot be read: {error}"))
+/// Adds the name of the file to an error of the system.
+pub(super) fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError {
+    move |error| ImportError::new(file, "", format!("cannot be read: {error}"))
 }
 
 /// Parses JSON; an error has a line and a column.
