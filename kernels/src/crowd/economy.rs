@@ -52,15 +52,12 @@ impl Crowd {
         ensure(!of.contains(&0), || CrowdError(problem.into()))?;
         let mut order: Vec<u32> = (0..of.len() as u32).collect();
         for group in &self.groups {
-            order[group.instances.start as usize..group.instances.end as usize].sort_by_key(|&i| of[i as usize]);
-        }
-        for group in &self.groups {
-            let (mut last, mut count) = (0, 0);
-            for &instance in &order[group.instances.start as usize..group.instances.end as usize] {
-                let every = of[instance as usize];
-                count = if every == last { count + 1 } else { 0 };
-                last = every;
-                self.rates.push(UpdateRate { every, offset: (count / BLOCK as u32) % every });
+            let own = &mut order[group.instances.start as usize..group.instances.end as usize];
+            own.sort_by_key(|&instance| of[instance as usize]);
+            for alike in own.chunk_by(|&a, &b| of[a as usize] == of[b as usize]) {
+                let every = of[alike[0] as usize];
+                let rate = |place: usize| UpdateRate { every, offset: (place / BLOCK) as u32 % every };
+                self.rates.extend((0..alike.len()).map(rate));
             }
         }
         self.reorder(&order);
@@ -69,9 +66,11 @@ impl Crowd {
 
     /// Brings layers, expressions and placements into another order of instances.
     pub(super) fn reorder(&mut self, order: &[u32]) {
-        let layers = std::mem::take(&mut self.layers);
-        order.iter().for_each(|&instance| self.layers.push(layers.of(instance as usize).iter().copied()));
-        self.expressions = self.expressions.take().map(|all| all.reordered(order));
+        self.layers = self.layers.reordered(order);
+        if !self.alone.is_empty() {
+            self.pinned = self.pinned.reordered(order);
+            self.alone = order.iter().map(|&instance| self.alone[instance as usize]).collect();
+        }
         self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
     }
 }

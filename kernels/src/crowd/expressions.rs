@@ -1,5 +1,6 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
+use super::{Crowd, CrowdError};
 use crate::model::{Lists, TargetWeight};
 
 /// Weights of an instance's morph targets besides those of its clips.
@@ -11,36 +12,54 @@ pub struct Expression<'a> {
     pub alone: bool,
 }
 
-/// The expressions of all instances.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Expressions {
-    pinned: Lists<TargetWeight>,
-    alone: Vec<bool>,
-}
-
-impl Expressions {
-    pub(super) fn of(&self, instance: usize) -> Expression<'_> {
-        Expression { pinned: self.pinned.of(instance), alone: self.alone[instance] }
+impl Crowd {
+    /// The crowd with an expression for each instance, in the order of instances. All groups have been pushed before.
+    ///
+    /// # Errors
+    /// More or fewer expressions than instances, a target that an instance's model lacks, or a weight that is not
+    /// finite.
+    pub fn with_expressions<'a>(
+        mut self,
+        expressions: impl IntoIterator<Item = Expression<'a>>,
+    ) -> Result<Self, CrowdError> {
+        let (mut all_pinned, mut all_alone) = (Lists::default(), Vec::new());
+        for (instance, Expression { pinned, alone }) in expressions.into_iter().enumerate().take(self.instance_count())
+        {
+            let model = &self.groups[self.group_of(instance as u32)].model;
+            let count = model.mesh().targets().len();
+            for &TargetWeight { target, weight } in pinned {
+                if target as usize >= count || !weight.is_finite() {
+                    let problem = format!("the weight {weight} for target {target}");
+                    let expected = format!("a finite number for one of the {count} targets of {:?}", model.name());
+                    return Err(CrowdError(format!("instance {instance} has {problem}; expected {expected}")));
+                }
+            }
+            all_pinned.push(pinned.iter().copied());
+            all_alone.push(alone);
+        }
+        if all_alone.len() != self.instance_count() {
+            let (got, expected) = (all_alone.len(), self.instance_count());
+            return Err(CrowdError(format!("{got} expressions; expected {expected}, one per instance")));
+        }
+        (self.pinned, self.alone) = (all_pinned, all_alone);
+        Ok(self)
     }
 
-    pub(super) fn push(&mut self, expression: Expression) {
-        self.pinned.push(expression.pinned.iter().copied());
-        self.alone.push(expression.alone);
+    /// The expression of an instance.
+    pub fn expression(&self, instance: u32) -> Expression<'_> {
+        match self.alone.get(instance as usize) {
+            Some(&alone) => Expression { pinned: self.pinned.of(instance as usize), alone },
+            None => Expression::default(),
+        }
     }
 
-    /// The same expressions for instances in another order.
-    pub(super) fn reordered(&self, order: &[u32]) -> Self {
-        let mut made = Self::default();
-        order.iter().for_each(|&instance| made.push(self.of(instance as usize)));
-        made
+    /// Bytes of all expressions.
+    pub fn expression_bytes(&self) -> usize {
+        if self.alone.is_empty() { 0 } else { self.pinned.bytes() + size_of_val(&self.alone[..]) }
     }
 
-    /// Number of instances.
-    pub(super) fn len(&self) -> usize {
-        self.alone.len()
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.pinned.bytes() + size_of_val(&self.alone[..])
+    /// Returns whether any model has morph targets.
+    pub fn has_targets(&self) -> bool {
+        self.groups.iter().any(|group| !group.model.mesh().targets().is_empty())
     }
 }

@@ -6,7 +6,6 @@
 
 mod changing;
 mod economy;
-mod expressing;
 mod expressions;
 mod families;
 mod layers;
@@ -25,9 +24,8 @@ pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Model, RotationBlend, Rows, ensure};
+use crate::model::{Model, RotationBlend, Rows, TargetWeight, ensure};
 use crate::vertex::{Attributes, VertexFormat};
-use expressions::Expressions;
 use fieldwork::Fieldwork;
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,7 +111,9 @@ pub struct Crowd {
     // One per instance, or empty if all are posed at every tick.
     rates: Vec<UpdateRate>,
     shared: Option<Box<SharedPoses>>,
-    expressions: Option<Expressions>,
+    // Expressions: one item of each per instance, or none if no instance has any.
+    pinned: Lists<TargetWeight>,
+    alone: Vec<bool>,
     turnover: Option<Box<Turnover>>,
     /// Least pixels on the screen of every level but the last; empty if the crowd has no families.
     #[field = true]

@@ -76,6 +76,19 @@ impl<T> Lists<T> {
         self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize].copy_from_slice(items);
     }
 
+    /// The lists with these numbers, in this order.
+    ///
+    /// # Panics
+    /// There is no such list.
+    pub fn reordered(&self, order: &[u32]) -> Self
+    where
+        T: Copy,
+    {
+        let mut lists = Self::default();
+        order.iter().for_each(|&list| lists.push(self.of(list as usize).iter().copied()));
+        lists
+    }
+
     /// Appends a list.
     pub fn push(&mut self, items: impl IntoIterator<Item = T>) {
         self.items.extend(items);
