@@ -1,7 +1,6 @@
 //! Blending of layers, by the definitions in docs/animation.md.
 
-use super::local_pose::LocalPose;
-use super::sample::sample;
+use super::sample::{LocalPose, sample};
 use crate::crowd::{Fade, Group, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at};
 use glam::{DQuat, DVec3, DVec4};
 

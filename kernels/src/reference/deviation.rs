@@ -59,15 +59,16 @@ impl Deviation {
         let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
         let [mut local_worst, mut model_worst, mut palette_worst, mut position, mut normal] = [WorstError::NONE; 5];
         let worst = |error, item| WorstError { error, instance, item };
+        // Far from the origin, floats hold places less precisely.
+        let off = |got: DVec3, want: DVec3| got.distance(want) / diagonal.max(want.length());
 
         for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
             let got = got.map(f64::from);
             let difference =
                 |sign: f64| (0..4).map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs()).fold(0.0, nan_max);
             let rotation = if difference(1.0) <= difference(-1.0) { difference(1.0) } else { difference(-1.0) };
-            let translation =
-                DVec3::new(got[4], got[5], got[6]).distance(want.translation) / diagonal.max(want.translation.length());
-            let scale = DVec3::new(got[7], got[8], got[9]).distance(want.scale) / want.scale.length().max(1.0);
+            let translation = off(DVec3::from_slice(&got[4..]), want.translation);
+            let scale = DVec3::from_slice(&got[7..]).distance(want.scale) / want.scale.length().max(1.0);
             local_worst = local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
         }
         for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
@@ -75,27 +76,24 @@ impl Deviation {
             let size = want.matrix3.x_axis.length().max(want.matrix3.y_axis.length()).max(want.matrix3.z_axis.length());
             let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
             let axes = if size > 0.0 { axes / size } else { axes };
-            let translation = got.translation.distance(want.translation) / diagonal.max(want.translation.length());
+            let translation = off(got.translation, want.translation);
             model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
         }
         for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
             let got = rows_to_affine(got);
             let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
-            let error = corners.iter().map(|&p| {
-                let want = moved(want, p);
-                moved(&got, p).distance(want) / diagonal.max(want.length())
-            });
+            let error = corners.iter().map(|&p| off(moved(&got, p), moved(want, p)));
             palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
         }
         for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
-            let numbers = group.format.decode(model.mesh().cube(), words);
+            let numbers = group.format.decode(model.mesh().cube(), words).map(f64::from);
             let got = &numbers[..group.format.floats()];
             let finite = got.iter().all(|v| v.is_finite());
             if finite && blending == Blending::DualQuaternion && reference.is_half_turn(model, vertex) {
                 continue;
             }
             let want = reference.skin(model, vertex, group.format.normals, blending);
-            let at = |first: usize| DVec3::new(got[first].into(), got[first + 1].into(), got[first + 2].into());
+            let at = |first: usize| DVec3::from_slice(&got[first..]);
             position = position.max(worst(at(0).distance(want.position) / diagonal, vertex));
             let mut direction = 0.0;
             if got.len() >= 6 {
@@ -104,11 +102,9 @@ impl Deviation {
             if got.len() >= 10 {
                 direction = nan_max(direction, direction_error(at(6), want.tangent.truncate(), group.format));
                 // The handedness is copied; any difference counts as a right angle.
-                direction = if f64::from(got[9]) == want.tangent.w {
-                    direction
-                } else {
-                    nan_max(direction, 90f64.to_radians())
-                };
+                if got[9] != want.tangent.w {
+                    direction = nan_max(direction, 90f64.to_radians());
+                }
             }
             normal = normal.max(worst(direction, vertex));
         }
@@ -133,8 +129,7 @@ pub fn distances(group: &Group, words: &[f32], place: impl Fn(usize) -> DVec3) -
 
 /// Position of a skinned vertex.
 pub fn position(group: &Group, words: &[f32]) -> DVec3 {
-    let numbers = group.format.decode(group.model.mesh().cube(), words);
-    DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
+    DVec3::from_slice(&group.format.decode(group.model.mesh().cube(), words).map(f64::from))
 }
 
 /// The larger number; NaN counts as the largest.

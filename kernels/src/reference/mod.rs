@@ -5,18 +5,16 @@
 //! independently.
 
 mod blend;
-mod compact;
 mod deviation;
-mod local_pose;
 mod morph;
 mod sample;
 
-use crate::crowd::{Crowd, Group, UpdateRate};
-use crate::model::{Model, NO_PARENT, rows_to_affine};
+use crate::crowd::{Crowd, Layer, UpdateRate};
+use crate::model::{JointTransform, Model, NO_PARENT, rows_to_affine};
 use crate::vertex::Normals;
 pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
-pub use local_pose::LocalPose;
+pub use sample::LocalPose;
 
 /// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
@@ -55,10 +53,21 @@ pub struct ReferencePose {
 impl ReferencePose {
     /// The pose that an instance shows at a tick.
     pub fn new(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+        let layers = crowd.layers_at(instance, tick);
+        Self::playing(crowd, instance, &layers, crowd.update_rate(instance), tick)
+    }
+
+    /// The pose that an instance would show without reduced posing.
+    pub fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
+        let layers = crowd.own_layers().of(instance as usize);
+        Self::playing(crowd, instance, layers, UpdateRate::PLAIN, tick)
+    }
+
+    fn playing(crowd: &Crowd, instance: u32, layers: &[Layer], rate: UpdateRate, tick: u32) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
-        let layers = &crowd.layers_at(instance, tick)[..];
+        let (model, skeleton) = (&*group.model, group.model.skeleton());
         let posed = |tick| blend::pose(group, layers, layers.len(), tick);
-        let UpdateRate { every, offset } = crowd.update_rate(instance);
+        let UpdateRate { every, offset } = rate;
         let past = (u64::from(tick) + u64::from(offset)) % u64::from(every);
         let local = match past {
             0 => posed(tick),
@@ -68,26 +77,11 @@ impl ReferencePose {
                 blend::between(posed(start as u32), posed(end as u32), part)
             }
         };
-        Self::of_local(group, local, morph::weights(crowd, &group.model, instance, layers, tick))
-    }
-
-    /// The pose that an instance would show without reduced posing.
-    pub fn unsaved(crowd: &Crowd, instance: u32, tick: u32) -> Self {
-        let group = &crowd.groups()[crowd.group_of(instance)];
-        let layers = crowd.own_layers().of(instance as usize);
-        let weights = morph::weights(crowd, &group.model, instance, layers, tick);
-        Self::of_local(group, blend::pose(group, layers, layers.len(), tick), weights)
-    }
-
-    fn of_local(group: &Group, local: Vec<LocalPose>, weights: Vec<f64>) -> Self {
-        let model = &group.model;
-        let skeleton = model.skeleton();
         let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
-        let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
-            let own = match matrices.next_if(|(j, _)| usize::from(*j) == joint) {
-                Some((_, rows)) => rows_to_affine(rows),
-                None => DAffine3 {
+            let own = match skeleton.rest_of(joint) {
+                JointTransform::Matrix(rows) => rows_to_affine(&rows),
+                JointTransform::Transform(_) => DAffine3 {
                     matrix3: DMat3::from_quat(l.rotation) * DMat3::from_diagonal(l.scale),
                     translation: l.translation,
                 },
@@ -100,7 +94,7 @@ impl ReferencePose {
             .zip(model.inverse_binds())
             .map(|(&joint, inverse_bind)| pose[usize::from(joint)] * rows_to_affine(inverse_bind))
             .collect();
-        let offsets = morph::offsets(model.mesh(), &weights);
+        let offsets = morph::offsets(model.mesh(), &morph::weights(crowd, model, instance, layers, tick));
         Self { local, model: pose, palette, offsets }
     }
 

@@ -1,23 +1,90 @@
-//! Sampling of a clip's keys at a time.
+//! Sampling of a clip's keys at a time: of raw ones by their definition, of compact ones as docs/animation.md has it.
 
-use super::compact;
-use super::local_pose::LocalPose;
-use crate::model::{Channel, Clip, ClipKeys};
-use glam::DQuat;
+use crate::model::compact::{ANY, Compact, CompactTrack};
+use crate::model::{Channel, Clip, ClipKeys, sphere};
+use glam::{DQuat, DVec3, DVec4};
+
+/// A joint's local pose.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalPose {
+    /// Of length 1.
+    pub rotation: DQuat,
+    /// From the parent, in units of the model.
+    pub translation: DVec3,
+    /// Along the joint's axes.
+    pub scale: DVec3,
+}
+
+impl LocalPose {
+    fn set(&mut self, channel: Channel, value: DVec4) {
+        match channel {
+            Channel::Rotation => self.rotation = DQuat::from_vec4(value.normalize()),
+            Channel::Translation => self.translation = value.truncate(),
+            Channel::Scale => self.scale = value.truncate(),
+        }
+    }
+}
 
 /// Overwrites the channels of a pose that a clip moves.
 pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
-    let raw = match clip.keys() {
-        ClipKeys::Raw(raw) => raw,
-        ClipKeys::Compact(compact) => return compact::sample(compact, time, local),
-    };
-    for track in raw.tracks() {
-        let joint = &mut local[usize::from(track.joint)];
-        let value = raw.exact(track, clip.rotation_blend(), time);
-        match track.channel {
-            Channel::Rotation => joint.rotation = DQuat::from_vec4(value),
-            Channel::Translation => joint.translation = value.truncate(),
-            Channel::Scale => joint.scale = value.truncate(),
+    match clip.keys() {
+        ClipKeys::Raw(raw) => {
+            for track in raw.tracks() {
+                local[usize::from(track.joint)].set(track.channel, raw.exact(track, clip.rotation_blend(), time));
+            }
         }
+        ClipKeys::Compact(compact) => sample_compact(compact, time, local),
+    }
+}
+
+fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
+    for still in &compact.still {
+        local[usize::from(still.joint)].set(still.channel, DVec4::from_array(still.value.map(f64::from)));
+    }
+    let last = (compact.frames - 1) as usize;
+    let since = time - f64::from(compact.start);
+    let place = if last == 0 { 0.0 } else { (since / f64::from(compact.interval)).clamp(0.0, last as f64) };
+    let before = (place.floor() as usize).min(last);
+    let after = (before + 1).min(last);
+    let fraction = place - before as f64;
+    let bits = |frame: usize| {
+        let bytes = compact.numbers[frame * compact.row..].iter();
+        bytes.flat_map(|byte| (0..8).map(move |digit| byte >> digit & 1))
+    };
+    let (mut bits_before, mut bits_after) = (bits(before), bits(after));
+    for track in &compact.tracks {
+        let (a, b) = (decoded(track, &mut bits_before), decoded(track, &mut bits_after));
+        let value = match track.channel {
+            Channel::Rotation => sphere(a, if a.dot(b) < 0.0 { -b } else { b }, fraction),
+            _ => a.lerp(b, fraction),
+        };
+        local[usize::from(track.joint)].set(track.channel, value);
+    }
+}
+
+/// The value of a track's key, which is next in the bits of a frame.
+fn decoded(track: &CompactTrack, bits: &mut impl Iterator<Item = u8>) -> DVec4 {
+    // The lowest bit comes first.
+    let mut next = |count: u8| {
+        let own = bits.take(count.into()).zip(0..);
+        own.fold(0, |number, (bit, digit)| number | u32::from(bit) << digit)
+    };
+    let unit = 2f64.powi(i32::from(track.exponent) - 15);
+    let v = DVec3::from_array([0, 1, 2].map(|c| {
+        let (low, extent) = (f64::from(track.low[c]), f64::from(track.extent[c]));
+        let most = f64::from((1u32 << track.bits[c]) - 1);
+        let number = f64::from(next(track.bits[c]));
+        unit * (low + if most == 0.0 { extent / 65_536.0 } else { extent * number / most })
+    }));
+    if track.channel != Channel::Rotation {
+        return v.extend(0.0);
+    }
+    let dropped = if track.dropped == ANY { next(2) } else { track.dropped.into() };
+    let w = (1.0 - v.length_squared()).max(0.0).sqrt();
+    match dropped {
+        0 => DVec4::new(w, v.x, v.y, v.z),
+        1 => DVec4::new(v.x, w, v.y, v.z),
+        2 => DVec4::new(v.x, v.y, w, v.z),
+        _ => DVec4::new(v.x, v.y, v.z, w),
     }
 }
