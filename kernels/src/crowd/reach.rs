@@ -7,8 +7,10 @@
 
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
-use crate::model::{Bounds, Channel, ClipKeys, Interpolation, NO_PARENT, RawKeys, Rows, Track, rows_to_affine};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use crate::model::{
+    Bounds, Channel, ClipKeys, Interpolation, JointTransform, NO_PARENT, RawKeys, Rows, rows_to_affine,
+};
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
 /// Margin for f32 rounding, as a fraction of radius and distance.
 const ROUNDING: f64 = 1e-4;
@@ -124,20 +126,19 @@ struct Motion {
 }
 
 impl Motion {
-    fn value(&mut self, channel: Channel, additive: bool, value: DVec3) {
+    /// Adds a value of a channel in a clip, which is one of differences if it is `additive`.
+    fn add(&mut self, channel: Channel, additive: bool, value: DVec4) {
+        let vector = value.truncate();
         match (channel, additive) {
-            (Channel::Translation, false) => self.translation.include(value),
-            (Channel::Scale, false) => self.scale.include(value),
-            (Channel::Translation, true) => self.moved = self.moved.max(value.abs()),
-            (Channel::Scale, true) => self.stretched = self.stretched.max(value.abs()),
-            (Channel::Rotation, _) => {}
+            (Channel::Translation, false) => self.translation.include(vector),
+            (Channel::Scale, false) => self.scale.include(vector),
+            (Channel::Translation, true) => self.moved = self.moved.max(vector.abs()),
+            (Channel::Scale, true) => self.stretched = self.stretched.max(vector.abs()),
+            (Channel::Rotation, _) => {
+                let still = if additive { DQuat::IDENTITY } else { self.rest };
+                self.rotates |= DQuat::from_vec4(value).normalize().dot(still).abs() < 1.0 - STILL;
+            }
         }
-    }
-
-    fn rotation(&mut self, additive: bool, value: &[f32]) {
-        let still = if additive { DQuat::IDENTITY } else { self.rest };
-        let value = DQuat::from_array([0, 1, 2, 3].map(|c| f64::from(value[c])));
-        self.rotates |= value.normalize().dot(still).abs() < 1.0 - STILL;
     }
 }
 
@@ -154,62 +155,48 @@ fn clip_motions(group: &Group) -> Vec<Motion> {
     let mut motions: Vec<_> = rest.collect();
     for clip in group.model.clips() {
         match clip.keys() {
-            ClipKeys::Raw(raw) => {
-                for track in raw.tracks() {
-                    include(&mut motions[usize::from(track.joint)], clip.is_additive(), raw, track);
-                }
-            }
-            ClipKeys::Compact(compact) => include_compact(&mut motions, clip.is_additive(), compact),
+            ClipKeys::Raw(raw) => add_raw(&mut motions, clip.is_additive(), raw),
+            ClipKeys::Compact(compact) => add_compact(&mut motions, clip.is_additive(), compact),
         }
     }
     motions
 }
 
-fn include_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
-    for still in &compact.still {
-        let motion = &mut motions[usize::from(still.joint)];
-        match still.channel {
-            Channel::Rotation => motion.rotation(additive, &still.value),
-            channel => motion.value(channel, additive, vector(&still.value)),
+/// Adds the ranges of keys. A Hermite spline stays within the convex hull of its Bézier points.
+fn add_raw(motions: &mut [Motion], additive: bool, raw: &RawKeys) {
+    for track in raw.tracks() {
+        let (channel, times) = (track.channel, raw.times_of(track));
+        let motion = &mut motions[usize::from(track.joint)];
+        let is_spline = track.interpolation == Interpolation::CubicSpline;
+        let is_curved = is_spline || track.interpolation == Interpolation::Squad;
+        motion.rotates |= channel == Channel::Rotation && is_curved;
+        for key in 0..times.len() {
+            let here = raw.value(track, key, track.interpolation.value_of_key());
+            motion.add(channel, additive, here);
+            let third = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
+            if is_spline && key > 0 {
+                motion.add(channel, additive, here - third(key - 1, key) * raw.value(track, key, 0));
+            }
+            if is_spline && key + 1 < times.len() {
+                motion.add(channel, additive, here + third(key, key + 1) * raw.value(track, key, 2));
+            }
         }
+    }
+}
+
+fn add_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
+    for still in &compact.still {
+        let value = DVec4::from_array(still.value.map(f64::from));
+        motions[usize::from(still.joint)].add(still.channel, additive, value);
     }
     for track in &compact.tracks {
         let motion = &mut motions[usize::from(track.joint)];
-        motion.rotates |= track.channel == Channel::Rotation;
-        motion.value(track.channel, additive, vector(&track.decoder().low));
-        motion.value(track.channel, additive, vector(&track.high()));
-    }
-}
-
-fn vector(numbers: &[f32]) -> DVec3 {
-    DVec3::new(numbers[0].into(), numbers[1].into(), numbers[2].into())
-}
-
-/// Adds the range of a track's keys. A Hermite spline stays within the convex hull of its Bézier points.
-fn include(motion: &mut Motion, additive: bool, raw: &RawKeys, track: &Track) {
-    let (times, width) = (raw.times_of(track), track.channel.width());
-    let per_key = track.interpolation.values_per_key();
-    let value = |key: usize, which: usize| &raw.values_of(track)[(key * per_key + which) * width..][..width];
-    let own = track.interpolation.value_of_key();
-    let curved = matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad);
-    for key in 0..times.len() {
         if track.channel == Channel::Rotation {
-            motion.rotates |= curved;
-            motion.rotation(additive, value(key, own));
+            motion.rotates = true;
             continue;
         }
-        let here = vector(value(key, own));
-        motion.value(track.channel, additive, here);
-        if track.interpolation == Interpolation::CubicSpline {
-            let interval = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
-            if key > 0 {
-                let before = here - interval(key - 1, key) * vector(value(key, 0));
-                motion.value(track.channel, additive, before);
-            }
-            if key + 1 < times.len() {
-                let after = here + interval(key, key + 1) * vector(value(key, 2));
-                motion.value(track.channel, additive, after);
-            }
+        for end in [track.decoder().low, track.high()] {
+            motion.add(track.channel, additive, DVec3::from(end.map(f64::from)).extend(0.0));
         }
     }
 }
@@ -243,7 +230,7 @@ impl Crowd {
         for (vertex, position) in model.mesh().positions().iter().enumerate() {
             for (entry, _) in model.mesh().influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
                 let reach = &mut reaches[usize::from(entry)];
-                reach.radius = reach.radius.max(vector(position).distance(reach.centre));
+                reach.radius = reach.radius.max(DVec3::from(position.map(f64::from)).distance(reach.centre));
             }
         }
         reaches
@@ -290,10 +277,9 @@ fn sphere(group: &Group, motions: &[Motion]) -> Reach {
     let mut all = None;
     for joint in (0..skeleton.len()).rev() {
         let Some(inner) = own[joint] else { continue };
-        let fixed = skeleton.matrices().iter().find(|(fixed, _)| usize::from(*fixed) == joint);
-        let outer = match fixed {
-            Some((_, rows)) => carried(&rows_to_affine(rows), inner),
-            None => moved(&motions[joint], inner),
+        let outer = match skeleton.rest_of(joint) {
+            JointTransform::Matrix(rows) => carried(&rows_to_affine(&rows), inner),
+            JointTransform::Transform(_) => moved(&motions[joint], inner),
         };
         match skeleton.parents()[joint] {
             NO_PARENT => join(&mut all, outer),

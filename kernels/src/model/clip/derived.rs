@@ -1,5 +1,6 @@
 //! Clips derived from other clips, once, when a scene is built.
 
+use super::keys::close;
 use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys};
 use crate::model::ModelError;
 use glam::{DQuat, DVec3};
@@ -16,17 +17,15 @@ impl Clip {
         let raw = self.uncompacted()?;
         let mut made = raw.clone();
         for (index, track) in raw.tracks().iter().enumerate() {
-            let (width, values) = (track.channel.width(), raw.values_of(track));
-            let own = &values[track.interpolation.value_of_key() * width..][..width];
-            let first: Vec<f64> = own.iter().map(|&v| f64::from(v)).collect();
-            if track.channel == Channel::Scale && first.contains(&0.0) {
+            let first = raw.value(track, 0, track.interpolation.value_of_key());
+            if track.channel == Channel::Scale && first.truncate().to_array().contains(&0.0) {
                 let place = format!("clip {:?}, track {index} (joint {})", self.name, track.joint);
                 return Err(ModelError::new(place, "its first scale is 0; expected another number"));
             }
-            let inverse = || DQuat::from_array(std::array::from_fn(|c| first[c])).normalize().conjugate();
+            let inverse = || DQuat::from_vec4(first).normalize().conjugate();
             let tangent = |part: usize| track.interpolation == Interpolation::CubicSpline && part % 3 != 1;
-            let made = &mut made.values[track.first_value as usize..][..values.len()];
-            for (part, value) in made.chunks_exact_mut(width).enumerate() {
+            let made = &mut made.values[track.first_value as usize..][..raw.values_of(track).len()];
+            for (part, value) in made.chunks_exact_mut(track.channel.width()).enumerate() {
                 let relative: fn(f64, f64) -> f64 = match track.channel {
                     Channel::Rotation => {
                         let q = DQuat::from_array(std::array::from_fn(|c| f64::from(value[c]))) * inverse();
@@ -37,7 +36,7 @@ impl Clip {
                     Channel::Translation => |v, first| v - first,
                     Channel::Scale => |v, first| v / first,
                 };
-                value.iter_mut().zip(&first).for_each(|(v, first)| *v = relative((*v).into(), *first) as f32);
+                value.iter_mut().zip(first.to_array()).for_each(|(v, first)| *v = relative((*v).into(), first) as f32);
             }
         }
         let weights = self.weights.iter().map(WeightKeys::additive).collect();
@@ -60,11 +59,7 @@ impl Clip {
         let end = self.duration + on_end.fold(0.0, f32::max);
         let keys = raw.tracks().iter().map(|track| {
             let mut keys = keys_of(raw, track);
-            if keys.times.len() > 1 && keys.times.last().is_some_and(|&last| last < end) {
-                let per_key = keys.values.len() / keys.times.len();
-                keys.times.push(end);
-                keys.values.extend_from_within(..per_key);
-            }
+            close(&mut keys.times, &mut keys.values, end);
             keys
         });
         let clip = Self::new(self.name.clone(), Some(end), self.rotation_blend, keys.collect())?;

@@ -7,15 +7,21 @@ impl RawKeys {
     /// The value of a track at a time in seconds, which is clamped to its keys; `blend` is that of the clip. Rotations
     /// are unit quaternions x y z w, other channels end in a zero.
     pub fn exact(&self, track: &Track, blend: RotationBlend, time: f64) -> DVec4 {
-        let (values, width) = (self.values_of(track), track.channel.width());
-        let part = |key: usize, part: usize| {
-            let at = (key * track.interpolation.values_per_key() + part) * width;
-            let mut v = DVec4::ZERO;
-            (0..width).for_each(|c| v[c] = f64::from(values[at + c]));
-            v
-        };
         let rotation = (track.channel == Channel::Rotation).then_some(blend);
+        let part = |key: usize, part: usize| self.value(track, key, part);
         interpolated(self.times_of(track), track.interpolation, rotation, part, time)
+    }
+
+    /// One of the [`Interpolation::values_per_key`] values of a track's key. Vectors end in a zero.
+    ///
+    /// # Panics
+    /// There is no such key or value.
+    pub fn value(&self, track: &Track, key: usize, part: usize) -> DVec4 {
+        let (values, width) = (self.values_of(track), track.channel.width());
+        let at = (key * track.interpolation.values_per_key() + part) * width;
+        let mut value = DVec4::ZERO;
+        (0..width).for_each(|c| value[c] = f64::from(values[at + c]));
+        value
     }
 }
 

@@ -124,3 +124,12 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
         None => Ok(()),
     }
 }
+
+/// Repeats the first key at `end`, unless there is no other or the last one is there already.
+pub(super) fn close(times: &mut Vec<f32>, values: &mut Vec<f32>, end: f32) {
+    if times.len() > 1 && times.last().is_some_and(|&last| last < end) {
+        let per_key = values.len() / times.len();
+        times.push(end);
+        values.extend_from_within(..per_key);
+    }
+}

@@ -1,6 +1,6 @@
 //! Keys of morph weights: one track for neighbouring targets, whose weights a key holds together.
 
-use super::keys::{Interpolation, check_keys};
+use super::keys::{Interpolation, check_keys, close};
 use std::ops::Range;
 
 /// Weights of neighbouring targets over time.
@@ -87,10 +87,7 @@ impl WeightKeys {
     /// The track with its first key again at `end`, unless it has one key or goes on until then.
     pub(super) fn closed(&self, end: f32) -> Self {
         let mut made = self.clone();
-        if made.times.len() > 1 && made.times.last().is_some_and(|&last| last < end) {
-            made.times.push(end);
-            made.values.extend_from_within(..self.per_key());
-        }
+        close(&mut made.times, &mut made.values, end);
         made
     }
 }
