@@ -1,7 +1,7 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
 use crate::crowd::{BLOCK, Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED, time};
-use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, rows_to_affine};
+use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, row_numbers, rows_to_affine};
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
@@ -274,12 +274,11 @@ impl<'a> Baker<'a> {
         let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
         let moved = corners.iter().flatten().map(|&corner| off.transform_point3(corner).length());
         // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
-        let (m, t) = (off.matrix3 * to_model.matrix3, off.transform_point3(to_model.translation));
-        let rows = std::array::from_fn(|i| if i % 4 == 3 { t[i / 4] } else { m.col(i % 4)[i / 4] });
+        let ends = row_numbers(&(off * *to_model));
         BakeError {
             position: moved.fold(0.0, f64::max) / diagonal,
             direction: if corners.is_some() && size > 0.0 { apart / size } else { 0.0 },
-            ends: self.ends.distance(self.model.palette_joints()[entry].into(), &rows),
+            ends: self.ends.distance(self.model.palette_joints()[entry].into(), &ends),
         }
     }
 }

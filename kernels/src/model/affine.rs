@@ -21,15 +21,14 @@ pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
     }
 }
 
+/// The numbers of an f64 affine, in the order of [`Rows`].
+pub(crate) fn row_numbers(a: &DAffine3) -> [f64; 12] {
+    std::array::from_fn(|i| if i % 4 == 3 { a.translation[i / 4] } else { a.matrix3.col(i % 4)[i / 4] })
+}
+
 /// An f64 affine rounded to [`Rows`].
 pub fn affine_to_rows(a: &DAffine3) -> Rows {
-    let (m, t) = (a.matrix3, a.translation);
-    [
-        m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x, //
-        m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y, //
-        m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z,
-    ]
-    .map(|v| v as f32)
+    row_numbers(a).map(|v| v as f32)
 }
 
 /// A uniform scale, then a rotation, then a translation.

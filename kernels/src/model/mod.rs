@@ -17,6 +17,7 @@ mod skeleton_builder;
 mod skin;
 mod targets;
 
+pub(crate) use affine::row_numbers;
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use bounds::Bounds;
 pub use clip::compact;
