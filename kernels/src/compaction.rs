@@ -40,34 +40,44 @@ pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
 /// The compact form of a clip, or the clip itself. A compact clip stays as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
     let ClipKeys::Raw(raw) = clip.keys() else { return Ok(clip.clone()) };
+    let at_rest = |joint: u16, channel| {
+        let rest = if clip.is_additive() { Transform::IDENTITY } else { skeleton.rest()[usize::from(joint)] };
+        value_of(&rest.numbers(), channel)
+    };
     let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
-        let mut poses = Resampled::new(skeleton, clip, raw, keys, frames);
+        let interval = if frames > 1 { (keys.end - keys.start) / (frames - 1) as f32 } else { 0.0 };
+        let time = |frame: usize| match frame {
+            _ if frame > 0 && frame + 1 == frames => keys.end,
+            _ => keys.start + frame as f32 * interval,
+        };
+        let mut channels = resampled(skeleton, clip, raw, (0..frames).map(time));
+        let encoded = |channels: &[Samples]| Compact::encode(keys.start, interval, channels, at_rest);
         // `None` beyond the error.
         let within = |made: Compact| {
             let (times, compact) = (keys.times(clip.duration(), frames), clip.with_compact(made.clone()));
             let error = largest_error(ends, skeleton, clip, &compact, times, enough);
             (error.distance <= enough).then(|| clip.with_compact(Compact { error, ..made }))
         };
-        let moving = poses.encoded(skeleton, clip)?;
+        let moving = encoded(&channels)?;
         if moving.bytes() >= clip.bytes() {
             break;
         }
         let Some(mut made) = within(moving) else { continue };
-        for (channel, middle) in poses.calm(ends, enough) {
-            let moving = std::mem::replace(&mut poses.channels[channel].values, vec![middle; frames]);
-            match within(poses.encoded(skeleton, clip)?) {
+        for (channel, middle) in calm(&channels, ends, enough) {
+            let moving = std::mem::replace(&mut channels[channel].values, vec![middle; frames]);
+            match within(encoded(&channels)?) {
                 Some(held) => made = held,
-                None => poses.channels[channel].values = moving,
+                None => channels[channel].values = moving,
             }
         }
         for attempt in 0..ATTEMPTS {
             // Rounding may move the ends beneath every joint about as far.
             let part = COARSEST * FINER.powi(attempt) * enough;
-            for Samples { joint, channel, precision, .. } in &mut poses.channels {
+            for Samples { joint, channel, precision, .. } in &mut channels {
                 *precision = (part / ends.span((*joint).into(), *channel)) as f32;
             }
-            if let Some(rounded) = within(poses.encoded(skeleton, clip)?) {
+            if let Some(rounded) = within(encoded(&channels)?) {
                 made = rounded;
                 break;
             }
@@ -77,52 +87,31 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
     Ok(clip.clone())
 }
 
-/// A clip's own poses at evenly spaced times.
-struct Resampled {
-    start: f32,
-    interval: f32,
-    channels: Vec<Samples>,
+/// The poses of a clip's channels at some times.
+fn resampled(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, times: impl Iterator<Item = f32>) -> Vec<Samples> {
+    let channel =
+        |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new(), precision: 0.0 };
+    let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
+    let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
+    for time in times {
+        one::sample(skeleton, Some(clip), time, &mut pose);
+        for Samples { joint, channel, values, .. } in &mut channels {
+            values.push(value_of(pose[usize::from(*joint)].as_flattened(), *channel));
+        }
+    }
+    channels
 }
 
-impl Resampled {
-    fn new(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, keys: KeySpan, frames: usize) -> Self {
-        let interval = (keys.end - keys.start) / (frames.max(2) - 1) as f32;
-        let channel =
-            |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new(), precision: 0.0 };
-        let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
-        let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
-        for frame in 0..frames {
-            let time = if frame > 0 && frame + 1 == frames { keys.end } else { keys.start + frame as f32 * interval };
-            one::sample(skeleton, Some(clip), time, &mut pose);
-            for Samples { joint, channel, values, .. } in &mut channels {
-                values.push(value_of(pose[usize::from(*joint)].as_flattened(), *channel));
-            }
-        }
-        Self { start: keys.start, interval: if frames > 1 { interval } else { 0.0 }, channels }
-    }
-
-    /// Channels that change so little that the error may allow holding them at the middle of their range; the smallest
-    /// change first.
-    fn calm(&self, ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
-        let swings = self.channels.iter().enumerate().map(|(index, samples)| {
-            let (middle, swing) = samples.middle();
-            (index, middle, f64::from(swing) * ends.reach(samples.joint.into(), samples.channel))
-        });
-        let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
-        calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
-        calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
-    }
-
-    fn encoded(&self, skeleton: &Skeleton, clip: &Clip) -> Result<Compact, ModelError> {
-        let at_rest = |joint: u16, channel| {
-            let rest = match clip.is_additive() {
-                true => Transform::IDENTITY,
-                false => skeleton.rest()[usize::from(joint)],
-            };
-            value_of(&rest.numbers(), channel)
-        };
-        Compact::encode(self.start, self.interval, &self.channels, at_rest)
-    }
+/// Channels that change so little that the error may allow holding them at the middle of their range; the smallest
+/// change first.
+fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
+    let swings = channels.iter().enumerate().map(|(index, samples)| {
+        let (middle, swing) = samples.middle();
+        (index, middle, f64::from(swing) * ends.reach(samples.joint.into(), samples.channel))
+    });
+    let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
+    calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
+    calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
 }
 
 /// The value of a channel in the ten numbers of a local pose. Vectors end in a zero.
