@@ -12,7 +12,7 @@ mod weights;
 pub use lanes::{MorphedLanes, lane_rows, morph_lanes};
 pub use one::{ShapeBuffer, morph};
 pub use scratch::MorphScratch;
-pub use weights::{active, weights, weights_of};
+pub use weights::{weights, weights_of};
 
 #[cfg(test)]
 mod tests {

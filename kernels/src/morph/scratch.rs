@@ -2,7 +2,7 @@
 
 use super::lanes::{MorphedLanes, lane_rows, morph_lanes};
 use super::one::{ShapeBuffer, morph};
-use super::weights::{active, weights_of};
+use super::weights::weights_of;
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{Shape, TargetWeight};
@@ -57,9 +57,13 @@ impl MorphScratch {
     /// Morphs an instance at a tick. Needs memory for instances one by one.
     pub fn instance<'a>(&'a mut self, isa: Isa, crowd: &'a Crowd, instance: u32, tick: u32) -> Shape<'a> {
         let group = &crowd.groups()[crowd.group_of(instance)];
+        let mesh = group.model.mesh();
+        weights_of(crowd, &group.model, instance, tick, &mut self.dense);
+        let all =
+            (0..).zip(&self.dense[..mesh.targets().len()]).map(|(target, &weight)| TargetWeight { target, weight });
         self.active.clear();
-        active(crowd, instance, tick, &mut self.dense, &mut self.active);
-        morph(isa, group.model.mesh(), &self.active, group.format.attributes, &mut self.shape)
+        self.active.extend(all.filter(|active| active.weight != 0.0));
+        morph(isa, mesh, &self.active, group.format.attributes, &mut self.shape)
     }
 
     /// Morphs the instances of a block at a tick. Needs memory for blocks.

@@ -1,7 +1,7 @@
 //! Weights of an instance's morph targets at a tick.
 
 use crate::crowd::{Crowd, Expression, Fade, Layer, LayerKind, time};
-use crate::model::{Model, TargetWeight};
+use crate::model::Model;
 
 /// Computes the weights of an instance's targets at a tick; `out` takes one number per target.
 ///
@@ -66,17 +66,4 @@ fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
             }
         }
     }
-}
-
-/// Appends the active targets of an instance of a crowd at a tick, in rising order. `dense` has room for one number per
-/// target of its model.
-///
-/// # Panics
-/// `dense` is too short.
-pub fn active(crowd: &Crowd, instance: u32, tick: u32, dense: &mut [f32], out: &mut Vec<TargetWeight>) {
-    let model = &crowd.groups()[crowd.group_of(instance)].model;
-    let count = model.mesh().targets().len();
-    weights_of(crowd, model, instance, tick, dense);
-    let all = (0..).zip(&dense[..count]).map(|(target, &weight)| TargetWeight { target, weight });
-    out.extend(all.filter(|active| active.weight != 0.0));
 }
