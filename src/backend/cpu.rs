@@ -59,12 +59,13 @@ impl BlockJob<'_> {
         let palettes = self.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words));
         let Some(mut scratch) = self.scratch() else {
             let shape = self.group.model.mesh().shape();
-            return self.timed(Stage::Skin, || palettes.for_each(|(palette, out)| skin(shape, palette, out)));
+            return palettes.for_each(|(palette, out)| skin(shape, palette, out));
         };
         for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
             let scratch = &mut *scratch;
-            let shape = self.timed(Stage::Morph, move || scratch.instance(self.isa, self.crowd, instance, self.tick));
-            self.timed(Stage::Skin, || skin(shape, palette, out));
+            let shape =
+                timed(self.times, Stage::Morph, move || scratch.instance(self.isa, self.crowd, instance, self.tick));
+            timed(self.times, Stage::Skin, || skin(shape, palette, out));
         }
     }
 
@@ -72,23 +73,28 @@ impl BlockJob<'_> {
     pub fn in_lanes(&self, skin: impl FnOnce(Option<MorphedLanes>)) {
         let mut scratch = self.scratch();
         let morphed = scratch.as_deref_mut().map(|scratch| {
-            self.timed(Stage::Morph, move || scratch.block(self.isa, self.crowd, self.block, self.tick))
+            timed(self.times, Stage::Morph, move || scratch.block(self.isa, self.crowd, self.block, self.tick))
         });
-        self.timed(Stage::Skin, || skin(morphed));
+        timed(self.times, Stage::Skin, || skin(morphed));
     }
 
     /// The calling thread's memory to morph with; `None` if the block's model has no targets.
     fn scratch(&self) -> Option<MutexGuard<'_, MorphScratch>> {
-        (!self.group.model.mesh().targets().is_empty()).then(|| of_thread(self.scratch))
+        has_targets(self.group).then(|| of_thread(self.scratch))
     }
+}
 
-    fn timed<R>(&self, stage: Stage, work: impl FnOnce() -> R) -> R {
-        let Some(times) = self.times else { return work() };
-        let start = Instant::now();
-        let result = work();
-        times.spent(stage, start);
-        result
-    }
+fn has_targets(group: &Group) -> bool {
+    !group.model.mesh().targets().is_empty()
+}
+
+/// Adds the time of some work to a stage, if times are wanted.
+fn timed<R>(times: Option<&ThreadTimes>, stage: Stage, work: impl FnOnce() -> R) -> R {
+    let Some(times) = times else { return work() };
+    let start = Instant::now();
+    let result = work();
+    times.spent(stage, start);
+    result
 }
 
 /// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the arena.
@@ -277,7 +283,10 @@ impl PreparedKernel {
                     BlockPalettes::Lanes(lanes) => (&[][..], lanes),
                 };
                 let group = &crowd.groups()[block.group];
-                skin(&BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times }, out);
+                // A kernel need not ask for vertices that nothing morphs, so their time is measured here.
+                let (whole, times) = if has_targets(group) { (None, times) } else { (times, None) };
+                let job = BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times };
+                timed(whole, Stage::Skin, || skin(&job, out));
             };
             if kernel.layout == PaletteLayout::Fused {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
