@@ -387,6 +387,7 @@ mod tests {
     use super::super::cpu_kernels::{CANDIDATES, LANES};
     use super::*;
     use crate::asset::extremes;
+    use crate::asset::face::face;
     use crate::asset::walker::walker;
     use crate::crowd::Layer;
     use crate::model::IDENTITY_ROWS;
@@ -443,5 +444,32 @@ mod tests {
             let host = prepared.footprint(&crowd).host;
             assert!(host.get(Purpose::Staging) > host.total() / 4, "{host:?}");
         }
+    }
+
+    /// Reads palettes without asking for vertices.
+    const READER: CpuKernel = CpuKernel {
+        name: "reader",
+        layout: PaletteLayout::Rows,
+        width: Width::for_rows,
+        isa: None,
+        lacks: &[],
+        blending: Blending::Linear,
+        interleaved: false,
+        build: |_, _| Ok((Box::new(|job, out| out.fill(job.rows[0][0])), Bytes::default())),
+    };
+
+    #[test]
+    fn blocks_without_targets_have_times_beside_blocks_with_targets() {
+        let mut crowd = Crowd::new();
+        for model in [walker(500).unwrap(), face(200, 0).unwrap()] {
+            let instances = (0..40).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
+            crowd.push_group(Arc::new(model), instances).unwrap();
+        }
+        let mut arena = Arena::default();
+        arena.allocate_host(&crowd);
+        let mut timer = StageTimer::default();
+        let mut prepared = Cpu::one_thread(&[&READER], &Context::default()).prepare(&crowd, &Job::default()).unwrap();
+        prepared.submit(&mut FrameInput { crowd: &crowd, tick: 7, arena: &mut arena }, &mut timer).unwrap();
+        assert!(timer.spans.iter().any(|span| span.stage == Stage::Skin && span.ns > Some(0)), "{:?}", timer.spans);
     }
 }
