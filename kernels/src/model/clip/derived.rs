@@ -146,13 +146,11 @@ fn catmull_rom(keys: Keys) -> Keys {
     let time = |key: usize| f64::from(keys.times[key]);
     let values = (0..keys.times.len()).flat_map(|key| {
         let (before, after) = around(key);
-        let (last, times) = (keys.times.len() - 1, &time);
-        let span = match (before, after) {
-            // Across the seam of the loop.
-            (before, after) if after < before || (key == 0 && before > 0) || (key == last && after == 1) => {
-                (times(last) - times(last - 1)) + (times(1) - times(0))
-            }
-            _ => times(after) - times(before),
+        let last = keys.times.len() - 1;
+        let is_seam = before > key || after < key;
+        let span = match is_seam {
+            true => (time(last) - time(last - 1)) + (time(1) - time(0)),
+            false => time(after) - time(before),
         };
         let value = |key: usize, c: usize| keys.values[3 * key + c];
         let tangent: [f32; 3] =
@@ -224,6 +222,21 @@ mod tests {
             Some(&3.25),
             "its last key is on the end now"
         );
+    }
+
+    #[test]
+    fn smooth_moves_have_the_slope_between_the_neighbours_of_a_key() {
+        // The slopes along x at the keys.
+        let slopes = |times: &[f32], x: &[f32]| -> Vec<f32> {
+            let values: Vec<f32> = x.iter().flat_map(|x| [*x, 0.0, 0.0]).collect();
+            let keys = vec![track(Channel::Translation, times, &values)];
+            let clip = Clip::new("c", None, RotationBlend::Slerp, keys).unwrap().smoothed().unwrap();
+            raw(&clip).values().chunks(9).map(|key| key[6]).collect()
+        };
+        assert_eq!(slopes(&[0.0, 2.0], &[1.0, 5.0]), [2.0, 2.0], "a straight move stays one");
+        assert_eq!(slopes(&[0.0, 1.0, 3.0], &[0.0, 2.0, 9.0]), [2.0, 3.0, 3.5]);
+        assert_eq!(slopes(&[0.0, 1.0, 3.0, 4.0], &[0.0, 2.0, 5.0, 0.0]), [-1.5, 5.0 / 3.0, -2.0 / 3.0, -1.5], "a loop");
+        assert_eq!(slopes(&[0.0, 1.0], &[3.0, 3.0]), [0.0, 0.0], "a loop that rests");
     }
 
     #[test]
