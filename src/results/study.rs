@@ -80,7 +80,7 @@ impl Axis {
 }
 
 /// A time by which backends are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 pub enum Quantity {
     /// The whole frame.
     #[strum(to_string = "frame")]
@@ -410,23 +410,17 @@ impl Study {
     }
 
     fn made_sheets(&self, axis: Axis) -> Vec<Sheet> {
-        let mut groups: BTreeMap<(Point, u8), Vec<(usize, u64)>> = BTreeMap::new();
+        let mut groups: BTreeMap<(Point, Quantity), IndexMap<&String, Vec<CurvePoint>>> = BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             // Frames with and without drawing are not comparable.
-            let drawn =
-                if axis == Axis::Passes { u8::from(self.quantity(entry.point.passes) == Quantity::Work) } else { 0 };
+            let quantity = self.quantity(entry.point.passes);
+            let Some(ns) = entry.time(quantity) else { continue };
             let (value, fixed) = axis.split(&entry.point);
-            groups.entry((fixed, drawn)).or_default().push((index, value));
+            let curves = groups.entry((fixed, quantity)).or_default();
+            curves.entry(&entry.backend).or_default().push(CurvePoint { value, entry: index, ns });
         }
         let mut sheets = Vec::new();
-        for ((fixed, _), own) in groups {
-            let quantity = self.quantity(self.entries[own[0].0].point.passes);
-            let mut curves: IndexMap<&String, Vec<CurvePoint>> = IndexMap::new();
-            for (index, value) in own {
-                let entry = &self.entries[index];
-                let Some(ns) = entry.time(quantity) else { continue };
-                curves.entry(&entry.backend).or_default().push(CurvePoint { value, entry: index, ns });
-            }
+        for ((fixed, quantity), mut curves) in groups {
             curves.values_mut().for_each(|points| points.sort_unstable());
             let curves = curves.into_iter().filter(|(_, points)| points.len() > 1);
             let curves: Vec<_> = curves.map(|(name, points)| Curve { backend: name.clone(), points }).collect();
