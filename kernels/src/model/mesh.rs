@@ -233,12 +233,14 @@ impl Mesh {
             for vertex in 0..primitive.positions.len() {
                 let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
                 pairs.iter_mut().for_each(|(joint, _)| *joint += first_entry);
+                // Padding repeats the first joint, whose palette entry is in the cache already.
+                pairs.resize(class_of(pairs.len()), (pairs[0].0, 0.0));
                 vertices.push((VertexOrigin { primitive: index as u32, vertex: vertex as u32 }, pairs));
             }
         }
         weight_repairs.describe(repairs);
         // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
-        vertices.sort_by_key(|(_, pairs)| class_of(pairs.len()));
+        vertices.sort_by_key(|(_, pairs)| pairs.len());
 
         let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
         let with_uvs = primitives.iter().any(|p| p.uvs.is_some());
@@ -263,20 +265,16 @@ impl Mesh {
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
-        for run in vertices.chunk_by(|(_, a), (_, b)| class_of(a.len()) == class_of(b.len())) {
-            let influences = class_of(run[0].1.len());
+        for run in vertices.chunk_by(|(_, a), (_, b)| a.len() == b.len()) {
             mesh.runs.push(VertexRun {
-                influences: influences as u32,
+                influences: run[0].1.len() as u32,
                 first_vertex: mesh.runs.last().map_or(0, |before| before.first_vertex + before.vertex_count),
                 vertex_count: run.len() as u32,
                 first_influence: mesh.joints.len() as u32,
             });
-            for (_, pairs) in run {
-                // Padding repeats the first joint, whose palette entry is in the cache already.
-                let padding = std::iter::repeat_n((pairs[0].0, 0.0), influences - pairs.len());
-                let padded = pairs.iter().copied().chain(padding);
-                mesh.joints.extend(padded.clone().map(|(joint, _)| joint));
-                mesh.weights.extend(padded.map(|(_, weight)| weight));
+            for (joint, weight) in run.iter().flat_map(|(_, pairs)| pairs) {
+                mesh.joints.push(*joint);
+                mesh.weights.push(*weight);
             }
         }
         mesh.entries = mesh.joints.iter().max().map_or(0, |&most| usize::from(most) + 1);
