@@ -2,7 +2,7 @@
 //! every few ticks. Both differ from the plain crowd; `harness::fidelity` in the crate above measures by how much.
 
 use super::update_rate::UpdateRate;
-use super::{BLOCK, Crowd, CrowdError, Group, Layer, Layers, SharedPoses};
+use super::{BLOCK, Crowd, CrowdError, Group, Layer, SharedPoses};
 use crate::model::{IDENTITY_ROWS, Rows, ensure};
 use fnv::FnvHashMap;
 
@@ -18,7 +18,6 @@ impl Crowd {
         self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
         let mut of = Vec::with_capacity(self.instance_count());
-        let mut shown = Layers::default();
         for group in &self.groups {
             let first = poses.instance_count() as u32;
             let mut known: FnvHashMap<(u64, Vec<u8>), u32> = FnvHashMap::default();
@@ -30,12 +29,11 @@ impl Crowd {
                     poses.layers.push(in_bucket(own, bucket, buckets));
                     poses.placements.len() as u32 - 1
                 });
-                shown.push(poses.layers.of(pose as usize).iter().copied());
                 of.push(pose);
             }
             poses.groups.push(Group { instances: first..poses.instance_count() as u32, ..group.clone() });
         }
-        let own = std::mem::replace(&mut self.layers, shown);
+        let own = std::mem::replace(&mut self.layers, poses.layers.reordered(&of));
         self.shared = Some(Box::new(SharedPoses { poses, of, own }));
         Ok(self)
     }

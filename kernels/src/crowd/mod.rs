@@ -14,7 +14,6 @@ mod schedule;
 mod turnover;
 mod update_rate;
 
-pub use crate::model::Lists;
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
 pub use families::MOST_LEVELS;
@@ -24,7 +23,7 @@ pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Model, RotationBlend, Rows, TargetWeight, ensure};
+use crate::model::{Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use std::ops::Range;
