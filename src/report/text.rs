@@ -72,18 +72,20 @@ pub fn largest(scene: &str, budget: Option<Duration>, memory: Option<u64>, found
         let chosen = chosen.iter().map(|(name, value)| (name.replace('_', " "), words(value).join(",")));
         let threads = series.threads.map(|threads| ("threads".to_owned(), threads.to_string()));
         let place: String = chosen.chain(threads).map(|(name, value)| format!(", {name} {value}")).collect();
+        let verb = |fits: u64, one: &'static str, more: &'static str| if fits == 1 { one } else { more };
+        let taking = |fits, taken| format!("{} {} {}", crowd(scene, fits), verb(fits, "takes", "take"), size(taken));
+        let fitting = |fits| format!("{} {}", crowd(scene, fits), verb(fits, "fits", "fit"));
         let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
             (Some((fits, taken)), Some((exceeds, _))) => {
-                let verb = if fits == 1 { "takes" } else { "take" };
-                format!("{} {verb} {}, {} would not fit", crowd(scene, fits), size(taken), grouped(exceeds))
+                format!("{}, {} would not fit", taking(fits, taken), grouped(exceeds))
             }
-            (Some((fits, taken)), None) => format!("{} take {}", crowd(scene, fits), size(taken)),
+            (Some((fits, taken)), None) => taking(fits, taken),
             (None, Some((_, taken))) if taken.is_finite() => format!("not even one fits: it takes {}", size(taken)),
             (None, _) => "not even one fits".into(),
         });
         let by_time = time.map(|Bounds { fits, exceeds }| match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {
-            (Some((fits, _)), Some((exceeds, _))) => format!("{} fit, {} do not", crowd(scene, fits), exceeds),
-            (Some((fits, _)), None) => format!("{} fit; memory ends the search", crowd(scene, fits)),
+            (Some((fits, _)), Some((exceeds, _))) => format!("{}, {exceeds} do not", fitting(fits)),
+            (Some((fits, _)), None) => format!("{}; memory ends the search", fitting(fits)),
             (None, Some(_)) => "not even one fits".into(),
             (None, None) => "not measured".into(),
         });
@@ -114,5 +116,21 @@ mod tests {
         for label in ["lod none, models 1:", "lod mesh, models 1:", "lod mesh, models 2:"] {
             assert_eq!(text.matches(label).count(), 1, "{label} in {text}");
         }
+    }
+
+    #[test]
+    fn one_instance_takes_and_fits() {
+        let bounds = |fits| Some(Bounds { fits: Some((fits, 2e6)), exceeds: None });
+        let text = |fits| {
+            let series = SweepPoint { threads: None, settings: Settings::default() };
+            let found = Found { series, backend: "cpu-simd", time: bounds(fits), memory: bounds(fits), problem: None };
+            largest("walkers", Some(Duration::from_millis(16)), Some(1 << 30), &[found])
+        };
+        assert!(
+            text(1).ends_with(": 1 walker takes 2.0 MB; by time 1 walker fits; memory ends the search\n"),
+            "{}",
+            text(1)
+        );
+        assert!(text(2).contains(": 2 walkers take 2.0 MB; by time 2 walkers fit;"), "{}", text(2));
     }
 }
