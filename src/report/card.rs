@@ -11,7 +11,7 @@ use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{least_memory, sheets_through, smallest};
-use crate::results::{Axis, Point, Sheet, Study, StudyEntry, ranking_of};
+use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of};
 
 /// A column of the card: its heading, and the cell of a backend where results or registry have one.
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
@@ -116,29 +116,28 @@ fn millions(value: u64) -> String {
 pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
     let quantity = study.quantity(point.passes);
     let whole: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok() && !entry.leaves_out()).collect();
-    let memory = smallest(whole.iter().copied());
+    let (time, memory) = (ranking_of(quantity, whole.iter().copied()), smallest(whole.iter().copied()));
     let mut sentences = Vec::new();
-    sentences.extend(ranking_of(quantity, whole.iter().copied()).as_ref().map(fastest));
+    sentences.extend(time.as_ref().map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
         format!("{} takes the least memory, {} MB on host and device.", entry.backend, millions(bytes))
     }));
     // The backends with the least time and with the least memory.
-    let cheapest = |entries: &[&'a StudyEntry]| {
-        let time = ranking_of(quantity, entries.iter().copied()).map(|ranking| &ranking.first.backend);
-        (time, smallest(entries.iter().copied()).map(|(entry, _)| &entry.backend))
+    let names = |time: &Option<Ranking<'a>>, memory: Option<(&'a StudyEntry, u64)>| {
+        (time.as_ref().map(|ranking| &ranking.first.backend), memory.map(|(entry, _)| &entry.backend))
     };
     // The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
     let held = |entry: &StudyEntry| entry.last()?.row.parity_tol;
     if let Some(tolerance) = whole.iter().filter_map(|entry| held(entry)).min_by(f64::total_cmp) {
-        let exact: Vec<_> = whole.iter().copied().filter(|entry| held(entry) == Some(tolerance)).collect();
-        let (time, memory) = cheapest(&exact);
-        let fast = time.map(|backend| format!("{backend} is fastest"));
-        let small = memory.map(|backend| match time == memory {
+        let exact = || whole.iter().copied().filter(|entry| held(entry) == Some(tolerance));
+        let (first, least) = names(&ranking_of(quantity, exact()), smallest(exact()));
+        let fast = first.map(|backend| format!("{backend} is fastest"));
+        let small = least.map(|backend| match first == least {
             true => "takes the least memory".into(),
             false => format!("{backend} takes the least memory"),
         });
         let answers: Vec<_> = fast.into_iter().chain(small).collect();
-        if (time, memory) == cheapest(&whole) {
+        if (first, least) == names(&time, memory) {
             sentences.push(format!("The answers at equal error (vertices within {tolerance:.0e}) are the same."));
         } else if !answers.is_empty() {
             let answers = answers.join(" and ");
