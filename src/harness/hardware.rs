@@ -75,7 +75,7 @@ impl Hardware {
         Self {
             processors: std::thread::available_parallelism().map_or(0, usize::from),
             virtualised: is_virtualised(),
-            governor: governors(Path::new(PROCESSORS)),
+            governor: governor(),
             boost: boost(Path::new(PROCESSORS)),
             memory_bytes: system.map(|system| system.total_memory()).filter(|bytes| *bytes > 0),
             memory_speed: fs::read(FIRMWARE).ok().and_then(|table| memory_speed(&table)),
@@ -148,6 +148,11 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
     paths.sort();
     paths
+}
+
+/// The frequency governor of the processors; several are separated by commas. `None` where the system does not say.
+pub fn governor() -> Option<String> {
+    governors(Path::new(PROCESSORS))
 }
 
 fn governors(processors: &Path) -> Option<String> {
