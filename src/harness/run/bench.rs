@@ -184,7 +184,7 @@ impl Bench {
             };
             let memory = shared.of(&contender.prepared.footprint(contender.crowd));
             let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
-            // That of the last frame.
+            // Each frame clears the count first, so this is the work of the last one.
             let work = self.device.take_work();
             contender.outcome.resources = Some(Resources { memory, work, energy });
         }
@@ -381,6 +381,8 @@ mod tests {
         let (warm_up, spent) = (WarmUp::default(), Default::default());
         let mut contender = Contender { entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
+        let written = bench.disturber.written();
+        assert_eq!(bench.disturber.written(), written, "neighbours rest between blocks");
         seen.take()
     }
 

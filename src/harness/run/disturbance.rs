@@ -102,7 +102,6 @@ fn last_level(caches: &Path) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
@@ -128,7 +127,6 @@ mod tests {
             }
         });
         let written = disturber.written();
-        std::thread::sleep(Duration::from_millis(5));
         assert_eq!(disturber.written(), written);
     }
 
