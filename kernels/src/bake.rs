@@ -35,8 +35,7 @@ pub fn blends(crowd: &Crowd, group: &Group) -> bool {
     let whole =
         |layer: &Layer| layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial;
     let mut layers = group.instances.clone().map(|instance| crowd.layers().of(instance as usize));
-    group.model.mesh().targets().is_empty()
-        && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
+    !group.has_targets() && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
 }
 
 /// Storage format of baked frames.

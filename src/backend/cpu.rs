@@ -80,12 +80,8 @@ impl BlockJob<'_> {
 
     /// The calling thread's memory to morph with; `None` if the block's model has no targets.
     fn scratch(&self) -> Option<MutexGuard<'_, MorphScratch>> {
-        has_targets(self.group).then(|| of_thread(self.scratch))
+        self.group.has_targets().then(|| of_thread(self.scratch))
     }
-}
-
-fn has_targets(group: &Group) -> bool {
-    !group.model.mesh().targets().is_empty()
 }
 
 /// Adds the time of some work to a stage, if times are wanted.
@@ -284,7 +280,7 @@ impl PreparedKernel {
                 };
                 let group = &crowd.groups()[block.group];
                 // A kernel need not ask for vertices that nothing morphs, so their time is measured here.
-                let (whole, times) = if has_targets(group) { (None, times) } else { (times, None) };
+                let (whole, times) = if group.has_targets() { (None, times) } else { (times, None) };
                 let job = BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times };
                 timed(whole, Stage::Skin, || skin(&job, out));
             };

@@ -1,6 +1,6 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
-use super::{Crowd, CrowdError};
+use super::{Crowd, CrowdError, Group};
 use crate::model::{Lists, TargetWeight};
 
 /// Weights of an instance's morph targets besides those of its clips.
@@ -60,6 +60,6 @@ impl Crowd {
 
     /// Returns whether any model has morph targets.
     pub fn has_targets(&self) -> bool {
-        self.groups.iter().any(|group| !group.model.mesh().targets().is_empty())
+        self.groups.iter().any(Group::has_targets)
     }
 }

@@ -65,6 +65,10 @@ impl Group {
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }
+    /// Returns whether the model has morph targets.
+    pub fn has_targets(&self) -> bool {
+        !self.model.mesh().targets().is_empty()
+    }
     /// The instances whose pose changes from tick to tick.
     pub fn moving(&self) -> Range<u32> {
         self.instances.start..self.instances.end - self.frozen

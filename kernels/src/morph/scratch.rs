@@ -22,7 +22,7 @@ pub struct MorphScratch {
 /// block.
 fn lengths(crowd: &Crowd, widths: &[Width]) -> [usize; 6] {
     let most = |count: &dyn Fn(&Group) -> usize| {
-        let morphed = crowd.groups().iter().filter(|group| !group.model.mesh().targets().is_empty());
+        let morphed = crowd.groups().iter().filter(|group| group.has_targets());
         morphed.map(count).max().unwrap_or(0)
     };
     let targets = most(&|group| group.model.mesh().targets().len());

@@ -224,7 +224,7 @@ impl Morphs {
             for (chunk, weights) in chunks.iter().zip(&mut self.weights) {
                 let group = &crowd.groups()[chunk.group];
                 let own = form.instance_numbers(group);
-                if group.model.mesh().targets().is_empty() {
+                if !group.has_targets() {
                     continue;
                 }
                 let instances = weights.numbers[form.head_numbers()..].par_chunks_mut(own);

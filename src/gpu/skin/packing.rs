@@ -47,8 +47,9 @@ impl Grid {
 pub fn fits(group: &Group) -> bool {
     let unit = |n: &[f32; 3]| (Vec3::from(*n).length() - 1.0).abs() <= UNIT;
     let raw = group.format.normals == Normals::Raw && group.format.attributes > Attributes::P;
-    let morphs = !group.model.mesh().targets().is_empty();
-    !morphs && group.model.palette_joints().len() <= 256 && (!raw || group.model.mesh().normals().iter().all(unit))
+    !group.has_targets()
+        && group.model.palette_joints().len() <= 256
+        && (!raw || group.model.mesh().normals().iter().all(unit))
 }
 
 /// One vertex, its first influences padded to four with weight 0.
