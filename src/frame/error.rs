@@ -17,7 +17,7 @@ pub enum BackendError {
     /// The device was lost or refused a command.
     #[error("device error: {0}")]
     Device(String),
-    /// What it computes differs from the reference.
+    /// The output of the backend differs from the reference.
     #[error("{0}")]
     Differs(String),
 }

@@ -104,7 +104,7 @@ fn rows<T>(
 }
 
 fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
-    // The largest, with its place.
+    // The largest parent, and the place of its number.
     let mut last_parent = (None, 0);
     let rows = rows(file, "joints", |file| {
         let name = file.string("a joint's name")?.to_owned();
