@@ -9,15 +9,15 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
-    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Result, StageTimer, Traffic,
-    clips_in_place,
+    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Purpose, Result, StageTimer,
+    Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 use crate::gpu::pose::gameplay::DeviceGameplay;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::{MorphForm, Morphs};
-use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, Posing};
+use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, Palettes, Posing, chunk_uniform};
 use crate::pose::PoseData;
 use crate::reference::Blending;
 use std::ops::Range;
@@ -88,6 +88,11 @@ pub fn create(context: &Context, strategy: Strategy) -> Result<Box<dyn Backend>>
 impl GpuBackend {
     /// As [`Backend::prepare`], on a device of choice: the adapter's, or one that only counts.
     fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
+        let (prepared, memory) = gpu.counted(|| self.built_on(gpu, crowd, job));
+        Ok(PreparedGpu { memory, ..prepared? })
+    }
+
+    fn built_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
         let Strategy { posing, skin } = self.strategy;
         let chunks = gpu.chunks(crowd)?;
         let parts = match skin.is_merged() {
@@ -95,16 +100,29 @@ impl GpuBackend {
             false => chunks.iter().map(|chunk| vec![chunk.clone()]).collect(),
         };
         let bakes = matches!(skin, Skinning::Vertex(..));
-        let (palettes, memory) = gpu.counted(|| posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job));
-        let (morphs, morph_memory) = gpu.counted(|| Morphs::new(gpu, crowd, &chunks, skin.morph()));
-        let (gpu, memory) = (Rc::clone(gpu), memory + morph_memory);
-        let posed = Posed { gpu, chunks, parts, palettes: palettes?, morphs: morphs?, memory };
+        let palettes = posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job)?;
+        let morphs = Morphs::new(gpu, crowd, &chunks, skin.morph())?;
+        let visibility = palettes.poser.visibility();
+        let inputs = |(index, palettes): (usize, &Palettes)| {
+            let mut inputs = palettes.inputs().to_vec();
+            // The chunks of a span are in a table, and have no morph targets.
+            if !skin.is_merged() {
+                let numbers = match visibility {
+                    Some(visibility) => visibility.visible.chunks[index].chunk(),
+                    None => (&chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index])).into(),
+                };
+                inputs.push(("chunk", numbers));
+                inputs.extend(morphs.iter().flat_map(|morphs| morphs.inputs(&chunks[index], index)));
+            }
+            inputs
+        };
+        let inputs = palettes.chunks.iter().enumerate().map(inputs).collect();
+        let posed = Posed { gpu: Rc::clone(gpu), chunks, parts, palettes, morphs, inputs };
         let on_device = self.strategy.abilities().joints != Joints::Host;
         let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
-            let Posed { gpu, chunks, palettes, .. } = &posed;
+            let Posed { gpu, chunks, palettes, inputs, .. } = &posed;
             let approximation = palettes.approximation.map_or(0.0, |stated| stated.position);
-            let read = (&palettes.chunks[..], skin.palette());
-            DeviceGameplay::new(gpu, crowd, chunks, read, gameplay, approximation)
+            DeviceGameplay::new(gpu, crowd, chunks, (inputs, skin.palette()), gameplay, approximation)
         });
         let skinner: Box<dyn GpuSkinner> = match skin {
             Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette)?),
@@ -121,6 +139,7 @@ impl GpuBackend {
             skinner,
             gameplay: gameplay.transpose()?,
             morph_approximation,
+            memory: Bytes::default(),
             user: ArenaUser::default(),
         })
     }
@@ -133,12 +152,8 @@ impl Backend for GpuBackend {
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.strategy.abilities().check(crowd, job)?;
-        let gpu = self.gpu.planning();
-        let mut planned = self.prepare_on(&gpu, crowd, job)?;
-        let mut arena = Arena::default();
-        gpu.allocate_arena(crowd, job.keep, &mut arena)?;
-        planned.skinner.bind(&planned.posed, &FrameInput { crowd, tick: 0, arena: &mut arena });
-        planned.skinner.prepare_read(&planned.posed, crowd)?;
+        let mut planned = self.prepare_on(&self.gpu.planning(), crowd, job)?;
+        planned.prepare_read(crowd)?;
         Ok(planned.footprint(crowd))
     }
 
@@ -155,7 +170,19 @@ struct PreparedGpu {
     gameplay: Option<DeviceGameplay>,
     /// Stated error of morph targets, which no palette with an error of its own has.
     morph_approximation: Option<Approximation>,
+    /// Bytes on the device.
+    memory: Bytes,
     user: ArenaUser,
+}
+
+impl PreparedGpu {
+    /// Allocates what reading vertices back needs, if it is not there.
+    fn prepare_read(&mut self, crowd: &Crowd) -> Result<()> {
+        let Self { posed, skinner, memory, .. } = self;
+        let (prepared, bytes) = posed.gpu.counted(|| skinner.prepare_read(posed, crowd));
+        *memory += bytes;
+        prepared
+    }
 }
 
 impl Prepared for PreparedGpu {
@@ -166,12 +193,11 @@ impl Prepared for PreparedGpu {
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let posed_on_host = self.strategy.posing == Posing::Host;
-        let (host, device) = self.gameplay.as_ref().map(|gameplay| gameplay.memory).unwrap_or_default();
+        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), |gameplay| gameplay.host_memory);
+        let morphs = self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory);
         Footprint {
-            host: self.posed.palettes.host_memory
-                + self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory)
-                + host,
-            device: self.posed.memory + self.skinner.memory() + device,
+            host: self.posed.palettes.host_memory + morphs + gameplay,
+            device: self.memory,
             in_place: if posed_on_host { clips_in_place(crowd) } else { Bytes::default() },
             host_output: false,
             device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && !self.strategy.keeps_vertices(),
@@ -223,7 +249,6 @@ impl Prepared for PreparedGpu {
         // Vertices that the arena holds of frozen instances need not be computed again.
         let keeps_frozen = !strategy.posing.culls() && !strategy.keeps_vertices() && frame.crowd.turnover().is_none();
         let kept = frame.arena.hand_to(user) && keeps_frozen;
-        skinner.bind(posed, frame);
         if let Some(gameplay) = gameplay {
             gameplay.arrive(&posed.gpu, timer)?;
         }
@@ -256,6 +281,7 @@ impl Prepared for PreparedGpu {
     }
 
     fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+        self.prepare_read(crowd)?;
         self.skinner.read(&mut self.posed, crowd, arena, instances, out)
     }
 }

@@ -3,8 +3,9 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, FrameInput, Purpose, Result, Retention, Stage};
+use crate::frame::{Arena, DeviceBuffer, FrameInput, Purpose, Result, Retention, Stage};
 use crate::gpu::device::commands::ComputePass;
+use crate::gpu::device::objects::BindGroup;
 use crate::gpu::draw::source::{ArenaForm, StoredVertices};
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::skin::merged::MORE_STORAGE_BUFFERS;
@@ -19,8 +20,11 @@ pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
     /// The skinned vertices, if they are not in the arena.
     own: Option<OwnVertices>,
-    /// Bytes that the trial of several kernels took, if the kernel was chosen among several.
-    trial: Option<Bytes>,
+    /// `true` if the kernel was chosen among several.
+    chosen: bool,
+    /// The bindings of all parts for the first of the buffers that they write to: those of the last frame, then those of
+    /// the frame before if two sets of buffers swap.
+    bound: Vec<(DeviceBuffer, Vec<Vec<BindGroup>>)>,
     /// For each output buffer the index of the part whose vertices it holds.
     held_parts: Vec<usize>,
 }
@@ -31,7 +35,6 @@ struct OwnVertices {
     sets: Vec<Rc<StoredVertices>>,
     /// Index of the set that holds the last frame.
     current: usize,
-    bytes: Bytes,
 }
 
 impl ComputeSkinner {
@@ -45,69 +48,56 @@ impl ComputeSkinner {
         let buffers = skinning::storage_buffers(kernels[0].palette) + 1 + kernels[0].morph.storage_buffers(crowd);
         let buffers = if merged { buffers + MORE_STORAGE_BUFFERS } else { buffers };
         posed.gpu.has(wgpu::ShaderStages::COMPUTE, buffers)?;
-        let Posed { gpu, chunks, parts, .. } = posed;
-        let compiled = |kernel| ComputeSkin::new(gpu, crowd, kernel);
-        let (mut skin, trial) = match kernels {
-            [only] => (compiled(only), None),
-            many => {
-                let candidates = many.iter().map(|k| compiled(k)).collect();
-                let (best, bytes) = gpu.counted(|| compute::trial(gpu, crowd, chunks, posed.inputs(), candidates));
-                (best?, Some(bytes.all_for(Purpose::Staging)))
-            }
+        let Posed { gpu, chunks, parts, palettes, inputs, .. } = posed;
+        let kernel = match kernels {
+            [only] => only,
+            many => gpu.counted_as(Purpose::Staging, || compute::trial(gpu, crowd, chunks, inputs, many))?,
         };
+        let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.poser.visibility());
         let own = own.map(|keep| {
             let form = arena_form(posed, None);
-            let (sets, bytes) = gpu.counted(|| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
-            let buffers: Vec<_> = sets.iter().map(|set| &set.buffers[..]).collect();
-            skin.bind(gpu, crowd, parts, posed.inputs(), &buffers);
-            OwnVertices { sets, current: 0, bytes }
+            OwnVertices { sets: StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form), current: 0 }
         });
-        Ok(Self { skin, own, trial, held_parts: Vec::new() })
+        Ok(Self { skin, own, chosen: kernels.len() > 1, bound: Vec::new(), held_parts: Vec::new() })
     }
 }
 
 impl GpuSkinner for ComputeSkinner {
     fn label(&self) -> Option<String> {
-        self.trial.map(|_| format!("skins by {}", self.skin.kernel.name))
-    }
-
-    fn memory(&self) -> Bytes {
-        let own = self.own.as_ref().map_or(Bytes::default(), |own| own.bytes);
-        self.skin.allocated + self.trial.unwrap_or_default() + own
+        self.chosen.then(|| format!("skins by {}", self.skin.kernel.name))
     }
 
     fn kernel(&self) -> Option<&'static SkinKernel> {
         Some(self.skin.kernel)
     }
 
-    fn bind(&mut self, posed: &Posed, frame: &FrameInput) {
-        let Arena { device, previous, .. } = &*frame.arena;
-        let outputs = match &mut self.own {
+    fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands) {
+        let Self { skin, own, bound, held_parts, .. } = self;
+        let outputs = match own {
             Some(own) => {
                 own.current = (own.current + 1) % own.sets.len();
                 &own.sets[own.current].buffers
             }
-            None => device,
+            None => &frame.arena.device,
         };
-        if !self.skin.choose(outputs) {
-            self.skin.bind(&posed.gpu, frame.crowd, &posed.parts, posed.inputs(), &[device, previous]);
+        match bound.iter().position(|(first, _)| *first == outputs[0]) {
+            Some(known) => bound.swap(0, known),
+            None => {
+                bound.truncate(1);
+                bound.insert(0, (outputs[0].clone(), skin.bind(&posed.gpu, outputs)));
+            }
         }
-        self.held_parts.resize(outputs.len(), 0);
-    }
-
-    fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands) {
-        let Self { skin, held_parts, .. } = self;
+        held_parts.resize(outputs.len(), 0);
         posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
-            for (index, part) in posed.parts.iter().enumerate() {
-                // A ring keeps nothing, and only chunks that are parts by themselves are in the arena.
-                match &part[..] {
+            for (index, (part, bound)) in posed.parts.iter().zip(&bound[0].1).enumerate() {
+                let instances = match &part[..] {
+                    // A ring keeps nothing, and only chunks that are parts by themselves are in the arena.
                     [chunk] if kept && held_parts.len() == posed.parts.len() => {
-                        let moving = chunk.part(&frame.crowd.groups()[chunk.group].moving());
-                        let moving = Chunk { instances: moving, ..*chunk };
-                        skin.dispatch(&posed.gpu, pass, frame.crowd, &[moving], index);
+                        chunk.part(&frame.crowd.groups()[chunk.group].moving()).len() as u32
                     }
-                    _ => skin.dispatch(&posed.gpu, pass, frame.crowd, part, index),
-                }
+                    _ => instances_of(part),
+                };
+                skin.dispatch(&posed.gpu, pass, index, bound, instances);
                 let buffers = held_parts.len();
                 held_parts[index % buffers] = index;
             }
@@ -145,7 +135,10 @@ impl GpuSkinner for ComputeSkinner {
                 if self.held_parts[slot] != index {
                     gpu.poison(&held[slot..=slot])?;
                     let mut commands = gpu.commands("skin again");
-                    let again = |pass: &mut ComputePass| self.skin.dispatch(gpu, pass, crowd, part, index);
+                    let bound = &self.bound[0].1[index];
+                    let again = |pass: &mut ComputePass| {
+                        self.skin.dispatch(gpu, pass, index, bound, instances_of(part));
+                    };
                     commands.compute_pass("skin again", None, again);
                     commands.finish()?;
                     self.held_parts[slot] = index;
@@ -164,6 +157,10 @@ impl GpuSkinner for ComputeSkinner {
         }
         Ok(())
     }
+}
+
+fn instances_of(part: &[Chunk]) -> u32 {
+    part.iter().map(|chunk| chunk.instances.len() as u32).sum()
 }
 
 /// Form of vertices in the arena.

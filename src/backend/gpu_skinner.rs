@@ -2,10 +2,10 @@
 
 use super::Skinned;
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, FrameInput, Result};
+use crate::frame::{Arena, FrameInput, Result};
+use crate::gpu::device::objects::Named;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::Morphs;
-use crate::gpu::skin::skinning::Inputs;
 use crate::gpu::{Chunk, Commands, Gpu, PaletteSource};
 use std::ops::Range;
 use std::rc::Rc;
@@ -19,16 +19,8 @@ pub(super) struct Posed {
     pub palettes: PaletteSource,
     /// Morph targets, if any model of the crowd has some.
     pub morphs: Option<Morphs>,
-    /// Bytes of the palettes, of what computes them, and of morph targets, on the device.
-    pub memory: Bytes,
-}
-
-impl Posed {
-    /// The inputs of skinning.
-    pub fn inputs(&self) -> Inputs<'_> {
-        let (palettes, visibility) = (&self.palettes.chunks[..], self.palettes.poser.visibility());
-        Inputs { palettes, morphs: self.morphs.as_ref(), first: 0, visibility }
-    }
+    /// What shaders read of each part besides its mesh.
+    pub inputs: Vec<Vec<Named>>,
 }
 
 /// A way to skin posed chunks.
@@ -38,9 +30,6 @@ pub(super) trait GpuSkinner {
         None
     }
 
-    /// Bytes of its buffers on the device.
-    fn memory(&self) -> Bytes;
-
     /// The kernel, if skinning has a stage of its own.
     fn kernel(&self) -> Option<&'static SkinKernel> {
         None
@@ -48,10 +37,7 @@ pub(super) trait GpuSkinner {
 
     /// Records the skinning of a frame after its posing; if vertices of frozen instances are `kept`, that of the
     /// others.
-    fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands);
-
-    /// Creates bindings for the arena's buffers if these are new.
-    fn bind(&mut self, posed: &Posed, frame: &FrameInput);
+    fn record(&mut self, _posed: &Posed, _frame: &FrameInput, _kept: bool, _commands: &mut Commands) {}
 
     /// Allocates what [`GpuSkinner::read`] needs, if it is not there.
     fn prepare_read(&mut self, _posed: &Posed, _crowd: &Crowd) -> Result<()> {

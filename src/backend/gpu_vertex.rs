@@ -3,14 +3,15 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, FrameInput, Result};
+use crate::frame::{Arena, Result};
+use crate::gpu::device::objects::Named;
 use crate::gpu::draw::present;
 use crate::gpu::draw::source::VertexSource;
 use crate::gpu::pose::baked;
 use crate::gpu::shader::kernel::GroupLayout;
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::skinning::{self, Kind};
-use crate::gpu::{Capture, Chunk, Commands, Drawable, MeshBuffers, MeshForm, PaletteForm};
+use crate::gpu::{Capture, Chunk, Drawable, MeshForm, PaletteForm, upload_meshes};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -27,10 +28,8 @@ pub(super) fn morph_form(palette: PaletteForm) -> MorphForm {
 /// Passes drawing a vertex shader that skins.
 pub(super) struct VertexSkinner {
     source: Rc<VertexSource>,
-    /// Bytes of meshes and uniforms.
-    memory: Bytes,
-    /// Created when vertices are read back for the first time, with its bytes.
-    capture: Option<(Capture, Bytes)>,
+    /// Created when vertices are read back for the first time.
+    capture: Option<Capture>,
 }
 
 impl VertexSkinner {
@@ -39,7 +38,7 @@ impl VertexSkinner {
     /// # Errors
     /// The adapter binds too few buffers, or its vertices cannot be read back.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Result<Self> {
-        let Posed { gpu, chunks, palettes, .. } = posed;
+        let Posed { gpu, chunks, palettes, inputs, .. } = posed;
         gpu.has_captures()?;
         let morph = morph_form(palette).storage_buffers(crowd);
         let shown = palettes.chunks.iter().any(|palettes| palettes.shown.is_some());
@@ -60,12 +59,13 @@ impl VertexSkinner {
         let all: Vec<String> = all.collect();
         let layout = GroupLayout::new(gpu, "gpu-vertex", &all, 0, wgpu::ShaderStages::VERTEX);
         let visibility = palettes.poser.visibility();
-        let (groups, memory) = gpu.counted(|| {
-            let meshes: Vec<_> =
-                crowd.groups().iter().zip(&kinds).map(|(g, kind)| MeshBuffers::new(gpu, g, kind.mesh)).collect();
-            skinning::bind_groups(gpu, crowd, chunks, &meshes, &[], posed.inputs(), &layout)
-        });
-        let parts = groups.into_iter().zip(chunks).map(|(group, chunk)| (group, vec![chunk.clone()])).collect();
+        let groups = crowd.groups().iter().zip(&kinds);
+        let meshes: Vec<_> = groups.map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh)).collect();
+        let bound = |(chunk, inputs): (&Chunk, &Vec<Named>)| {
+            let resources = [&meshes[chunk.group][..], inputs].concat();
+            (layout.bind(gpu, "skinning", &resources), vec![chunk.clone()])
+        };
+        let parts = chunks.iter().zip(inputs).map(bound).collect();
         let source = VertexSource {
             wgsl: Box::new(wgsl),
             kinds,
@@ -75,26 +75,17 @@ impl VertexSkinner {
             motion: false,
             visible: visibility.map(|visibility| Rc::clone(&visibility.visible)),
         };
-        Ok(Self { source: Rc::new(source), memory, capture: None })
+        Ok(Self { source: Rc::new(source), capture: None })
     }
 }
 
 impl GpuSkinner for VertexSkinner {
-    fn memory(&self) -> Bytes {
-        self.memory + self.capture.as_ref().map_or(Bytes::default(), |(_, bytes)| *bytes)
-    }
-
-    fn bind(&mut self, _: &Posed, _: &FrameInput) {}
-
     fn prepare_read(&mut self, posed: &Posed, crowd: &Crowd) -> Result<()> {
         if self.capture.is_none() {
-            let (capture, bytes) = posed.gpu.counted(|| Capture::new(&posed.gpu, crowd, &self.source));
-            self.capture = Some((capture?, bytes));
+            self.capture = Some(Capture::new(&posed.gpu, crowd, &self.source)?);
         }
         Ok(())
     }
-
-    fn record(&mut self, _: &Posed, _: &FrameInput, _: bool, _: &mut Commands) {}
 
     fn skinned(&self, _: &Posed) -> Skinned {
         Skinned::Device(Drawable::Shader(Rc::clone(&self.source)))
@@ -108,8 +99,7 @@ impl GpuSkinner for VertexSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.prepare_read(posed, crowd)?;
-        let Some((capture, _)) = &self.capture else { return Ok(()) };
+        let Some(capture) = &self.capture else { return Ok(()) };
         let Posed { gpu, chunks, palettes, .. } = posed;
         for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);

@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Memory, Stage, Traffic};
 #[cfg(feature = "gpu")]
-use crate::gpu::{MeshBuffers, MeshForm, PaletteForm, PoseBytes, PosedPalettes};
+use crate::gpu::{MeshForm, PaletteForm, PoseBytes, PosedPalettes, mesh_bytes};
 use crate::model::{Clip, Rows};
 use crate::pose::{Affine, Local};
 
@@ -31,7 +31,7 @@ pub(super) fn posed(crowd: &Crowd, palette: PaletteForm, on_device: Option<PoseB
 pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Traffic {
     Traffic {
         stage: Stage::Skin,
-        read: PosedPalettes::uploaded(crowd, palette) + MeshBuffers::bytes(crowd, mesh),
+        read: PosedPalettes::uploaded(crowd, palette) + mesh_bytes(crowd, mesh),
         written: vertices(crowd),
         memory: Memory::Device,
     }

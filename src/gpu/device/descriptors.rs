@@ -51,8 +51,8 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
     json!({"kind": "groupLayout", "entries": entries})
 }
 
-pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, Resource)]) -> Value {
-    let entry = |(binding, resource): &(u32, Resource)| match resource {
+pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, &Resource)]) -> Value {
+    let entry = |(binding, resource): &(u32, &Resource)| match resource {
         Resource::Buffer(buffer, offset, size) => {
             json!({"binding": binding, "buffer": buffer.object.id, "offset": offset, "size": size})
         }

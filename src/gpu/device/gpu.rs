@@ -1,6 +1,6 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
-use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Result, StageTime};
+use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Purpose, Result, StageTime};
 use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
 use crate::gpu::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
@@ -199,6 +199,13 @@ impl Gpu {
         let before = self.created.get();
         let created = create();
         (created, self.created.get() - before)
+    }
+
+    /// The result of `create`; the bytes of the buffers and textures that it created count for another purpose.
+    pub fn counted_as<T>(&self, purpose: Purpose, create: impl FnOnce() -> T) -> T {
+        let (created, bytes) = self.counted(create);
+        self.created.set(self.created.get() - bytes + bytes.all_for(purpose));
+        created
     }
 
     /// Work recorded since the last call.

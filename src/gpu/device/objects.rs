@@ -25,21 +25,39 @@ pub struct Texture {
 }
 
 /// Something that is bound to a variable of a shader.
-#[derive(Clone, Copy)]
-pub enum Resource<'a> {
+#[derive(Clone)]
+pub enum Resource {
     /// Bytes of a buffer from an offset on: so many, or all.
-    Buffer(&'a Buffer, u64, Option<u64>),
+    Buffer(Buffer, u64, Option<u64>),
     /// A texture.
-    View(&'a TextureView),
+    View(TextureView),
     /// A sampler.
-    Sampler(&'a Sampler),
+    Sampler(Sampler),
 }
 
-impl<'a> From<&'a Buffer> for Resource<'a> {
-    fn from(buffer: &'a Buffer) -> Self {
-        Self::Buffer(buffer, 0, None)
+impl Resource {
+    /// The binding of wgpu.
+    pub(in crate::gpu) fn get(&self) -> wgpu::BindingResource<'_> {
+        match self {
+            Self::Buffer(buffer, offset, size) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: buffer.object.get(),
+                offset: *offset,
+                size: size.and_then(wgpu::BufferSize::new),
+            }),
+            Self::View(view) => wgpu::BindingResource::TextureView(view.get()),
+            Self::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
+        }
     }
 }
+
+impl From<&Buffer> for Resource {
+    fn from(buffer: &Buffer) -> Self {
+        Self::Buffer(buffer.clone(), 0, None)
+    }
+}
+
+/// A resource and the name of the variable that it is bound to.
+pub type Named = (&'static str, Resource);
 
 /// Colours of a picture.
 pub(in crate::gpu) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;

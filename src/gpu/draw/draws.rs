@@ -1,12 +1,10 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
 use crate::frame::{Mode, Purpose};
-use crate::gpu::device::{
-    BindGroup, Buffer, COLOR, RenderPass, RenderPipeline, RenderPipelineParts, Resource, Sampler,
-};
+use crate::gpu::device::{BindGroup, Buffer, COLOR, Named, RenderPass, RenderPipeline, RenderPipelineParts};
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::source::{VertexSource, draw_root, for_each_binding};
-use crate::gpu::draw::surfaces::{GroupSurface, Surfaces};
+use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{GroupLayout, made_once, module, pipeline_layout};
 use crate::gpu::skin::skinning::Kind;
@@ -23,42 +21,15 @@ pub(in crate::gpu) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16
 const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
 const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
 
-/// Everything that group 1 of a draw binds besides the view and the placements.
-#[derive(Clone)]
-pub(in crate::gpu) enum Paint {
-    /// Colours of vertices, for timed frames.
-    Plain(Buffer),
-    /// Textured surfaces, for pictures.
-    Surface(GroupSurface, Sampler),
-}
-
-impl Paint {
-    /// Group 1 of a draw, with a view and placements.
-    pub fn bind(&self, gpu: &Gpu, layout: &GroupLayout, view: &Buffer, placements: &Buffer) -> BindGroup {
-        let mut resources: Vec<(&str, Resource)> = vec![("view", view.into()), ("placements", placements.into())];
-        match self {
-            Self::Plain(colors) => resources.push(("colors", colors.into())),
-            Self::Surface(surface, sampler) => resources.extend([
-                ("surfaces", (&surface.vertices).into()),
-                ("layers", Resource::View(&surface.layers)),
-                ("repeating", Resource::Sampler(sampler)),
-            ]),
-        }
-        layout.bind(gpu, "draw", &resources)
-    }
-}
-
-/// Some of the indices in a buffer.
-struct IndexList {
-    buffer: Buffer,
-    range: Range<u32>,
-}
-
 /// A group's paint, triangles and edges.
 pub(in crate::gpu) struct GroupDraw {
-    paint: Paint,
-    triangles: IndexList,
-    edges: IndexList,
+    /// Everything that group 1 of a draw binds besides the view and the placements: colours of vertices for timed
+    /// frames, textured surfaces for pictures.
+    paint: Vec<Named>,
+    indices: Buffer,
+    /// Ranges of the indices.
+    triangles: Range<u32>,
+    edges: Range<u32>,
 }
 
 impl GroupDraw {
@@ -66,8 +37,7 @@ impl GroupDraw {
     /// `surfaces`.
     pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], surfaces: Option<&Surfaces>) -> Vec<Self> {
         let of_model = |(index, model): (usize, &Arc<Model>)| {
-            let surface = |all: &Surfaces| Paint::Surface(all.groups[index].clone(), all.sampler.clone());
-            let paint = surfaces.map(surface);
+            let paint = surfaces.map(|surfaces| surfaces.paints[index].clone());
             Self::sharing(gpu, mode, std::slice::from_ref(model), paint)
         };
         models.iter().enumerate().flat_map(of_model).collect()
@@ -75,28 +45,28 @@ impl GroupDraw {
 
     /// As [`GroupDraw::all`], in buffers that the models share: a vertex has its index among those of all models, one
     /// model after the other. The paint is their colours unless it is given.
-    fn sharing(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paint: Option<Paint>) -> Vec<Self> {
+    fn sharing(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paint: Option<Vec<Named>>) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            Paint::Plain(gpu.storage(Purpose::Targets, "colors", &colors))
+            vec![("colors", (&gpu.storage(Purpose::Targets, "colors", &colors)).into())]
         });
-        let lists = |label: &str, list: &dyn Fn(&Model) -> Vec<u32>| {
-            let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
-            let of_model = |model: &Arc<Model>| {
+        let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
+        let of_model = |model: &Arc<Model>| {
+            let ranges = [model.mesh().indices().to_vec(), edges(mode, model)].map(|list| {
                 let begin = indices.len() as u32;
-                indices.extend(list(model).into_iter().map(|index| first + index));
-                first += model.mesh().vertex_count() as u32;
+                indices.extend(list.into_iter().map(|index| first + index));
                 begin..indices.len() as u32
-            };
-            let ranges: Vec<Range<u32>> = models.iter().map(of_model).collect();
-            let contents = bytemuck::cast_slice(&indices);
-            let buffer = gpu.buffer_with(Purpose::Targets, label, contents, wgpu::BufferUsages::INDEX);
-            ranges.into_iter().map(|range| IndexList { buffer: buffer.clone(), range }).collect::<Vec<_>>()
+            });
+            first += model.mesh().vertex_count() as u32;
+            ranges
         };
-        let triangles = lists("indices", &|model| model.mesh().indices().to_vec());
-        let edges = lists("edges", &|model| edges(mode, model));
-        let lists = triangles.into_iter().zip(edges);
-        lists.map(|(triangles, edges)| Self { paint: paint.clone(), triangles, edges }).collect()
+        let ranges: Vec<[Range<u32>; 2]> = models.iter().map(of_model).collect();
+        let contents = bytemuck::cast_slice(&indices);
+        let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, wgpu::BufferUsages::INDEX);
+        let ranges = ranges.into_iter();
+        ranges
+            .map(|[triangles, edges]| Self { paint: paint.clone(), indices: indices.clone(), triangles, edges })
+            .collect()
     }
 }
 
@@ -171,15 +141,10 @@ struct Draw {
     pipelines: Rc<Pipelines>,
     vertices: BindGroup,
     paint: BindGroup,
-    triangles: Calls,
-    edges: Calls,
-}
-
-/// Calls that share a buffer of indices, one for each chunk.
-struct Calls {
     indices: Buffer,
-    /// Their range among the calls of all draws.
-    range: Range<usize>,
+    /// Ranges among the calls of all draws, with a call for each chunk.
+    triangles: Range<usize>,
+    edges: Range<usize>,
 }
 
 impl Draws {
@@ -199,10 +164,10 @@ impl Draws {
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = made_once(source.kinds.iter().copied(), |&kind| Rc::new(scenery.pipelines(source, kind)));
         let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
-        let mut calls_of = |chunks: &[Chunk], list: fn(&GroupDraw) -> &IndexList| {
+        let mut calls_of = |chunks: &[Chunk], list: fn(&GroupDraw) -> &Range<u32>| {
             let begin = calls.len();
             calls.extend(chunks.iter().map(|chunk| {
-                let indices = &list(&groups[chunk.group]).range;
+                let indices = list(&groups[chunk.group]);
                 DrawIndexedIndirectArgs {
                     index_count: indices.len() as u32,
                     instance_count: chunk.instances.len() as u32,
@@ -211,14 +176,19 @@ impl Draws {
                     first_instance: if merged { chunk.instances.start } else { 0 },
                 }
             }));
-            Calls { indices: list(&groups[chunks[0].group]).buffer.clone(), range: begin..calls.len() }
+            begin..calls.len()
         };
-        let draw = |(vertices, chunks): (&BindGroup, &[Chunk])| Draw {
-            pipelines: Rc::clone(&pipelines[chunks[0].group]),
-            vertices: vertices.clone(),
-            paint: groups[chunks[0].group].paint.bind(gpu, layout, view, placements),
-            triangles: calls_of(chunks, |group| &group.triangles),
-            edges: calls_of(chunks, |group| &group.edges),
+        let shown = [("view", view.into()), ("placements", placements.into())];
+        let draw = |(vertices, chunks): (&BindGroup, &[Chunk])| {
+            let GroupDraw { paint, indices, .. } = &groups[chunks[0].group];
+            Draw {
+                pipelines: Rc::clone(&pipelines[chunks[0].group]),
+                vertices: vertices.clone(),
+                paint: layout.bind(gpu, "draw", &[&shown[..], paint].concat()),
+                indices: indices.clone(),
+                triangles: calls_of(chunks, |group| &group.triangles),
+                edges: calls_of(chunks, |group| &group.edges),
+            }
         };
         let at_once = if together { usize::MAX } else { 1 };
         let parts = source.parts.iter();
@@ -230,7 +200,7 @@ impl Draws {
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
         });
-        list.retain(|draw| calls[draw.triangles.range.clone()].iter().any(|call| call.index_count > 0));
+        list.retain(|draw| calls[draw.triangles.clone()].iter().any(|call| call.index_count > 0));
         let motion = source.motion && scenery.picture.is_none();
         Self { list, calls, arguments, visible: visible.cloned(), stride: source.stride, motion }
     }
@@ -253,6 +223,8 @@ impl Draws {
             let wireframe = wireframe.as_ref().filter(|_| last);
             let triangles = if last { color } else { depth_only };
             pass.set_pipeline(wireframe.map_or(triangles, |[hidden, _]| hidden));
+            pass.set_bind_group(1, &draw.paint, &[]);
+            pass.set_index_buffer(&draw.indices);
             self.call(gpu, pass, draw, &draw.triangles);
             if let Some([_, edges]) = wireframe {
                 pass.set_pipeline(edges);
@@ -261,9 +233,7 @@ impl Draws {
         }
     }
 
-    fn call(&self, gpu: &Gpu, pass: &mut RenderPass, draw: &Draw, Calls { indices, range }: &Calls) {
-        pass.set_bind_group(1, &draw.paint, &[]);
-        pass.set_index_buffer(indices);
+    fn call(&self, gpu: &Gpu, pass: &mut RenderPass, draw: &Draw, range: &Range<usize>) {
         if let Some(arguments) = &self.arguments {
             gpu.work.borrow_mut().draws += 1;
             pass.set_bind_group(0, &draw.vertices, &[]);

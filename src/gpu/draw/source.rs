@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Purpose, Retention};
 use crate::gpu::device::buffers::output_sizes;
-use crate::gpu::device::{BindGroup, Buffer, RenderPass, Resource};
+use crate::gpu::device::{BindGroup, Buffer, Named, RenderPass};
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{GroupLayout, layout, shader};
 use crate::gpu::skin::output::OutputForm;
@@ -145,7 +145,7 @@ impl VertexSource {
         let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = stored.merged.then(|| tables(gpu, stored, models, together));
         let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
-            let mut resources: Vec<(&str, Resource)> = match (&tables, &stored.form.visible) {
+            let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
                 (None, None) => vec![("chunk", (&uniforms[index]).into())],

@@ -5,7 +5,7 @@ use crate::asset::decode::{self, Pixels};
 use crate::crowd::Crowd;
 use crate::frame::Purpose;
 use crate::gpu::Gpu;
-use crate::gpu::device::objects::{self, Buffer, Sampler, TextureView};
+use crate::gpu::device::objects::{self, Named, Resource, Sampler};
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::scaling::scaled;
 use crate::gpu::shader::{layout, made_once};
@@ -20,17 +20,10 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
 /// Buffers and textures of a crowd's surfaces.
 pub struct Surfaces {
-    pub(in crate::gpu) groups: Vec<GroupSurface>,
-    pub(in crate::gpu) sampler: Sampler,
+    /// What drawing binds of each group's model.
+    pub(in crate::gpu) paints: Vec<Vec<Named>>,
     /// One line for each texture that was left out.
     pub notes: Vec<String>,
-}
-
-/// The surface of a group's model.
-#[derive(Clone)]
-pub(in crate::gpu) struct GroupSurface {
-    pub(in crate::gpu) vertices: Buffer,
-    pub(in crate::gpu) layers: TextureView,
 }
 
 impl Surfaces {
@@ -43,15 +36,15 @@ impl Surfaces {
     /// As [`Surfaces::new`], of these models.
     pub(in crate::gpu) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
         let sampler = gpu.repeating_sampler("surfaces");
-        let mut surfaces = Self { groups: Vec::new(), sampler, notes: Vec::new() };
+        let mut surfaces = Self { paints: Vec::new(), notes: Vec::new() };
         let models: Vec<_> = models.collect();
         let first = |model| models.iter().position(|other| Arc::ptr_eq(other, model)).unwrap_or_default();
-        surfaces.groups =
-            made_once(models.iter().map(|model| first(model)), |&model| surfaces.of_model(gpu, models[model]));
+        let firsts = models.iter().map(|model| first(model));
+        surfaces.paints = made_once(firsts, |&model| surfaces.of_model(gpu, &sampler, models[model]));
         surfaces
     }
 
-    fn of_model(&mut self, gpu: &Gpu, model: &Model) -> GroupSurface {
+    fn of_model(&mut self, gpu: &Gpu, sampler: &Sampler, model: &Model) -> Vec<Named> {
         let most = gpu.adapter.limits.max_texture_array_layers as usize;
         let mut images: Vec<(&Image, [u32; 2])> = Vec::new();
         for texture in used_materials(model).filter_map(|material| material.texture.as_ref()) {
@@ -76,10 +69,11 @@ impl Surfaces {
             |image: &Image| (1..).zip(&layers).find(|(_, (known, _))| *known == image).map(|(layer, _)| layer);
         let vertices = vertices(model, layer_of);
         let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
-        GroupSurface {
-            vertices: gpu.storage(Purpose::Targets, "surfaces", &vertices),
-            layers: gpu.view(&texture, true),
-        }
+        vec![
+            ("surfaces", (&gpu.storage(Purpose::Targets, "surfaces", &vertices)).into()),
+            ("layers", Resource::View(gpu.view(&texture, true))),
+            ("repeating", Resource::Sampler(sampler.clone())),
+        ]
     }
 
     fn note(&mut self, model: &Model, problem: String) {

@@ -4,10 +4,10 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, one_line};
+use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Named, one_line};
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
-use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm};
 use crate::model::Rows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,8 +40,8 @@ fn part(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
 pub struct DeviceGameplay {
     readbacks: Vec<Readback>,
     data: GameplayData,
-    /// Bytes on the host and on the device.
-    pub memory: (Bytes, Bytes),
+    /// Bytes on the host.
+    pub host_memory: Bytes,
     /// Frames submitted so far.
     frame: u32,
     /// Frames after which the host had what it reads, at most; `None` before anything has arrived.
@@ -74,7 +74,8 @@ struct Staging {
 }
 
 impl DeviceGameplay {
-    /// Creates kernels and buffers. `approximation` is the error of positions that the backend states, over the
+    /// Creates kernels and buffers. `inputs` has what kernels read of each chunk, and `form` the form of the palettes
+    /// there. `approximation` is the error of positions that the backend states, over the
     /// diagonal of a model's bounds; boxes contain the exact vertices all the same.
     ///
     /// # Errors
@@ -83,7 +84,7 @@ impl DeviceGameplay {
         gpu: &Gpu,
         crowd: &Crowd,
         chunks: &[Chunk],
-        (palettes, form): (&[Palettes], PaletteForm),
+        (inputs, form): (&[Vec<Named>], PaletteForm),
         gameplay: &Gameplay,
         approximation: f64,
     ) -> Result<Self> {
@@ -102,28 +103,20 @@ impl DeviceGameplay {
                 .map(|(group, reads)| part(stage, gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
                 .collect();
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-            let of_chunk = |(chunk, palettes): (&Chunk, &Palettes)| {
+            let of_chunk = |(chunk, inputs): (&Chunk, &Vec<Named>)| {
                 let bytes = (each * chunk.instances.len()) as u64;
                 let output = gpu.buffer(Purpose::Scratch, stage.name(), bytes, usage);
-                let uniform = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
                 let part = &parts[chunk.group];
-                let mut resources: Vec<(&str, Resource)> = vec![
-                    ("chunk", (&uniform).into()),
-                    ("entry_boxes", part.into()),
-                    ("joint_sockets", part.into()),
-                    ("found", (&output).into()),
-                    ("palettes", palettes.binding()),
-                ];
-                resources.extend(palettes.shown.as_ref().map(|shown| ("shown", shown.into())));
+                let own = [("entry_boxes", part.into()), ("joint_sockets", part.into()), ("found", (&output).into())];
                 ChunkRead {
                     pipeline: pipelines[chunk.group].clone(),
-                    group: kernel.bind(gpu, 0, &resources),
+                    group: kernel.bind(gpu, 0, &[inputs, &own[..]].concat()),
                     workgroups: (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize) as u32,
                     output,
                     bytes,
                 }
             };
-            let chunks = chunks.iter().zip(palettes).map(of_chunk).collect();
+            let chunks = chunks.iter().zip(inputs).map(of_chunk).collect();
             let bytes = (each * crowd.instance_count()) as u64;
             let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
             let staging = |_| Staging {
@@ -134,9 +127,9 @@ impl DeviceGameplay {
             };
             Readback { stage, chunks, ring: (0..RING).map(staging).collect() }
         };
-        let (readbacks, memory) = gpu.counted(|| wanted.map(readback).collect());
-        let memory = (Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count())), memory);
-        Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), memory, frame: 0, delay: None })
+        let readbacks = wanted.map(readback).collect();
+        let host_memory = Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count()));
+        Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), host_memory, frame: 0, delay: None })
     }
 
     /// Begins a frame: takes what has arrived of earlier ones, without waiting.

@@ -4,7 +4,7 @@ use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
 use crate::frame::{BackendError, Purpose, Result};
-use crate::gpu::device::{Buffer, Resource, Texture, TextureView, needs};
+use crate::gpu::device::{Buffer, Named, Resource, Texture, TextureView, needs};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
@@ -172,12 +172,14 @@ impl Palettes {
         Self { buffer: frames.clone(), texture: None, shown: Some(shown.clone()), window: None }
     }
 
-    /// The resource to bind as palettes.
-    pub(in crate::gpu) fn binding(&self) -> Resource<'_> {
-        match &self.texture {
-            Some((_, view)) => Resource::View(view),
-            None => Resource::Buffer(&self.buffer, 0, self.window.map(u64::from)),
-        }
+    /// What shaders read as palettes. Those of posed chunks read no shown frames, but share a layout with those of
+    /// baked ones.
+    pub fn inputs(&self) -> [Named; 2] {
+        let palettes = match &self.texture {
+            Some((_, view)) => Resource::View(view.clone()),
+            None => Resource::Buffer(self.buffer.clone(), 0, self.window.map(u64::from)),
+        };
+        [("palettes", palettes), ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into())]
     }
 
     /// Records the upload of all palettes.

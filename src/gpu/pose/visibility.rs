@@ -50,12 +50,12 @@ pub struct VisibleChunk {
 
 impl VisibleChunk {
     /// The batch of the instances in view, as a uniform.
-    pub fn batch(&self) -> Resource<'_> {
+    pub fn batch(&self) -> Resource {
         self.part(offset_of!(layout::Numbers, batch), size_of::<layout::Batch>())
     }
 
     /// The chunk's numbers with those of the instances in view, as a uniform.
-    pub fn chunk(&self) -> Resource<'_> {
+    pub fn chunk(&self) -> Resource {
         self.part(offset_of!(layout::Numbers, chunk), size_of::<layout::Chunk>())
     }
 
@@ -65,9 +65,9 @@ impl VisibleChunk {
         (&self.numbers, (self.level * size_of::<layout::Numbers>() + offset) as u64)
     }
 
-    fn part(&self, offset: usize, size: usize) -> Resource<'_> {
+    fn part(&self, offset: usize, size: usize) -> Resource {
         let offset = (self.level * size_of::<layout::Numbers>() + offset) as u64;
-        Resource::Buffer(&self.numbers, offset, Some(size as u64))
+        Resource::Buffer(self.numbers.clone(), offset, Some(size as u64))
     }
 
     /// The workgroups of dispatches, three numbers for each, and the index there of the chunk's first dispatch.

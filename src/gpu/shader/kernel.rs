@@ -84,29 +84,18 @@ impl GroupLayout {
 
     /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
     /// not name are left out; a variable without a resource is reported by `Gpu::check`.
-    pub fn bind<'a>(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource<'a>)]) -> BindGroup {
+    pub fn bind(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource)]) -> BindGroup {
         let mut bound = Vec::with_capacity(self.bindings.len());
         for Binding { name, number, .. } in &self.bindings {
             match resources.iter().find(|(known, _)| known == name) {
-                Some((_, resource)) => bound.push((*number, *resource)),
+                Some((_, resource)) => bound.push((*number, resource)),
                 None => gpu.failures.refuse(format!("{label}: nothing is bound to {name:?}")),
             }
         }
-        let entry = |(binding, resource): &(u32, Resource<'a>)| wgpu::BindGroupEntry {
-            binding: *binding,
-            resource: match *resource {
-                Resource::Buffer(buffer, offset, size) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: buffer.object.get(),
-                    offset,
-                    size: size.and_then(wgpu::BufferSize::new),
-                }),
-                Resource::View(view) => wgpu::BindingResource::TextureView(view.get()),
-                Resource::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
-            },
-        };
         let real = |open: &WgpuDevice| {
-            let entries: Vec<_> = bound.iter().map(entry).collect();
-            let layout = self.layout.get();
+            let entry =
+                bound.iter().map(|&(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.get() });
+            let (layout, entries) = (self.layout.get(), entry.collect::<Vec<_>>());
             open.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
         };
         gpu.create(real, || descriptors::group(&self.layout, &bound))

@@ -2,15 +2,16 @@
 //! it reads, and the assignment of vertices and instances to threads.
 
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Bytes, Lack, Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource};
+use crate::frame::{BackendError, Lack, Purpose, Result};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Named, Resource};
+use crate::gpu::pose::Visibility;
 use crate::gpu::pose::device_pose::SKIN;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
-use crate::gpu::skin::skinning::{self, Inputs, Kind, ONE_CHUNK};
-use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm};
+use crate::gpu::skin::skinning::{self, Kind, ONE_CHUNK};
+use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm, chunk_uniform, upload_meshes};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,25 @@ pub enum ThreadLayout {
     Character,
     /// As [`ThreadLayout::Vertex`], for chunks of several models, which share buffers.
     Merged(u32),
+}
+
+impl ThreadLayout {
+    /// The rule for a dispatch over instances of a model with so many vertices; that of a merged kernel counts
+    /// workgroups, and that by character one instance.
+    fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
+        let rows = |columns: u32, at_once: u32| {
+            let (x, z) = gpu.folded(columns);
+            layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
+        };
+        let folded = |threads, workgroup| layout::Dispatch { slots: 0, at_once: 1, threads, workgroup, x: 0, z: 1 };
+        match self {
+            Self::Vertex(at_once) => rows(vertices.div_ceil(WORKGROUP), at_once),
+            Self::Pair => folded(vertices, WORKGROUP),
+            Self::Instance(at_once) => rows(vertices.div_ceil(at_once), 1),
+            Self::Character => rows(vertices.div_ceil(WORKGROUP), 1),
+            Self::Merged(_) => folded(1, 1),
+        }
+    }
 }
 
 /// A way to skin in a compute shader.
@@ -111,22 +131,28 @@ impl SkinKernel {
     }
 }
 
-/// A kernel's pipelines and bindings for a crowd.
+/// A kernel's pipelines and dispatches for a crowd.
 pub struct ComputeSkin {
     /// The kernel.
     pub kernel: &'static SkinKernel,
     /// Shader and pipeline of each group.
     compiled: Vec<(Kernel, ComputePipeline)>,
     characters: Option<Characters>,
-    // Dispatches of a merged kernel, span after span.
-    spans: Vec<SpanDispatch>,
-    // Workgroups of each chunk, if the device computes them, and the index there of its first dispatch.
-    workgroups: Vec<(Buffer, usize)>,
-    /// Bytes of the buffers that are bound.
-    pub allocated: Bytes,
-    // Bindings of all chunks or dispatches of spans, once per set of output buffers, with the first of these. The current
-    // set comes first.
-    sets: Vec<(Buffer, Vec<BindGroup>)>,
+    /// The dispatches of each part.
+    parts: Vec<Vec<SkinDispatch>>,
+}
+
+/// A dispatch of a part, which skins a chunk or, in a merged kernel, a span's groups of one kind.
+struct SkinDispatch {
+    /// The group, or one of the kind.
+    group: usize,
+    /// Everything that the kernel reads.
+    inputs: Vec<Named>,
+    rule: layout::Dispatch,
+    /// Number that the rule counts instead of instances.
+    count: Option<u32>,
+    /// Workgroups that the device computes: a buffer of them, and the index of the dispatch there.
+    counted: Option<(Buffer, usize)>,
 }
 
 /// Uniforms that hold the instance index of each dispatch.
@@ -136,110 +162,82 @@ struct Characters {
 }
 
 impl ComputeSkin {
-    /// Creates pipelines for a crowd.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, kernel: &'static SkinKernel) -> Self {
+    /// Creates pipelines for a crowd, and uploads its meshes. `inputs` has what the kernel reads of each part besides its
+    /// mesh; a part is a chunk or, for a merged kernel, a span.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        kernel: &'static SkinKernel,
+        parts: &[Vec<Chunk>],
+        inputs: &[Vec<Named>],
+        visibility: Option<&Visibility>,
+    ) -> Self {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
         let compiled = kernel.compiled(gpu, &kinds);
-        Self {
-            kernel,
-            compiled,
-            characters: None,
-            spans: Vec::new(),
-            workgroups: Vec::new(),
-            allocated: Bytes::default(),
-            sets: Vec::new(),
-        }
-    }
-
-    /// Selects the bindings to these buffers; returns whether they were bound before.
-    pub fn choose(&mut self, outputs: &[Buffer]) -> bool {
-        let known = outputs.first().and_then(|first| self.sets.iter().position(|(buffer, _)| buffer == first));
-        if let Some(known) = known {
-            self.sets.swap(0, known);
-        }
-        known.is_some()
-    }
-
-    /// Binds the inputs of each part, which is a chunk or, for a merged kernel, a span, and the buffers that parts
-    /// write to in turn: one set of buffers, or several if they swap.
-    pub fn bind(&mut self, gpu: &Gpu, crowd: &Crowd, parts: &[Vec<Chunk>], inputs: Inputs, sets: &[&[Buffer]]) {
-        let Inputs { palettes, visibility, .. } = inputs;
-        // The shaders of all kinds have the same bindings.
-        let Some((kernel, _)) = self.compiled.first() else { return };
-        let sets = || sets.iter().filter_map(|outputs| Some((outputs.first()?.clone(), *outputs)));
-        let chunks = parts.concat();
-        (self.sets, self.allocated) = gpu.counted(|| {
-            let by_character = self.kernel.threads == ThreadLayout::Character;
-            self.characters = by_character.then(|| Characters::new(gpu, crowd, kernel));
-            if let ThreadLayout::Merged(at_once) = self.kernel.threads {
-                self.spans = SpanDispatch::all(gpu, crowd, parts, self.kernel.mesh, at_once);
-                let bind = |outputs: &[Buffer], dispatch: &SpanDispatch| {
-                    dispatch.bind(gpu, kernel, &palettes[dispatch.span], &outputs[dispatch.span % outputs.len()])
+        let by_character = compiled.first().filter(|_| kernel.threads == ThreadLayout::Character);
+        let characters = by_character.map(|(kernel, _)| Characters::new(gpu, crowd, kernel));
+        let groups = crowd.groups().iter().filter(|_| !kernel.is_merged());
+        let meshes: Vec<_> = groups.map(|group| upload_meshes(gpu, &[group], kernel.mesh)).collect();
+        let of_part = |(index, (part, inputs)): (usize, (&Vec<Chunk>, &Vec<Named>))| match kernel.threads {
+            ThreadLayout::Merged(at_once) => {
+                let of_kind = |SpanDispatch { group, workgroups, tables }: SpanDispatch| SkinDispatch {
+                    group,
+                    inputs: [&tables[..], inputs].concat(),
+                    rule: kernel.threads.rule(gpu, 0),
+                    count: Some(workgroups),
+                    counted: None,
                 };
-                let groups = |outputs| self.spans.iter().map(|dispatch| bind(outputs, dispatch)).collect();
-                return sets().map(|(first, outputs)| (first, groups(outputs))).collect();
+                SpanDispatch::all(gpu, crowd, part, kernel.mesh, at_once).into_iter().map(of_kind).collect()
             }
-            let meshes: Vec<_> = crowd.groups().iter().map(|g| MeshBuffers::new(gpu, g, self.kernel.mesh)).collect();
-            let groups = |outputs| skinning::bind_groups(gpu, crowd, &chunks, &meshes, outputs, inputs, kernel.group());
-            sets().map(|(first, outputs)| (first, groups(outputs))).collect()
-        });
-        self.workgroups.clear();
-        for (index, (chunk, visible)) in
-            chunks.iter().zip(visibility.iter().flat_map(|v| &v.visible.chunks)).enumerate()
-        {
-            if let (Some(visibility), Some(dispatch)) = (visibility, self.dispatched(gpu, crowd, chunk)) {
-                visibility.set_dispatch(gpu, index, SKIN, &dispatch);
-                self.workgroups.push(visible.workgroups());
+            _ => {
+                let of_chunk = |&Chunk { group, .. }: &Chunk| {
+                    let rule = kernel.threads.rule(gpu, crowd.groups()[group].model.mesh().vertex_count() as u32);
+                    let counted = visibility.map(|visibility| {
+                        visibility.set_dispatch(gpu, index, SKIN, &rule);
+                        let (counts, first) = visibility.visible.chunks[index].workgroups();
+                        (counts, first + SKIN)
+                    });
+                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, count: None, counted }
+                };
+                part.iter().map(of_chunk).collect()
             }
-        }
-    }
-
-    /// The rule for a chunk's dispatch; `None` if each instance has a dispatch of its own, or several chunks have one.
-    fn dispatched(&self, gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> Option<layout::Dispatch> {
-        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
-        let rows = |columns: u32, at_once: u32| {
-            let (x, z) = gpu.folded(columns);
-            layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
         };
-        match self.kernel.threads {
-            ThreadLayout::Vertex(at_once) => Some(rows(vertices.div_ceil(WORKGROUP), at_once)),
-            ThreadLayout::Pair => {
-                Some(layout::Dispatch { slots: 0, at_once: 1, threads: vertices, workgroup: WORKGROUP, x: 0, z: 1 })
-            }
-            ThreadLayout::Instance(at_once) => Some(rows(vertices.div_ceil(at_once), 1)),
-            ThreadLayout::Character | ThreadLayout::Merged(_) => None,
-        }
+        let parts = parts.iter().zip(inputs).enumerate().map(of_part).collect();
+        Self { kernel, compiled, characters, parts }
     }
 
-    /// Dispatches a part; `index` is its index among the bound ones.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, crowd: &Crowd, part: &[Chunk], index: usize) {
-        let groups = &self.sets[0].1;
-        if self.kernel.is_merged() {
-            let first = self.spans.partition_point(|dispatch| dispatch.span < index);
-            let own = self.spans[first..].iter().zip(&groups[first..]).take_while(|(own, _)| own.span == index);
-            return own.for_each(|(own, group)| pass.dispatch(gpu, &self.compiled[own.group].1, group, own.workgroups));
-        }
-        let [chunk] = part else { return };
-        let instances = chunk.instances.len() as u32;
+    /// Binds all dispatches, with the buffers that parts write to in turn.
+    pub fn bind(&self, gpu: &Gpu, outputs: &[Buffer]) -> Vec<Vec<BindGroup>> {
+        let of_part = |(dispatches, output): (&Vec<SkinDispatch>, &Buffer)| {
+            let bind = |SkinDispatch { group, inputs, .. }: &SkinDispatch| {
+                let resources = [&inputs[..], &[("output", output.into())]].concat();
+                self.compiled[*group].0.bind(gpu, 0, &resources)
+            };
+            dispatches.iter().map(bind).collect()
+        };
+        self.parts.iter().zip(outputs.iter().cycle()).map(of_part).collect()
+    }
+
+    /// Dispatches a part with its bindings; `instances` is the number of those to skin, from its first on.
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, part: usize, bound: &[BindGroup], instances: u32) {
         if instances == 0 {
             return;
         }
-        pass.set_pipeline(&self.compiled[chunk.group].1);
-        pass.set_bind_group(0, &groups[index], &[]);
-        if let Some(rule) = self.dispatched(gpu, crowd, chunk) {
-            let counted = self.workgroups.get(index).map(|(counts, first)| (counts, first + SKIN));
-            return gpu.dispatch_by(pass, &rule, counted, [instances, 0]);
-        }
-        let Some(characters) = &self.characters else { return };
-        let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count() as u32;
-        let (x, z) = gpu.folded(vertices.div_ceil(WORKGROUP));
-        for instance in 0..instances {
-            gpu.work.borrow_mut().dispatches += 1;
-            pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
-            pass.dispatch_workgroups(x, 1, z);
+        for (SkinDispatch { group, rule, count, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
+            pass.set_pipeline(&self.compiled[*group].1);
+            pass.set_bind_group(0, bound, &[]);
+            let Some(characters) = &self.characters else {
+                let counted = counted.as_ref().map(|(counts, index)| (counts, *index));
+                gpu.dispatch_by(pass, rule, counted, [count.unwrap_or(instances), 0]);
+                continue;
+            };
+            for instance in 0..instances {
+                pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
+                gpu.dispatch_by(pass, rule, None, [1, 0]);
+            }
         }
     }
 }
@@ -259,7 +257,7 @@ impl Characters {
         };
         let usage = wgpu::BufferUsages::UNIFORM;
         let buffer = gpu.buffer_of(Purpose::Scratch, "characters", instances * stride, usage, contents);
-        let group = kernel.bind(gpu, 1, &[("character", Resource::Buffer(&buffer, 0, Some(size as u64)))]);
+        let group = kernel.bind(gpu, 1, &[("character", Resource::Buffer(buffer, 0, Some(size as u64)))]);
         Self { group, stride: stride as u32 }
     }
 }
@@ -283,31 +281,35 @@ pub fn trial(
     gpu: &Rc<Gpu>,
     crowd: &Crowd,
     chunks: &[Chunk],
-    inputs: Inputs,
-    mut candidates: Vec<ComputeSkin>,
-) -> Result<ComputeSkin> {
+    inputs: &[Vec<Named>],
+    kernels: &[&'static SkinKernel],
+) -> Result<&'static SkinKernel> {
     let hardware = usize::from(!gpu.adapter.summary.software);
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
         return Err(BackendError::TooLarge("no instance to try kernels on".into()));
     };
-    let part = [vec![part]];
-    let inputs = Inputs { first: index, visibility: None, ..inputs };
-    let scratch = [gpu.buffer(Purpose::Staging, "trial", part[0][0].output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
-    for candidate in &mut candidates {
-        candidate.bind(gpu, crowd, &part, inputs, &[&scratch]);
-    }
+    let instances = part.instances.len() as u32;
+    let output = [gpu.buffer(Purpose::Staging, "trial", part.output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
+    // It is found before the numbers of the whole chunk.
+    let numbers = [("chunk", (&chunk_uniform(gpu, Purpose::Scratch, crowd, &part)).into())];
+    let (parts, inputs) = ([vec![part]], [[&numbers[..], &inputs[index]].concat()]);
+    let candidate = |kernel: &&'static SkinKernel| {
+        let (skin, bytes) = gpu.counted(|| ComputeSkin::new(gpu, crowd, kernel, &parts, &inputs, None));
+        let bound = skin.bind(gpu, &output);
+        (skin, bound, bytes)
+    };
+    let candidates: Vec<_> = kernels.iter().map(candidate).collect();
     let best = match gpu.plans() {
         // No kernel takes more than the one with the largest mesh.
-        true => (0..candidates.len()).max_by_key(|&index| candidates[index].allocated.total()).unwrap_or(0),
-        false => fastest(gpu, candidates.len(), |index, pass| {
+        true => (0..kernels.len()).max_by_key(|&index| candidates[index].2.total()).unwrap_or(0),
+        false => fastest(gpu, kernels.len(), |index, pass| {
+            let (skin, bound, _) = &candidates[index];
             for _ in 0..TRIAL_DISPATCHES[hardware] {
-                candidates[index].dispatch(gpu, pass, crowd, &part[0], 0);
+                skin.dispatch(gpu, pass, 0, &bound[0], instances);
             }
         })?,
     };
-    let mut best = candidates.swap_remove(best);
-    (best.sets, best.allocated) = (Vec::new(), Bytes::default());
-    Ok(best)
+    Ok(kernels[best])
 }
 
 /// Index of the fastest of some compute passes, by the shortest time of a few rounds in which they alternate; of equals

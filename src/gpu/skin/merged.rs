@@ -5,11 +5,11 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::objects::{BindGroup, Buffer};
-use crate::gpu::shader::{Kernel, WORKGROUP, layout};
+use crate::gpu::device::objects::Named;
+use crate::gpu::shader::{WORKGROUP, layout};
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::skin::statics::more_influences;
-use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, Palettes, chunk_contents};
+use crate::gpu::{Chunk, Gpu, MeshForm, chunk_contents, upload_meshes};
 
 /// Storage buffers that a merged kernel reads besides those of others.
 pub const MORE_STORAGE_BUFFERS: u32 = 2;
@@ -21,40 +21,35 @@ pub(in crate::gpu) fn kind(kind: Kind) -> Kind {
 
 /// A dispatch of a span, with its tables and meshes on the device.
 pub(in crate::gpu) struct SpanDispatch {
-    /// Index of the span.
-    pub span: usize,
     /// A group of the kind that it skins.
     pub group: usize,
     pub workgroups: u32,
-    /// By the names of the kernel's variables.
-    buffers: [(&'static str, Buffer); 5],
+    pub tables: Vec<Named>,
 }
 
 impl SpanDispatch {
-    /// Uploads the tables and meshes of all dispatches: span after span, and in each the kinds of groups as they occur.
-    /// A thread skins `at_once` neighbouring instances.
-    pub fn all(gpu: &Gpu, crowd: &Crowd, spans: &[Vec<Chunk>], mesh: MeshForm, at_once: u32) -> Vec<Self> {
+    /// Uploads the tables and meshes of a span's dispatches: one for each kind of its groups, as they occur. A thread
+    /// skins `at_once` neighbouring instances.
+    pub fn all(gpu: &Gpu, crowd: &Crowd, span: &[Chunk], mesh: MeshForm, at_once: u32) -> Vec<Self> {
         let mut all = Vec::new();
-        for (span, chunks) in spans.iter().enumerate() {
-            let (mut first_entry, mut first_vertex) = (0, 0);
-            let numbered = chunks.iter().map(|chunk| {
-                let numbers = layout::Chunk { first_vertex, first_entry, ..chunk_contents(crowd, chunk) };
-                first_entry += numbers.instances * numbers.entries;
-                first_vertex += numbers.instances * numbers.vertices;
-                (kind(Kind::of(&crowd.groups()[chunk.group], mesh)), chunk.group, numbers)
-            });
-            let mut rest: Vec<_> = numbered.collect();
-            while let Some(&(first, ..)) = rest.first() {
-                let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(kind, ..)| *kind == first);
-                all.push(Self::new(gpu, crowd, span, &own, at_once));
-                rest = others;
-            }
+        let (mut first_entry, mut first_vertex) = (0, 0);
+        let numbered = span.iter().map(|chunk| {
+            let numbers = layout::Chunk { first_vertex, first_entry, ..chunk_contents(crowd, chunk) };
+            first_entry += numbers.instances * numbers.entries;
+            first_vertex += numbers.instances * numbers.vertices;
+            (kind(Kind::of(&crowd.groups()[chunk.group], mesh)), chunk.group, numbers)
+        });
+        let mut rest: Vec<_> = numbered.collect();
+        while let Some(&(first, ..)) = rest.first() {
+            let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(kind, ..)| *kind == first);
+            all.push(Self::new(gpu, crowd, &own, at_once));
+            rest = others;
         }
         all
     }
 
     /// Uploads the tables of a span's chunks whose groups are of one kind, and the groups' meshes, one after the other.
-    fn new(gpu: &Gpu, crowd: &Crowd, span: usize, own: &[(Kind, usize, layout::Chunk)], at_once: u32) -> Self {
+    fn new(gpu: &Gpu, crowd: &Crowd, own: &[(Kind, usize, layout::Chunk)], at_once: u32) -> Self {
         let (mut chunks, mut workgroups) = (Vec::new(), Vec::new());
         let (mut mesh_vertex, mut mesh_influence) = (0, 0);
         for (chunk, (_, group, numbers)) in (0..).zip(own) {
@@ -68,22 +63,10 @@ impl SpanDispatch {
         }
         let groups: Vec<&Group> = own.iter().map(|(_, group, _)| &crowd.groups()[*group]).collect();
         let (kind, group, _) = own[0];
-        let mesh = MeshBuffers::merged(gpu, &groups, kind.mesh);
-        let buffers = [
-            ("chunks", gpu.storage(Purpose::Scratch, "chunks", &chunks)),
-            ("workgroups", gpu.storage(Purpose::Scratch, "workgroups", &workgroups)),
-            ("vertices", mesh.vertices),
-            ("influences", mesh.influences),
-            ("tangents", mesh.tangents),
-        ];
-        Self { span, group, workgroups: workgroups.len() as u32, buffers }
-    }
-
-    /// Binds it to the palettes and the output of its span.
-    pub fn bind(&self, gpu: &Gpu, kernel: &Kernel, palettes: &Palettes, output: &Buffer) -> BindGroup {
-        let mut resources: Vec<_> = self.buffers.iter().map(|(name, buffer)| (*name, buffer.into())).collect();
-        resources.extend([("palettes", palettes.binding()), ("output", output.into())]);
-        kernel.bind(gpu, 0, &resources)
+        let mut tables = upload_meshes(gpu, &groups, kind.mesh).to_vec();
+        tables.push(("chunks", (&gpu.storage(Purpose::Scratch, "chunks", &chunks)).into()));
+        tables.push(("workgroups", (&gpu.storage(Purpose::Scratch, "workgroups", &workgroups)).into()));
+        Self { group, workgroups: workgroups.len() as u32, tables }
     }
 }
 

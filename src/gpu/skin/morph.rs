@@ -5,7 +5,7 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::gpu::device::{Buffer, Resource, TextureView, fits};
+use crate::gpu::device::{Buffer, Named, Resource, fits};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::{Clip, Targets};
@@ -164,15 +164,9 @@ fn heads(vertices: usize) -> usize {
 pub struct Morphs {
     form: MorphForm,
     /// One item per group.
-    deltas: Vec<MorphDeltas>,
+    deltas: Vec<Resource>,
     /// One item per chunk.
     weights: Vec<MorphWeights>,
-}
-
-/// Deltas of a group's targets.
-enum MorphDeltas {
-    Buffer(Buffer),
-    Texture(TextureView),
 }
 
 /// Weights of a chunk's instances.
@@ -190,7 +184,7 @@ impl Morphs {
     pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: MorphForm) -> Result<Option<Self>> {
         let Some(form) = form.of(crowd) else { return Ok(None) };
         form.check(gpu, crowd, chunks)?;
-        let deltas = crowd.groups().iter().map(|group| MorphDeltas::new(gpu, group, form)).collect();
+        let deltas = crowd.groups().iter().map(|group| deltas(gpu, group, form)).collect();
         let weights = chunks.iter().map(|chunk| {
             let mut numbers = vec![0.0; form.weight_numbers(crowd, chunk)];
             let own = form.instance_numbers(&crowd.groups()[chunk.group]);
@@ -202,13 +196,10 @@ impl Morphs {
         Ok(Some(Self { form, deltas, weights: weights.collect() }))
     }
 
-    /// The resources of a chunk with this index, for shaders.
-    pub(in crate::gpu) fn resources(&self, chunk: &Chunk, index: usize) -> [(&'static str, Resource<'_>); 2] {
-        let deltas = match &self.deltas[chunk.group] {
-            MorphDeltas::Buffer(buffer) => buffer.into(),
-            MorphDeltas::Texture(view) => Resource::View(view),
-        };
-        [("morph_deltas", deltas), ("morph_weights", (&self.weights[index].buffer).into())]
+    /// What shaders read to morph a chunk with this index.
+    pub fn inputs(&self, chunk: &Chunk, index: usize) -> [Named; 2] {
+        let weights = (&self.weights[index].buffer).into();
+        [("morph_deltas", self.deltas[chunk.group].clone()), ("morph_weights", weights)]
     }
 
     /// Bytes on the host.
@@ -260,17 +251,16 @@ fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tic
     }
 }
 
-impl MorphDeltas {
-    fn new(gpu: &Gpu, group: &Group, form: MorphForm) -> Self {
-        let elements = elements(group, form);
-        if form != MorphForm::Texture {
-            return Self::Buffer(gpu.storage(Purpose::Mesh, "morph deltas", &elements));
-        }
-        let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
-        let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
-        gpu.write_texture(&texture, [0, 0], [TEXTURE_WIDTH, height], bytemuck::cast_slice(&elements));
-        Self::Texture(gpu.view(&texture, false))
+/// Uploads the deltas of a group's targets.
+fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
+    let elements = elements(group, form);
+    if form != MorphForm::Texture {
+        return (&gpu.storage(Purpose::Mesh, "morph deltas", &elements)).into();
     }
+    let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
+    let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
+    gpu.write_texture(&texture, [0, 0], [TEXTURE_WIDTH, height], bytemuck::cast_slice(&elements));
+    Resource::View(gpu.view(&texture, false))
 }
 
 /// The deltas of a group in a form, as bits.

@@ -1,13 +1,11 @@
-//! Inputs of every skinning shader: chunk, vertices, influences, tangents and palettes, each in one of several forms.
+//! Skinning shaders: files for each form of meshes, palettes and morph targets, and values of overrides.
 
 use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
-use crate::frame::Purpose;
-use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
-use crate::gpu::pose::{Visibility, baked};
-use crate::gpu::shader::{Constants, GroupLayout, Role, shader};
-use crate::gpu::skin::morph::{MorphForm, Morphs};
-use crate::gpu::{Chunk, Gpu, MeshBuffers, MeshForm, PaletteForm, Palettes, chunk_uniform};
+use crate::gpu::pose::baked;
+use crate::gpu::shader::{Constants, Role, shader};
+use crate::gpu::skin::morph::MorphForm;
+use crate::gpu::{MeshForm, PaletteForm};
 use crate::vertex::{Normals, VertexFormat};
 
 /// The shader that reads vertices back instead of drawing them.
@@ -98,52 +96,4 @@ pub fn vertex_shader(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphFo
     };
     let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
     shader(root, &own.into_iter().chain([ONE_CHUNK]).chain(drawn).collect::<Vec<_>>())
-}
-
-/// Inputs of skinning besides meshes.
-#[derive(Clone, Copy)]
-pub struct Inputs<'a> {
-    /// Palettes of each chunk, or of each span of a merged kernel.
-    pub palettes: &'a [Palettes],
-    /// Morph targets, if any model of the crowd has some.
-    pub morphs: Option<&'a Morphs>,
-    /// Index there of the first chunk that is skinned.
-    pub first: usize,
-    /// The visibility pass, if only instances in view are skinned.
-    pub visibility: Option<&'a Visibility>,
-}
-
-/// Creates group 0 for each chunk, from the mesh of each of the crowd's groups. Chunks write to `outputs` in turn; a
-/// vertex shader has none.
-pub fn bind_groups(
-    gpu: &Gpu,
-    crowd: &Crowd,
-    chunks: &[Chunk],
-    meshes: &[MeshBuffers],
-    outputs: &[Buffer],
-    inputs: Inputs,
-    layout: &GroupLayout,
-) -> Vec<BindGroup> {
-    let Inputs { palettes, morphs, first, visibility } = inputs;
-    let outputs = outputs.iter().map(Some).chain(outputs.is_empty().then_some(None)).cycle();
-    let groups =
-        chunks.iter().zip(&palettes[first..]).zip(outputs).enumerate().map(|(index, ((chunk, palettes), output))| {
-            let mesh = &meshes[chunk.group];
-            let own = visibility.is_none().then(|| chunk_uniform(gpu, Purpose::Scratch, crowd, chunk));
-            let uniform = own.as_ref().map(Resource::from);
-            let uniform = uniform.or(visibility.map(|visibility| visibility.visible.chunks[index].chunk()));
-            let mut resources: Vec<(&str, Resource)> = vec![
-                ("vertices", (&mesh.vertices).into()),
-                ("influences", (&mesh.influences).into()),
-                ("tangents", (&mesh.tangents).into()),
-                ("palettes", palettes.binding()),
-                // Posed chunks read none, but share a layout with baked ones.
-                ("shown", palettes.shown.as_ref().unwrap_or(&mesh.tangents).into()),
-            ];
-            resources.extend(uniform.map(|uniform| ("chunk", uniform)));
-            resources.extend(output.map(|output| ("output", output.into())));
-            resources.extend(morphs.into_iter().flat_map(|morphs| morphs.resources(chunk, first + index)));
-            layout.bind(gpu, "skinning", &resources)
-        });
-    groups.collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::Purpose;
-use crate::gpu::device::objects::Buffer;
+use crate::gpu::device::objects::{Buffer, Named};
 use crate::gpu::shader::layout::{self, INLINE, Influence, Vertex};
 use crate::gpu::skin::packing::{self, Grid};
 use crate::gpu::{Chunk, Gpu};
@@ -47,44 +47,26 @@ impl MeshForm {
     }
 }
 
-/// The vertex and influence streams of a model, or of several, one after the other.
-pub struct MeshBuffers {
-    /// Items are [`layout::Vertex`] or [`layout::PackedVertex`], or those of an [`OwnMesh`].
-    pub vertices: Buffer,
-    /// Items are [`Influence`], those after a vertex's fourth, or those of an [`OwnMesh`].
-    pub influences: Buffer,
-    /// Tangents, or a single zero if the format has none.
-    pub tangents: Buffer,
+/// Bytes on the device of the meshes of all groups.
+pub fn mesh_bytes(crowd: &Crowd, form: MeshForm) -> u64 {
+    let gpu = Gpu::recording().planning();
+    let upload = || crowd.groups().iter().for_each(|group| drop(upload_meshes(&gpu, &[group], form)));
+    gpu.counted(upload).1.total()
 }
 
-impl MeshBuffers {
-    /// Bytes on the device of the meshes of all groups.
-    pub fn bytes(crowd: &Crowd, form: MeshForm) -> u64 {
-        let gpu = Gpu::recording().planning();
-        let (_, bytes) = gpu.counted(|| crowd.groups().iter().for_each(|group| drop(Self::new(&gpu, group, form))));
-        bytes.total()
-    }
-
-    /// Uploads a model's streams.
-    pub fn new(gpu: &Gpu, group: &Group, form: MeshForm) -> Self {
-        Self::merged(gpu, &[group], form)
-    }
-
-    /// Uploads the streams of groups whose meshes have one form, one group after the other.
-    pub fn merged(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> Self {
-        let [mut vertices, mut influences, mut tangents] = [const { Vec::new() }; 3];
-        for group in groups {
-            push_vertices(group, form, &mut vertices, &mut influences);
-            if form != MeshForm::Nothing {
-                tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
-            }
-        }
-        Self {
-            vertices: gpu.storage(Purpose::Mesh, "mesh vertices", &vertices),
-            influences: gpu.storage(Purpose::Mesh, "influences", &influences),
-            tangents: gpu.storage(Purpose::Mesh, "tangents", &tangents),
+/// Uploads the streams of groups whose meshes have one form, one group after the other. Vertices are
+/// [`layout::Vertex`] or [`layout::PackedVertex`], influences are [`Influence`], those after a vertex's fourth; both may
+/// be those of an [`OwnMesh`]. Tangents are a single zero if the format has none.
+pub fn upload_meshes(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> [Named; 3] {
+    let [mut vertices, mut influences, mut tangents] = [const { Vec::new() }; 3];
+    for group in groups {
+        push_vertices(group, form, &mut vertices, &mut influences);
+        if form != MeshForm::Nothing {
+            tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
         }
     }
+    [("vertices", vertices), ("influences", influences), ("tangents", tangents)]
+        .map(|(name, stream)| (name, (&gpu.storage(Purpose::Mesh, name, &stream)).into()))
 }
 
 /// Appends a group's vertices in a form, and the influences beside them.

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::table::{Row, number};
 use skinbench::bake::BakeFormat;
 use skinbench::crowd::Crowd;
-use skinbench::gpu::{MeshBuffers, MeshForm, PaletteForm};
+use skinbench::gpu::{MeshForm, PaletteForm, mesh_bytes};
 use skinbench::scene::{Output, Scene, Settings};
 use skinbench::vertex::Encoding;
 
@@ -104,7 +104,7 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
     text += &format!("\n| --- | --- |{}\n", " ---: |".repeat(columns));
     for Strategy(name, mesh, palette, output) in &STRATEGIES {
         let crowd = &crowds[usize::from(*output == Some(Encoding::Packed))];
-        let meshes = MeshBuffers::bytes(crowd, *mesh);
+        let meshes = mesh_bytes(crowd, *mesh);
         let read = meshes + crowd.palette_entries() * entry_bytes(*palette);
         let written = if output.is_some() { 4 * crowd.output_words() } else { 0 };
         let encoding = output.map_or("-", Encoding::name);

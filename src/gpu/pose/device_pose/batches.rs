@@ -4,7 +4,7 @@ use super::clips::{ClipStore, Needs};
 use super::kernels::{PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Resource, fits};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Named, Resource, fits};
 use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
 use crate::gpu::shader::Kernel;
 use crate::gpu::shader::layout::{self, NONE};
@@ -31,7 +31,7 @@ pub struct Statics {
     /// Local poses at rest, `[channel][joint]`.
     rest: Vec<[f32; 4]>,
     /// By the names of the kernels' variables.
-    buffers: Vec<(&'static str, Buffer)>,
+    buffers: Vec<Named>,
 }
 
 impl Statics {
@@ -76,7 +76,7 @@ impl Statics {
             entries: entry_joints.len() as u32,
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes))).into(),
+            buffers: contents.map(|(name, bytes)| (name, (&gpu.storage(Purpose::Clips, name, bytes)).into())).into(),
         })
     }
 
@@ -230,16 +230,17 @@ impl PoseBatch {
         let (instances, numbers) = (chunk.instances.clone(), numbers(crowd, chunk, &statics));
         let moves = chunk.part(&crowd.groups()[chunk.group].moving());
         let skips = visible.is_none() && crowd.turnover().is_none() && moves.end < chunk.instances.end;
-        let own = visible.is_none().then(|| gpu.uniform(Purpose::Scratch, "batch", &numbers));
-        let uniform = own.as_ref().map(Resource::from).or(visible.map(VisibleChunk::batch));
+        let uniform = match visible {
+            Some(visible) => visible.batch(),
+            None => (&gpu.uniform(Purpose::Scratch, "batch", &numbers)).into(),
+        };
         let (workgroups, locals) = (visible.map(VisibleChunk::workgroups), family.model.clone());
         let (palettes, groups, moving) = (family.palettes.clone(), Vec::new(), None);
         let batch =
             Self { instances, statics, family, numbers, pipelines, groups, moving, workgroups, locals, palettes };
         let Self { statics, family, .. } = &batch;
-        let bound = baked
-            .zip(uniform)
-            .and_then(|(baked, uniform)| baked.bind(gpu, chunk, uniform, [now, &family.players, &family.layers]));
+        let of_family = [now, &family.players, &family.layers];
+        let bound = baked.and_then(|baked| baked.bind(gpu, chunk, uniform.clone(), of_family));
         if let Some((pipeline, group, palettes)) = bound {
             // It takes the place of the first kernel, and has as many threads.
             return Self { pipelines: Rc::from([pipeline]), groups: vec![group], palettes, ..batch };
@@ -265,19 +266,16 @@ impl PoseBatch {
             ("palettes", &family.palettes.buffer),
             ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
         ];
-        let shared = statics.buffers.iter().map(|(name, buffer)| (*name, buffer));
-        let buffers = buffers.into_iter().chain(shared).map(|(name, buffer)| (name, buffer.into()));
-        let buffers: Vec<(&str, Resource)> = buffers.collect();
-        let bound = |batch: Option<Resource>| {
-            let mut resources = buffers.clone();
-            resources.extend(batch.map(|batch| ("batch", batch)));
+        let own = buffers.map(|(name, buffer)| (name, Resource::from(buffer)));
+        let bound = |batch: Resource| {
+            let resources = [&own[..], &statics.buffers, &[("batch", batch)]].concat();
             kernels.iter().map(|kernel| kernel.bind(gpu, 0, &resources)).collect::<Vec<BindGroup>>()
         };
         let moving = skips.then(|| {
             let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };
             let numbers = self::numbers(crowd, &moving, statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
-            (numbers, bound(Some((&batch).into())))
+            (numbers, bound((&batch).into()))
         });
         let groups = bound(uniform);
         Self { groups, moving, locals, ..batch }
