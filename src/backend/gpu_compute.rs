@@ -8,9 +8,7 @@ use crate::gpu::device::commands::ComputePass;
 use crate::gpu::device::objects::BindGroup;
 use crate::gpu::draw::source::{ArenaForm, StoredVertices};
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
-use crate::gpu::skin::merged::MORE_STORAGE_BUFFERS;
 use crate::gpu::skin::output::OutputForm;
-use crate::gpu::skin::skinning;
 use crate::gpu::{Chunk, Commands, Drawable};
 use std::ops::Range;
 use std::rc::Rc;
@@ -45,15 +43,12 @@ impl ComputeSkinner {
     /// The adapter binds too few buffers, or was lost.
     pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], own: Option<Retention>) -> Result<Self> {
         let merged = kernels[0].is_merged();
-        let buffers = skinning::storage_buffers(kernels[0].palette) + 1 + kernels[0].morph.storage_buffers(crowd);
-        let buffers = if merged { buffers + MORE_STORAGE_BUFFERS } else { buffers };
-        posed.gpu.has(wgpu::ShaderStages::COMPUTE, buffers)?;
         let Posed { gpu, chunks, parts, palettes, inputs, .. } = posed;
         let kernel = match kernels {
             [only] => only,
             many => gpu.counted_as(Purpose::Staging, || compute::trial(gpu, crowd, chunks, inputs, many))?,
         };
-        let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.poser.visibility());
+        let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.poser.visibility())?;
         let own = own.map(|keep| {
             let form = arena_form(posed, None);
             OwnVertices { sets: StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form), current: 0 }

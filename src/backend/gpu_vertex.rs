@@ -5,8 +5,7 @@ use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Result};
 use crate::gpu::device::objects::Named;
-use crate::gpu::draw::present;
-use crate::gpu::draw::source::VertexSource;
+use crate::gpu::draw::source::{VertexSource, draw_root};
 use crate::gpu::pose::baked;
 use crate::gpu::shader::kernel::GroupLayout;
 use crate::gpu::skin::morph::MorphForm;
@@ -40,10 +39,6 @@ impl VertexSkinner {
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Result<Self> {
         let Posed { gpu, chunks, palettes, inputs, .. } = posed;
         gpu.has_captures()?;
-        let morph = morph_form(palette).storage_buffers(crowd);
-        let shown = palettes.chunks.iter().any(|palettes| palettes.shown.is_some());
-        let storage = skinning::storage_buffers(palette) + u32::from(shown && palette == PaletteForm::Rows);
-        gpu.has(wgpu::ShaderStages::VERTEX, storage + present::STORAGE_BUFFERS + morph)?;
         let mut kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
         // Those of a crowd in which others are posed.
         let baked = chunks.iter().zip(&palettes.chunks).filter(|(_, palettes)| palettes.shown.is_some());
@@ -55,9 +50,11 @@ impl VertexSkinner {
         // The shaders of all kinds have the same bindings, but for those of baked vertices.
         let [posed_kind, baked_kind] =
             [false, true].map(|baked| kinds.iter().find(|kind| (kind.mesh == MeshForm::Nothing) == baked));
-        let all = [posed_kind, baked_kind].into_iter().flatten().map(|&kind| wgsl(kind, "capture.wgsl"));
-        let all: Vec<String> = all.collect();
-        let layout = GroupLayout::new(gpu, "gpu-vertex", &all, 0, wgpu::ShaderStages::VERTEX);
+        let kinds_bound = || [posed_kind, baked_kind].into_iter().flatten();
+        let drawn: Vec<String> = kinds_bound().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
+        gpu.has(wgpu::ShaderStages::VERTEX, &drawn)?;
+        let captured: Vec<String> = kinds_bound().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
+        let layout = GroupLayout::new(gpu, "gpu-vertex", &captured, 0, wgpu::ShaderStages::VERTEX);
         let visibility = palettes.poser.visibility();
         let groups = crowd.groups().iter().zip(&kinds);
         let meshes: Vec<_> = groups.map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh)).collect();

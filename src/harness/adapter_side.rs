@@ -5,7 +5,7 @@ use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
 use crate::gpu::Gpu;
-use crate::gpu::draw::present::{self, Presenter};
+use crate::gpu::draw::present::Presenter;
 use crate::scene::BuiltScene;
 use std::rc::Rc;
 
@@ -39,8 +39,7 @@ impl DeviceSide for AdapterSide {
     }
 
     fn presenter_bytes(&self, scene: &BuiltScene) -> Option<u64> {
-        let draws = scene.passes > 0 && self.gpu.has(wgpu::ShaderStages::VERTEX, present::STORAGE_BUFFERS + 1).is_ok();
-        draws.then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view()))
+        (scene.passes > 0).then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view())).flatten()
     }
 
     fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {

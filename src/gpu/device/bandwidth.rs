@@ -36,7 +36,7 @@ impl Gpu {
         let bytes = BYTES[usize::from(!self.adapter.summary.software)].min(most) / 4096 * 4096;
         let [from, to] = ["copied from", "copied to"].map(|label| self.scratch(Purpose::Staging, label, bytes));
         self.check()?;
-        let fill = fill_pass(self, &from, bytes);
+        let fill = fill_pass(self, &from, bytes)?;
         let write = self.fastest(bytes, |commands| commands.compute_pass("fill", None, &fill))?;
         let copy = self.fastest(bytes, |commands| commands.copy((&from, 0), (&to, 0), bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
@@ -64,8 +64,8 @@ impl Gpu {
 }
 
 /// Records a compute pass that fills the first bytes of a buffer.
-pub(in crate::gpu) fn fill_pass(gpu: &Gpu, target: &Buffer, bytes: u64) -> impl Fn(&mut ComputePass) {
-    let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), false);
-    let (pipeline, group) = (kernel.pipeline(gpu, &[]), kernel.bind(gpu, 0, &[("output", target.into())]));
-    move |pass| pass.dispatch(gpu, &pipeline, &group, (bytes / 16 / WORKGROUP) as u32)
+pub(in crate::gpu) fn fill_pass(gpu: &Gpu, target: &Buffer, bytes: u64) -> Result<impl Fn(&mut ComputePass)> {
+    let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), &[], false)?;
+    let group = kernel.bind(gpu, 0, &[("output", target.into())]);
+    Ok(move |pass: &mut ComputePass| pass.dispatch(gpu, &kernel, &group, (bytes / 16 / WORKGROUP) as u32))
 }

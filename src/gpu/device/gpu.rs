@@ -6,7 +6,7 @@ use crate::gpu::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule
 use arrayvec::ArrayVec;
 use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 use wgpu::util::StagingBelt;
@@ -213,18 +213,21 @@ impl Gpu {
         self.work.take()
     }
 
-    /// Checks that the adapter supports a stage that reads and writes this many storage buffers.
+    /// Checks that the adapter supports a stage with the storage buffers of some complete shaders, which share a layout.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if a feature is missing: old GL drivers have no compute shaders, or few storage
     /// buffers.
-    pub fn has(&self, stage: wgpu::ShaderStages, storage_buffers: u32) -> Result<()> {
+    pub fn has(&self, stage: wgpu::ShaderStages, shaders: &[impl AsRef<str>]) -> Result<()> {
         let (name, flag) = match stage {
             wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
             _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
         };
         let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
         needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
+        // The declarations of a variable agree up to its type.
+        let lines = shaders.iter().flat_map(|wgsl| wgsl.as_ref().lines()).filter(|line| line.contains("var<storage"));
+        let storage_buffers = lines.filter_map(|line| line.split(':').next()).collect::<HashSet<_>>().len() as u32;
         let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
         needs(most >= storage_buffers, &message)
     }

@@ -57,7 +57,7 @@ impl Gpu {
     fn timestamps_fault(self: &Rc<Self>) -> Result<Option<&'static str>> {
         let Some(timestamps) = self.timestamps() else { return Ok(Some("the adapter has no timestamp queries")) };
         let target = self.buffer(Purpose::Staging, "clock check", BYTES, wgpu::BufferUsages::STORAGE);
-        let fill = fill_pass(self, &target, BYTES);
+        let fill = fill_pass(self, &target, BYTES)?;
         let round = |_| -> Result<Option<&'static str>> {
             let start = Instant::now();
             let mut commands = self.frame("clock check");

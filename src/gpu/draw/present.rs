@@ -21,9 +21,6 @@ use std::sync::Arc;
 /// Linear RGB of the background.
 pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
 
-/// Storage buffers that drawing reads, besides the source of vertices.
-pub const STORAGE_BUFFERS: u32 = 2;
-
 /// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
 
@@ -76,10 +73,12 @@ pub struct Presenter {
 }
 
 impl Presenter {
-    /// Bytes of device memory that a presenter of timed frames takes for a crowd before it draws.
-    pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> u64 {
+    /// Bytes of device memory that a presenter of timed frames takes for a crowd before it draws; `None` if the adapter
+    /// binds too few buffers to draw.
+    pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> Option<u64> {
         let gpu = gpu.planning();
-        gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok()).1.total()
+        gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)]).ok()?;
+        Some(gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok()).1.total())
     }
 
     /// A presenter of timed frames: plain colours, one sample per pixel. Creates targets of the view's size and
@@ -118,16 +117,14 @@ impl Presenter {
         }
         let chunks = gpu.chunks(crowd)?;
         let uniforms = chunks.iter().map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk)).collect();
-        // Every source's shader has the same group 1.
-        let root = draw_root(false, picture.is_some());
-        let wgsl = preskinned_shader(OutputForm::Floats, false, root);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let samples = if picture.is_some() { SAMPLES } else { 1 };
         let scenery = Scenery {
             mode: view.mode,
             picture,
             samples,
-            layout: GroupLayout::new(&gpu, "draw", &[&wgsl], 1, wgpu::ShaderStages::VERTEX_FRAGMENT),
+            layout: GroupLayout::new(&gpu, "draw", &[simplest_shader(picture.is_some())], 1, stages),
             view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
@@ -136,7 +133,7 @@ impl Presenter {
         };
         let gpu = &scenery.gpu;
         let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
-        let updates = Updates::new(gpu, crowd, Record::Placement, placed);
+        let updates = Updates::new(gpu, crowd, Record::Placement, placed)?;
         let color = Target::new(gpu, &view, "color", COLOR, 1);
         let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
         let depth = Target::new(gpu, &view, "depth", DEPTH, samples);
@@ -329,6 +326,11 @@ impl Presenter {
             }
         });
     }
+}
+
+/// The shader that draws vertices as most backends store them. Every source's shader has the same group 1.
+fn simplest_shader(picture: bool) -> String {
+    preskinned_shader(OutputForm::Floats, false, draw_root(false, picture))
 }
 
 fn view_uniform(view: &View) -> layout::View {

@@ -5,16 +5,15 @@
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Resource, fits};
+use crate::gpu::device::{BindGroup, Buffer, Resource, fits};
 use crate::gpu::shader::{Constants, Kernel, layout, wgsl};
 use crate::gpu::{Chunk, Gpu, Palettes};
 use crate::model::Clip;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
+use std::rc::Rc;
 
-/// Storage buffers of the kernel.
-pub const STORAGE_BUFFERS: u32 = 4;
 /// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
 /// so the errors of the summands count twice if the sum has half the length.
 const NORMAL: f64 = 2.0 * DIRECTION;
@@ -133,14 +132,13 @@ pub fn width(crowd: &Crowd, group: &Group) -> u32 {
 struct BakedGroup {
     clips: Buffer,
     frames: Buffer,
-    pipeline: ComputePipeline,
+    kernel: Rc<[Kernel]>,
     entries: u32,
     width: u32,
 }
 
-/// Baked groups of a crowd on the device, and the kernel that finds the frames that they show.
+/// Baked groups of a crowd on the device, and the kernels that find the frames that they show.
 pub struct BakedGroups {
-    kernel: Kernel,
     groups: Vec<Option<BakedGroup>>,
     /// Stated error of the baked groups.
     pub approximation: Approximation,
@@ -155,14 +153,13 @@ impl BakedGroups {
     /// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
     /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
     pub fn new(gpu: &Gpu, crowd: &Crowd, format: BakeFormat, wanted: impl Fn(&Group) -> bool) -> Result<Self> {
-        gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
-        let kernel = Kernel::new(gpu, "pose_baked", shader(), true);
-        let pipelines = crowd.groups().iter().map(|group| kernel.pipeline(gpu, &constants(width(crowd, group))));
         let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
-        let of_group = |(group, pipeline): (&Group, ComputePipeline)| {
+        let of_group = |group: &Group| {
             if !wanted(group) {
                 return Ok(None);
             }
+            let width = width(crowd, group);
+            let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
             let plan = Plan::new(gpu, crowd, group, format)?;
             if !gpu.plans() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
@@ -177,12 +174,12 @@ impl BakedGroups {
             Ok(Some(BakedGroup {
                 clips: gpu.storage(Purpose::Clips, "baked clips", &plan.table()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
-                pipeline,
+                kernel: Rc::from([kernel]),
                 entries: plan.entries as u32,
-                width: width(crowd, group),
+                width,
             }))
         };
-        let groups = crowd.groups().iter().zip(pipelines).map(of_group).collect::<Result<_>>()?;
+        let groups = crowd.groups().iter().map(of_group).collect::<Result<_>>()?;
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
@@ -196,7 +193,7 @@ impl BakedGroups {
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),
         };
-        Ok(Self { kernel, groups, approximation, label })
+        Ok(Self { groups, approximation, label })
     }
 
     /// Palette entries, or vertices, of a group's frames, if it is baked.
@@ -204,7 +201,7 @@ impl BakedGroups {
         Some(self.groups[group].as_ref()?.entries)
     }
 
-    /// The pipeline and bindings of a chunk's kernel, and what skinning binds as palettes; `None` if the chunk's group
+    /// A chunk's only kernel, its bindings, and what skinning binds as palettes; `None` if the chunk's group
     /// is not baked. `batch` has the number of instances that are shown and the [entries](Self::entries).
     pub fn bind(
         &self,
@@ -212,7 +209,7 @@ impl BakedGroups {
         chunk: &Chunk,
         batch: Resource,
         [now, players, layers]: [&Buffer; 3],
-    ) -> Option<(ComputePipeline, BindGroup, Palettes)> {
+    ) -> Option<(Rc<[Kernel]>, BindGroup, Palettes)> {
         let group = self.groups[chunk.group].as_ref()?;
         let bytes = chunk.instances.len() as u64 * u64::from(group.width) * layout::SHOWN_BYTES;
         let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
@@ -224,8 +221,8 @@ impl BakedGroups {
             ("clips", (&group.clips).into()),
             ("shown", (&shown).into()),
         ];
-        let bound = self.kernel.bind(gpu, 0, &resources);
-        Some((group.pipeline.clone(), bound, Palettes::baked(&group.frames, &shown)))
+        let bound = group.kernel[0].bind(gpu, 0, &resources);
+        Some((Rc::clone(&group.kernel), bound, Palettes::baked(&group.frames, &shown)))
     }
 }
 

@@ -4,16 +4,15 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Named, one_line};
+use crate::gpu::device::{BindGroup, Buffer, Named, one_line};
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm};
 use crate::model::Rows;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Storage buffers of the kernels.
-pub const STORAGE_BUFFERS: u32 = 4;
 /// Buffers of the ring: two frames in flight, and one that is being read.
 const RING: usize = 3;
 
@@ -56,7 +55,7 @@ struct Readback {
 }
 
 struct ChunkRead {
-    pipeline: ComputePipeline,
+    kernel: Rc<Kernel>,
     group: BindGroup,
     workgroups: u32,
     output: Buffer,
@@ -88,7 +87,6 @@ impl DeviceGameplay {
         gameplay: &Gameplay,
         approximation: f64,
     ) -> Result<Self> {
-        gpu.has(wgpu::ShaderStages::COMPUTE, STORAGE_BUFFERS)?;
         // With the bytes and threads of an instance.
         let wanted = [
             (Stage::Bounds, usize::from(gameplay.bounds) * size_of::<Bounds>(), WORKGROUP as usize),
@@ -96,9 +94,9 @@ impl DeviceGameplay {
         ];
         let wanted = wanted.into_iter().filter(|(_, bytes, _)| *bytes > 0);
         let readback = |(stage, each, threads): (Stage, usize, usize)| {
-            let kernel = Kernel::new(gpu, stage.name(), shader(stage, form), true);
-            let kinds = Kind::all(crowd, MeshForm::Plain, form, None);
-            let pipelines: Vec<_> = kinds.into_iter().map(|kind| kernel.pipeline(gpu, &kind.constants())).collect();
+            let of_kind = |kind: Kind| Kernel::new(gpu, stage.name(), shader(stage, form), &kind.constants(), true);
+            let kinds = Kind::all(crowd, MeshForm::Plain, form, None).into_iter();
+            let kernels: Vec<Rc<Kernel>> = kinds.map(|kind| of_kind(kind).map(Rc::new)).collect::<Result<_>>()?;
             let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
                 .map(|(group, reads)| part(stage, gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
                 .collect();
@@ -108,8 +106,9 @@ impl DeviceGameplay {
                 let output = gpu.buffer(Purpose::Scratch, stage.name(), bytes, usage);
                 let part = &parts[chunk.group];
                 let own = [("entry_boxes", part.into()), ("joint_sockets", part.into()), ("found", (&output).into())];
+                let kernel = &kernels[chunk.group];
                 ChunkRead {
-                    pipeline: pipelines[chunk.group].clone(),
+                    kernel: Rc::clone(kernel),
                     group: kernel.bind(gpu, 0, &[inputs, &own[..]].concat()),
                     workgroups: (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize) as u32,
                     output,
@@ -125,9 +124,9 @@ impl DeviceGameplay {
                 mapping: false,
                 mapped: Arc::default(),
             };
-            Readback { stage, chunks, ring: (0..RING).map(staging).collect() }
+            Ok(Readback { stage, chunks, ring: (0..RING).map(staging).collect() })
         };
-        let readbacks = wanted.map(readback).collect();
+        let readbacks = wanted.map(readback).collect::<Result<_>>()?;
         let host_memory = Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count()));
         Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), host_memory, frame: 0, delay: None })
     }
@@ -166,8 +165,8 @@ impl DeviceGameplay {
     pub fn record(&mut self, gpu: &Gpu, commands: &mut Commands) {
         for Readback { stage, chunks, ring } in &mut self.readbacks {
             gpu.compute_pass(commands, *stage, |pass| {
-                for ChunkRead { pipeline, group, workgroups, .. } in &*chunks {
-                    pass.dispatch(gpu, pipeline, group, *workgroups);
+                for ChunkRead { kernel, group, workgroups, .. } in &*chunks {
+                    pass.dispatch(gpu, kernel, group, *workgroups);
                 }
             });
             let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else { continue };

@@ -4,9 +4,9 @@ use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Job, Result};
 use crate::gpu::device::needs;
-use crate::gpu::pose::device_pose::{self, DevicePose};
+use crate::gpu::pose::device_pose::DevicePose;
 use crate::gpu::pose::posed_palettes::PosedPalettes;
-use crate::gpu::pose::{BakedGroups, PaletteSource, visibility};
+use crate::gpu::pose::{BakedGroups, PaletteSource};
 use crate::gpu::{Chunk, Gpu, PaletteForm};
 use std::rc::Rc;
 
@@ -54,11 +54,9 @@ impl Posing {
         if self == Self::Host {
             return Ok(PosedPalettes::source(gpu, crowd, parts, form, job));
         }
-        gpu.has(wgpu::ShaderStages::COMPUTE, device_pose::STORAGE_BUFFERS)?;
         let rows = matches!(form, PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup);
         needs(rows, "poses on the device are rows of 3x4 matrices")?;
         if self.culls() {
-            gpu.has(wgpu::ShaderStages::COMPUTE, visibility::STORAGE_BUFFERS)?;
             // Old GL drivers and Apple's first GPUs lack it.
             let indirect = gpu.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
             needs(indirect, "the adapter has no indirect dispatches and draws")?;

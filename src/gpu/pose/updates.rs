@@ -2,8 +2,8 @@
 //! what was there.
 
 use crate::crowd::Crowd;
-use crate::frame::{Bytes, Purpose, Stage, StageTimer};
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline};
+use crate::frame::{Bytes, Purpose, Result, Stage, StageTimer};
+use crate::gpu::device::objects::{BindGroup, Buffer};
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Commands, Gpu};
 use crate::model::Rows;
@@ -38,7 +38,7 @@ pub fn shader() -> String {
 /// Buffers with a record for each layer or instance of a crowd, brought from tick to tick.
 pub struct Updates {
     record: Record,
-    pipeline: ComputePipeline,
+    kernel: Kernel,
     buffers: Vec<UpdatedBuffer>,
     /// Tick of the records.
     tick: u32,
@@ -57,15 +57,20 @@ struct UpdatedBuffer {
 impl Updates {
     /// Updates of buffers, each with the records of some instances at tick 0, in rising order; `None` if no instance of
     /// the crowd is replaced.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
     pub fn new<'a>(
         gpu: &Gpu,
         crowd: &Crowd,
         record: Record,
         buffers: impl IntoIterator<Item = (Range<u32>, &'a Buffer)>,
-    ) -> Option<Self> {
-        crowd.turnover()?;
+    ) -> Result<Option<Self>> {
+        if crowd.turnover().is_none() {
+            return Ok(None);
+        }
         let purpose = if record == Record::Layer { Purpose::Scratch } else { Purpose::Targets };
-        let kernel = Kernel::new(gpu, "update", shader(), true);
+        let kernel = Kernel::new(gpu, "update", shader(), &record.constants(), true)?;
         let buffer = |(instances, records): (Range<u32>, &Buffer)| {
             let words = records.size as usize / size_of::<u32>();
             let most = 1 + words / record.words() * (1 + record.words());
@@ -76,7 +81,7 @@ impl Updates {
             UpdatedBuffer { instances, changes, staged, group }
         };
         let buffers = buffers.into_iter().map(buffer).collect();
-        Some(Self { record, pipeline: kernel.pipeline(gpu, &record.constants()), buffers, tick: 0 })
+        Ok(Some(Self { record, kernel, buffers, tick: 0 }))
     }
 
     /// Bytes on the host.
@@ -87,7 +92,7 @@ impl Updates {
     /// Records what brings the buffers to a tick.
     pub fn submit(&mut self, gpu: &Gpu, crowd: &Crowd, tick: u32, timer: &mut StageTimer, commands: &mut Commands) {
         timer.wall(Stage::Update, || self.stage(crowd, tick));
-        let Self { record, pipeline, buffers, .. } = self;
+        let Self { record, kernel, buffers, .. } = self;
         let changed = || buffers.iter().filter(|buffer| buffer.staged[0] > 0);
         if changed().next().is_none() {
             return;
@@ -97,7 +102,7 @@ impl Updates {
         });
         gpu.compute_pass(commands, Stage::Update, |pass| {
             for UpdatedBuffer { staged, group, .. } in changed() {
-                pass.dispatch(gpu, pipeline, group, (staged[0] * record.words() as u32).div_ceil(WORKGROUP));
+                pass.dispatch(gpu, kernel, group, (staged[0] * record.words() as u32).div_ceil(WORKGROUP));
             }
         });
     }

@@ -6,7 +6,7 @@
 use crate::crowd::{Crowd, Reach};
 use crate::frame::{Purpose, Result, Stage};
 use crate::frustum::{Eye, Frustum, placed_box};
-use crate::gpu::device::objects::{BindGroup, Buffer, ComputePipeline, Resource};
+use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
 use crate::gpu::pose::device_pose::DISPATCHES;
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
@@ -15,9 +15,6 @@ use bytemuck::Zeroable;
 use std::mem::offset_of;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Storage buffers of the kernel with the most bindings.
-pub const STORAGE_BUFFERS: u32 = 8;
 
 /// The kernel of which a single workgroup does all of the work.
 const SCAN: &str = "cull_scan";
@@ -81,7 +78,7 @@ struct CulledFamily {
     numbers: Buffer,
     visible: Buffer,
     dispatches: Buffer,
-    groups: [BindGroup; KERNELS.len()],
+    groups: Vec<BindGroup>,
     instances: u32,
 }
 
@@ -90,7 +87,7 @@ pub struct Visibility {
     view: layout::Camera,
     camera: Buffer,
     levels: usize,
-    kernels: [(Kernel, ComputePipeline); KERNELS.len()],
+    kernels: Vec<Kernel>,
     placements: Buffer,
     /// Buffers that drawing needs.
     pub visible: Rc<Visible>,
@@ -101,12 +98,12 @@ pub struct Visibility {
 
 impl Visibility {
     /// Creates the pass for a crowd, without chunks.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, eye: &Eye) -> Self {
-        let kernels = shaders().map(|(name, wgsl)| {
-            let kernel = Kernel::new(gpu, name, wgsl, true);
-            let pipeline = kernel.pipeline(gpu, &[]);
-            (kernel, pipeline)
-        });
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
+    pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, eye: &Eye) -> Result<Self> {
+        let kernels = shaders().into_iter().map(|(name, wgsl)| Kernel::new(gpu, name, wgsl, &[], true));
+        let kernels = kernels.collect::<Result<_>>()?;
         let levels = crowd.levels();
         // The groups of a family have the same placements.
         let placements = crowd
@@ -122,7 +119,7 @@ impl Visibility {
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
         let visible = Rc::new(Visible { placements: room, chunks: Vec::new(), families });
-        Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() }
+        Ok(Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() })
     }
 
     /// Adds the chunks of a family, or a single one: their batches and the players of their instances as if all were in
@@ -194,7 +191,7 @@ impl Visibility {
             ("visible_placements", &drawn.placements),
         ];
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let groups = kernels.each_ref().map(|(kernel, _)| kernel.bind(gpu, 0, &buffers));
+        let groups = kernels.iter().map(|kernel| kernel.bind(gpu, 0, &buffers)).collect();
         let chunk = |level| VisibleChunk { numbers: numbers.clone(), workgroups: workgroups.clone(), level };
         // Nothing else holds it before all chunks are there.
         if let Some(visible) = Rc::get_mut(&mut self.visible) {
@@ -221,10 +218,10 @@ impl Visibility {
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
         commands.upload(&self.camera, bytemuck::bytes_of(&self.view));
         gpu.compute_pass(commands, Stage::Cull, |pass| {
-            for (index, (kernel, (_, pipeline))) in KERNELS.iter().zip(&self.kernels).enumerate() {
+            for (index, (name, kernel)) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {
-                    let groups = if *kernel == SCAN { 1 } else { family.instances.div_ceil(WORKGROUP) };
-                    pass.dispatch(gpu, pipeline, &family.groups[index], groups);
+                    let groups = if *name == SCAN { 1 } else { family.instances.div_ceil(WORKGROUP) };
+                    pass.dispatch(gpu, kernel, &family.groups[index], groups);
                 }
             }
         });

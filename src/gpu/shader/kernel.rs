@@ -1,7 +1,7 @@
 //! Shader modules, and kernels made from them. Bind groups and their layouts are derived from shaders: buffers are bound
 //! to variables by name, and the numbers of groups and bindings stand in WGSL alone.
 
-use crate::frame::DeviceObject;
+use crate::frame::{DeviceObject, Result};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::WgpuDevice;
 use crate::gpu::device::{
@@ -116,43 +116,48 @@ pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> Pipel
     gpu.create(real, || json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()}))
 }
 
-/// A compute shader whose entry point is `main`, and the layouts of what it binds.
+/// A compiled compute shader whose entry point is `main`, and the layouts of what it binds.
 pub struct Kernel {
     label: &'static str,
     groups: Vec<GroupLayout>,
-    layout: PipelineLayout,
-    module: ShaderModule,
-    interface: Arc<Interface>,
+    /// The compiled shader.
+    pub pipeline: ComputePipeline,
 }
 
 impl Kernel {
-    /// Reads a complete shader. One that is not `trusted` runs with bounds checks.
-    pub fn new(gpu: &Gpu, label: &'static str, wgsl: String, trusted: bool) -> Self {
+    /// Compiles a complete shader with those of some values whose overrides it declares. It is compiled once per device:
+    /// backends share kernels, and drivers compile them slowly. A shader that is not `trusted` runs with bounds checks.
+    /// Kernels write workgroup memory before they read it, so it is not zeroed.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
+    pub fn new(
+        gpu: &Gpu,
+        label: &'static str,
+        wgsl: String,
+        values: &[(&'static str, f64)],
+        trusted: bool,
+    ) -> Result<Self> {
+        gpu.has(wgpu::ShaderStages::COMPUTE, &[&wgsl])?;
         let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
         let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
         // Where no pipeline is made, parsing would only take time.
         let interface = if gpu.plans() { Arc::default() } else { Interface::of(&wgsl).unwrap_or_default() };
+        let constants = interface.declared(values);
         let module = module(gpu, label, wgsl, trusted);
-        let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
-        Self { label, groups, layout, module, interface }
-    }
-
-    /// Compiles it with those of some values whose overrides it declares, once per device: backends share kernels, and
-    /// drivers compile them slowly. Kernels write workgroup memory before they read it, so it is not zeroed.
-    pub fn pipeline(&self, gpu: &Gpu, values: &[(&'static str, f64)]) -> ComputePipeline {
-        let constants = self.interface.declared(values);
         let mut pipelines = gpu.pipelines.borrow_mut();
-        let known = pipelines.iter().find(|(module, known, _)| *module == self.module && *known == constants);
+        let known = pipelines.iter().find(|(known, values, _)| *known == module && *values == constants);
         if let Some((.., pipeline)) = known {
-            return pipeline.clone();
+            return Ok(Self { label, groups, pipeline: pipeline.clone() });
         }
+        let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
         let pipeline = gpu.create(
             |open| {
                 open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(self.label),
-                    layout: Some(self.layout.get()),
-                    module: self.module.get(),
+                    label: Some(label),
+                    layout: Some(layout.get()),
+                    module: module.get(),
                     entry_point: Some("main"),
                     compilation_options: wgpu::PipelineCompilationOptions {
                         constants: &constants,
@@ -164,21 +169,16 @@ impl Kernel {
             || {
                 json!({
                     "kind": "compute",
-                    "label": self.label,
-                    "layout": self.layout.id,
-                    "module": self.module.id,
+                    "label": label,
+                    "layout": layout.id,
+                    "module": module.id,
                     "entryPoint": "main",
                     "constants": descriptors::constants(&constants),
                 })
             },
         );
-        pipelines.push((self.module.clone(), constants, pipeline.clone()));
-        pipeline
-    }
-
-    /// Layout of the first group.
-    pub fn group(&self) -> &GroupLayout {
-        &self.groups[0]
+        pipelines.push((module, constants, pipeline.clone()));
+        Ok(Self { label, groups, pipeline })
     }
 
     /// Binds the variables of a group to the resources of their names.
@@ -188,11 +188,11 @@ impl Kernel {
 }
 
 impl ComputePass<'_> {
-    /// Dispatches a pipeline with one group of bindings.
-    pub(in crate::gpu) fn dispatch(&mut self, gpu: &Gpu, pipeline: &ComputePipeline, group: &BindGroup, groups: u32) {
+    /// Dispatches a kernel with one group of bindings.
+    pub(in crate::gpu) fn dispatch(&mut self, gpu: &Gpu, kernel: &Kernel, group: &BindGroup, groups: u32) {
         let (x, y) = gpu.folded(groups);
         gpu.work.borrow_mut().dispatches += 1;
-        self.set_pipeline(pipeline);
+        self.set_pipeline(&kernel.pipeline);
         self.set_bind_group(0, group, &[]);
         self.dispatch_workgroups(x, y, 1);
     }

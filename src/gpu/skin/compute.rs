@@ -3,7 +3,7 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Lack, Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Named, Resource};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource};
 use crate::gpu::pose::Visibility;
 use crate::gpu::pose::device_pose::SKIN;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
@@ -119,15 +119,9 @@ impl SkinKernel {
         constants
     }
 
-    /// Compiles it for groups of these kinds: the shader and the pipeline of each. A kernel from outside this
-    /// crate runs with bounds checks.
-    fn compiled(&self, gpu: &Gpu, kinds: &[Kind]) -> Vec<(Kernel, ComputePipeline)> {
-        let of_kind = |&kind: &Kind| {
-            let kernel = Kernel::new(gpu, self.name, self.shader(kind), self.text.is_none());
-            let pipeline = kernel.pipeline(gpu, &self.constants(kind));
-            (kernel, pipeline)
-        };
-        kinds.iter().map(of_kind).collect()
+    /// Compiles it for groups of a kind. A kernel from outside this crate runs with bounds checks.
+    fn compiled(&self, gpu: &Gpu, kind: Kind) -> Result<Kernel> {
+        Kernel::new(gpu, self.name, self.shader(kind), &self.constants(kind), self.text.is_none())
     }
 }
 
@@ -135,8 +129,8 @@ impl SkinKernel {
 pub struct ComputeSkin {
     /// The kernel.
     pub kernel: &'static SkinKernel,
-    /// Shader and pipeline of each group.
-    compiled: Vec<(Kernel, ComputePipeline)>,
+    /// The kernel as it is compiled for each group.
+    compiled: Vec<Kernel>,
     characters: Option<Characters>,
     /// The dispatches of each part.
     parts: Vec<Vec<SkinDispatch>>,
@@ -162,8 +156,11 @@ struct Characters {
 }
 
 impl ComputeSkin {
-    /// Creates pipelines for a crowd, and uploads its meshes. `inputs` has what the kernel reads of each part besides its
+    /// Compiles a kernel for a crowd, and uploads its meshes. `inputs` has what the kernel reads of each part besides its
     /// mesh; a part is a chunk or, for a merged kernel, a span.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
@@ -171,14 +168,14 @@ impl ComputeSkin {
         parts: &[Vec<Chunk>],
         inputs: &[Vec<Named>],
         visibility: Option<&Visibility>,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
-        let compiled = kernel.compiled(gpu, &kinds);
+        let compiled: Vec<_> = kinds.iter().map(|kind| kernel.compiled(gpu, *kind)).collect::<Result<_>>()?;
         let by_character = compiled.first().filter(|_| kernel.threads == ThreadLayout::Character);
-        let characters = by_character.map(|(kernel, _)| Characters::new(gpu, crowd, kernel));
+        let characters = by_character.map(|kernel| Characters::new(gpu, crowd, kernel));
         let groups = crowd.groups().iter().filter(|_| !kernel.is_merged());
         let meshes: Vec<_> = groups.map(|group| upload_meshes(gpu, &[group], kernel.mesh)).collect();
         let of_part = |(index, (part, inputs)): (usize, (&Vec<Chunk>, &Vec<Named>))| match kernel.threads {
@@ -206,7 +203,7 @@ impl ComputeSkin {
             }
         };
         let parts = parts.iter().zip(inputs).enumerate().map(of_part).collect();
-        Self { kernel, compiled, characters, parts }
+        Ok(Self { kernel, compiled, characters, parts })
     }
 
     /// Binds all dispatches, with the buffers that parts write to in turn.
@@ -214,7 +211,7 @@ impl ComputeSkin {
         let of_part = |(dispatches, output): (&Vec<SkinDispatch>, &Buffer)| {
             let bind = |SkinDispatch { group, inputs, .. }: &SkinDispatch| {
                 let resources = [&inputs[..], &[("output", output.into())]].concat();
-                self.compiled[*group].0.bind(gpu, 0, &resources)
+                self.compiled[*group].bind(gpu, 0, &resources)
             };
             dispatches.iter().map(bind).collect()
         };
@@ -227,7 +224,7 @@ impl ComputeSkin {
             return;
         }
         for (SkinDispatch { group, rule, count, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
-            pass.set_pipeline(&self.compiled[*group].1);
+            pass.set_pipeline(&self.compiled[*group].pipeline);
             pass.set_bind_group(0, bound, &[]);
             let Some(characters) = &self.characters else {
                 let counted = counted.as_ref().map(|(counts, index)| (counts, *index));
@@ -276,7 +273,7 @@ fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chu
 /// of a kernel does not depend on their contents.
 ///
 /// # Errors
-/// [`BackendError::Device`] if the device was lost or refused a command.
+/// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost or refused a command.
 pub fn trial(
     gpu: &Rc<Gpu>,
     crowd: &Crowd,
@@ -295,10 +292,11 @@ pub fn trial(
     let (parts, inputs) = ([vec![part]], [[&numbers[..], &inputs[index]].concat()]);
     let candidate = |kernel: &&'static SkinKernel| {
         let (skin, bytes) = gpu.counted(|| ComputeSkin::new(gpu, crowd, kernel, &parts, &inputs, None));
+        let skin = skin?;
         let bound = skin.bind(gpu, &output);
-        (skin, bound, bytes)
+        Ok((skin, bound, bytes))
     };
-    let candidates: Vec<_> = kernels.iter().map(candidate).collect();
+    let candidates: Vec<_> = kernels.iter().map(candidate).collect::<Result<_>>()?;
     let best = match gpu.plans() {
         // No kernel takes more than the one with the largest mesh.
         true => (0..kernels.len()).max_by_key(|&index| candidates[index].2.total()).unwrap_or(0),

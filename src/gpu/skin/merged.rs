@@ -11,9 +11,6 @@ use crate::gpu::skin::skinning::Kind;
 use crate::gpu::skin::statics::more_influences;
 use crate::gpu::{Chunk, Gpu, MeshForm, chunk_contents, upload_meshes};
 
-/// Storage buffers that a merged kernel reads besides those of others.
-pub const MORE_STORAGE_BUFFERS: u32 = 2;
-
 /// The kind of a group for a merged kernel. The number of influences matters only beyond those of a stored vertex.
 pub(in crate::gpu) fn kind(kind: Kind) -> Kind {
     Kind { influences: if kind.influences > 4 { 16 } else { 4 }, ..kind }

@@ -47,15 +47,6 @@ impl MorphForm {
         crowd.has_targets().then_some(self)
     }
 
-    /// Storage buffers that a shader binds for a crowd.
-    pub fn storage_buffers(self, crowd: &Crowd) -> u32 {
-        match self.of(crowd) {
-            None => 0,
-            Some(Self::Texture) => 1,
-            Some(Self::Sparse | Self::Short | Self::Dense) => 2,
-        }
-    }
-
     fn has_lists(self) -> bool {
         matches!(self, Self::Dense | Self::Texture)
     }

@@ -1,6 +1,5 @@
 //! Skinning shaders: files for each form of meshes, palettes and morph targets, and values of overrides.
 
-use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::gpu::pose::baked;
 use crate::gpu::shader::{Constants, Role, shader};
@@ -10,15 +9,6 @@ use crate::vertex::{Normals, VertexFormat};
 
 /// The shader that reads vertices back instead of drawing them.
 pub(in crate::gpu) const CAPTURE: &str = "capture.wgsl";
-
-/// Storage buffers that a skinning shader reads.
-pub fn storage_buffers(palette: PaletteForm) -> u32 {
-    match palette {
-        PaletteForm::Baked(BakeFormat::Vertices) => 2,
-        PaletteForm::Baked(_) => 5,
-        _ => 4,
-    }
-}
 
 /// Properties that select a group's shader. Groups of one kind share pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::clips::{ClipStore, Needs};
 use super::kernels::{PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, ComputePipeline, Named, Resource, fits};
+use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource, fits};
 use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
 use crate::gpu::shader::Kernel;
 use crate::gpu::shader::layout::{self, NONE};
@@ -32,6 +32,8 @@ pub struct Statics {
     rest: Vec<[f32; 4]>,
     /// By the names of the kernels' variables.
     buffers: Vec<Named>,
+    /// The kernels that pose the group.
+    pub kernels: Rc<[Kernel]>,
 }
 
 impl Statics {
@@ -77,6 +79,7 @@ impl Statics {
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
             buffers: contents.map(|(name, bytes)| (name, (&gpu.storage(Purpose::Clips, name, bytes)).into())).into(),
+            kernels: Rc::default(),
         })
     }
 
@@ -200,8 +203,7 @@ pub struct PoseBatch {
     pub family: Rc<FamilyPoses>,
     /// Its numbers.
     pub numbers: layout::Batch,
-    /// Pipelines of each kernel.
-    pipelines: Rc<[ComputePipeline]>,
+    kernels: Rc<[Kernel]>,
     /// Bindings of each kernel.
     groups: Vec<BindGroup>,
     /// Numbers and bindings for the instances that do not keep their pose, if some of the chunk do and none is
@@ -223,7 +225,6 @@ impl PoseBatch {
         crowd: &Crowd,
         chunk: &Chunk,
         (statics, family): (Rc<Statics>, Rc<FamilyPoses>),
-        (kernels, pipelines): (&[Kernel], Rc<[ComputePipeline]>),
         now: &Buffer,
         (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
     ) -> Self {
@@ -236,14 +237,14 @@ impl PoseBatch {
         };
         let (workgroups, locals) = (visible.map(VisibleChunk::workgroups), family.model.clone());
         let (palettes, groups, moving) = (family.palettes.clone(), Vec::new(), None);
-        let batch =
-            Self { instances, statics, family, numbers, pipelines, groups, moving, workgroups, locals, palettes };
-        let Self { statics, family, .. } = &batch;
+        let kernels = Rc::clone(&statics.kernels);
+        let batch = Self { instances, statics, family, numbers, kernels, groups, moving, workgroups, locals, palettes };
+        let Self { statics, family, kernels, .. } = &batch;
         let of_family = [now, &family.players, &family.layers];
         let bound = baked.and_then(|baked| baked.bind(gpu, chunk, uniform.clone(), of_family));
-        if let Some((pipeline, group, palettes)) = bound {
+        if let Some((kernels, group, palettes)) = bound {
             // It takes the place of the first kernel, and has as many threads.
-            return Self { pipelines: Rc::from([pipeline]), groups: vec![group], palettes, ..batch };
+            return Self { kernels, groups: vec![group], palettes, ..batch };
         }
         let count = u64::from(numbers.instances);
         let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
@@ -293,7 +294,7 @@ impl PoseBatch {
         let (numbers, groups) = self.moving.as_ref().filter(|_| !anew).map_or(all, |(numbers, own)| (numbers, own));
         let index = kernel as usize;
         let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else { return };
-        pass.set_pipeline(&self.pipelines[index]);
+        pass.set_pipeline(&self.kernels[index].pipeline);
         pass.set_bind_group(0, group, &[]);
         let rule = kernel.dispatch(gpu, numbers);
         let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));

@@ -1,8 +1,8 @@
 //! The kernels that pose: shaders, and pipelines for the needs of a group.
 
 use super::clips::{ClipStore, Needs};
+use crate::frame::Result;
 use crate::gpu::Gpu;
-use crate::gpu::device::objects::ComputePipeline;
 use crate::gpu::shader::reflection::Interface;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, shader};
 use crate::model::Model;
@@ -51,9 +51,6 @@ pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPAT
     std::array::from_fn(|index| KERNELS.get(index).unwrap_or(&PoseKernel::Schedule).dispatch(gpu, batch))
 }
 
-/// Most storage buffers that a kernel binds.
-pub const STORAGE_BUFFERS: u32 = 7;
-
 impl Needs {
     /// Values of the overrides of all kernels.
     fn constants(self, at_once: u32) -> Constants {
@@ -72,9 +69,13 @@ impl Needs {
         values.into_iter().map(|(name, value): (_, u32)| (name, value.into())).collect()
     }
 
-    /// The pipeline of each of these kernels.
-    pub fn pipelines(self, gpu: &Gpu, kernels: &[Kernel]) -> Rc<[ComputePipeline]> {
-        kernels.iter().map(|kernel| kernel.pipeline(gpu, &self.constants(at_once(gpu)))).collect()
+    /// Compiles all kernels.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`].
+    pub fn kernels(self, gpu: &Gpu) -> Result<Rc<[Kernel]>> {
+        let values = self.constants(at_once(gpu));
+        KERNELS.iter().map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), &values, true)).collect()
     }
 }
 

@@ -5,21 +5,20 @@ mod batches;
 mod clips;
 mod kernels;
 
-pub use kernels::{DISPATCHES, KERNELS, PoseKernel, SKIN, STORAGE_BUFFERS};
+pub use kernels::{DISPATCHES, KERNELS, PoseKernel, SKIN};
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::{Buffer, ComputePass};
 use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates, Visibility};
-use crate::gpu::shader::{Kernel, layout};
+use crate::gpu::shader::{layout, made_once};
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
-use clips::Needs;
 use glam::{Mat3, Quat};
 use std::ops::Range;
 use std::rc::Rc;
@@ -53,7 +52,8 @@ impl DevicePose {
     /// the levels that the eye's distance asks for if the crowd has families. Baked groups are not posed.
     ///
     /// # Errors
-    /// [`BackendError::TooLarge`] if the crowd exceeds a limit of the adapter.
+    /// [`BackendError::Unavailable`] if the adapter lacks a feature, or [`BackendError::TooLarge`] if the crowd exceeds
+    /// one of its limits.
     pub fn source(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
@@ -68,25 +68,22 @@ impl DevicePose {
         let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, entries(index)));
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
+        let kernels = made_once(statics.iter().map(|own| own.needs), |needs| needs.map(|needs| needs.kernels(gpu)));
+        for (own, kernels) in statics.iter_mut().zip(kernels) {
+            own.kernels = kernels.transpose()?.unwrap_or_default();
+        }
         let statics: Vec<Rc<Statics>> = statics.into_iter().map(Rc::new).collect();
-        let poses = statics.iter().any(|statics| statics.needs.is_some());
-        let kernels = KERNELS.iter().filter(|_| poses);
-        let kernels = kernels.map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), true));
-        let kernels: Vec<Kernel> = kernels.collect();
-        let pipelines = |needs: Needs| needs.pipelines(gpu, &kernels);
-        let pipelines: Vec<_> = statics.iter().map(|own| own.needs.map(pipelines).unwrap_or_default()).collect();
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let now = gpu.buffer(Purpose::Scratch, "now", size_of::<layout::Now>() as u64, usage);
-        let mut visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye));
+        let visibility = view.map(|(frustum, eye)| Visibility::new(gpu, crowd, frustum, eye));
+        let mut visibility = visibility.transpose()?;
         let mut batches = Vec::with_capacity(chunks.len());
         for family in chunks.chunks(levels) {
             let poses = Rc::new(FamilyPoses::new(gpu, crowd, family, &statics, visibility.as_mut()));
             for chunk in family {
                 let visible = visibility.as_ref().map(|visibility| &visibility.visible.chunks[batches.len()]);
                 let shared = (Rc::clone(&statics[chunk.group]), Rc::clone(&poses));
-                let kernels = (&kernels[..], Rc::clone(&pipelines[chunk.group]));
-                let view = (visible, baked.as_ref());
-                batches.push(PoseBatch::new(gpu, crowd, chunk, shared, kernels, &now, view));
+                batches.push(PoseBatch::new(gpu, crowd, chunk, shared, &now, (visible, baked.as_ref())));
             }
         }
         if let Some(visibility) = &visibility {
@@ -96,7 +93,7 @@ impl DevicePose {
             commands.finish()?;
         }
         let played = batches.iter().step_by(levels).map(|batch| (batch.instances.clone(), &batch.family.layers));
-        let updates = Updates::new(gpu, crowd, Record::Layer, played);
+        let updates = Updates::new(gpu, crowd, Record::Layer, played)?;
         let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
         // The time of the kernels does not depend on the poses.
         let fastest = |largest: &PoseBatch| {
