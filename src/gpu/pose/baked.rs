@@ -5,9 +5,9 @@
 use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, Resource, fits};
+use crate::gpu::device::{Buffer, Named, fits};
 use crate::gpu::shader::{Constants, Kernel, layout, wgsl};
-use crate::gpu::{Chunk, Gpu, Palettes};
+use crate::gpu::{Gpu, Palettes};
 use crate::model::Clip;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
@@ -129,17 +129,30 @@ pub fn width(crowd: &Crowd, group: &Group) -> u32 {
 }
 
 /// A group's frames on the device.
-struct BakedGroup {
-    clips: Buffer,
+pub struct BakedGroup {
+    /// The only kernel.
+    pub kernel: Rc<[Kernel]>,
+    /// What it reads of the group.
+    pub clips: Named,
+    /// Palette entries, or vertices, of a frame.
+    pub entries: u32,
     frames: Buffer,
-    kernel: Rc<[Kernel]>,
-    entries: u32,
     width: u32,
+}
+
+impl BakedGroup {
+    /// The frames as palettes, with room for those that each of some instances shows.
+    pub fn palettes(&self, gpu: &Gpu, instances: u32) -> Palettes {
+        let bytes = u64::from(instances) * u64::from(self.width) * layout::SHOWN_BYTES;
+        let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
+        Palettes::baked(&self.frames, &shown)
+    }
 }
 
 /// Baked groups of a crowd on the device, and the kernels that find the frames that they show.
 pub struct BakedGroups {
-    groups: Vec<Option<BakedGroup>>,
+    /// One item per group of the crowd; `None` for those that are not baked.
+    pub groups: Vec<Option<BakedGroup>>,
     /// Stated error of the baked groups.
     pub approximation: Approximation,
     /// Short description for tables.
@@ -172,7 +185,7 @@ impl BakedGroups {
             };
             let (words, usage) = (plan.bytes() as usize / 4, wgpu::BufferUsages::STORAGE);
             Ok(Some(BakedGroup {
-                clips: gpu.storage(Purpose::Clips, "baked clips", &plan.table()),
+                clips: ("clips", (&gpu.storage(Purpose::Clips, "baked clips", &plan.table())).into()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
                 kernel: Rc::from([kernel]),
                 entries: plan.entries as u32,
@@ -194,35 +207,6 @@ impl BakedGroups {
             clip_error: Some(error.ends + blend.ends),
         };
         Ok(Self { groups, approximation, label })
-    }
-
-    /// Palette entries, or vertices, of a group's frames, if it is baked.
-    pub fn entries(&self, group: usize) -> Option<u32> {
-        Some(self.groups[group].as_ref()?.entries)
-    }
-
-    /// A chunk's only kernel, its bindings, and what skinning binds as palettes; `None` if the chunk's group
-    /// is not baked. `batch` has the number of instances that are shown and the [entries](Self::entries).
-    pub fn bind(
-        &self,
-        gpu: &Gpu,
-        chunk: &Chunk,
-        batch: Resource,
-        [now, players, layers]: [&Buffer; 3],
-    ) -> Option<(Rc<[Kernel]>, BindGroup, Palettes)> {
-        let group = self.groups[chunk.group].as_ref()?;
-        let bytes = chunk.instances.len() as u64 * u64::from(group.width) * layout::SHOWN_BYTES;
-        let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
-        let resources = [
-            ("batch", batch),
-            ("now", now.into()),
-            ("layers", layers.into()),
-            ("players", players.into()),
-            ("clips", (&group.clips).into()),
-            ("shown", (&shown).into()),
-        ];
-        let bound = group.kernel[0].bind(gpu, 0, &resources);
-        Some((Rc::clone(&group.kernel), bound, Palettes::baked(&group.frames, &shown)))
     }
 }
 

@@ -11,7 +11,7 @@ pub(in crate::gpu) mod posing;
 pub mod updates;
 pub mod visibility;
 
-pub(in crate::gpu) use baked::BakedGroups;
+pub(in crate::gpu) use baked::{BakedGroup, BakedGroups};
 pub(in crate::gpu) use palette_source::{PaletteSource, PoseBytes, Poser};
 pub(in crate::gpu) use updates::{Record, Updates};
 pub(in crate::gpu) use visibility::{Visibility, VisibleChunk};

@@ -5,7 +5,7 @@ use super::kernels::{PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource, fits};
-use crate::gpu::pose::{BakedGroups, Visibility, VisibleChunk};
+use crate::gpu::pose::{BakedGroup, Visibility, VisibleChunk};
 use crate::gpu::shader::Kernel;
 use crate::gpu::shader::layout::{self, NONE};
 use crate::gpu::skin::chunks::slots;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 const MODEL_BYTES: u64 = 48;
 const RIGID_BYTES: u64 = 32;
 
-/// Buffers on the device that a group's batches share; none for a baked group.
+/// Kernels and buffers on the device that a group's batches share.
 #[derive(Default)]
 pub struct Statics {
     /// Features that the group needs of the kernels; `None` if it is baked, and therefore not posed.
@@ -32,19 +32,21 @@ pub struct Statics {
     rest: Vec<[f32; 4]>,
     /// By the names of the kernels' variables.
     buffers: Vec<Named>,
-    /// The kernels that pose the group.
+    /// The kernels that pose the group, or the one that finds the baked frames that it shows.
     pub kernels: Rc<[Kernel]>,
+    baked: Option<BakedGroup>,
 }
 
 impl Statics {
-    /// Uploads the buffers that a group's batches share. `plain` means that no instance of the crowd blends; `baked` is
-    /// the number of palette entries, or vertices, of a frame if these are baked.
+    /// Uploads the buffers that a group's batches share, unless it is baked. `plain` means that no instance of the crowd
+    /// blends.
     ///
     /// # Errors
     /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the adapter cannot bind one of them.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool, baked: Option<u32>) -> Result<Self> {
-        if let Some(entries) = baked {
-            return Ok(Self { entries, ..Self::default() });
+    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool, baked: Option<BakedGroup>) -> Result<Self> {
+        if let Some(BakedGroup { kernel, clips, entries, .. }) = &baked {
+            let (kernels, buffers, entries) = (Rc::clone(kernel), vec![clips.clone()], *entries);
+            return Ok(Self { kernels, buffers, entries, baked, ..Self::default() });
         }
         let layers = |instance: u32| crowd.layers().of(instance as usize);
         let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
@@ -80,6 +82,7 @@ impl Statics {
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
             buffers: contents.map(|(name, bytes)| (name, (&gpu.storage(Purpose::Clips, name, bytes)).into())).into(),
             kernels: Rc::default(),
+            baked: None,
         })
     }
 
@@ -203,7 +206,6 @@ pub struct PoseBatch {
     pub family: Rc<FamilyPoses>,
     /// Its numbers.
     pub numbers: layout::Batch,
-    kernels: Rc<[Kernel]>,
     /// Bindings of each kernel.
     groups: Vec<BindGroup>,
     /// Numbers and bindings for the instances that do not keep their pose, if some of the chunk do and none is
@@ -211,75 +213,71 @@ pub struct PoseBatch {
     moving: Option<(layout::Batch, Vec<BindGroup>)>,
     /// Workgroups of each kernel, if the device computes them, and the index there of the first kernel's.
     workgroups: Option<(Buffer, usize)>,
-    /// Local poses, `[slot][channel][joint]`.
-    pub locals: Buffer,
+    /// Local poses, `[slot][channel][joint]`, unless the group is baked.
+    pub locals: Option<Buffer>,
     /// Palettes, of all levels if the chunk is one of a family, or baked frames.
     pub palettes: Palettes,
 }
 
 impl PoseBatch {
-    /// Allocates a chunk's local poses and binds the buffers of the kernels. With `visible`, only instances in view are
-    /// posed.
+    /// Allocates a chunk's local poses, or the list of baked frames that it shows, and binds the buffers of the kernels.
+    /// With `visible`, only instances in view are posed.
     pub fn new(
         gpu: &Gpu,
         crowd: &Crowd,
         chunk: &Chunk,
         (statics, family): (Rc<Statics>, Rc<FamilyPoses>),
         now: &Buffer,
-        (visible, baked): (Option<&VisibleChunk>, Option<&BakedGroups>),
+        visible: Option<&VisibleChunk>,
     ) -> Self {
-        let (instances, numbers) = (chunk.instances.clone(), numbers(crowd, chunk, &statics));
-        let moves = chunk.part(&crowd.groups()[chunk.group].moving());
-        let skips = visible.is_none() && crowd.turnover().is_none() && moves.end < chunk.instances.end;
+        let numbers = numbers(crowd, chunk, &statics);
         let uniform = match visible {
             Some(visible) => visible.batch(),
             None => (&gpu.uniform(Purpose::Scratch, "batch", &numbers)).into(),
         };
-        let (workgroups, locals) = (visible.map(VisibleChunk::workgroups), family.model.clone());
-        let (palettes, groups, moving) = (family.palettes.clone(), Vec::new(), None);
-        let kernels = Rc::clone(&statics.kernels);
-        let batch = Self { instances, statics, family, numbers, kernels, groups, moving, workgroups, locals, palettes };
-        let Self { statics, family, kernels, .. } = &batch;
-        let of_family = [now, &family.players, &family.layers];
-        let bound = baked.and_then(|baked| baked.bind(gpu, chunk, uniform.clone(), of_family));
-        if let Some((kernels, group, palettes)) = bound {
-            // It takes the place of the first kernel, and has as many threads.
-            return Self { kernels, groups: vec![group], palettes, ..batch };
-        }
+        let of_family = [("now", now), ("layers", &family.layers), ("players", &family.players)];
+        let mut inputs = of_family.map(|(name, buffer)| (name, buffer.into())).to_vec();
+        inputs.extend_from_slice(&statics.buffers);
         let count = u64::from(numbers.instances);
-        let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
-        let cursors = u64::from(numbers.slots) * layout::CURSOR_BYTES;
-        // An instance has an inertial fade for each pose that is computed.
-        let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
-        // Channels that no clip moves keep the value written here. For this reason each level of a family has local
-        // poses of its own, with room for all instances.
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let (rest, slots) = (&statics.rest, numbers.slots as usize);
-        let locals = gpu.buffer_of(Purpose::Scratch, "local poses", rest.len() * slots, usage, || rest.repeat(slots));
-        let buffers = [
-            ("now", now),
-            ("layers", &family.layers),
-            ("players", &family.players),
-            ("cursors", &room("cursors", cursors)),
-            ("momenta", &room("momenta", fades * layout::MOMENTUM_BYTES)),
-            ("locals", &locals),
-            ("model", &family.model),
-            ("palettes", &family.palettes.buffer),
-            ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
-        ];
-        let own = buffers.map(|(name, buffer)| (name, Resource::from(buffer)));
-        let bound = |batch: Resource| {
-            let resources = [&own[..], &statics.buffers, &[("batch", batch)]].concat();
-            kernels.iter().map(|kernel| kernel.bind(gpu, 0, &resources)).collect::<Vec<BindGroup>>()
+        let (palettes, locals) = match &statics.baked {
+            Some(baked) => (baked.palettes(gpu, numbers.instances), None),
+            None => {
+                // Channels that no clip moves keep the value written here. For this reason each level of a family has
+                // local poses of its own, with room for all instances.
+                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+                let (rest, slots) = (&statics.rest, numbers.slots as usize);
+                let poses = || rest.repeat(slots);
+                let locals = gpu.buffer_of(Purpose::Scratch, "local poses", rest.len() * slots, usage, poses);
+                // An instance has an inertial fade for each pose that is computed.
+                let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
+                let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
+                let own = [
+                    ("cursors", &room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES)),
+                    ("momenta", &room("momenta", fades * layout::MOMENTUM_BYTES)),
+                    ("locals", &locals),
+                    ("model", &family.model),
+                    ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
+                ];
+                inputs.extend(own.map(|(name, buffer)| (name, Resource::from(buffer))));
+                (family.palettes.clone(), Some(locals))
+            }
         };
-        let moving = skips.then(|| {
+        inputs.extend(palettes.inputs());
+        let bound = |batch: Resource| -> Vec<BindGroup> {
+            let resources = [&inputs[..], &[("batch", batch)]].concat();
+            statics.kernels.iter().map(|kernel| kernel.bind(gpu, 0, &resources)).collect()
+        };
+        let groups = bound(uniform);
+        let moves = chunk.part(&crowd.groups()[chunk.group].moving());
+        let keeps = moves.end < chunk.instances.end && crowd.turnover().is_none();
+        let moving = (keeps && visible.is_none() && statics.baked.is_none()).then(|| {
             let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };
-            let numbers = self::numbers(crowd, &moving, statics);
+            let numbers = self::numbers(crowd, &moving, &statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
             (numbers, bound((&batch).into()))
         });
-        let groups = bound(uniform);
-        Self { groups, moving, locals, ..batch }
+        let (instances, workgroups) = (chunk.instances.clone(), visible.map(VisibleChunk::workgroups));
+        Self { instances, statics, family, numbers, groups, moving, workgroups, locals, palettes }
     }
 
     /// Returns whether a model pose is a rotation and a translation.
@@ -288,13 +286,13 @@ impl PoseBatch {
     }
 
     /// Dispatches a kernel for all instances if `anew` is set, otherwise for those that move. A chunk may lack the
-    /// kernel: one of baked vertices has another in the place of the first.
+    /// kernel: a baked one has another in the place of the first, with as many threads.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, kernel: PoseKernel, anew: bool) {
         let all = (&self.numbers, &self.groups);
         let (numbers, groups) = self.moving.as_ref().filter(|_| !anew).map_or(all, |(numbers, own)| (numbers, own));
         let index = kernel as usize;
         let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else { return };
-        pass.set_pipeline(&self.kernels[index].pipeline);
+        pass.set_pipeline(&self.statics.kernels[index].pipeline);
         pass.set_bind_group(0, group, &[]);
         let rule = kernel.dispatch(gpu, numbers);
         let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));

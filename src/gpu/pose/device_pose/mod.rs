@@ -58,19 +58,22 @@ impl DevicePose {
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         chunks: &[Chunk],
-        (view, baked): (Option<(&Frustum, &Eye)>, Option<BakedGroups>),
+        (view, mut baked): (Option<(&Frustum, &Eye)>, Option<BakedGroups>),
     ) -> Result<PaletteSource> {
         let blends = blends(crowd);
         // Neighbouring chunks that share buffers: those of a family, if instances in view are chosen among its levels.
         let levels = if view.is_some() { crowd.levels() } else { 1 };
-        let entries = |group: usize| baked.as_ref().and_then(|baked| baked.entries(group));
-        let statics = crowd.groups().iter().enumerate();
-        let statics = statics.map(|(index, group)| Statics::new(gpu, crowd, group, !blends, entries(index)));
+        let mut groups = baked.as_mut().map_or(Vec::new(), |baked| std::mem::take(&mut baked.groups));
+        groups.resize_with(crowd.groups().len(), || None);
+        let statics = crowd.groups().iter().zip(groups);
+        let statics = statics.map(|(group, baked)| Statics::new(gpu, crowd, group, !blends, baked));
         let mut statics: Vec<Statics> = statics.collect::<Result<_>>()?;
         statics.chunks_mut(levels).for_each(Statics::unite);
         let kernels = made_once(statics.iter().map(|own| own.needs), |needs| needs.map(|needs| needs.kernels(gpu)));
         for (own, kernels) in statics.iter_mut().zip(kernels) {
-            own.kernels = kernels.transpose()?.unwrap_or_default();
+            if let Some(kernels) = kernels {
+                own.kernels = kernels?;
+            }
         }
         let statics: Vec<Rc<Statics>> = statics.into_iter().map(Rc::new).collect();
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
@@ -83,7 +86,7 @@ impl DevicePose {
             for chunk in family {
                 let visible = visibility.as_ref().map(|visibility| &visibility.visible.chunks[batches.len()]);
                 let shared = (Rc::clone(&statics[chunk.group]), Rc::clone(&poses));
-                batches.push(PoseBatch::new(gpu, crowd, chunk, shared, &now, (visible, baked.as_ref())));
+                batches.push(PoseBatch::new(gpu, crowd, chunk, shared, &now, visible));
             }
         }
         if let Some(visibility) = &visibility {
@@ -148,6 +151,7 @@ impl DevicePose {
     /// Appends local poses of neighbouring places, without the fourth component of vectors.
     fn read_local(&self, crowd: &Crowd, index: usize, places: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         let batch = &self.batches[index];
+        let Some(locals) = &batch.locals else { return Ok(()) };
         let joints = batch.numbers.joints as usize;
         let quads = 3 * joints;
         let listed = self.visible.as_ref().map(|visible| &visible[index]);
@@ -159,7 +163,7 @@ impl DevicePose {
             let counts = some.map(|place| slots(crowd, instance(place)) as usize);
             let floats = counts.clone().sum::<usize>() * quads * 4;
             read.clear();
-            self.gpu.read_back(&batch.locals, u64::from(slot) * joints as u64 * LOCAL_BYTES / 4, floats, &mut read)?;
+            self.gpu.read_back(locals, u64::from(slot) * joints as u64 * LOCAL_BYTES / 4, floats, &mut read)?;
             let mut begin = 0;
             for count in counts {
                 let (rotations, others) = read[begin..][..quads * 4].as_chunks::<4>().0.split_at(joints);
