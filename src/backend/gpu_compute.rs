@@ -16,8 +16,9 @@ use std::rc::Rc;
 /// Dispatches one kernel for every part of a crowd.
 pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
-    /// The skinned vertices, if they are not in the arena.
-    own: Option<OwnVertices>,
+    /// The skinned vertices, if they are not in the arena: those of the last frame, then those of the frame before if
+    /// they are kept.
+    own: Vec<Rc<StoredVertices>>,
     /// `true` if the kernel was chosen among several.
     chosen: bool,
     /// The bindings of all parts for the first of the buffers that they write to: those of the last frame, then those of
@@ -25,14 +26,6 @@ pub(super) struct ComputeSkinner {
     bound: Vec<(DeviceBuffer, Vec<Vec<BindGroup>>)>,
     /// For each output buffer the index of the part whose vertices it holds.
     held_parts: Vec<usize>,
-}
-
-/// Skinned vertices in buffers of the backend.
-struct OwnVertices {
-    /// One set, or two that swap if the last frame is kept.
-    sets: Vec<Rc<StoredVertices>>,
-    /// Index of the set that holds the last frame.
-    current: usize,
 }
 
 impl ComputeSkinner {
@@ -49,10 +42,9 @@ impl ComputeSkinner {
             many => gpu.counted_as(Purpose::Staging, || compute::trial(gpu, crowd, chunks, inputs, many))?,
         };
         let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.poser.visibility())?;
-        let own = own.map(|keep| {
-            let form = arena_form(posed, None);
-            OwnVertices { sets: StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form), current: 0 }
-        });
+        let form = arena_form(posed, None);
+        let own = own.map(|keep| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
+        let own = own.unwrap_or_default();
         Ok(Self { skin, own, chosen: kernels.len() > 1, bound: Vec::new(), held_parts: Vec::new() })
     }
 }
@@ -68,13 +60,8 @@ impl GpuSkinner for ComputeSkinner {
 
     fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands) {
         let Self { skin, own, bound, held_parts, .. } = self;
-        let outputs = match own {
-            Some(own) => {
-                own.current = (own.current + 1) % own.sets.len();
-                &own.sets[own.current].buffers
-            }
-            None => &frame.arena.device,
-        };
+        own.reverse();
+        let outputs = own.first().map_or(&frame.arena.device, |own| &own.buffers);
         match bound.iter().position(|(first, _)| *first == outputs[0]) {
             Some(known) => bound.swap(0, known),
             None => {
@@ -100,8 +87,8 @@ impl GpuSkinner for ComputeSkinner {
     }
 
     fn skinned(&self, posed: &Posed) -> Skinned {
-        Skinned::Device(match &self.own {
-            Some(own) => Drawable::Stored(Rc::clone(&own.sets[own.current])),
+        Skinned::Device(match self.own.first() {
+            Some(own) => Drawable::Stored(Rc::clone(own)),
             None => Drawable::Arena(arena_form(posed, self.skin.kernel.output)),
         })
     }
@@ -115,7 +102,7 @@ impl GpuSkinner for ComputeSkinner {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let Posed { gpu, parts, palettes, .. } = posed;
-        let held = self.own.as_ref().map_or(&arena.device, |own| &own.sets[own.current].buffers);
+        let held = self.own.first().map_or(&arena.device, |own| &own.buffers);
         let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
         for (index, part) in parts.iter().enumerate() {
             let (slot, mut end) = (index % held.len(), 0);

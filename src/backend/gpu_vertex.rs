@@ -47,13 +47,9 @@ impl VertexSkinner {
             kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
         }
         let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, palette, kind.morph, root);
-        // The shaders of all kinds have the same bindings, but for those of baked vertices.
-        let [posed_kind, baked_kind] =
-            [false, true].map(|baked| kinds.iter().find(|kind| (kind.mesh == MeshForm::Nothing) == baked));
-        let kinds_bound = || [posed_kind, baked_kind].into_iter().flatten();
-        let drawn: Vec<String> = kinds_bound().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
+        let drawn: Vec<String> = kinds.iter().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
         gpu.has(wgpu::ShaderStages::VERTEX, &drawn)?;
-        let captured: Vec<String> = kinds_bound().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
+        let captured: Vec<String> = kinds.iter().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
         let layout = GroupLayout::new(gpu, "gpu-vertex", &captured, 0, wgpu::ShaderStages::VERTEX);
         let visibility = palettes.poser.visibility();
         let groups = crowd.groups().iter().zip(&kinds);

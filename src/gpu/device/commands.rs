@@ -9,6 +9,8 @@ use arrayvec::ArrayVec;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A frame's commands before submission.
 pub struct Commands {
@@ -146,6 +148,14 @@ impl Commands {
             |encoder| encoder.copy_buffer_to_buffer(from.object.get(), at, to.object.get(), offset, bytes),
             || json!(["copy", from.object.id, at, to.object.id, offset, bytes]),
         );
+    }
+
+    /// Maps a buffer for reading once the commands so far have been executed; sets `mapped` then.
+    pub(in crate::gpu) fn map(&mut self, buffer: &Buffer, mapped: &Arc<AtomicBool>) {
+        let Some(encoder) = &self.encoder else { return };
+        let mapped = Arc::clone(mapped);
+        let done = move |result: Result<(), _>| mapped.store(result.is_ok(), Ordering::Release);
+        encoder.map_buffer_on_submit(buffer.object.get(), wgpu::MapMode::Read, .., done);
     }
 
     /// Records a copy to all texels of a texture.

@@ -127,7 +127,7 @@ impl Gpu {
         });
         self.count(purpose, texel * texels.sum::<u64>());
         let object = self.create(|open| open.device.create_texture(&descriptor), || descriptors::texture(&descriptor));
-        Texture { object, size }
+        Texture { view: self.view(&object, None), object, size }
     }
 
     /// A texture with four floats per texel, filled by copies and read by shaders.
@@ -168,12 +168,19 @@ impl Gpu {
         }
     }
 
-    /// A view of a whole texture: of its layers as an array, or of a single one.
-    pub(in crate::gpu) fn view(&self, texture: &Texture, array: bool) -> TextureView {
-        let dimension = array.then_some(wgpu::TextureViewDimension::D2Array);
+    fn view(
+        &self,
+        texture: &DeviceObject<wgpu::Texture>,
+        dimension: Option<wgpu::TextureViewDimension>,
+    ) -> TextureView {
         let descriptor = wgpu::TextureViewDescriptor { dimension, ..Default::default() };
-        let real = |_: &WgpuDevice| texture.object.get().create_view(&descriptor);
-        self.create(real, || json!({"kind": "view", "texture": texture.object.id}))
+        let real = |_: &WgpuDevice| texture.get().create_view(&descriptor);
+        self.create(real, || json!({"kind": "view", "texture": texture.id}))
+    }
+
+    /// A view of a texture's layers as an array.
+    pub(in crate::gpu) fn array_view(&self, texture: &Texture) -> TextureView {
+        self.view(&texture.object, Some(wgpu::TextureViewDimension::D2Array))
     }
 
     /// A sampler that repeats and filters.

@@ -19,9 +19,12 @@ pub type ShaderModule = DeviceObject<wgpu::ShaderModule>;
 pub type TextureView = DeviceObject<wgpu::TextureView>;
 
 /// A texture.
+#[derive(Clone)]
 pub struct Texture {
     pub(in crate::gpu) object: DeviceObject<wgpu::Texture>,
     pub(in crate::gpu) size: wgpu::Extent3d,
+    /// The whole texture as it is bound or drawn to.
+    pub(in crate::gpu) view: TextureView,
 }
 
 /// Something that is bound to a variable of a shader.

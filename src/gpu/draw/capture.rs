@@ -140,9 +140,9 @@ impl Capture {
             layout::Capture { first: instances.start, width: WIDTH, height: self.targets[0].size.height, padding: 0 };
         let mut commands = gpu.commands("capture");
         commands.upload(&self.uniform, bytemuck::bytes_of(&uniform));
-        let views = self.targets.each_ref().map(|texture| gpu.view(texture, false));
         let nan = wgpu::Color { r: f64::NAN, g: f64::NAN, b: f64::NAN, a: f64::NAN };
-        let colors = views.each_ref().map(|view| ColorTarget { view, resolve: None, clear: Some(nan) });
+        let colors =
+            self.targets.each_ref().map(|target| ColorTarget { view: &target.view, resolve: None, clear: Some(nan) });
         let targets = Targets { label: "capture", colors: &colors, depth: None };
         commands.render_pass(&targets, (None, None), |pass| {
             pass.set_pipeline(pipeline);

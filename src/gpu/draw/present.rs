@@ -3,7 +3,7 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{Arena, BackendError, FrameInput, Purpose, Result, Stage, StageTimer, View};
-use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture, TextureView};
+use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
@@ -25,19 +25,11 @@ pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 
 const SAMPLES: u32 = 4;
 
 /// A texture that is a render target.
-struct Target {
-    texture: Texture,
-    view: TextureView,
-}
-
-impl Target {
-    fn new(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, samples: u32) -> Self {
-        let copied = if samples == 1 { wgpu::TextureUsages::COPY_SRC } else { wgpu::TextureUsages::empty() };
-        let size = wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 };
-        let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
-        let texture = gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples]);
-        Self { view: gpu.view(&texture, false), texture }
-    }
+fn target(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, samples: u32) -> Texture {
+    let copied = if samples == 1 { wgpu::TextureUsages::COPY_SRC } else { wgpu::TextureUsages::empty() };
+    let size = wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 };
+    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
+    gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples])
 }
 
 /// Returns whether two drawables are the same vertices, those of the arena in the same form.
@@ -61,11 +53,11 @@ pub struct Presenter {
     uniforms: Vec<Buffer>,
     kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
-    color: Target,
+    color: Texture,
     /// Texture with several samples per pixel, from which `color` is resolved in a picture.
-    multisampled: Option<Target>,
-    depth: Target,
-    motion: Option<Target>,
+    multisampled: Option<Texture>,
+    depth: Texture,
+    motion: Option<Texture>,
     updates: Option<Updates>,
     /// Created when vertices are drawn for the first time. Those of the arena are told apart by its first buffer, too:
     /// two buffers alternate if the last frame is kept.
@@ -134,9 +126,9 @@ impl Presenter {
         let gpu = &scenery.gpu;
         let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
         let updates = Updates::new(gpu, crowd, Record::Placement, placed)?;
-        let color = Target::new(gpu, &view, "color", COLOR, 1);
-        let multisampled = picture.map(|_| Target::new(gpu, &view, "samples", COLOR, samples));
-        let depth = Target::new(gpu, &view, "depth", DEPTH, samples);
+        let color = target(gpu, &view, "color", COLOR, 1);
+        let multisampled = picture.map(|_| target(gpu, &view, "samples", COLOR, samples));
+        let depth = target(gpu, &view, "depth", DEPTH, samples);
         gpu.check()?;
         Ok(Self {
             scenery,
@@ -190,7 +182,7 @@ impl Presenter {
             self.draws.len() - 1
         });
         if self.draws[known].2.motion && self.motion.is_none() {
-            self.motion = Some(Target::new(&gpu, &self.view, "motion", MOTION, 1));
+            self.motion = Some(target(&gpu, &self.view, "motion", MOTION, 1));
         }
         let draws = &self.draws[known].2;
         draws.update(&mut commands);
@@ -290,13 +282,13 @@ impl Presenter {
         self.read_target(&self.depth)
     }
 
-    fn read_target(&self, target: &Target) -> Result<Vec<f32>> {
+    fn read_target(&self, target: &Texture) -> Result<Vec<f32>> {
         let (gpu, height) = (self.gpu(), self.view.height);
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let buffer = gpu.buffer(Purpose::Staging, "picture", u64::from(row) * u64::from(height), usage);
         let mut commands = gpu.commands("picture");
-        commands.copy_texture(&target.texture, &buffer, row, height);
+        commands.copy_texture(target, &buffer, row, height);
         commands.finish()?;
         let mut padded = Vec::new();
         gpu.read_back(&buffer, 0, (row * height / 4) as usize, &mut padded)?;

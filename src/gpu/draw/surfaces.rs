@@ -71,7 +71,7 @@ impl Surfaces {
         let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
         vec![
             ("surfaces", (&gpu.storage(Purpose::Targets, "surfaces", &vertices)).into()),
-            ("layers", Resource::View(gpu.view(&texture, true))),
+            ("layers", Resource::View(gpu.array_view(&texture))),
             ("repeating", Resource::Sampler(sampler.clone())),
         ]
     }

@@ -67,8 +67,6 @@ struct Staging {
     buffer: Buffer,
     /// The frame that was copied here and not read yet.
     frame: Option<u32>,
-    /// `true` once mapping was asked for, which must not be before the copy was submitted.
-    mapping: bool,
     mapped: Arc<AtomicBool>,
 }
 
@@ -121,7 +119,6 @@ impl DeviceGameplay {
             let staging = |_| Staging {
                 buffer: gpu.buffer(Purpose::Scratch, "read back", bytes, usage),
                 frame: None,
-                mapping: false,
                 mapped: Arc::default(),
             };
             Ok(Readback { stage, chunks, ring: (0..RING).map(staging).collect() })
@@ -137,7 +134,6 @@ impl DeviceGameplay {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn arrive(&mut self, gpu: &Gpu, timer: &mut StageTimer) -> Result<()> {
         self.frame = self.frame.wrapping_add(1);
-        self.map();
         gpu.poll()?;
         for readback in &mut self.readbacks {
             let data = &mut self.data;
@@ -146,19 +142,6 @@ impl DeviceGameplay {
             self.delay = self.delay.max(delay);
         }
         Ok(())
-    }
-
-    /// Asks for the buffers that were submitted.
-    fn map(&mut self) {
-        for staging in self.readbacks.iter_mut().flat_map(|readback| &mut readback.ring) {
-            if staging.frame.is_some() && !staging.mapping {
-                let mapped = Arc::clone(&staging.mapped);
-                staging.mapping = true;
-                staging.buffer.object.get().slice(..).map_async(wgpu::MapMode::Read, move |result| {
-                    mapped.store(result.is_ok(), Ordering::Release);
-                });
-            }
-        }
     }
 
     /// Records the kernels after a frame's palettes, and the copies.
@@ -176,6 +159,7 @@ impl DeviceGameplay {
                     commands.copy((output, 0), (&staging.buffer, offset), *bytes);
                     offset += bytes;
                 }
+                commands.map(&staging.buffer, &staging.mapped);
             });
             staging.frame = Some(self.frame);
         }
@@ -186,7 +170,6 @@ impl DeviceGameplay {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read(&mut self, gpu: &Gpu) -> Result<&GameplayData> {
-        self.map();
         gpu.wait(None, "bounds and sockets")?;
         for readback in &mut self.readbacks {
             readback.take(&mut self.data)?;
@@ -215,7 +198,7 @@ impl Readback {
                 latest = staging.frame;
             }
             staging.buffer.object.get().unmap();
-            (staging.frame, staging.mapping) = (None, false);
+            staging.frame = None;
         }
         Ok(latest)
     }

@@ -3,12 +3,11 @@
 use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
-use crate::frame::{BackendError, Purpose, Result};
-use crate::gpu::device::{Buffer, Named, Resource, Texture, TextureView, needs};
+use crate::frame::{Purpose, Result};
+use crate::gpu::device::{Buffer, Named, Resource, Texture, fits, needs};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
-use std::rc::Rc;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
 pub const UNIFORM_ENTRIES: usize = 96;
@@ -104,8 +103,9 @@ impl PaletteForm {
     /// Checks that a device can hold a crowd's palettes in this form.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] if the device lacks operations that shaders need for it, or
-    /// [`BackendError::TooLarge`] if the palettes of a chunk exceed the largest buffer or texture of the device.
+    /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if the device lacks operations that
+    /// shaders need for it, or [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the palettes of a
+    /// chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         match self {
             Self::Half => {
@@ -123,14 +123,12 @@ impl PaletteForm {
             let group = &crowd.groups()[chunk.group];
             let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
             let most = match self {
+                // No row fits.
+                Self::Texture if limits.max_texture_dimension_2d < TEXTURE_WIDTH => 0,
                 Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
                 _ => limits.max_buffer_size,
             };
-            if bytes > most || (self == Self::Texture && limits.max_texture_dimension_2d < TEXTURE_WIDTH) {
-                let name = group.model.name();
-                let message = format!("palettes of {name:?} need {bytes} bytes at once; the adapter allows {most}");
-                return Err(BackendError::TooLarge(message));
-            }
+            fits(format_args!("palettes of {:?} need", group.model.name()), bytes, "at once", most)?;
         }
         Ok(())
     }
@@ -141,7 +139,7 @@ impl PaletteForm {
 pub struct Palettes {
     pub(in crate::gpu) buffer: Buffer,
     /// The texture that is bound instead of the buffer, if any.
-    texture: Option<(Rc<Texture>, TextureView)>,
+    texture: Option<Texture>,
     /// For each instance the baked frames that it shows, to be bound beside the buffer if that holds baked frames.
     pub shown: Option<Buffer>,
     /// Bytes that are bound at a time, if not all.
@@ -156,7 +154,9 @@ impl Palettes {
             PaletteForm::Texture => wgpu::BufferUsages::COPY_SRC,
             _ => wgpu::BufferUsages::STORAGE,
         };
-        let texture = (form == PaletteForm::Texture).then(|| texture(gpu, bytes));
+        let height = bytes.div_ceil(TEXTURE_ROW) as u32;
+        let texture = (form == PaletteForm::Texture)
+            .then(|| gpu.float_texture(Purpose::Palettes, "palettes", TEXTURE_WIDTH, height));
         let bytes = if texture.is_some() { bytes.next_multiple_of(TEXTURE_ROW) } else { bytes };
         let buffer = gpu.buffer(Purpose::Palettes, "palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
         Self { buffer, texture, shown: None, window: form.stride() }
@@ -176,7 +176,7 @@ impl Palettes {
     /// baked ones.
     pub fn inputs(&self) -> [Named; 2] {
         let palettes = match &self.texture {
-            Some((_, view)) => Resource::View(view.clone()),
+            Some(texture) => Resource::View(texture.view.clone()),
             None => Resource::Buffer(self.buffer.clone(), 0, self.window.map(u64::from)),
         };
         [("palettes", palettes), ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into())]
@@ -185,15 +185,8 @@ impl Palettes {
     /// Records the upload of all palettes.
     pub(in crate::gpu) fn upload(&self, commands: &mut Commands, data: &[u8]) {
         commands.upload(&self.buffer, data);
-        if let Some((texture, _)) = &self.texture {
+        if let Some(texture) = &self.texture {
             commands.copy_to_texture(&self.buffer, TEXTURE_ROW as u32, texture);
         }
     }
-}
-
-fn texture(gpu: &Gpu, bytes: u64) -> (Rc<Texture>, TextureView) {
-    let height = bytes.div_ceil(TEXTURE_ROW) as u32;
-    let texture = gpu.float_texture(Purpose::Palettes, "palettes", TEXTURE_WIDTH, height);
-    let view = gpu.view(&texture, false);
-    (Rc::new(texture), view)
 }

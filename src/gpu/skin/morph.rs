@@ -251,7 +251,7 @@ fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
     let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
     let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
     gpu.write_texture(&texture, [0, 0], [TEXTURE_WIDTH, height], bytemuck::cast_slice(&elements));
-    Resource::View(gpu.view(&texture, false))
+    Resource::View(texture.view)
 }
 
 /// The deltas of a group in a form, as bits.
