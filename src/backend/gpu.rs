@@ -102,13 +102,13 @@ impl GpuBackend {
         let bakes = matches!(skin, Skinning::Vertex(..));
         let palettes = posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job)?;
         let morphs = Morphs::new(gpu, crowd, &chunks, skin.morph())?;
-        let visibility = palettes.poser.visibility();
+        let in_view = palettes.poser.in_view();
         let inputs = |(index, palettes): (usize, &Palettes)| {
             let mut inputs = palettes.inputs().to_vec();
             // The chunks of a span are in a table, and have no morph targets.
             if !skin.is_merged() {
-                let numbers = match visibility {
-                    Some(visibility) => visibility.visible.chunks[index].chunk(),
+                let numbers = match in_view {
+                    Some(visible) => visible.chunks[index].chunk(),
                     None => (&chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index])).into(),
                 };
                 inputs.push(("chunk", numbers));

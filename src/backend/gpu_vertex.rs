@@ -51,7 +51,6 @@ impl VertexSkinner {
         gpu.has(wgpu::ShaderStages::VERTEX, &drawn)?;
         let captured: Vec<String> = kinds.iter().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
         let layout = GroupLayout::new(gpu, "gpu-vertex", &captured, 0, wgpu::ShaderStages::VERTEX);
-        let visibility = palettes.poser.visibility();
         let groups = crowd.groups().iter().zip(&kinds);
         let meshes: Vec<_> = groups.map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh)).collect();
         let bound = |(chunk, inputs): (&Chunk, &Vec<Named>)| {
@@ -66,7 +65,7 @@ impl VertexSkinner {
             layout,
             stride: palette.stride(),
             motion: false,
-            visible: visibility.map(|visibility| Rc::clone(&visibility.visible)),
+            visible: palettes.poser.in_view().cloned(),
         };
         Ok(Self { source: Rc::new(source), capture: None })
     }

@@ -4,10 +4,11 @@ use crate::crowd::Crowd;
 use crate::frame::{Approximation, Bytes, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
-use crate::gpu::pose::visibility::Visibility;
+use crate::gpu::pose::visibility::Visible;
 use crate::gpu::{Commands, Gpu, Palettes};
 use crate::pose::PoseData;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A crowd's palettes on the device, with the poser that writes them.
 pub struct PaletteSource {
@@ -30,7 +31,7 @@ pub struct PaletteSource {
 /// A way of posing palettes, frame by frame.
 pub trait Poser {
     /// The instances in view, if only those are posed.
-    fn visibility(&self) -> Option<&Visibility> {
+    fn in_view(&self) -> Option<&Rc<Visible>> {
         None
     }
     /// The instances that the last frame posed, in rising order; `None` if it posed all.

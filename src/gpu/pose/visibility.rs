@@ -41,6 +41,7 @@ pub struct Visible {
 #[derive(Clone)]
 pub struct VisibleChunk {
     numbers: Buffer,
+    dispatches: Buffer,
     workgroups: Buffer,
     level: usize,
 }
@@ -67,6 +68,15 @@ impl VisibleChunk {
         Resource::Buffer(self.numbers.clone(), offset, Some(size as u64))
     }
 
+    /// Sets the rule by which the device computes a dispatch of the chunk; returns its workgroups: a buffer, and the
+    /// index of the dispatch there.
+    pub fn set_dispatch(&self, gpu: &Gpu, index: usize, dispatch: &layout::Dispatch) -> (Buffer, usize) {
+        let (workgroups, first) = self.workgroups();
+        let offset = (first + index) * size_of::<layout::Dispatch>();
+        gpu.write_buffer(&self.dispatches, offset as u64, bytemuck::bytes_of(dispatch));
+        (workgroups, first + index)
+    }
+
     /// The workgroups of dispatches, three numbers for each, and the index there of the chunk's first dispatch.
     pub fn workgroups(&self) -> (Buffer, usize) {
         (self.workgroups.clone(), self.level * DISPATCHES)
@@ -77,7 +87,6 @@ impl VisibleChunk {
 struct CulledFamily {
     numbers: Buffer,
     visible: Buffer,
-    dispatches: Buffer,
     groups: Vec<BindGroup>,
     instances: u32,
 }
@@ -192,12 +201,13 @@ impl Visibility {
         ];
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
         let groups = kernels.iter().map(|kernel| kernel.bind(gpu, 0, &buffers)).collect();
-        let chunk = |level| VisibleChunk { numbers: numbers.clone(), workgroups: workgroups.clone(), level };
+        let chunk = VisibleChunk { numbers: numbers.clone(), dispatches, workgroups, level: 0 };
+        let chunks = (0..family.len()).map(|level| VisibleChunk { level, ..chunk.clone() });
         // Nothing else holds it before all chunks are there.
         if let Some(visible) = Rc::get_mut(&mut self.visible) {
-            visible.chunks.extend((0..family.len()).map(chunk));
+            visible.chunks.extend(chunks);
         }
-        self.families.push(CulledFamily { numbers, visible, dispatches, groups, instances });
+        self.families.push(CulledFamily { numbers, visible, groups, instances });
         self.instances += instances;
         in_view
     }
@@ -205,13 +215,6 @@ impl Visibility {
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
         self.view = layout::Camera { planes: frustum.planes(), eye: *eye };
-    }
-
-    /// Sets the rule by which the device computes a chunk's dispatch.
-    pub fn set_dispatch(&self, gpu: &Gpu, chunk: usize, index: usize, dispatch: &layout::Dispatch) {
-        let (family, level) = (&self.families[chunk / self.levels], chunk % self.levels);
-        let offset = (level * DISPATCHES + index) * size_of::<layout::Dispatch>();
-        gpu.write_buffer(&family.dispatches, offset as u64, bytemuck::bytes_of(dispatch));
     }
 
     /// Records the upload of the camera, and the pass.

@@ -4,8 +4,8 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Lack, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource};
-use crate::gpu::pose::Visibility;
 use crate::gpu::pose::device_pose::SKIN;
+use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
@@ -118,11 +118,6 @@ impl SkinKernel {
         }
         constants
     }
-
-    /// Compiles it for groups of a kind. A kernel from outside this crate runs with bounds checks.
-    fn compiled(&self, gpu: &Gpu, kind: Kind) -> Result<Kernel> {
-        Kernel::new(gpu, self.name, self.shader(kind), &self.constants(kind), self.text.is_none())
-    }
 }
 
 /// A kernel's pipelines and dispatches for a crowd.
@@ -143,8 +138,8 @@ struct SkinDispatch {
     /// Everything that the kernel reads.
     inputs: Vec<Named>,
     rule: layout::Dispatch,
-    /// Number that the rule counts instead of instances.
-    count: Option<u32>,
+    /// Number of workgroups in the table of a span, which the rule counts instead of instances.
+    listed: Option<u32>,
     /// Workgroups that the device computes: a buffer of them, and the index of the dispatch there.
     counted: Option<(Buffer, usize)>,
 }
@@ -167,13 +162,18 @@ impl ComputeSkin {
         kernel: &'static SkinKernel,
         parts: &[Vec<Chunk>],
         inputs: &[Vec<Named>],
-        visibility: Option<&Visibility>,
+        in_view: Option<&Rc<Visible>>,
     ) -> Result<Self> {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
-        let compiled: Vec<_> = kinds.iter().map(|kind| kernel.compiled(gpu, *kind)).collect::<Result<_>>()?;
+        let of_kind = |kind: Kind| {
+            // A kernel from outside this crate runs with bounds checks.
+            let trusted = kernel.text.is_none();
+            Kernel::new(gpu, kernel.name, kernel.shader(kind), &kernel.constants(kind), trusted)
+        };
+        let compiled: Vec<_> = kinds.into_iter().map(of_kind).collect::<Result<_>>()?;
         let by_character = compiled.first().filter(|_| kernel.threads == ThreadLayout::Character);
         let characters = by_character.map(|kernel| Characters::new(gpu, crowd, kernel));
         let groups = crowd.groups().iter().filter(|_| !kernel.is_merged());
@@ -184,7 +184,7 @@ impl ComputeSkin {
                     group,
                     inputs: [&tables[..], inputs].concat(),
                     rule: kernel.threads.rule(gpu, 0),
-                    count: Some(workgroups),
+                    listed: Some(workgroups),
                     counted: None,
                 };
                 SpanDispatch::all(gpu, crowd, part, kernel.mesh, at_once).into_iter().map(of_kind).collect()
@@ -192,12 +192,8 @@ impl ComputeSkin {
             _ => {
                 let of_chunk = |&Chunk { group, .. }: &Chunk| {
                     let rule = kernel.threads.rule(gpu, crowd.groups()[group].model.mesh().vertex_count() as u32);
-                    let counted = visibility.map(|visibility| {
-                        visibility.set_dispatch(gpu, index, SKIN, &rule);
-                        let (counts, first) = visibility.visible.chunks[index].workgroups();
-                        (counts, first + SKIN)
-                    });
-                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, count: None, counted }
+                    let counted = in_view.map(|visible| visible.chunks[index].set_dispatch(gpu, SKIN, &rule));
+                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, listed: None, counted }
                 };
                 part.iter().map(of_chunk).collect()
             }
@@ -223,12 +219,12 @@ impl ComputeSkin {
         if instances == 0 {
             return;
         }
-        for (SkinDispatch { group, rule, count, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
+        for (SkinDispatch { group, rule, listed, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
             pass.set_pipeline(&self.compiled[*group].pipeline);
             pass.set_bind_group(0, bound, &[]);
             let Some(characters) = &self.characters else {
                 let counted = counted.as_ref().map(|(counts, index)| (counts, *index));
-                gpu.dispatch_by(pass, rule, counted, [count.unwrap_or(instances), 0]);
+                gpu.dispatch_by(pass, rule, counted, [listed.unwrap_or(instances), 0]);
                 continue;
             };
             for instance in 0..instances {

@@ -11,7 +11,8 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::{Buffer, ComputePass};
-use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates, Visibility};
+use crate::gpu::pose::visibility::{Visibility, Visible};
+use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates};
 use crate::gpu::shader::{layout, made_once};
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
 use crate::gpu::skin::compute;
@@ -180,8 +181,8 @@ impl DevicePose {
 }
 
 impl Poser for DevicePose {
-    fn visibility(&self) -> Option<&Visibility> {
-        self.visibility.as_ref()
+    fn in_view(&self) -> Option<&Rc<Visible>> {
+        self.visibility.as_ref().map(|visibility| &visibility.visible)
     }
 
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
