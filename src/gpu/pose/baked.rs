@@ -29,10 +29,8 @@ struct Plan<'a> {
     rates: Vec<Option<Rate>>,
     /// Palette entries, or vertices, of a frame.
     entries: usize,
-    /// Bytes of each.
-    entry_bytes: usize,
-    /// Bytes before the first frame.
-    header: usize,
+    /// Bytes of all frames.
+    bytes: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -42,6 +40,7 @@ impl<'a> Plan<'a> {
     fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
         let model = &*group.model;
         let clips = model.clips();
+        // With the bytes of an entry, and those before the first frame.
         let [entries, entry_bytes, header] = match format {
             BakeFormat::Vertices => {
                 [model.mesh().vertex_count(), 4 * VertexFrames::words_of(group.format), size_of::<layout::VertexCube>()]
@@ -70,17 +69,12 @@ impl<'a> Plan<'a> {
                 ))
             })
         };
-        let rates = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let plan = Self { baker, rates, entries, entry_bytes, header };
+        let rates: Vec<Option<Rate>> = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
+        let frames = rates.iter().flatten().map(|rate| rate.frames).sum::<usize>();
+        let bytes = (header + frames * entries * entry_bytes) as u64;
         let what = format_args!("baked clips of {:?} need", model.name());
-        fits(what, plan.bytes(), "in one binding", gpu.binding_bytes())?;
-        Ok(plan)
-    }
-
-    /// Bytes of all frames.
-    fn bytes(&self) -> u64 {
-        let frames = self.rates.iter().flatten().map(|rate| rate.frames).sum::<usize>();
-        (self.header + frames * self.entries * self.entry_bytes) as u64
+        fits(what, bytes, "in one binding", gpu.binding_bytes())?;
+        Ok(Self { baker, rates, entries, bytes })
     }
 
     fn error(&self) -> BakeError {
@@ -177,13 +171,13 @@ impl BakedGroups {
             if !gpu.plans() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
             }
-            (error, bytes) = (error.max(plan.error()), bytes + plan.bytes());
+            (error, bytes) = (error.max(plan.error()), bytes + plan.bytes);
             let baked = || {
                 let (words, off) = plan.baked(group, format);
                 rounding = rounding.max(off);
                 words
             };
-            let (words, usage) = (plan.bytes() as usize / 4, wgpu::BufferUsages::STORAGE);
+            let (words, usage) = (plan.bytes as usize / 4, wgpu::BufferUsages::STORAGE);
             Ok(Some(BakedGroup {
                 clips: ("clips", (&gpu.storage(Purpose::Clips, "baked clips", &plan.table())).into()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),

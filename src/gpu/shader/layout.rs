@@ -242,13 +242,6 @@ pub struct Now {
     pub padding_c: u32,
 }
 
-impl Now {
-    /// The time at a tick.
-    pub fn at(tick: u32) -> Self {
-        Self { tick, ..Self::zeroed() }
-    }
-}
-
 /// A clip (`Clip` in shaders/pose_schedule.wgsl).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

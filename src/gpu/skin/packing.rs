@@ -52,9 +52,8 @@ pub fn fits(group: &Group) -> bool {
         && (!raw || group.model.mesh().normals().iter().all(unit))
 }
 
-/// One vertex, its first influences padded to four with weight 0.
-pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], mut influences: [(u16, f32); 4]) -> PackedVertex {
-    influences.sort_by(|a, b| b.1.total_cmp(&a.1));
+/// One vertex, its first influences padded to four with weight 0, the largest first.
+pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], influences: [(u16, f32); 4]) -> PackedVertex {
     let entries = influences.iter().rev().fold(0, |bits, &(entry, _)| bits << 8 | u32::from(entry));
     let weight = |k: usize| ((influences[k].1 * WEIGHT_STEPS).round() as u32).min(0xffff);
     let [x, y, z] = grid.steps(position);

@@ -20,6 +20,7 @@ use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Rows;
 use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
+use bytemuck::Zeroable;
 use glam::{Mat3, Quat};
 use std::ops::Range;
 use std::rc::Rc;
@@ -191,7 +192,7 @@ impl Poser for DevicePose {
         if let Some(updates) = &mut self.updates {
             updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
         }
-        commands.upload(&self.now, bytemuck::bytes_of(&layout::Now::at(frame.tick)));
+        commands.upload(&self.now, bytemuck::bytes_of(&layout::Now { tick: frame.tick, ..Zeroable::zeroed() }));
         if let Some(visibility) = &self.visibility {
             visibility.record(gpu, commands);
         }
