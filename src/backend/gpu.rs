@@ -109,7 +109,7 @@ impl GpuBackend {
             if !skin.is_merged() {
                 let numbers = match in_view {
                     Some(visible) => visible.chunks[index].chunk(),
-                    None => (&chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index])).into(),
+                    None => chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index]).into(),
                 };
                 inputs.push(("chunk", numbers));
                 inputs.extend(morphs.iter().flat_map(|morphs| morphs.inputs(&chunks[index], index)));

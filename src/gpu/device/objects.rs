@@ -53,9 +53,15 @@ impl Resource {
     }
 }
 
+impl From<Buffer> for Resource {
+    fn from(buffer: Buffer) -> Self {
+        Self::Buffer(buffer, 0, None)
+    }
+}
+
 impl From<&Buffer> for Resource {
     fn from(buffer: &Buffer) -> Self {
-        Self::Buffer(buffer.clone(), 0, None)
+        buffer.clone().into()
     }
 }
 

@@ -48,7 +48,7 @@ impl GroupDraw {
     fn sharing(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paint: Option<Vec<Named>>) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            vec![("colors", (&gpu.storage(Purpose::Targets, "colors", &colors)).into())]
+            vec![("colors", gpu.storage(Purpose::Targets, "colors", &colors).into())]
         });
         let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
         let of_model = |model: &Arc<Model>| {

@@ -70,7 +70,7 @@ impl Surfaces {
         let vertices = vertices(model, layer_of);
         let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
         vec![
-            ("surfaces", (&gpu.storage(Purpose::Targets, "surfaces", &vertices)).into()),
+            ("surfaces", gpu.storage(Purpose::Targets, "surfaces", &vertices).into()),
             ("layers", Resource::View(gpu.array_view(&texture))),
             ("repeating", Resource::Sampler(sampler.clone())),
         ]

@@ -179,7 +179,7 @@ impl BakedGroups {
             };
             let (words, usage) = (plan.bytes as usize / 4, wgpu::BufferUsages::STORAGE);
             Ok(Some(BakedGroup {
-                clips: ("clips", (&gpu.storage(Purpose::Clips, "baked clips", &plan.table())).into()),
+                clips: ("clips", gpu.storage(Purpose::Clips, "baked clips", &plan.table()).into()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
                 kernel: Rc::from([kernel]),
                 entries: plan.entries as u32,

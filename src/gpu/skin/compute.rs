@@ -284,7 +284,7 @@ pub fn trial(
     let instances = part.instances.len() as u32;
     let output = [gpu.buffer(Purpose::Staging, "trial", part.output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
     // It is found before the numbers of the whole chunk.
-    let numbers = [("chunk", (&chunk_uniform(gpu, Purpose::Scratch, crowd, &part)).into())];
+    let numbers = [("chunk", chunk_uniform(gpu, Purpose::Scratch, crowd, &part).into())];
     let (parts, inputs) = ([vec![part]], [[&numbers[..], &inputs[index]].concat()]);
     let candidate = |kernel: &&'static SkinKernel| {
         let (skin, bytes) = gpu.counted(|| ComputeSkin::new(gpu, crowd, kernel, &parts, &inputs, None));

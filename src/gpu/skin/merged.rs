@@ -61,8 +61,8 @@ impl SpanDispatch {
         let groups: Vec<&Group> = own.iter().map(|(_, group, _)| &crowd.groups()[*group]).collect();
         let (kind, group, _) = own[0];
         let mut tables = upload_meshes(gpu, &groups, kind.mesh).to_vec();
-        tables.push(("chunks", (&gpu.storage(Purpose::Scratch, "chunks", &chunks)).into()));
-        tables.push(("workgroups", (&gpu.storage(Purpose::Scratch, "workgroups", &workgroups)).into()));
+        tables.push(("chunks", gpu.storage(Purpose::Scratch, "chunks", &chunks).into()));
+        tables.push(("workgroups", gpu.storage(Purpose::Scratch, "workgroups", &workgroups).into()));
         Self { group, workgroups: workgroups.len() as u32, tables }
     }
 }

@@ -246,7 +246,7 @@ fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tic
 fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
     let elements = elements(group, form);
     if form != MorphForm::Texture {
-        return (&gpu.storage(Purpose::Mesh, "morph deltas", &elements)).into();
+        return gpu.storage(Purpose::Mesh, "morph deltas", &elements).into();
     }
     let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
     let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);

@@ -66,7 +66,7 @@ pub fn upload_meshes(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> [Named; 3]
         }
     }
     [("vertices", vertices), ("influences", influences), ("tangents", tangents)]
-        .map(|(name, stream)| (name, (&gpu.storage(Purpose::Mesh, name, &stream)).into()))
+        .map(|(name, stream)| (name, gpu.storage(Purpose::Mesh, name, &stream).into()))
 }
 
 /// Appends a group's vertices in a form, and the influences beside them.

@@ -80,7 +80,7 @@ impl Statics {
             entries: entry_joints.len() as u32,
             moving: store.moving,
             rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            buffers: contents.map(|(name, bytes)| (name, (&gpu.storage(Purpose::Clips, name, bytes)).into())).into(),
+            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into())).into(),
             kernels: Rc::default(),
             baked: None,
         })
@@ -233,7 +233,7 @@ impl PoseBatch {
         let numbers = numbers(crowd, chunk, &statics);
         let uniform = match visible {
             Some(visible) => visible.batch(),
-            None => (&gpu.uniform(Purpose::Scratch, "batch", &numbers)).into(),
+            None => gpu.uniform(Purpose::Scratch, "batch", &numbers).into(),
         };
         let of_family = [("now", now), ("layers", &family.layers), ("players", &family.players)];
         let mut inputs = of_family.map(|(name, buffer)| (name, buffer.into())).to_vec();
@@ -274,7 +274,7 @@ impl PoseBatch {
             let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };
             let numbers = self::numbers(crowd, &moving, &statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
-            (numbers, bound((&batch).into()))
+            (numbers, bound(batch.into()))
         });
         let (instances, workgroups) = (chunk.instances.clone(), visible.map(VisibleChunk::workgroups));
         Self { instances, statics, family, numbers, groups, moving, workgroups, locals, palettes }
