@@ -26,7 +26,7 @@ class Shared {
 
 // Labels of what all backends fill in turn, so that a page needs it once: what only verification reads, and all of it.
 const CAPTURES = ['captured first', 'captured second', 'captured texels', 'read back'];
-const IN_TURN = ['vertices', 'color', 'depth', ...CAPTURES];
+const IN_TURN = ['skinned vertices', 'color', 'depth', ...CAPTURES];
 // Colour of texels that no vertex reached: far from any crowd. WebGPU's colours cannot be NaN.
 const NOWHERE = 3e38;
 
@@ -170,7 +170,7 @@ class Player {
   poison() {
     const words = new Uint32Array(1 << 20).fill(0x7fc00000);
     this.backend.objects.forEach((object, index) => {
-      if (object.label !== 'vertices') return;
+      if (object.label !== 'skinned vertices') return;
       for (let at = 0; at < object.size; at += words.byteLength) {
         this.device.queue.writeBuffer(this.object(index), at, words, 0, Math.min(words.length, (object.size - at) / 4));
       }

@@ -30,7 +30,7 @@ impl Gpu {
 
     /// Creates buffers of these sizes for skinned vertices.
     pub(in crate::gpu) fn outputs(&self, sizes: &[u64]) -> Vec<Buffer> {
-        sizes.iter().map(|&size| self.scratch(Purpose::Output, "vertices", size)).collect()
+        sizes.iter().map(|&size| self.scratch(Purpose::Output, "skinned vertices", size)).collect()
     }
 
     /// Bytes of the arena's device side.
