@@ -184,7 +184,7 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
     // Results whose device stages were timed by another clock are measured again.
     let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
         .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
-        .map(|m| (m.row.run_id.as_str(), m.backend()))
+        .map(|m| (m.row.run_id.as_str(), m.row.backend_and_variant()))
         .collect();
     for measurement in &recorded.measurements {
         let row = &measurement.row;
@@ -193,9 +193,9 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
             Status::Ok => frames.is_none_or(enough),
             status => status != Status::Error,
         };
-        let timed = !foreign.contains(&(row.run_id.as_str(), measurement.backend()));
+        let timed = !foreign.contains(&(row.run_id.as_str(), row.backend_and_variant()));
         if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
-            let place = (row.point(), row.adapter.clone(), measurement.backend());
+            let place = (row.point(), row.adapter.clone(), row.backend_and_variant());
             kept.insert(place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) });
         }
     }

@@ -6,7 +6,7 @@ use super::findings::{findings, verdict};
 use super::head;
 use super::units::{abbreviated, duration, grouped};
 use crate::harness::run::Status;
-use crate::results::{Measurement, Study, StudyEntry, SummaryRow};
+use crate::results::{Study, StudyEntry, SummaryRow};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -201,14 +201,13 @@ fn raw(study: &Study, prefix: &str) -> Markup {
                     caption { (study.rows.len()) " rows" span.hint { "; choose a heading to sort" } }
                     thead { tr { (heads(columns)) } }
                     tbody {
-                        @for measurement in &study.rows {
-                            @let Measurement { row, .. } = measurement;
+                        @for row in study.rows.iter().map(|m| &m.row) {
                             tr {
                                 td { (row.scene) }
                                 (number(row.instances as u64))
                                 (number(u64::from(row.passes)))
                                 (number(row.threads as u64))
-                                td { (measurement.backend()) }
+                                td { (row.backend_and_variant()) }
                                 td { (row.stage.name()) }
                                 td { (row.clock.name()) }
                                 (number(row.frames.unwrap_or(0) as u64))

@@ -357,15 +357,10 @@ fn text(value: &str) -> Option<String> {
 }
 
 impl Measurement {
-    /// The backend's name as in `skinbench list`.
-    pub fn backend(&self) -> String {
-        self.row.backend_and_variant()
-    }
-
     /// The key of the measurement.
     pub fn key(&self) -> MeasurementKey {
         let SummaryRow { stage, clock, .. } = self.row;
-        MeasurementKey { point: self.row.point(), backend: self.backend(), stage, clock }
+        MeasurementKey { point: self.row.point(), backend: self.row.backend_and_variant(), stage, clock }
     }
 
     /// Returns whether it was measured and is valid.

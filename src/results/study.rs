@@ -347,13 +347,14 @@ impl Study {
         let mut foreign = 0;
         let mut entries: IndexMap<(Point, String), IndexMap<&str, Vec<Measurement>>> = IndexMap::new();
         for measurement in &self.rows {
-            let at = measurement.row.point();
+            let row = &measurement.row;
+            let at = row.point();
             if newest[&at.without_hash()].scene_hash != at.scene_hash {
                 foreign += 1;
                 continue;
             }
-            let runs = entries.entry((at, measurement.backend())).or_default();
-            runs.entry(&measurement.row.run_id).or_default().push(measurement.clone());
+            let runs = entries.entry((at, row.backend_and_variant())).or_default();
+            runs.entry(&row.run_id).or_default().push(measurement.clone());
         }
         for ((point, backend), runs) in entries {
             let mut entry = StudyEntry { point, backend, runs: runs.into_values().collect() };
