@@ -159,9 +159,8 @@ fn parity(study: &Study, prefix: &str) -> Markup {
     let mut rows = vec![["backend", "largest error", "limit", "verdict"].map(String::from).to_vec()];
     for backend in names(&study.entries) {
         let own: Vec<_> = study.entries.iter().filter(|e| e.backend == backend).filter_map(|e| e.last()).collect();
-        let worst = own.iter().filter_map(|m| m.row.parity_max_rel).fold(None, |worst: Option<f64>, error| {
-            Some(if error.is_nan() { error } else { worst.map_or(error, |w| w.max(error)) })
-        });
+        // Nothing is worse than NaN.
+        let worst = own.iter().filter_map(|m| m.row.parity_max_rel).max_by(f64::total_cmp);
         let limit = own.iter().find_map(|m| m.row.parity_tol);
         let failed = own.iter().find(|m| m.row.status == Status::ParityFailed);
         let verdict = match (failed, worst) {
@@ -280,7 +279,23 @@ fn gzip(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Measurement;
     use crate::results::recorded::{Recorded, ResultFile};
+
+    #[test]
+    fn an_error_that_is_no_number_is_the_largest() {
+        let entry = |error| {
+            let row = SummaryRow { backend: "cpu".into(), parity_max_rel: Some(error), ..SummaryRow::default() };
+            let (point, backend) = (row.point(), row.backend_and_variant());
+            StudyEntry { point, backend, runs: vec![vec![Measurement { row, samples: Vec::new() }]] }
+        };
+        for errors in [[f64::NAN, 1e-3], [1e-3, f64::NAN]] {
+            let mut study = Study::new(Recorded::default());
+            study.entries.extend(errors.map(entry));
+            let page = parity(&study, "").into_string();
+            assert!(page.contains("<td>cpu</td><td>NaN</td>"), "{errors:?}: {page}");
+        }
+    }
 
     #[test]
     fn downloads_have_whole_lines_and_one_heading_each() {
