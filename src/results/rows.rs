@@ -380,8 +380,6 @@ impl LimitsRow {
     /// Limits of the processor with some threads, just before a scene.
     pub fn new(environment: &Environment, scene: &BuiltScene, isa: Isa, host: &Host) -> Self {
         let Host { threads, lanes, bandwidth, fma } = *host;
-        let [write, stream, read, fma] =
-            [bandwidth.write, bandwidth.stream, bandwidth.read, fma].map(|rate| rate as u64);
         Self {
             run_id: environment.run_id.clone(),
             scene: scene.name.clone(),
@@ -389,10 +387,10 @@ impl LimitsRow {
             threads,
             lanes,
             bytes: Host::BYTES,
-            write,
-            stream,
-            read,
-            fma,
+            write: bandwidth.write as u64,
+            stream: bandwidth.stream as u64,
+            read: bandwidth.read as u64,
+            fma: fma as u64,
         }
     }
 }
