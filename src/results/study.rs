@@ -199,14 +199,13 @@ fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Me
 
 /// The stages whose sum is a quantity; none without all that it needs.
 fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
-    let [pose, upload, skin] =
-        [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin].map(|group| stages_of(run, group).collect::<Vec<_>>());
-    let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
-    match quantity {
-        Quantity::Frame => stage_of(run, Stage::Frame).into_iter().collect(),
-        Quantity::Work if skin.is_empty() || !poses => Vec::new(),
-        Quantity::Work => [pose, upload, skin].concat(),
+    if quantity == Quantity::Frame {
+        return stage_of(run, Stage::Frame).into_iter().collect();
     }
+    let groups = [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin];
+    let [pose, upload, skin] = groups.map(|group| stages_of(run, group).collect::<Vec<_>>());
+    let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
+    if skin.is_empty() || !poses { Vec::new() } else { [pose, upload, skin].concat() }
 }
 
 /// A quantity frame by frame; for several stages only frames that all of them have.
