@@ -36,12 +36,11 @@ impl ResultFile {
     /// Reads a `summary.csv`, and the `samples.csv` or `samples.csv.gz` beside it.
     fn read(summary: &Path) -> io::Result<Self> {
         let samples = samples_beside(summary);
-        let is_missing = !samples.try_exists()?;
         Ok(Self {
             name: summary.display().to_string(),
             summary: text_of(summary)?,
             samples_name: samples.display().to_string(),
-            samples: if is_missing { None } else { Some(text_of(&samples)?) },
+            samples: samples.try_exists()?.then(|| text_of(&samples)).transpose()?,
         })
     }
 
