@@ -27,7 +27,11 @@ type Row<'a> = HashMap<&'a [u8], &'a [u8]>;
 /// # Errors
 /// A file that cannot be read.
 pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
-    let Some(bytes) = first_line(file)? else { return Ok(None) };
+    if !file.try_exists()? {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    BufReader::new(regular_file::open(file)?).take(MOST_HEADING).read_until(b'\n', &mut bytes)?;
     if !bytes.ends_with(b"\n") && format!("{heading}\n").as_bytes().starts_with(&bytes) {
         return Ok(None);
     }
@@ -44,18 +48,6 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
         count => format!("it has no column {} and {} more", lacking[..LISTED].join(", "), count - LISTED),
     };
     Ok(Some(what))
-}
-
-/// The first line of a file, with its end if it has one; `None` if there is no file.
-fn first_line(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match regular_file::open(file) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let mut line = Vec::new();
-    BufReader::new(file).take(MOST_HEADING).read_until(b'\n', &mut line)?;
-    Ok(Some(line))
 }
 
 /// Cuts off the incomplete rows after the end of a process. They stand at the end, because a backend's rows are written
