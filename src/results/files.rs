@@ -103,16 +103,6 @@ impl Results {
         session::write(&self.folder, &self.sessions)
     }
 
-    /// Adds a run to the session.
-    fn note_run(&mut self, run_id: &str) -> io::Result<()> {
-        let Some(session) = self.sessions.last_mut() else { return Ok(()) };
-        if session.runs.last().is_some_and(|last| last == run_id) {
-            return Ok(());
-        }
-        session.runs.push(run_id.into());
-        session::write(&self.folder, &self.sessions)
-    }
-
     /// Writes `limits.csv`, one row per number of threads; the file is created with its first row.
     ///
     /// # Errors
@@ -123,13 +113,17 @@ impl Results {
         limits.flush()
     }
 
-    /// Writes the measurements of a backend, samples first, and flushes them.
+    /// Adds a new run to the session, writes the measurements of a backend, samples first, and flushes them.
     ///
     /// # Errors
     /// The files cannot be written.
     pub fn write(&mut self, measurements: &[Measurement]) -> io::Result<()> {
-        if let Some(first) = measurements.first() {
-            self.note_run(&first.row.run_id)?;
+        if let Some(Measurement { row, .. }) = measurements.first()
+            && let Some(session) = self.sessions.last_mut()
+            && session.runs.last() != Some(&row.run_id)
+        {
+            session.runs.push(row.run_id.clone());
+            session::write(&self.folder, &self.sessions)?;
         }
         for Measurement { row, samples } in measurements {
             let mut sample = SampleRow::series(row);
