@@ -31,10 +31,9 @@ pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     };
     let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
     let curves: Vec<_> = whole.map(|curve| (curve, levels(curve))).collect();
-    let all: Vec<_> = sheet.curves.iter().map(|curve| (curve, positions(sheet.axis, curve))).collect();
     for (index, a) in curves.iter().enumerate() {
         for b in &curves[index + 1..] {
-            found.extend(between(sheet.axis, a, b, &all));
+            found.extend(between(sheet, a, b));
         }
     }
     found.sort_by(|a, b| b.leads.cmp(&a.leads).then_with(|| a.at.total_cmp(&b.at)));
@@ -51,20 +50,12 @@ struct Shared {
     ns: f64,
 }
 
-impl Shared {
-    /// Returns whether the sign of the difference is certain.
-    fn is_sure(&self) -> bool {
-        self.low > 0.0 || self.high < 0.0
-    }
-}
-
 /// A curve and its levels by value of the axis.
 type Levels<'a> = (&'a Curve, BTreeMap<u64, Level>);
-/// Positions on an axis, and logarithms of times.
-type Positions = Vec<(f64, f64)>;
 
-/// The crossings of two curves; `all` are those that may be faster where they cross.
-fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curve, Positions)]) -> Vec<Crossover> {
+/// The crossings of two curves of a sheet, whose other curves may be faster there.
+fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Crossover> {
+    let axis = sheet.axis;
     let shared: Vec<Shared> = levels
         .iter()
         .filter_map(|(value, level)| {
@@ -75,7 +66,8 @@ fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curv
             Some(Shared { x, log: ratio.log, low: low.ln(), high: high.ln(), ns: other.median() })
         })
         .collect();
-    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].is_sure()).collect();
+    // Points at which the sign of the difference is certain.
+    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].low > 0.0 || shared[i].high < 0.0).collect();
     let mut found = Vec::new();
     for pair in sure.windows(2) {
         let span = &shared[pair[0]..=pair[1]];
@@ -84,12 +76,11 @@ fn between(axis: Axis, (a, levels): &Levels, (b, others): &Levels, all: &[(&Curv
             continue;
         }
         let zero = |value: fn(&Shared) -> f64| crossing(span, value);
-        let ends = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
-        let [low, (at, ns), high] = ends;
+        let [low, (at, ns), high] = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
         let range = [low.0.min(at).min(high.0), low.0.max(at).max(high.0)].map(|x| value_at(axis, x));
         let (below, above) = if rising { (a, b) } else { (b, a) };
-        let rest = all.iter().filter(|(curve, _)| curve.backend != a.backend && curve.backend != b.backend);
-        let leads = rest.filter_map(|(_, points)| interpolated(points, at)).all(|other| other >= ns);
+        let rest = sheet.curves.iter().filter(|curve| curve.backend != a.backend && curve.backend != b.backend);
+        let leads = rest.filter_map(|curve| interpolated(&positions(axis, curve), at)).all(|other| other >= ns);
         found.push(Crossover {
             above: above.backend.clone(),
             below: below.backend.clone(),
@@ -112,7 +103,7 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
 }
 
 /// A curve's points: position, and logarithm of the time.
-fn positions(axis: Axis, curve: &Curve) -> Positions {
+fn positions(axis: Axis, curve: &Curve) -> Vec<(f64, f64)> {
     curve.points.iter().map(|point| (position(axis, point.value as f64), (point.ns as f64).ln())).collect()
 }
 
