@@ -57,25 +57,16 @@ pub fn crowd(scene: &str, instances: u64) -> String {
 
 /// `1,000 walkers, nothing drawn`, and the settings that are not the defaults.
 pub fn place(point: &Point) -> String {
-    format!("{}{}", plain_place(point), settings(point))
-}
-
-/// `1,000 walkers, nothing drawn`.
-pub fn plain_place(point: &Point) -> String {
-    format!("{}, {}", crowd(&point.scene, point.instances as u64), drawn(point.passes))
+    format!("{}, {}{}", crowd(&point.scene, point.instances as u64), drawn(point.passes), settings(point))
 }
 
 /// Options and attributes that are not the defaults, each after a comma.
 fn settings(point: &Point) -> String {
     let Point { options, attributes, .. } = point;
     let options = (!options.0.is_empty()).then(|| format!(", {options}"));
-    let attributes = !["", DEFAULT_ATTRIBUTES].contains(&attributes.as_str());
-    let attributes = attributes.then(|| format!(", {}", attributes_of(point)));
+    let are_default = ["", DEFAULT_ATTRIBUTES].contains(&attributes.as_str());
+    let attributes = (!are_default).then(|| format!(", attributes={attributes}"));
     options.into_iter().chain(attributes).collect()
-}
-
-fn attributes_of(point: &Point) -> String {
-    format!("attributes={}", point.attributes)
 }
 
 /// `2 passes`, or `nothing drawn`.
@@ -112,7 +103,7 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
         words.push(fixed.options.to_string());
     }
     if study.points.windows(2).any(|w| w[0].attributes != w[1].attributes) {
-        words.push(attributes_of(fixed));
+        words.push(format!("attributes={}", fixed.attributes));
     }
     words.join(", ")
 }
