@@ -1,6 +1,6 @@
 //! The terminal table of a scene, and the verdict under it.
 
-use super::findings::fastest;
+use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Stage, StageGroup};
 use crate::harness::environment::Environment;
@@ -160,12 +160,10 @@ fn problems(outcomes: &[Outcome]) -> String {
 
 fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let crowd = &scene.crowd;
+    let [width, height] = scene.resolution;
     let passes = match outcomes.iter().map(|o| o.passes).max().unwrap_or(0) {
-        0 => "nothing drawn".to_owned(),
-        passes => {
-            let [width, height] = scene.resolution;
-            format!("{passes} {} of {width}x{height}", if passes == 1 { "pass" } else { "passes" })
-        }
+        0 => drawn(0),
+        passes => format!("{} of {width}x{height}", drawn(passes)),
     };
     let adapter = environment.adapter.as_ref().map_or("no adapter".into(), AdapterSummary::label);
     let counts = [crowd.instance_count() as u64, crowd.vertex_count(), crowd.joint_count()];
