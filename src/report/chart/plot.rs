@@ -51,12 +51,7 @@ impl Scale {
         if self.logarithmic { (value / start).ln() / (end / start).ln() } else { (value - start) / (end - start) }
     }
 
-    /// Round values and their labels; none for a scale whose items are named.
-    fn labels(&self) -> impl Iterator<Item = (f64, String)> {
-        self.round_values().into_iter().map(|value| (value, (self.label)(value)))
-    }
-
-    /// The values that have labels: round ones, as many as fit.
+    /// The values that have labels: round ones, as many as fit; none for a scale whose items are named.
     fn round_values(&self) -> Vec<f64> {
         let (Range { start, end }, most) = (self.ends(), self.ticks);
         if self.logarithmic {
@@ -204,15 +199,15 @@ impl Chart {
         };
         let (low, high) = ((across.start as i32, down.end as i32), (across.end as i32, down.start as i32));
         let mut body = String::new();
-        for (value, label) in self.x.labels() {
+        for value in self.x.round_values() {
             let (x, _) = place(&(value, self.y.range.0));
             body += &polyline("grid", &[(x, low.1), (x, high.1)]);
-            body += &text((x, low.1 + 20), "middle", &label);
+            body += &text((x, low.1 + 20), "middle", &(self.x.label)(value));
         }
-        for (value, label) in self.y.labels() {
+        for value in self.y.round_values() {
             let (_, y) = place(&(self.x.range.0, value));
             body += &polyline("grid", &[(low.0, y), (high.0, y)]);
-            body += &text((low.0 - 10, y + 4), "end", &label);
+            body += &text((low.0 - 10, y + 4), "end", &(self.y.label)(value));
         }
         body += &polyline("axis", &[(low.0, high.1), low, (high.0, low.1)]);
         body += &text(((low.0 + high.0) / 2, low.1 + 38), "middle", &self.x.title);
