@@ -214,7 +214,7 @@ impl Scene {
             Some(lod) => {
                 hash.list(lod.name().as_bytes());
                 // Every model has a group, in the same order.
-                let maker = LevelMaker { models: raw, lod, clips };
+                let maker = LevelMaker::new(raw, lod, clips);
                 let made = lod::leveled(crowd, maker, &self.camera, self.resolution);
                 let (crowd, levels, remarks) = made.map_err(|error| self.error(None, error))?;
                 (crowd, Some(levels), remarks)

@@ -12,7 +12,6 @@ use crate::crowd::Crowd;
 use crate::frustum::Eye;
 use crate::model::{Model, ModelError};
 use rayon::prelude::*;
-use std::collections::HashMap;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
@@ -43,8 +42,6 @@ pub struct Levels {
     pub counts: [usize; LEVELS],
     /// Largest distance from the full character, once the harness has measured it: parts of the diagonal, and pixels.
     pub(crate) error: OnceLock<[f64; 2]>,
-    /// The models of the scene's crowd, by group of [`Levels::full`] and level.
-    made: HashMap<(usize, usize), LevelModel>,
     maker: LevelMaker,
     choices: OnceLock<Result<Crowd, String>>,
 }
@@ -62,7 +59,7 @@ impl Levels {
                 let own = &instances[own.instances.start as usize..own.instances.end as usize];
                 (0..LEVELS).map(move |level| (group, level, own))
             });
-            let (crowd, _) = self.maker.crowd(&self.full, &all.collect::<Vec<_>>(), &self.made)?;
+            let crowd = self.maker.crowd(&self.full, &all.collect::<Vec<_>>())?;
             Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
         };
         self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
@@ -83,7 +80,7 @@ impl Levels {
 type Placed<'a> = (usize, usize, &'a [u32]);
 
 /// A model at one level.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct LevelModel {
     model: Arc<Model>,
     /// For each joint the index in the full model, if joints were left out.
@@ -115,46 +112,42 @@ pub(super) fn leveled(
         counts[level] += instances.len();
         placed.push((group, level, instances));
     }
-    let (mut crowd, made) = maker.crowd(&full, &placed, &HashMap::new())?;
-    let remarks = remarks(&placed, &made, &crowd, maker.lod);
-    let made = placed.iter().zip(made).map(|(&(group, level, _), made)| ((group, level), made)).collect();
+    let mut crowd = maker.crowd(&full, &placed)?;
+    let remarks = remarks(&placed, &maker, &full, &crowd);
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
         crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
     }
     let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
     let (error, choices) = (OnceLock::new(), OnceLock::new());
-    let levels = Levels { full, original, pixels, counts, error, made, maker, choices };
+    let levels = Levels { full, original, pixels, counts, error, maker, choices };
     Ok((crowd, levels, remarks))
 }
 
-/// Makes the models of levels.
+/// Makes the models of levels, each of them once.
 #[derive(Debug)]
 pub(super) struct LevelMaker {
     /// The model of each of the full crowd's groups, with raw clips.
-    pub models: Vec<Arc<Model>>,
-    pub lod: Lod,
-    pub clips: Clips,
+    models: Vec<Arc<Model>>,
+    lod: Lod,
+    clips: Clips,
+    /// `[group][level]`.
+    made: Vec<[OnceLock<Result<LevelModel, ModelError>>; LEVELS]>,
 }
 
 impl LevelMaker {
-    /// The crowd of some instances, each at a level, and the model of each of its groups. Lets backends bake the vertices
-    /// of the last level if that is asked for and the instances play what can be baked. Models that are `known` are not
-    /// made again.
-    fn crowd(
-        &self,
-        full: &Crowd,
-        placed: &[Placed],
-        known: &HashMap<(usize, usize), LevelModel>,
-    ) -> Result<(Crowd, Vec<LevelModel>), Box<dyn Error>> {
-        let make = |&(group, level, _): &Placed| match known.get(&(group, level)) {
-            Some(known) => Ok(known.clone()),
-            None => self.model(full, group, level),
-        };
-        let made: Vec<Result<LevelModel, ModelError>> = placed.par_iter().map(make).collect();
-        let made: Vec<LevelModel> = made.into_iter().collect::<Result<_, _>>()?;
+    /// `models` are those of the full crowd's groups, with raw clips.
+    pub fn new(models: Vec<Arc<Model>>, lod: Lod, clips: Clips) -> Self {
+        Self { made: models.iter().map(|_| Default::default()).collect(), models, lod, clips }
+    }
+
+    /// The crowd of some instances, each at a level. Lets backends bake the vertices of the last level if that is asked
+    /// for and the instances play what can be baked.
+    fn crowd(&self, full: &Crowd, placed: &[Placed]) -> Result<Crowd, Box<dyn Error>> {
+        placed.par_iter().for_each(|&(group, level, _)| drop(self.model(full, group, level)));
         let mut crowd = Crowd::with_format(full.format());
-        for (&(group, level, instances), LevelModel { model, joints, .. }) in placed.iter().zip(&made) {
+        for &(group, level, instances) in placed {
+            let LevelModel { model, joints, .. } = self.model(full, group, level)?;
             let group = &full.groups()[group];
             let masks = group.masks().chunks(group.model.skeleton().len()).map(|mask| match joints {
                 Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
@@ -168,11 +161,15 @@ impl LevelMaker {
                 crowd.bake_last_group();
             }
         }
-        Ok((crowd, made))
+        Ok(crowd)
     }
 
     /// The model of a group of the full crowd at a level.
-    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
+    fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, ModelError> {
+        self.made[group][level].get_or_init(|| self.make(full, group, level)).as_ref().map_err(Clone::clone)
+    }
+
+    fn make(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
         let Some(reduction) = level.checked_sub(1) else {
             return Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false });
         };
@@ -199,19 +196,19 @@ impl LevelMaker {
 
 /// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
 /// vertices were to be baked.
-fn remarks(placed: &[Placed], made: &[LevelModel], crowd: &Crowd, lod: Lod) -> Vec<String> {
+fn remarks(placed: &[Placed], maker: &LevelMaker, full: &Crowd, crowd: &Crowd) -> Vec<String> {
     let remark = |names: &[&str], what: String| match names {
         [] => None,
         [only] => Some(format!("{only} keeps {what}")),
         [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
     };
-    let of = |level: usize| placed.iter().zip(made).zip(crowd.groups()).filter(move |((own, _), _)| own.1 == level);
+    let of = |level: usize| placed.iter().zip(crowd.groups()).filter(move |(own, _)| own.1 == level);
     let of_level = |level: usize| {
-        let whole = of(level).filter(|((_, made), _)| made.whole);
+        let whole = of(level).filter(|(own, _)| maker.model(full, own.0, level).is_ok_and(|made| made.whole));
         let names: Vec<&str> = whole.map(|(_, group)| group.model.name()).collect();
         remark(&names, format!("the whole mesh at level {level}: too few vertices inside seams and borders"))
     };
-    let posed = of(LEVELS - 1).filter(|(_, group)| lod.vertices && !group.baked);
+    let posed = of(LEVELS - 1).filter(|(_, group)| maker.lod.vertices && !group.baked);
     let posed: Vec<&str> = posed.map(|(_, group)| group.model.name()).collect();
     let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
     let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
@@ -274,7 +271,7 @@ mod tests {
         crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])]).unwrap();
         let camera = Camera { orbit: 0.0, elevation: 0.0, distance: 1.0, field_of_view: 40.0 };
         let lod = Lod { mesh: true, ..Lod::default() };
-        let maker = LevelMaker { models: vec![model], lod, clips: Clips::Raw };
+        let maker = LevelMaker::new(vec![model], lod, Clips::Raw);
         let (crowd, levels, remarks) = leveled(crowd, maker, &camera, [8, 8]).unwrap();
         assert_eq!(levels.counts, [0, 0, 0, 1]);
         assert_eq!(crowd.vertex_count(), 60);
