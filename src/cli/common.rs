@@ -190,29 +190,21 @@ fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
 impl MachineArguments {
     /// Sets the threads up and opens the adapter, if there is one and one is used.
     pub fn open(&self) -> anyhow::Result<Context> {
-        if self.without_adapter {
-            return self.host_context();
-        }
-        self.open_adapter(self.require.is_some())
+        let host = self.host_context()?;
+        if self.without_adapter { Ok(host) } else { self.with_adapter(host, self.require.is_some()) }
     }
 
-    /// Sets the threads up and opens the adapter, which must exist.
-    #[cfg(feature = "gpu")]
-    pub fn open_required(&self) -> anyhow::Result<Context> {
-        self.open_adapter(true)
-    }
-
-    /// Sets the threads up; creates the backend, and opens an adapter only if the backend needs one.
-    pub fn open_for(&self, entry: &BackendEntry) -> anyhow::Result<Context> {
-        let context = self.host_context()?;
-        match entry.create(&context) {
-            Err(BackendError::Unavailable(_)) => self.open_adapter(true),
-            _ => Ok(context),
+    /// Creates the backend, and opens an adapter only if the backend needs one.
+    pub fn open_for(&self, entry: &BackendEntry, host: Context) -> anyhow::Result<Context> {
+        match entry.create(&host) {
+            Err(BackendError::Unavailable(_)) => self.with_adapter(host, true),
+            _ => Ok(host),
         }
     }
 
-    /// A context with instruction set and threads, without an adapter.
-    fn host_context(&self) -> anyhow::Result<Context> {
+    /// A context with instruction set and threads, without an adapter. A process sets its threads up once, before a
+    /// model is loaded.
+    pub fn host_context(&self) -> anyhow::Result<Context> {
         let isa = Isa::chosen().map_err(UsageError)?;
         // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
         let pool = pool(self.threads.iter().max().map(|&most| most as usize)).build_global();
@@ -235,26 +227,25 @@ impl MachineArguments {
 
     /// Opens the adapter. A missing one is an error if it is required or named, otherwise a note.
     #[cfg(feature = "gpu")]
-    fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
-        let context = self.host_context()?;
+    pub fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
         match skinbench::gpu::Gpu::open(self.adapter.as_deref()) {
-            Ok(gpu) => Ok(Context { gpu: Some(gpu), ..context }),
+            Ok(gpu) => Ok(Context { gpu: Some(gpu), ..host }),
             Err(error) if self.adapter.is_some() => bail!(error),
             Err(error) if required => bail!("{error}; {ADAPTER_HINT}"),
             Err(error) => {
                 eprintln!("note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}");
-                Ok(context)
+                Ok(host)
             }
         }
     }
 
     /// Reports that there is no adapter: an error if it is required or named.
     #[cfg(not(feature = "gpu"))]
-    fn open_adapter(&self, required: bool) -> anyhow::Result<Context> {
+    fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
         if required || self.adapter.is_some() {
             bail!("this build has no GPU backends; build it with the feature `gpu`");
         }
-        self.host_context()
+        Ok(host)
     }
 }
 

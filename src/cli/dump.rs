@@ -39,6 +39,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
+    let host = arguments.machine.host_context()?;
     let mut model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
     if let Some(rotation) = &arguments.rotation {
         let blend = if rotation == "slerp" { RotationBlend::Slerp } else { RotationBlend::Nlerp };
@@ -52,7 +53,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut crowd = Crowd::new();
     crowd.push_group(Arc::new(model), [(IDENTITY_ROWS, layer)])?;
 
-    let context = arguments.machine.open_for(entry)?;
+    let context = arguments.machine.open_for(entry, host)?;
     let backend = entry.create(&context)?;
     let (mut backend, mut arena) =
         single::prepare(&*backend, &context, &crowd, &Job::default(), None, common::memory()).context(entry.name)?;

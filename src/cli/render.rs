@@ -75,13 +75,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let settings = Settings { instances: arguments.instances, ..arguments.models.settings() };
     common::checked(&settings)?;
+    let host = arguments.machine.host_context()?;
     let mut scene = common::load_scene(&arguments.scene)?.with(settings).build(common::memory())?;
     let camera = &mut scene.camera;
     camera.orbit = arguments.orbit.unwrap_or(camera.orbit);
     camera.elevation = arguments.elevation.unwrap_or(camera.elevation);
     scene.resolution =
         [arguments.width.unwrap_or(scene.resolution[0]), arguments.height.unwrap_or(scene.resolution[1])];
-    let context = arguments.machine.open_required()?;
+    let context = arguments.machine.with_adapter(host, true)?;
     let gpu = context.gpu.as_ref().context("no adapter")?;
     let view_projection = scene.camera.picture_projection(&scene.crowd, scene.resolution, [0.0; 2]);
     let mut view = View { view_projection, ..scene.view() };

@@ -8,7 +8,6 @@ use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
 use skinbench::view::state::{Errors, Preferences, Show, State};
 use skinbench::view::window::{self, WindowOptions};
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -91,14 +90,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         }),
         write_picture: |path, size, pixels| write_png(path, size, pixels).map_err(|error| format!("{error:#}")),
     };
-    let machine = RefCell::new(arguments.machine);
+    let machine = arguments.machine;
     let make = move || {
-        let open = move || {
-            let opened = machine.borrow().open_required().map_err(|error| format!("{error:#}"))?;
-            // The global pool is created once per process; reopening a device reuses it.
-            machine.borrow_mut().threads.clear();
-            Ok(opened)
-        };
+        let host = machine.host_context().map_err(|error| format!("{error:#}"));
+        let open = move || machine.with_adapter(host.clone()?, true).map_err(|error| format!("{error:#}"));
         Engine::new(Box::new(open), registered, common::memory, built_from())
     };
     match window::open(state, options, make) {

@@ -478,7 +478,7 @@ fn dumps_agree_between_backends() {
     assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), scalar);
     assert_eq!(files(&folder), ["out.csv"], "no temporary file is left");
     assert_eq!(scalar.lines().next(), Some("primitive,vertex,px,py,pz,nx,ny,nz"));
-    let rayon = dump("-b cpu-rayon");
+    let rayon = dump("-b cpu-rayon --threads 2");
     let values = |text: &str| -> Vec<Vec<f64>> {
         text.lines().skip(1).map(|line| line.split(',').map(|v| v.parse().unwrap()).collect()).collect()
     };
@@ -537,9 +537,12 @@ fn without_an_adapter_gpu_backends_are_skipped() {
     }
     assert!(summary.iter().any(|row| row.status == Status::Skipped));
 
-    let required = without("run smoke --require gpu");
-    assert_eq!(required.status.code(), Some(1));
-    assert!(String::from_utf8(required.stderr).unwrap().contains("mesa-vulkan-drivers"));
+    for required in ["run smoke --require gpu", "dump walker -b gpu-compute --threads 2"] {
+        let output = without(required);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{required}");
+        assert!(stderr.contains("mesa-vulkan-drivers"), "{required}: {stderr}");
+    }
 }
 
 #[cfg(feature = "gpu")]
@@ -650,7 +653,7 @@ fn a_picture_shows_the_crowd() {
         assert_eq!(picture.dimensions(), (200, 100));
         picture.into_raw()
     };
-    let first = picture("--width 200 --height 100");
+    let first = picture("--width 200 --height 100 --threads 2");
     // Clothes have more colour than sky and ground.
     let dyed = |pixel: &&[u8]| pixel[..3].iter().max().unwrap() - pixel[..3].iter().min().unwrap() > 40;
     let walkers = first.chunks(4).filter(dyed).count();
