@@ -2,7 +2,8 @@
 
 use super::exit::{Exit, UsageError};
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValue;
 use skinbench::backend::Context;
 use skinbench::frame::{BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
@@ -51,17 +52,11 @@ pub struct MachineArguments {
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
     /// Fail if this is missing, instead of skipping backends
-    #[arg(long, value_name = "WHAT")]
-    pub require: Option<Requirement>,
+    #[arg(long, value_name = "WHAT", value_parser = [PossibleValue::new("gpu").help("An adapter that opens")])]
+    pub require: Option<String>,
     /// `true` to open none.
     #[arg(skip)]
     pub without_adapter: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Requirement {
-    /// An adapter that opens
-    Gpu,
 }
 
 /// Parses a whole number that is not zero.
