@@ -40,16 +40,15 @@ fn is_switch(argument: &Arg) -> bool {
 fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> {
     let name = argument.get_id().as_str();
     let long = format!("--{}", argument.get_long().unwrap_or(name));
-    let parsed = |value: Option<&str>| {
-        let words = ["settings", &long].into_iter().chain(value);
-        let own = Settings::augment_args(Command::new("settings")).try_get_matches_from(words)?;
+    let words: Vec<String> = match is_switch(argument) {
+        true => Vec::from_iter(matches.get_flag(name).then_some(long)),
+        false => matches.get_many(name).into_iter().flatten().map(|value: &String| format!("{long}={value}")).collect(),
+    };
+    let parsed = |word| {
+        let own = Settings::augment_args(Command::new("settings")).try_get_matches_from(["settings", word])?;
         Settings::from_arg_matches(&own)
     };
-    if is_switch(argument) {
-        return if matches.get_flag(name) { Ok(vec![parsed(None)?]) } else { Ok(Vec::new()) };
-    }
-    let values = matches.get_many::<String>(name).into_iter().flatten();
-    values.map(|value| parsed(Some(value))).collect()
+    words.iter().map(|word| parsed(word)).collect()
 }
 
 impl<const AXES: bool> Args for SettingsArguments<AXES> {
