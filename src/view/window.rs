@@ -163,9 +163,7 @@ impl Window {
 
     fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::Copy(text) => ctx.copy_text(text),
             Action::Interrupt => self.worker.interrupt(),
-            Action::Retry => self.state.attempt += 1,
             Action::Measure => match self.state.scene() {
                 Ok(scene) => {
                     self.state.player.pause();

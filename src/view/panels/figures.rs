@@ -314,13 +314,13 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
         let button = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
         let button = button.on_hover_text(&hint).on_disabled_hover_text(&hint);
         if let (true, Ok(command)) = (button.clicked(), command) {
-            actions.push(Action::Copy(command));
+            ui.copy_text(command);
         }
     });
 }
 
 /// The table of the last measurement, in a window of its own.
-pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
+pub fn table(ui: &egui::Ui, live: &mut Live) {
     let mut open = live.table.is_some();
     if let Some(table) = &live.table {
         egui::Window::new("Measured").open(&mut open).resizable(true).default_width(760.0).show(ui.ctx(), |ui| {
@@ -333,7 +333,7 @@ pub fn table(ui: &egui::Ui, live: &mut Live, actions: &mut Vec<Action>) {
                         );
                     });
                     if ui.button("Copy table").clicked() {
-                        actions.push(Action::Copy(text.clone()));
+                        ui.copy_text(text.clone());
                     }
                 }
                 Err(problem) => {

@@ -28,20 +28,16 @@ pub struct Live {
 }
 
 /// A request of a panel to the window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Choose a scene or a model in a dialog.
     Open,
     /// Write the scene to a file that is chosen in a dialog.
     Save,
-    /// Put text on the clipboard.
-    Copy(String),
     /// Measure what is shown.
     Measure,
     /// End the measurement.
     Interrupt,
-    /// Open the device again.
-    Retry,
 }
 
 impl Live {

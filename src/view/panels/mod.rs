@@ -1,5 +1,5 @@
 //! The panels of the window. They read and change the [`State`], show what came back, and leave what needs the system
-//! (dialogs, clipboard, measurements) to the window as actions.
+//! (dialogs, measurements) to the window as actions.
 
 mod figures;
 mod live;
@@ -23,9 +23,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action
     egui::Panel::right("figures").resizable(false).exact_size(290.0).show(ui, |ui| {
         egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| figures::show(ui, state, live, &mut actions));
     });
-    egui::CentralPanel::default_margins()
-        .frame(egui::Frame::NONE)
-        .show(ui, |ui| picture::show(ui, state, live, &mut actions));
-    figures::table(ui, live, &mut actions);
+    egui::CentralPanel::default_margins().frame(egui::Frame::NONE).show(ui, |ui| picture::show(ui, state, live));
+    figures::table(ui, live);
     actions
 }

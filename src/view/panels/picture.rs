@@ -1,6 +1,6 @@
 //! The picture in the middle: one side or two with a divider, moved with the mouse, and what went wrong.
 
-use super::live::{Action, Live};
+use super::live::Live;
 use super::widgets::problem_color;
 use crate::view::state::{Errors, State};
 use eframe::egui::{self, Color32, Pos2, Rect, Sense};
@@ -8,7 +8,7 @@ use eframe::egui::{self, Color32, Pos2, Rect, Sense};
 /// Half of the divider's width that the pointer can take hold of.
 const GRIP: f32 = 6.0;
 
-pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) {
     let rect = ui.available_rect_before_wrap();
     let pixels = ui.pixels_per_point();
     live.size = [rect.width(), rect.height()].map(|points| (points * pixels).round().max(1.0) as u32);
@@ -52,7 +52,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live, actions: &mut
     if live.textures[0].is_none() && live.shown.problem.is_none() && state.problem.is_none() {
         ui.put(rect, egui::Label::new("Preparing the crowd …").selectable(false));
     }
-    problems(ui, state, live, rect, actions);
+    problems(ui, state, live, rect);
 }
 
 /// Orbits with the first button, pans with another or with shift, zooms with the wheel.
@@ -86,7 +86,7 @@ fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
 }
 
 /// Shows problems on top of the picture; everything else stays usable.
-fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: &mut Vec<Action>) {
+fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect) {
     let whole = live.shown.problem.iter().cloned();
     let sides =
         live.shown.sides.iter().filter_map(|side| Some(format!("{}: {}", side.backend, side.problem.as_ref()?)));
@@ -106,7 +106,7 @@ fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect, actions: 
                 ui.colored_label(problem_color(ui), problem);
             }
             if live.shown.problem.is_some() && ui.button("Try again").clicked() {
-                actions.push(Action::Retry);
+                state.attempt += 1;
             }
             if let Some(problem) = state.problem.clone() {
                 ui.colored_label(problem_color(ui), problem);
