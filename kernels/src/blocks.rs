@@ -130,33 +130,22 @@ impl Blocks {
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
-        self.in_parts(1, out, &first, &|part: Range<usize>, share: &mut [T]| {
-            let block = &self.blocks[part.start];
-            work(block, &crowd.groups()[block.group], share);
+        self.in_parts(&self.blocks, 1, out, &first, &|part: &[Block], share: &mut [T]| {
+            work(&part[0], &crowd.groups()[part[0].group], share);
         });
     }
 
-    /// Calls `work(blocks, their share of out)` for every `part` neighbouring blocks; the last part may be shorter.
-    /// `first` returns the offset of a block's share.
+    /// Calls `work(part, its share of out)` for every `part` neighbouring ones of some blocks; the last part may be
+    /// shorter. `first` returns the offset of a block's share.
     ///
     /// The list is halved until one part is left, so nothing is allocated and idle threads steal large halves first.
     pub fn in_parts<T: Send>(
         &self,
+        blocks: &[Block],
         part: usize,
         out: &mut [T],
         first: &(impl Fn(&Block) -> usize + Sync),
-        work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
-    ) {
-        self.halve(0..self.blocks.len(), part, out, first, work);
-    }
-
-    fn halve<T: Send>(
-        &self,
-        blocks: Range<usize>,
-        part: usize,
-        out: &mut [T],
-        first: &(impl Fn(&Block) -> usize + Sync),
-        work: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+        work: &(impl Fn(&[Block], &mut [T]) + Sync),
     ) {
         if blocks.len() <= part {
             if !blocks.is_empty() {
@@ -164,14 +153,16 @@ impl Blocks {
             }
             return;
         }
-        let middle = blocks.start + blocks.len().div_ceil(part) / 2 * part;
-        let (left, right) = out.split_at_mut(first(&self.blocks[middle]) - first(&self.blocks[blocks.start]));
-        let (before, after) = (blocks.start..middle, middle..blocks.end);
+        let (before, after) = blocks.split_at(blocks.len().div_ceil(part) / 2 * part);
+        let (left, right) = out.split_at_mut(first(&after[0]) - first(&before[0]));
         if self.parallel {
-            rayon::join(|| self.halve(before, part, left, first, work), || self.halve(after, part, right, first, work));
+            rayon::join(
+                || self.in_parts(before, part, left, first, work),
+                || self.in_parts(after, part, right, first, work),
+            );
         } else {
-            self.halve(before, part, left, first, work);
-            self.halve(after, part, right, first, work);
+            self.in_parts(before, part, left, first, work);
+            self.in_parts(after, part, right, first, work);
         }
     }
 }
@@ -198,9 +189,9 @@ mod tests {
             for part in 1..7 {
                 // One item per instance: the number of the part that wrote it, counted from 1.
                 let mut out = [0; 60];
-                blocks.in_parts(part, &mut out, &first, &|blocks, share: &mut [usize]| {
-                    assert!(blocks.start.is_multiple_of(part) && blocks.len() <= part);
-                    share.iter_mut().for_each(|item| *item += 1 + blocks.start / part);
+                blocks.in_parts(blocks.all(), part, &mut out, &first, &|own: &[Block], share: &mut [usize]| {
+                    assert!(own[0].index.is_multiple_of(part) && own.len() <= part);
+                    share.iter_mut().for_each(|item| *item += 1 + own[0].index / part);
                 });
                 let of = |b: &Block| vec![1 + b.index / part; b.instances.len()];
                 assert_eq!(out[..], blocks.all().iter().flat_map(of).collect::<Vec<_>>(), "{part}");

@@ -353,20 +353,19 @@ impl<const N: usize> BlockPoser<N> {
         first: impl Fn(&Block) -> usize + Sync + Copy,
         write: impl Fn(BlockSource<N>, &mut [T]) + Sync,
     ) {
-        self.posed.in_parts(self.plan.part, out, &first, &|part: Range<usize>, out: &mut [T]| {
-            let mut poses = self.buffer(part.start / self.plan.part);
-            self.pose_part(crowd, part.clone(), &mut poses, clock, &self.idle);
+        self.posed.in_parts(self.posed.all(), self.plan.part, out, &first, &|part: &[Block], out: &mut [T]| {
+            let mut poses = self.buffer(part[0].index / self.plan.part);
+            self.pose_part(crowd, part, &mut poses, clock, &self.idle);
             clock.run(PoseStage::Palette, &mut || {
-                let all = &self.posed.all()[part.clone()];
                 let mut out = &mut *out;
-                for (index, block) in all.iter().enumerate() {
-                    let share = all.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
+                for (index, block) in part.iter().enumerate() {
+                    let share = part.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
                     let own;
                     (own, out) = std::mem::take(&mut out).split_at_mut(share);
                     if self.is_idle(block) {
                         continue;
                     }
-                    let first_joint = block.first_joint - all[0].first_joint;
+                    let first_joint = block.first_joint - part[0].first_joint;
                     let model = &poses.model[first_joint..][..joints(crowd, block)];
                     write(BlockSource { isa: self.isa, crowd, block, palettes: Source::Posed(model) }, own);
                 }
@@ -380,10 +379,9 @@ impl<const N: usize> BlockPoser<N> {
     }
 
     /// Runs all stages but `palette` for neighbouring blocks, except those that are `idle`.
-    fn pose_part(&self, crowd: &Crowd, part: Range<usize>, poses: &mut Poses<N>, clock: &dyn PoseClock, idle: &[bool]) {
-        let all = &self.posed.all()[part];
-        let Some(Block { index, first_slot, first_joint, .. }) = all.first() else { return };
-        let all = || all.iter().filter(|block| idle.get(block.index) != Some(&true));
+    fn pose_part(&self, crowd: &Crowd, part: &[Block], poses: &mut Poses<N>, clock: &dyn PoseClock, idle: &[bool]) {
+        let Block { index, first_slot, first_joint, .. } = &part[0];
+        let all = || part.iter().filter(|block| idle.get(block.index) != Some(&true));
         let Poses { local, model, ticks } = poses;
         let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
         let of = |b: &Block| &crowd.groups()[b.group];
@@ -504,7 +502,7 @@ impl<const N: usize> Poser for BlockPoser<N> {
             let mut poses = self.buffer(part);
             let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
             if !self.plan.lasting && ready != Some(block.index) {
-                self.pose_part(crowd, block.index..block.index + 1, &mut poses, &NoClock, &[]);
+                self.pose_part(crowd, std::slice::from_ref(block), &mut poses, &NoClock, &[]);
                 ready = Some(block.index);
             }
             let Poses { local, model, .. } = &mut *poses;
