@@ -79,12 +79,7 @@ pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
 /// # Panics
 /// The block has more instances than lanes, or a share of another length.
 pub fn sparse_rows<'a>(block: &Block, share: &'a [Affine<BLOCK>]) -> &'a [Rows] {
-    &share.as_flattened().as_flattened().as_chunks::<12>().0[..block.instances.len() * share.len()]
-}
-
-fn sparse_rows_mut<'a, const N: usize>(block: &Block, share: &'a mut [Affine<N>]) -> &'a mut [Rows] {
-    let rows = block.instances.len() * share.len();
-    &mut share.as_flattened_mut().as_flattened_mut().as_chunks_mut::<12>().0[..rows]
+    &bytemuck::cast_slice(share)[..block.instances.len() * share.len()]
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.
@@ -473,7 +468,8 @@ impl<const N: usize> Poser for BlockPoser<N> {
                 let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
                 let write = |_: &Self, from: BlockSource<N>, out: &mut [Affine<N>]| {
                     if is_sparse(crowd, from.block) {
-                        from.to_rows(sparse_rows_mut(from.block, out));
+                        let rows = from.block.instances.len() * out.len();
+                        from.to_rows(&mut bytemuck::cast_slice_mut(out)[..rows]);
                     } else {
                         from.to_lanes(out);
                     }
