@@ -1,6 +1,6 @@
 //! Blending of layers, by the definitions in docs/animation.md.
 
-use super::sample::{LocalPose, sample};
+use super::sample::{LocalPose, sample, towards};
 use crate::crowd::{Fade, Group, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at};
 use glam::{DQuat, DVec3, DVec4};
 
@@ -44,15 +44,7 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
 
 /// Interpolates between two poses.
 pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, part: f64) -> Vec<LocalPose> {
-    let step = |(a, b): (LocalPose, LocalPose)| {
-        let rotation = DVec4::from(a.rotation);
-        LocalPose {
-            rotation: DQuat::from_vec4(rotation.lerp(towards(rotation, b.rotation.into()), part).normalize()),
-            translation: a.translation.lerp(b.translation, part),
-            scale: a.scale.lerp(b.scale, part),
-        }
-    };
-    start.into_iter().zip(end).map(step).collect()
+    start.into_iter().zip(end).map(|(start, end)| start.lerp(end, part)).collect()
 }
 
 fn resting(group: &Group) -> Vec<LocalPose> {
@@ -68,7 +60,7 @@ fn resting(group: &Group) -> Vec<LocalPose> {
 fn sampled(group: &Group, layer: &Layer, time: f64) -> Vec<LocalPose> {
     let mut pose = resting(group);
     if layer.kind == LayerKind::Additive {
-        pose.fill(LocalPose { rotation: DQuat::IDENTITY, translation: DVec3::ZERO, scale: DVec3::ONE });
+        pose.fill(LocalPose::NONE);
     }
     if layer.clip != REST {
         sample(&group.model.clips()[layer.clip as usize], time, &mut pose);
@@ -97,26 +89,16 @@ fn masked(group: &Group, layer: &Layer, joint: usize) -> f64 {
     if layer.mask == UNMASKED { 1.0 } else { group.mask(layer.mask)[joint].into() }
 }
 
-/// `q` or `-q` (the same rotation), whichever is in the hemisphere of `other`.
-fn towards(other: DVec4, q: DVec4) -> DVec4 {
-    if other.dot(q) < 0.0 { -q } else { q }
-}
-
 fn join(group: &Group, layer: &Layer, weight: f64, time: f64, pose: &mut [LocalPose]) {
     for (joint, (own, beneath)) in sampled(group, layer, time).into_iter().zip(pose).enumerate() {
         let weight = weight * masked(group, layer, joint);
-        let between = |a: DQuat, b: DQuat| {
-            let a = DVec4::from(a);
-            DQuat::from_vec4(a.lerp(towards(a, b.into()), weight).normalize())
-        };
         if layer.kind == LayerKind::Additive {
-            beneath.rotation = between(DQuat::IDENTITY, own.rotation) * beneath.rotation;
-            beneath.translation += weight * own.translation;
-            beneath.scale *= DVec3::ONE.lerp(own.scale, weight);
+            let own = LocalPose::NONE.lerp(own, weight);
+            beneath.rotation = own.rotation * beneath.rotation;
+            beneath.translation += own.translation;
+            beneath.scale *= own.scale;
         } else {
-            beneath.rotation = between(beneath.rotation, own.rotation);
-            beneath.translation = beneath.translation.lerp(own.translation, weight);
-            beneath.scale = beneath.scale.lerp(own.scale, weight);
+            *beneath = beneath.lerp(own, weight);
         }
     }
 }

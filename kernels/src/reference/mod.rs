@@ -81,10 +81,9 @@ impl ReferencePose {
         for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
             let own = match skeleton.rest_of(joint) {
                 JointTransform::Matrix(rows) => rows_to_affine(&rows),
-                JointTransform::Transform(_) => DAffine3 {
-                    matrix3: DMat3::from_quat(l.rotation) * DMat3::from_diagonal(l.scale),
-                    translation: l.translation,
-                },
+                JointTransform::Transform(_) => {
+                    DAffine3::from_scale_rotation_translation(l.scale, l.rotation, l.translation)
+                }
             };
             pose.push(if parent == NO_PARENT { own } else { pose[usize::from(parent)] * own });
         }

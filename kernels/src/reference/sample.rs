@@ -16,6 +16,19 @@ pub struct LocalPose {
 }
 
 impl LocalPose {
+    /// No difference, as clips of differences have it.
+    pub(super) const NONE: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO, scale: DVec3::ONE };
+
+    /// Interpolates to another pose, along the shorter arc.
+    pub(super) fn lerp(self, other: Self, part: f64) -> Self {
+        let rotation = DVec4::from(self.rotation);
+        Self {
+            rotation: DQuat::from_vec4(rotation.lerp(towards(rotation, other.rotation.into()), part).normalize()),
+            translation: self.translation.lerp(other.translation, part),
+            scale: self.scale.lerp(other.scale, part),
+        }
+    }
+
     fn set(&mut self, channel: Channel, value: DVec4) {
         match channel {
             Channel::Rotation => self.rotation = DQuat::from_vec4(value.normalize()),
@@ -23,6 +36,11 @@ impl LocalPose {
             Channel::Scale => self.scale = value.truncate(),
         }
     }
+}
+
+/// `q` or `-q` (the same rotation), whichever is in the hemisphere of `other`.
+pub(super) fn towards(other: DVec4, q: DVec4) -> DVec4 {
+    if other.dot(q) < 0.0 { -q } else { q }
 }
 
 /// Overwrites the channels of a pose that a clip moves.
@@ -55,7 +73,7 @@ fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     for track in &compact.tracks {
         let (a, b) = (decoded(track, &mut bits_before), decoded(track, &mut bits_after));
         let value = match track.channel {
-            Channel::Rotation => sphere(a, if a.dot(b) < 0.0 { -b } else { b }, fraction),
+            Channel::Rotation => sphere(a, towards(a, b), fraction),
             _ => a.lerp(b, fraction),
         };
         local[usize::from(track.joint)].set(track.channel, value);
