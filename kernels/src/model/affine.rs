@@ -1,6 +1,6 @@
 //! Affine matrices in f32 rows and in f64.
 
-use glam::{DAffine3, DMat3, DVec3, Mat3, Quat, Vec3};
+use glam::{DAffine3, DMat4, DVec4, Mat3, Quat, Vec3};
 
 /// Rows of an affine 3x4 matrix: `[m00 m01 m02 tx, m10 m11 m12 ty, m20 m21 m22 tz]`, column vectors.
 pub type Rows = [f32; 12];
@@ -10,15 +10,9 @@ pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.
 
 /// [`Rows`] as an f64 affine.
 pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
-    let r = rows.map(f64::from);
-    DAffine3 {
-        matrix3: DMat3::from_cols(
-            DVec3::new(r[0], r[4], r[8]),
-            DVec3::new(r[1], r[5], r[9]),
-            DVec3::new(r[2], r[6], r[10]),
-        ),
-        translation: DVec3::new(r[3], r[7], r[11]),
-    }
+    let numbers = rows.map(f64::from);
+    let [x, y, z] = [0, 4, 8].map(|first| DVec4::from_slice(&numbers[first..]));
+    DAffine3::from_mat4(DMat4::from_cols(x, y, z, DVec4::W).transpose())
 }
 
 /// The numbers of an f64 affine, in the order of [`Rows`].
