@@ -3,7 +3,7 @@
 use super::keys::close;
 use super::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys};
 use crate::model::ModelError;
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, DVec4};
 
 impl Clip {
     /// The clip as differences from its first frame: the rotation, translation and scale of a joint relative to it.
@@ -17,26 +17,26 @@ impl Clip {
         let raw = self.uncompacted()?;
         let mut made = raw.clone();
         for (index, track) in raw.tracks().iter().enumerate() {
-            let first = raw.value(track, 0, track.interpolation.value_of_key());
+            let own = track.interpolation.value_of_key();
+            let first = raw.value(track, 0, own);
             if track.channel == Channel::Scale && first.truncate().to_array().contains(&0.0) {
                 let place = format!("clip {:?}, track {index} (joint {})", self.name, track.joint);
                 return Err(ModelError::new(place, "its first scale is 0; expected another number"));
             }
             let inverse = || DQuat::from_vec4(first).normalize().conjugate();
-            let tangent = |part: usize| track.interpolation == Interpolation::CubicSpline && part % 3 != 1;
+            let parts = track.interpolation.values_per_key();
             let made = &mut made.values[track.first_value as usize..][..raw.values_of(track).len()];
-            for (part, value) in made.chunks_exact_mut(track.channel.width()).enumerate() {
-                let relative: fn(f64, f64) -> f64 = match track.channel {
-                    Channel::Rotation => {
-                        let q = DQuat::from_array(std::array::from_fn(|c| f64::from(value[c]))) * inverse();
-                        value.copy_from_slice(&q.to_array().map(|v| v as f32));
-                        continue;
-                    }
-                    Channel::Translation if tangent(part) => continue,
-                    Channel::Translation => |v, first| v - first,
-                    Channel::Scale => |v, first| v / first,
+            for (index, out) in made.chunks_exact_mut(track.channel.width()).enumerate() {
+                let (key, part) = (index / parts, index % parts);
+                let value = raw.value(track, key, part);
+                let relative = match track.channel {
+                    Channel::Rotation => DVec4::from(DQuat::from_vec4(value) * inverse()),
+                    Channel::Translation if part == own => value - first,
+                    // A tangent is a difference already.
+                    Channel::Translation => value,
+                    Channel::Scale => value / first,
                 };
-                value.iter_mut().zip(first.to_array()).for_each(|(v, first)| *v = relative((*v).into(), first) as f32);
+                out.iter_mut().zip(relative.to_array()).for_each(|(out, v)| *out = v as f32);
             }
         }
         let weights = self.weights.iter().map(WeightKeys::additive).collect();
