@@ -344,16 +344,14 @@ impl Mesh {
         let mut entries: Vec<_> =
             self.targets.entries().map(|(t, v, d)| (self.sources[v].primitive, t, self.sources[v].vertex, d)).collect();
         entries.sort_unstable();
-        for (primitive, target, vertex, delta) in entries {
-            let target = target as u32;
-            let all = &mut primitives[primitive as usize].targets;
-            if all.last().is_none_or(|last| last.target != target) {
-                all.push(TargetDeltas { target, ..TargetDeltas::default() });
+        for run in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (primitive, target, ..) = run[0];
+            let mut deltas = TargetDeltas { target: target as u32, ..TargetDeltas::default() };
+            for &(_, _, vertex, delta) in run {
+                let tangent = self.targets.tangents().get(delta).copied().unwrap_or_default();
+                deltas.push(vertex, [self.targets.positions()[delta], self.targets.normals()[delta], tangent]);
             }
-            let tangent = self.targets.tangents().get(delta).copied().unwrap_or_default();
-            if let Some(last) = all.last_mut() {
-                last.push(vertex, [self.targets.positions()[delta], self.targets.normals()[delta], tangent]);
-            }
+            primitives[primitive as usize].targets.push(deltas);
         }
     }
 
