@@ -1,6 +1,5 @@
 //! The instruction set of the CPU kernels, chosen once at run time.
 
-use std::env::VarError;
 use std::fmt;
 
 /// Instruction sets that kernels are compiled for, weakest first.
@@ -86,10 +85,9 @@ impl Isa {
     /// # Errors
     /// One line: an unknown name, or an instruction set that this build or this machine lacks.
     pub fn chosen() -> Result<Self, String> {
-        match std::env::var(VARIABLE) {
-            Ok(name) => Self::named(&name),
-            Err(VarError::NotPresent) => Ok(Self::strongest()),
-            Err(VarError::NotUnicode(name)) => Self::named(&name.to_string_lossy()),
+        match std::env::var_os(VARIABLE) {
+            Some(name) => Self::named(&name.to_string_lossy()),
+            None => Ok(Self::strongest()),
         }
     }
 
