@@ -144,8 +144,4 @@ impl Simd<16> for Avx512 {
             columns
         }
     }
-    #[inline(always)]
-    fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
-        unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
-    }
 }

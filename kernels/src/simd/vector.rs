@@ -51,7 +51,7 @@ pub trait Simd<const W: usize>: Copy {
     fn transpose(rows: &mut [Self::V; W]);
     /// Four numbers of each lane, as a vector for each lane.
     fn columns(rows: [Self::V; 4]) -> [Vec4; W];
-    /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns.
+    /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns: those of [`super::run_128`].
     #[inline(always)] // to take on the caller's instruction set
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         a * b + c
