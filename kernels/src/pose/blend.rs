@@ -11,7 +11,7 @@ use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
 use crate::model::Transform;
-use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd, load_group, load_rows, store_rows};
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
 pub(super) fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
@@ -73,11 +73,6 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     }
 
     #[inline(always)] // as above
-    fn load<S: Simd<W>>(self, numbers: &[f32; N]) -> S::V {
-        S::load(&numbers.as_chunks().0[self.vector])
-    }
-
-    #[inline(always)] // as above
     fn pose<S: Simd<W>>(self, slot: usize) -> RegisterPose<S, W> {
         load_rows::<N, W, S, 10>(&self.slots[slot * self.joints + self.joint], self.vector)
     }
@@ -85,7 +80,7 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     /// A share's weights; `None` if a mask makes all of them 0.
     #[inline(always)] // as above
     fn weights<S: Simd<W>>(self, share: &SlotWeights<N>) -> Option<S::V> {
-        let weights = self.load::<S>(&share.weights);
+        let weights = load_group::<N, W, S>(&share.weights, self.vector);
         match &share.mask {
             Mask::All => Some(weights),
             Mask::Same(mask) if mask[self.joint] == 0.0 => None,
@@ -184,7 +179,8 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
             *off = self.off::<S>(momentum, shares);
         }
         let [now, before] = ticks;
-        let (offset, speed) = (self.load::<S>(&momentum.offset), self.load::<S>(&momentum.speed));
+        let offset = load_group::<N, W, S>(&momentum.offset, self.vector);
+        let speed = load_group::<N, W, S>(&momentum.speed, self.vector);
         // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
         let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
         let mut rotation = [S::splat(0.0); 4];
@@ -211,7 +207,7 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
                 without = with;
             }
         }
-        let coming = self.load::<S>(&momentum.coming);
+        let coming = load_group::<N, W, S>(&momentum.coming, self.vector);
         for (without, with) in without.iter_mut().zip(&mut with) {
             let (a, b) = (*without, *with);
             (*without, *with) = (S::select_negative(coming, a, b), S::select_negative(coming, b, a));
