@@ -98,22 +98,22 @@ struct Gathered {
 
 /// Sorts vertices by their sets of joints, and cuts them into clusters.
 fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
-    let set = |vertex: usize| {
-        // Padding repeats a joint, so it adds none.
-        let mut joints: Vec<u16> = mesh.influences_of(vertex).map(|pair| pair.0).collect();
-        joints.sort_unstable();
-        joints.dedup();
-        joints
-    };
+    let set = |vertex: usize| sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
     let mut sorted: Vec<(Vec<u16>, usize)> = (0..mesh.vertex_count()).map(|vertex| (set(vertex), vertex)).collect();
     sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
-    let cluster = |members: &[(Vec<u16>, usize)]| {
-        let mut joints = members.iter().flat_map(|(joints, _)| joints.iter().copied()).collect::<Vec<_>>();
-        joints.sort_unstable();
-        joints.dedup();
-        Gathered { vertices: members.iter().map(|(_, vertex)| *vertex).collect(), joints }
+    let cluster = |members: &[(Vec<u16>, usize)]| Gathered {
+        vertices: members.iter().map(|(_, vertex)| *vertex).collect(),
+        joints: sorted_set(members.iter().flat_map(|(joints, _)| joints.iter().copied())),
     };
     sorted.chunks(lanes).map(cluster).collect()
+}
+
+/// Joints in rising order, each once: padding repeats one.
+fn sorted_set(joints: impl Iterator<Item = u16>) -> Vec<u16> {
+    let mut joints: Vec<u16> = joints.collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
 }
 
 /// Skins one instance of the mesh of `clusters`. The other arguments are as for [`super::skin`].

@@ -1,13 +1,12 @@
 //! Skins one instance, one vertex at a time: the most readable kernel.
 
+use super::words::MOST_FLOATS;
 use crate::model::{Mesh, Rows, Shape, VertexRun};
 use crate::vertex::{Normals, VertexFormat, octahedral, pack};
 use std::ops::Range;
 
 /// Vertices that are packed together.
 const BATCH: usize = 64;
-/// Most numbers of a vertex.
-const MOST_FLOATS: usize = 10;
 
 /// Skins one instance.
 ///

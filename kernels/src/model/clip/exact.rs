@@ -74,9 +74,8 @@ fn interpolated(
     }
 }
 
-fn arc(a: DVec4, b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
+fn arc(a: DVec4, mut b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
     let mut cos = a.dot(b);
-    let mut b = b;
     if cos < 0.0 && blend != RotationBlend::AuthoredPath {
         b = -b;
         cos = -cos;
