@@ -54,7 +54,7 @@ pub enum PaletteOut<'a> {
     /// [`Width::Block`].
     Lanes(&'a mut [Affine<BLOCK>]),
     /// As [`PaletteOut::Lanes`], but the share of a block that [is sparse](is_sparse) begins with
-    /// `[instance][entry][12]`, of [`sparse_rows`]. Only for [`Width::Block`].
+    /// `[instance][entry][12]`, which [`Palettes::of`](super::Palettes::of) reads. Only for [`Width::Block`].
     Mixed(&'a mut [Affine<BLOCK>]),
     /// For kernels that read one instance at a time: `[instance][entry][12]`, group after group, of
     /// [`Crowd::palette_entries`] items.
@@ -72,14 +72,6 @@ pub enum PaletteOut<'a> {
 /// not count as sparse.
 pub fn is_sparse(crowd: &Crowd, block: &Block) -> bool {
     block.instances.len() <= SPARSE && crowd.poses().is_none()
-}
-
-/// The palettes of a sparse block, `[instance][entry]`, in its share of [`PaletteOut::Mixed`].
-///
-/// # Panics
-/// The block has more instances than lanes, or a share of another length.
-pub fn sparse_rows<'a>(block: &Block, share: &'a [Affine<BLOCK>]) -> &'a [Rows] {
-    &bytemuck::cast_slice(share)[..block.instances.len() * share.len()]
 }
 
 /// A result of posing that [`CrowdPose::read`] copies out.

@@ -31,7 +31,7 @@ mod shares;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
-pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width, is_sparse, sparse_rows};
+pub use crowd_pose::{CrowdPose, PaletteOut, PoseData, PoseMemory, SkinBlock, Width, is_sparse};
 pub use ends::Ends;
 pub use palettes::{BlockPalettes, Palettes};
 pub use rates::KeySpan;

@@ -1,6 +1,6 @@
 //! Palettes of a crowd in any layout that posing writes.
 
-use super::{Affine, is_sparse, sparse_rows};
+use super::{Affine, is_sparse};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
 use crate::model::Rows;
@@ -33,10 +33,11 @@ impl<'a> Palettes<'a> {
     /// There are fewer palettes than the crowd has.
     pub fn of(self, crowd: &Crowd, block: &Block) -> BlockPalettes<'a> {
         let entries = crowd.groups()[block.group].model.palette_joints().len();
+        let count = block.instances.len() * entries;
         match self {
-            Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..block.instances.len() * entries]),
+            Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..count]),
             Self::Mixed(lanes) if is_sparse(crowd, block) => {
-                BlockPalettes::Rows(sparse_rows(block, &lanes[block.first_entry..][..entries]))
+                BlockPalettes::Rows(&bytemuck::cast_slice(&lanes[block.first_entry..][..entries])[..count])
             }
             Self::Lanes(lanes) | Self::Mixed(lanes) => BlockPalettes::Lanes(&lanes[block.first_entry..][..entries]),
         }
