@@ -14,8 +14,8 @@ use crate::gltf::names;
 use document::{Document, Use, append};
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, JointTransform, Keys, Model, ModelParts, NO_PARENT, PrimitiveData,
-    Rows, Skeleton, SkinData, Transform,
+    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts, NO_PARENT,
+    PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -248,18 +248,9 @@ impl Writer {
         if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
             keys::hold_until(keys, clip.duration());
         }
-        let mut curves = Vec::with_capacity(tracks.len());
-        for (node, Keys { channel, interpolation, times, values, .. }) in tracks {
-            curves.push((node, channel.name(), interpolation, times, values));
-        }
-        for (node, targets) in &self.meshes {
-            if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
-                curves.push((*node, "weights", keys.interpolation, keys.times, keys.values));
-            }
-        }
         let mut inputs = HashMap::new();
         let (mut samplers, mut channels) = (Vec::new(), Vec::new());
-        for (node, path, interpolation, times, values) in curves {
+        let mut add = |node: usize, path: &str, interpolation: Interpolation, times: &[f32], values: &[f32]| {
             let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
             let times = times.as_chunks::<1>().0;
             let input = *inputs.entry(bits).or_insert_with(|| self.document.bounded_floats(times, Use::Other));
@@ -271,6 +262,14 @@ impl Writer {
             let interpolation = names::interpolation(interpolation);
             channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
             samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        };
+        for (node, keys) in &tracks {
+            add(*node, keys.channel.name(), keys.interpolation, &keys.times, &keys.values);
+        }
+        for (node, targets) in &self.meshes {
+            if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
+                add(*node, "weights", keys.interpolation, &keys.times, &keys.values);
+            }
         }
         self.document.add("animations", json!({"name": clip.name(), "channels": channels, "samplers": samplers}));
         Ok(())
