@@ -32,11 +32,8 @@ pub(super) fn resampled(clip: &Clip, raw: &RawKeys, track: &Track) -> Keys {
     keys
 }
 
-/// Makes a track hold its last value until `time`.
+/// Makes a track hold its last value until `time`, which is after its last key.
 pub(super) fn hold_until(keys: &mut Keys, time: f32) {
-    if keys.times.last().is_none_or(|&last| last >= time) {
-        return;
-    }
     keys.times.push(time);
     let (width, count) = (keys.channel.width(), keys.values.len());
     if keys.interpolation == Interpolation::CubicSpline {
