@@ -50,18 +50,17 @@ impl Component {
     }
 }
 
-/// Elements at a stride, checked to be inside their buffer view.
+/// Elements at a stride, checked to be inside their buffer view: the bytes end with the last one.
 struct Elements<'a> {
     bytes: &'a [u8],
     stride: usize,
-    count: usize,
 }
 
 impl Elements<'_> {
     fn decode<T, const N: usize>(&self, component: &Component, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
         let number = |bytes: &[u8], c: usize| (component.read)(&bytes[c * component.size..]);
         let element = |bytes: &[u8]| std::array::from_fn(|c| convert(number(bytes, c)));
-        self.bytes.chunks(self.stride).take(self.count).map(element).collect()
+        self.bytes.chunks(self.stride).map(element).collect()
     }
 }
 
@@ -69,7 +68,8 @@ impl Elements<'_> {
 struct CheckedAccessor<'a> {
     count: u64,
     component: &'static Component,
-    normalized: bool,
+    /// The number that stands for 1, if not 1 itself.
+    one: Option<f64>,
     /// The elements; `None` means zeros.
     base: Option<Elements<'a>>,
     sparse: Option<(Vec<u32>, Elements<'a>)>,
@@ -89,9 +89,8 @@ impl CheckedAccessor<'_> {
         values
     }
 
-    fn to_float(&self) -> impl Fn(f64) -> f32 + use<> {
-        let one = self.component.one.filter(|_| self.normalized);
-        move |number| one.map_or(number, |one| (number / one).max(-1.0)) as f32
+    fn float(&self, number: f64) -> f32 {
+        self.one.map_or(number, |one| (number / one).max(-1.0)) as f32
     }
 }
 
@@ -107,22 +106,19 @@ impl<'a> Reader<'a> {
     /// refers to the accessor.
     pub(super) fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
-        self.finite(index, user, layout.read(layout.to_float()))
+        self.finite(index, user, layout.read(|number| layout.float(number)))
     }
 
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
     /// those that it lists.
     pub(super) fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>, Fault> {
         let layout = self.layout::<3>(index, user, true)?;
-        ensure(layout.count == count as u64, || {
-            Fault::new(user, format!("{} elements; expected {count}, as POSITION has", layout.count))
-        })?;
+        check_count(user, layout.count as usize, count)?;
+        let to_float = |number| layout.float(number);
         let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
             (None, None) => (Vec::new(), Vec::new()),
-            (None, Some((indices, elements))) => {
-                (indices.clone(), elements.decode(layout.component, layout.to_float()))
-            }
-            (Some(_), _) => ((0..count as u32).collect(), layout.read(layout.to_float())),
+            (None, Some((indices, elements))) => (indices.clone(), elements.decode(layout.component, to_float)),
+            (Some(_), _) => ((0..count as u32).collect(), layout.read(to_float)),
         };
         let values = self.finite(index, user, values)?;
         Ok(indices.into_iter().zip(values).filter(|(_, value)| *value != [0.0; 3]).collect())
@@ -171,7 +167,8 @@ impl<'a> Reader<'a> {
         };
         self.budget.charge(elements.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
         let count = accessor.count;
-        let mut layout = CheckedAccessor { count, component, normalized: accessor.normalized, base, sparse: None };
+        let one = component.one.filter(|_| accessor.normalized);
+        let mut layout = CheckedAccessor { count, component, one, base, sparse: None };
         let Some(sparse) = &accessor.sparse else { return Ok(layout) };
         ensure((1..=count).contains(&sparse.count), || {
             let problem = format!("{}; expected 1 to the accessor's count, which is {count}", sparse.count);
@@ -232,9 +229,13 @@ impl<'a> Reader<'a> {
             let problem = format!("{count} elements of {size} bytes every {stride} from {offset}; {expected}");
             return Err(Fault::new(place(), problem));
         };
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(Elements { bytes, stride, count })
+        Ok(Elements { bytes, stride })
     }
+}
+
+/// Refuses an attribute that has not as many elements as the positions of its primitive.
+pub(super) fn check_count(user: &str, count: usize, expected: usize) -> Result<(), Fault> {
+    ensure(count == expected, || Fault::new(user, format!("{count} elements; expected {expected}, as POSITION has")))
 }
 
 fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {

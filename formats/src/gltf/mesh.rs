@@ -1,6 +1,6 @@
 //! Conversion of mesh primitives to vertex streams and triangle lists.
 
-use super::accessor::Reader;
+use super::accessor::{Reader, check_count};
 use super::document::Primitive;
 use crate::fault::{Fault, ensure, item};
 use crate::strips;
@@ -129,14 +129,8 @@ impl PrimitiveReader<'_> {
         let Some(&accessor) = self.primitive.attributes.get(name) else { return Ok(None) };
         let path = self.path(&format!("attributes.{name}"));
         let values = self.reader.floats(accessor, &path)?;
-        self.check_count(path, values.len(), count.unwrap_or(values.len()))?;
+        check_count(&path, values.len(), count.unwrap_or(values.len()))?;
         Ok(Some(values))
-    }
-
-    fn check_count(&self, path: String, count: usize, expected: usize) -> Result<(), Fault> {
-        ensure(count == expected, || {
-            Fault::new(path, format!("{count} elements; expected {expected}, as POSITION has"))
-        })
     }
 
     /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
@@ -164,7 +158,7 @@ impl PrimitiveReader<'_> {
                 return Err(Fault::new(path("JOINTS"), problem));
             };
             let joints: Vec<[u32; 4]> = self.reader.integers(accessor, &path("JOINTS"))?;
-            self.check_count(path("JOINTS"), joints.len(), count)?;
+            check_count(&path("JOINTS"), joints.len(), count)?;
             let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
                 return refused(format!("JOINTS_{set} without WEIGHTS_{set}; expected both"));
             };
