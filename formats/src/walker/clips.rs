@@ -230,37 +230,34 @@ impl Gait {
             return self.foot_on_ground(rig, phase);
         }
         const STEP: f64 = 1e-4;
+        // Degrees in x, the ankle's place in y and z.
         let key = |phase: f64| {
             let foot = self.foot_on_ground(rig, phase);
-            [foot.ankle.y, foot.ankle.z, foot.pitch]
+            foot.ankle.with_x(foot.pitch)
         };
-        let slope = |a: [f64; 3], b: [f64; 3], time: f64| std::array::from_fn(|i| (b[i] - a[i]) / time);
         let mut keys = vec![(self.stance, key(self.stance))];
-        keys.extend(self.swing.iter().map(|k| (k.phase, [k.height, k.ahead, k.pitch])));
+        keys.extend(self.swing.iter().map(|k| (k.phase, dvec3(k.pitch, k.height, k.ahead))));
         keys.push((1.0, key(0.0)));
         let last = keys.len() - 1;
-        let tangents: Vec<[f64; 3]> = (0..=last)
-            .map(|i| match i {
-                // At the ends the slope is that of the ground's motion.
-                0 => slope(key(self.stance - STEP), key(self.stance), STEP),
-                i if i == last => slope(key(0.0), key(STEP), STEP),
-                i => slope(keys[i - 1].1, keys[i + 1].1, keys[i + 1].0 - keys[i - 1].0),
-            })
-            .collect();
+        let slope = |i: usize| match i {
+            // At the ends the slope is that of the ground's motion.
+            0 => (key(self.stance) - key(self.stance - STEP)) / STEP,
+            i if i == last => (key(STEP) - key(0.0)) / STEP,
+            i => (keys[i + 1].1 - keys[i - 1].1) / (keys[i + 1].0 - keys[i - 1].0),
+        };
         let i = (1..last).find(|&i| phase < keys[i].0).unwrap_or(last) - 1;
-        let width = keys[i + 1].0 - keys[i].0;
-        let t = (phase - keys[i].0) / width;
-        let [height, ahead, pitch] = std::array::from_fn(|c| {
-            let (a, b) = (keys[i].1[c], keys[i + 1].1[c]);
-            let (da, db) = (tangents[i][c] * width, tangents[i + 1][c] * width);
-            // Hermite interpolation.
-            let (t2, t3) = (t * t, t * t * t);
-            a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2)
-        });
+        let ((start, a), (end, b)) = (keys[i], keys[i + 1]);
+        let width = end - start;
+        let (da, db) = (slope(i) * width, slope(i + 1) * width);
+        let t = (phase - start) / width;
+        let (t2, t3) = (t * t, t * t * t);
+        // Hermite interpolation.
+        let foot =
+            a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2);
         let relaxed = smooth_step((phase - self.stance) / (0.5 * (1.0 - self.stance)));
         FootPlan {
-            ankle: dvec3(rig.landmarks.ankle.x - self.narrow, height, ahead),
-            pitch,
+            ankle: foot.with_x(rig.landmarks.ankle.x - self.narrow),
+            pitch: foot.x,
             toes_up: self.toe_off_pitch * (1.0 - relaxed),
         }
     }
