@@ -6,7 +6,7 @@ use glam::{DVec3, dvec3};
 use skinbench_kernels::model::Material;
 
 /// Cover of a part of the skin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cloth {
     Skin,
     Hair,

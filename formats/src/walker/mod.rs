@@ -18,12 +18,11 @@ mod weights;
 pub use clips::{RUN_SPEED, WALK_SPEED};
 pub use people::People;
 
-use body::Body;
 use cloth::Cloth;
 use glam::DVec3;
 use rayon::prelude::*;
 use rig::{JOINTS, Rig};
-use skinbench_kernels::model::{Influences, Material, Model, ModelError, ModelParts, PrimitiveData, SkinData};
+use skinbench_kernels::model::{Material, Model, ModelError, ModelParts, PrimitiveData, SkinData};
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 use surface::{Surface, surface};
@@ -50,10 +49,8 @@ pub fn walker(vertices: u32) -> Result<Model, ModelError> {
 struct Base {
     rig: Rig,
     surface: Surface,
-    /// Joints and weights of each vertex.
-    influences: Influences,
-    /// Triangles with their cover, sorted by it.
-    triangles: Vec<(Cloth, [u32; 3])>,
+    /// What all models share: influences, texture coordinates, and triangles with their cover as material.
+    primitive: PrimitiveData,
 }
 
 impl Base {
@@ -66,9 +63,18 @@ impl Base {
         let (surface, body) = surface(&rig.landmarks, vertices);
         let weights = Weights::new(&rig, body.finger_join);
         let held: Vec<_> = surface.positions.par_iter().map(|&p| weights.of(p, &body)).collect();
-        let influences = held.iter().map(|pairs| pairs.map(|(joint, weight)| (joint as u16, weight as f32))).collect();
-        let triangles = covered(&rig, &surface, &body);
-        Ok(Self { rig, surface, influences, triangles })
+        let covered = |&corners: &[u32; 3]| {
+            let sum: DVec3 = corners.iter().map(|&vertex| surface.positions[vertex as usize]).sum();
+            (Cloth::at(sum / 3.0, &rig.landmarks, &body) as u16, corners)
+        };
+        let mut primitive = PrimitiveData {
+            uvs: Some(surface.positions.iter().map(uv).collect()),
+            influences: held.iter().map(|own| own.map(|(joint, weight)| (joint as u16, weight as f32))).collect(),
+            dumped_vertices: surface.positions.len() as u32,
+            ..PrimitiveData::default()
+        };
+        primitive.set_triangles(surface.triangles.iter().map(covered).collect());
+        Ok(Self { rig, surface, primitive })
     }
 
     /// The model with this rig and these vertices at rest, in metres of the walker.
@@ -81,16 +87,12 @@ impl Base {
         material: impl Fn(Cloth) -> Material,
     ) -> Result<Model, ModelError> {
         let skeleton = rig.skeleton()?;
-        let mut primitive = PrimitiveData {
+        let primitive = PrimitiveData {
+            positions: positions.iter().map(|&p| (p * rig.size).as_vec3().to_array()).collect(),
             normals: Some(normals.iter().map(|normal| normal.as_vec3().to_array()).collect()),
             tangents: Some(normals.iter().map(tangent).collect()),
-            uvs: Some(self.surface.positions.iter().map(uv).collect()),
-            dumped_vertices: positions.len() as u32,
-            positions: positions.iter().map(|&p| (p * rig.size).as_vec3().to_array()).collect(),
-            influences: self.influences.clone(),
-            ..PrimitiveData::default()
+            ..self.primitive.clone()
         };
-        primitive.set_triangles(self.triangles.iter().map(|&(cloth, corners)| (cloth as u16, corners)).collect());
         let skin = SkinData { name: name.into(), ..SkinData::at_rest(&skeleton, (0..JOINTS as u16).collect())? };
         Model::new(ModelParts {
             clips: clips::clips(rig)?,
@@ -98,21 +100,6 @@ impl Base {
             ..ModelParts::new(name, skeleton, skin, vec![primitive])
         })
     }
-}
-
-/// The triangles with the cover at their centres, sorted by cover.
-fn covered(rig: &Rig, surface: &Surface, body: &Body) -> Vec<(Cloth, [u32; 3])> {
-    let mut triangles: Vec<(Cloth, [u32; 3])> = surface
-        .triangles
-        .iter()
-        .map(|&triangle| {
-            let sum: DVec3 = triangle.iter().map(|&vertex| surface.positions[vertex as usize]).sum();
-            (Cloth::at(sum / 3.0, &rig.landmarks, body), triangle)
-        })
-        .collect();
-    // Stable, so that neighbours stay neighbours.
-    triangles.sort_by_key(|&(cloth, _)| cloth);
-    triangles
 }
 
 /// Once around the body's axis and up from the ground; the seam is down the back, without duplicate vertices.

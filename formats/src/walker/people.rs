@@ -12,7 +12,7 @@ use super::rig::{
 use glam::{DMat3, DVec3, dvec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use skinbench_kernels::model::{Material, Model, ModelError, area_normals};
+use skinbench_kernels::model::{Material, Model, ModelError, Subset, area_normals};
 
 /// Seed of all people; each has a stream of its own.
 const SEED: u64 = 24;
@@ -163,8 +163,10 @@ impl People {
     pub fn new(vertices: u32) -> Result<Self, ModelError> {
         let base = Base::new(vertices)?;
         let mut covers = vec![[0.0; Cloth::ALL.len()]; base.surface.positions.len()];
-        for (cloth, triangle) in &base.triangles {
-            triangle.iter().for_each(|&vertex| covers[vertex as usize][*cloth as usize] += 1.0);
+        for Subset { material, indices } in &base.primitive.subsets {
+            for &vertex in &base.primitive.indices[indices.start as usize..indices.end as usize] {
+                covers[vertex as usize][usize::from(*material)] += 1.0;
+            }
         }
         for cover in &mut covers {
             let sum: f64 = cover.iter().sum();
@@ -181,14 +183,15 @@ impl People {
     pub fn person(&self, number: u32) -> Result<Model, ModelError> {
         let mut random = Pcg32::new(SEED, number.into());
         let build = Build::of(&mut random);
-        let Base { rig: from, surface, influences, .. } = &self.base;
+        let Base { rig: from, surface, primitive } = &self.base;
         let rig = from.stretched(|joint| build.stretch(joint), build.size);
         let flesh: [DMat3; JOINTS] =
             std::array::from_fn(|joint| build.flesh(joint, DMat3::from_quat(from.joints[joint].orientation)));
         let positions: Vec<DVec3> = (0..surface.positions.len())
             .map(|vertex| {
                 let p = surface.positions[vertex];
-                let moved: DVec3 = influences
+                let moved: DVec3 = primitive
+                    .influences
                     .of(vertex)
                     .map(|(joint, weight)| {
                         let joint = usize::from(joint);
@@ -201,7 +204,7 @@ impl People {
                 moved + surface.normals[vertex] * (thick + build.belly(p))
             })
             .collect();
-        let sums = area_normals(&positions, self.base.triangles.iter().map(|(_, corners)| corners));
+        let sums = area_normals(&positions, primitive.indices.as_chunks::<3>().0);
         let normals: Vec<DVec3> =
             sums.iter().zip(&surface.normals).map(|(sum, &instead)| sum.normalize_or(instead)).collect();
         let mut pick = |colours: &[[f32; 3]]| colours[random.next_u32() as usize % colours.len()];
