@@ -297,25 +297,21 @@ impl Rig {
         self.joints.push(RigJoint { name: name.into(), parent, position, orientation });
     }
 
-    /// Origin and axes of the joint's parent; zero and the identity for a root.
-    fn frame_of_parent(&self, joint: usize) -> (DVec3, DQuat) {
-        self.joints[joint].parent.map_or((DVec3::ZERO, DQuat::IDENTITY), |p| {
-            let parent = &self.joints[p];
-            (parent.position, parent.orientation)
-        })
+    /// A joint's parent. The root has the origin and the axes of the model, and counts as its own parent.
+    fn parent_of(&self, joint: usize) -> &RigJoint {
+        &self.joints[self.joints[joint].parent.unwrap_or(joint)]
     }
 
     /// A joint's rotation relative to its parent, after a rotation `delta` from the rest pose in the model's axes at
     /// rest.
     pub(super) fn local_rotation(&self, joint: usize, delta: DQuat) -> DQuat {
-        let (_, parent) = self.frame_of_parent(joint);
-        parent.conjugate() * delta * self.joints[joint].orientation
+        self.parent_of(joint).orientation.conjugate() * delta * self.joints[joint].orientation
     }
 
     /// A joint's translation in its parent's axes, after a move by `offset` in the model's axes at rest.
     pub(super) fn local_translation(&self, joint: usize, offset: DVec3) -> DVec3 {
-        let (position, orientation) = self.frame_of_parent(joint);
-        orientation.conjugate() * (self.joints[joint].position + offset - position) * self.size
+        let parent = self.parent_of(joint);
+        parent.orientation.conjugate() * (self.joints[joint].position + offset - parent.position) * self.size
     }
 
     /// The rig with each joint's offset from its parent (in the model's axes at rest) multiplied by `stretch(joint)`.
