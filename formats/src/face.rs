@@ -130,14 +130,15 @@ fn pushes(seed: u64) -> Vec<FacePush> {
 impl FacePush {
     /// Displacement of a point on the unit sphere.
     fn at(&self, point: DVec3) -> DVec3 {
-        let distance = DVec2::new(point.x, point.y).distance(self.place) / self.radius;
-        if point.z <= 0.0 || distance >= 1.0 {
-            return DVec3::ZERO;
-        }
-        let fall = 1.0 - distance * distance;
         // Less towards the sides, so that nothing tears where the face ends.
-        self.way * (fall * fall * (2.0 * point.z).min(1.0))
+        self.way * (bump(point, self.place, self.radius) * (2.0 * point.z).min(1.0))
     }
+}
+
+/// Falls from 1 at a place of the face to 0 at a distance of `radius`; `point` is on the unit sphere.
+fn bump(point: DVec3, place: DVec2, radius: f64) -> f64 {
+    let distance = point.truncate().distance(place) / radius;
+    if point.z > 0.0 && distance < 1.0 { (1.0 - distance * distance).powi(2) } else { 0.0 }
 }
 
 /// The head: rings of vertices from one pole to the other, without a seam.
@@ -180,10 +181,7 @@ impl Head {
 
     /// The place of a point of the unit sphere on the face.
     fn place(point: DVec3) -> DVec3 {
-        let bump = |x: f64, y: f64, radius: f64| {
-            let distance = DVec2::new(point.x, point.y).distance(DVec2::new(x, y)) / radius;
-            if point.z > 0.0 && distance < 1.0 { (1.0 - distance * distance).powi(2) } else { 0.0 }
-        };
+        let bump = |x: f64, y: f64, radius: f64| bump(point, DVec2::new(x, y), radius);
         let nose = 0.022 * bump(0.0, -0.05, 0.2) + 0.01 * bump(0.0, 0.08, 0.16);
         let chin = 0.008 * bump(0.0, -0.75, 0.3);
         let eyes = -0.006 * (bump(0.38, 0.18, 0.18) + bump(-0.38, 0.18, 0.18));
