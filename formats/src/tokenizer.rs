@@ -61,17 +61,11 @@ impl<'a> Scanner<'a> {
 
     /// The next token, without consuming it.
     pub(super) fn peek(&self) -> Option<Token<'a>> {
-        let mut offset = self.at;
-        loop {
-            let rest = &self.text[offset..];
-            let skipped = rest.len() - rest.trim_start().len();
-            offset += skipped;
-            if !(self.syntax.comments && self.text[offset..].starts_with("//")) {
-                break;
-            }
-            offset += self.text[offset..].find('\n').unwrap_or(self.text.len() - offset);
+        let mut rest = self.text[self.at..].trim_start();
+        while self.syntax.comments && rest.starts_with("//") {
+            rest = rest.find('\n').map_or("", |end| rest[end..].trim_start());
         }
-        let rest = &self.text[offset..];
+        let offset = self.text.len() - rest.len();
         let first = rest.chars().next()?;
         let length = if first == '"' {
             let line = rest.find('\n').unwrap_or(rest.len());
