@@ -107,13 +107,11 @@ fn to_rgba(pixels: &[u8], bytes_per_pixel: usize) -> Vec<u8> {
 
 /// Reads an image's bytes and names its file in errors.
 fn in_file<T>(image: &Image, read: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, String> {
-    match image {
-        Image::Embedded(bytes) => read(bytes).map_err(|problem| format!("embedded image: {problem}")),
-        Image::File(path) => {
-            let bytes = encoded(image)?;
-            read(&bytes).map_err(|problem| format!("{}: {problem}", path.display()))
-        }
-    }
+    let name = match image {
+        Image::Embedded(_) => "embedded image".into(),
+        Image::File(path) => path.display().to_string(),
+    };
+    read(&encoded(image)?).map_err(|problem| format!("{name}: {problem}"))
 }
 
 fn one_line(error: impl std::fmt::Display) -> String {
