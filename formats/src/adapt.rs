@@ -124,8 +124,7 @@ mod resample {
 
     pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {
         let materials = vertex_materials(primitive);
-        let all: Vec<u32> = primitive.indices.clone();
-        let (mut primitive_now, mut materials) = gathered(primitive, &materials, &all);
+        let (mut primitive_now, mut materials) = gathered(primitive, &materials, &primitive.indices);
         while primitive_now.positions.len() < target {
             if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
                 return Err(ModelError::new("vertices", format!("{target} in one primitive are too many")));

@@ -121,8 +121,7 @@ impl NodeRig {
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
         for &n in &order {
-            let parent = parents[n].map(|p| roles[p].under_joint);
-            roles[n].under_joint = roles[n].joint || parent.unwrap_or(false);
+            roles[n].under_joint = roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
             roles[n].carries = roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
         }
         let mut locals = vec![None; nodes.len()];
