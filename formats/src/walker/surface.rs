@@ -63,14 +63,13 @@ impl WarpedGrid {
         let cells = (half / spacing).ceil().as_uvec3() * 2 + 4;
         let centre = (BOX[0] + BOX[1]) * 0.5;
         let hand = at.wrist + at.hand_axis * 0.115 + dvec3(0.0, 0.0, 0.01);
-        let lens = |centre, radii, magnification| Lens { centre, radii, magnification };
         let radii = DVec3::splat(0.40);
         Self {
             lenses: [
-                lens(hand, radii, HAND_MAGNIFICATION),
-                lens(dvec3(-hand.x, hand.y, hand.z), radii, HAND_MAGNIFICATION),
-                lens(dvec3(0.0, 1.63, 0.04), dvec3(0.34, 0.34, 0.34), 2.0),
-                lens(dvec3(0.0, 0.02, 0.06), dvec3(0.50, 0.36, 0.40), 1.9),
+                Lens { centre: hand, radii, magnification: HAND_MAGNIFICATION },
+                Lens { centre: dvec3(-hand.x, hand.y, hand.z), radii, magnification: HAND_MAGNIFICATION },
+                Lens { centre: dvec3(0.0, 1.63, 0.04), radii: DVec3::splat(0.34), magnification: 2.0 },
+                Lens { centre: dvec3(0.0, 0.02, 0.06), radii: dvec3(0.50, 0.36, 0.40), magnification: 1.9 },
             ],
             spacing,
             centre,

@@ -125,7 +125,9 @@ impl Weights {
         let side = if p.x >= 0.0 { BodySide::Left } else { BodySide::Right };
         let left = side.point(p);
 
-        let arm = self.shoulder.step(left) * self.arm_side(left, body);
+        // 0 on the trunk, 1 on the arm, half in the armpit.
+        let arm_side = step(body.trunk(left) - body.arm(left) - 0.004, 0.055);
+        let arm = self.shoulder.step(left) * arm_side;
         if arm > 0.0 {
             self.deal_arm(&mut weights, arm, left, body, side);
         }
@@ -149,11 +151,6 @@ impl Weights {
         weights[JAW] += head * jaw * 0.85;
         weights[HEAD] = head * (1.0 - eye - jaw * 0.85);
         largest(&weights)
-    }
-
-    /// 0 on the trunk, 1 on the arm, half in the armpit.
-    fn arm_side(&self, left: DVec3, body: &Body) -> f64 {
-        step(body.trunk(left) - body.arm(left) - 0.004, 0.055)
     }
 
     fn deal_arm(&self, weights: &mut [f64; JOINTS], share: f64, p: DVec3, body: &Body, side: BodySide) {
