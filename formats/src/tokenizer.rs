@@ -8,7 +8,6 @@ use crate::read_file::{read_text, stem};
 use std::path::Path;
 
 /// Tokens of a format besides words and quoted strings.
-#[derive(Clone, Copy)]
 pub(super) struct Syntax {
     /// Characters that are tokens by themselves.
     pub(super) marks: &'static str,

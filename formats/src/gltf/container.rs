@@ -10,7 +10,6 @@ const HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
 /// The parts of a file. A `.gltf` is JSON only.
-#[derive(Debug, PartialEq)]
 pub(super) struct Container<'a> {
     pub(super) json: &'a [u8],
     /// The BIN chunk, buffer 0 of a `.glb`.

@@ -6,7 +6,6 @@ use glam::{DVec3, dvec3};
 /// A sphere swept along a segment while its radius changes linearly.
 ///
 /// The exact distance, after Inigo Quilez's `sdRoundCone`.
-#[derive(Debug, Clone, Copy)]
 struct RoundCone {
     start: DVec3,
     axis: DVec3,
@@ -58,7 +57,6 @@ fn smooth_max(a: f64, b: f64, k: f64) -> f64 {
 }
 
 /// Round cones joined with one radius of blending.
-#[derive(Debug, Clone)]
 struct Blend {
     cones: Vec<RoundCone>,
     k: f64,
@@ -90,7 +88,6 @@ impl Blend {
 }
 
 /// Bounding sphere of a part of the body, which is not evaluated from afar.
-#[derive(Debug, Clone, Copy)]
 struct Sphere {
     centre: DVec3,
     radius: f64,
@@ -107,7 +104,6 @@ impl Sphere {
 /// The signed distance field: negative inside, in metres, with a slope of at most one.
 ///
 /// Only left limbs are stored; the right ones are evaluated at the mirrored point.
-#[derive(Debug, Clone)]
 pub(super) struct Body {
     trunk: Blend,
     trunk_sides: Blend,

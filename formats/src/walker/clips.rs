@@ -43,7 +43,6 @@ struct KeyPose<'a> {
 }
 
 /// Position and rotation of a foot, relative to the rest pose.
-#[derive(Debug, Clone, Copy)]
 struct FootPlan {
     /// Ankle of the left foot; the right foot is mirrored.
     ankle: DVec3,
@@ -54,7 +53,6 @@ struct FootPlan {
 }
 
 /// Pose of an arm that hangs or swings; degrees.
-#[derive(Debug, Clone, Copy)]
 struct ArmPlan {
     /// Rotation of the upper arm backward (negative: forward).
     swing: f64,
@@ -165,7 +163,6 @@ impl<'a> KeyPose<'a> {
 }
 
 /// Position of the ankle at a moment of the swing: above the ground, and behind (negative) or ahead of the pelvis.
-#[derive(Debug, Clone, Copy)]
 struct SwingKey {
     phase: f64,
     height: f64,

@@ -50,7 +50,6 @@ const HAIRS: [[f32; 3]; 6] = [
 ];
 
 /// Proportions of a person, as factors of the walker's, and thicknesses in metres of the walker.
-#[derive(Debug, Clone)]
 struct Build {
     /// Of the whole.
     size: f64,

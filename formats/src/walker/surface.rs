@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// A closed surface in model space, metres; triangles counter-clockwise seen from outside.
-#[derive(Debug, Clone)]
 pub(super) struct Surface {
     pub positions: Vec<DVec3>,
     pub normals: Vec<DVec3>,
@@ -24,7 +23,6 @@ const CELL_ASPECT: DVec3 = dvec3(1.0, 1.4, 1.0);
 const BOX: [DVec3; 2] = [dvec3(-0.80, -0.06, -0.24), dvec3(0.80, 1.80, 0.30)];
 
 /// A part of space in which cells are `magnification` times finer at the centre, and unchanged from `radii` outwards.
-#[derive(Debug, Clone, Copy)]
 struct Lens {
     centre: DVec3,
     radii: DVec3,

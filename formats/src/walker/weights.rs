@@ -12,7 +12,6 @@ use glam::{DVec3, dvec3};
 pub(super) const MOST: usize = 4;
 
 /// Border between two joints of a chain: the transition is within `half_width` metres of a plane.
-#[derive(Debug, Clone, Copy)]
 struct Seam {
     /// The joint beyond the plane.
     joint: usize,
@@ -58,7 +57,6 @@ fn deal(
 }
 
 /// The planes between joints, left side.
-#[derive(Debug, Clone)]
 pub(super) struct Weights {
     trunk: Vec<Seam>,
     clavicle: Seam,
