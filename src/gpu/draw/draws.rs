@@ -3,13 +3,15 @@
 use crate::frame::{Mode, Purpose};
 use crate::gpu::device::{BindGroup, Buffer, COLOR, Named, RenderPass, RenderPipeline, RenderPipelineParts};
 use crate::gpu::draw::overlay::unorm8;
-use crate::gpu::draw::source::{VertexSource, draw_root, for_each_binding};
+use crate::gpu::draw::source::{StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::{GroupLayout, made_once, module, pipeline_layout};
+use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
+use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Model;
+use crate::vertex::Cube;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -111,6 +113,8 @@ pub(in crate::gpu) struct Scenery {
     /// The model of each group, and its buffers.
     pub models: Vec<Arc<Model>>,
     pub groups: Vec<GroupDraw>,
+    /// The numbers of each chunk of the crowd.
+    pub uniforms: Vec<Buffer>,
 }
 
 /// The pipelines that draw one source's vertices of one kind.
@@ -261,6 +265,61 @@ impl Scenery {
     /// of one model at a time.
     pub fn draws_together(&self, merged: bool) -> bool {
         merged && self.picture.is_none()
+    }
+
+    /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
+    /// of all models.
+    pub fn source(&self, stored: &StoredVertices) -> VertexSource {
+        let (gpu, motion, merged) = (&self.gpu, !stored.previous.is_empty(), stored.merged);
+        let output = stored.form.output;
+        let wgsl = move |kind: Kind, root: &str| {
+            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root)
+        };
+        // The kind of skinning makes no difference to drawing.
+        let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
+        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false))).unwrap_or_default();
+        let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
+        let tables = merged.then(|| self.tables(stored));
+        let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
+            let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
+                (Some(tables), _) => tables.to_vec(),
+                (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
+                (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
+            };
+            let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
+            resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
+            (layout.bind(gpu, "arena", &resources), chunks.clone())
+        };
+        let parts = stored.parts.iter().enumerate().map(bound).collect();
+        let visible = stored.form.visible.clone();
+        VertexSource { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, motion, visible }
+    }
+
+    /// Tables of the instances of merged parts and of their models' cubes.
+    fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
+        let vertices = |model: &Model| model.mesh().vertex_count() as u32;
+        let together = self.draws_together(true);
+        let firsts = self.models.iter().scan(0, |next, model| {
+            let first = *next;
+            *next += if together { vertices(model) } else { 0 };
+            Some(first)
+        });
+        let firsts: Vec<u32> = firsts.collect();
+        let mut instances = Vec::new();
+        for part in &stored.parts {
+            let mut place = 0u32;
+            for chunk in part {
+                for _ in chunk.instances.clone() {
+                    let model = chunk.group as u32;
+                    instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
+                    place += vertices(&self.models[chunk.group]);
+                }
+            }
+        }
+        let cubes: Vec<Cube> = self.models.iter().map(|model| *model.mesh().cube()).collect();
+        let instances = self.gpu.storage(Purpose::Targets, "drawn instances", &instances);
+        let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
+        [("drawn_instances", instances.into()), ("cubes", cubes.into())]
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {

@@ -6,13 +6,13 @@ use crate::frame::{Arena, BackendError, FrameInput, Purpose, Result, Stage, Stag
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
-use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, VertexSource, draw_root, preskinned_shader};
+use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::{GroupLayout, layout};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
-use crate::gpu::{Chunk, Commands, Gpu, MeshForm, chunk_uniform};
+use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, chunk_uniform};
 use crate::model::Model;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -48,9 +48,8 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    /// The chunks of the arena, and the uniform of each.
+    /// The chunks of the arena, and the kind of each group.
     chunks: Vec<Chunk>,
-    uniforms: Vec<Buffer>,
     kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
     color: Texture,
@@ -108,7 +107,6 @@ impl Presenter {
             )));
         }
         let chunks = gpu.chunks(crowd)?;
-        let uniforms = chunks.iter().map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk)).collect();
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
         let samples = if picture.is_some() { SAMPLES } else { 1 };
@@ -121,6 +119,7 @@ impl Presenter {
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
+            uniforms: chunks.iter().map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk)).collect(),
             gpu,
         };
         let gpu = &scenery.gpu;
@@ -135,8 +134,7 @@ impl Presenter {
             view,
             passes,
             chunks,
-            uniforms,
-            kinds: Kind::all(crowd, MeshForm::Plain, crate::gpu::PaletteForm::Rows, None),
+            kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
             overlay: OnceCell::new(),
             color,
             multisampled,
@@ -218,9 +216,7 @@ impl Presenter {
             Drawable::Stored(stored) => Rc::clone(stored),
             Drawable::Arena(form) => in_arena(form),
         };
-        let together = self.scenery.draws_together(stored.merged);
-        let source = VertexSource::stored(self.gpu(), &stored, &self.uniforms, (&self.scenery.models, together));
-        Draws::new(&self.scenery, &source, stored.merged)
+        Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
     }
 
     /// Draws lines and triangles into the picture and waits: for pictures, not for timing.

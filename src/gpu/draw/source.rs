@@ -1,19 +1,16 @@
 //! Vertices that drawing can read: in buffers, or skinned by a vertex shader.
 
 use crate::crowd::Crowd;
-use crate::frame::{Purpose, Retention};
+use crate::frame::Retention;
 use crate::gpu::device::buffers::output_sizes;
-use crate::gpu::device::{BindGroup, Buffer, Named, RenderPass};
+use crate::gpu::device::{BindGroup, Buffer, RenderPass};
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::{GroupLayout, layout, shader};
+use crate::gpu::shader::{GroupLayout, shader};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::Kind;
 use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm};
-use crate::model::Model;
-use crate::vertex::Cube;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Vertices that drawing can read.
 #[derive(Clone)]
@@ -122,67 +119,6 @@ pub(in crate::gpu) fn for_each_binding(
             }
         }
     }
-}
-
-impl VertexSource {
-    /// Stored vertices as a source. `uniforms` holds the numbers of each chunk unless only instances in view are drawn,
-    /// and `models` the model of each group, if they are merged. A vertex has its index in the model, or, if models are
-    /// drawn `together`, among those of all models.
-    pub(in crate::gpu) fn stored(
-        gpu: &Gpu,
-        stored: &StoredVertices,
-        uniforms: &[Buffer],
-        (models, together): (&[Arc<Model>], bool),
-    ) -> Self {
-        let motion = !stored.previous.is_empty();
-        // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, layers: 1, ..kind }).collect();
-        let (output, merged) = (stored.form.output, stored.merged);
-        let wgsl = move |kind: Kind, root: &str| {
-            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root)
-        };
-        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false))).unwrap_or_default();
-        let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
-        let tables = stored.merged.then(|| tables(gpu, stored, models, together));
-        let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
-            let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
-                (Some([instances, cubes]), _) => vec![("drawn_instances", instances.into()), ("cubes", cubes.into())],
-                (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
-                (None, None) => vec![("chunk", (&uniforms[index]).into())],
-            };
-            let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
-            resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
-            (layout.bind(gpu, "arena", &resources), chunks.clone())
-        };
-        let parts = stored.parts.iter().enumerate().map(bound).collect();
-        let visible = stored.form.visible.clone();
-        Self { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, motion, visible }
-    }
-}
-
-/// Tables of the instances of merged parts and of their models' cubes.
-fn tables(gpu: &Gpu, stored: &StoredVertices, models: &[Arc<Model>], together: bool) -> [Buffer; 2] {
-    let vertices = |model: &Model| model.mesh().vertex_count() as u32;
-    let firsts = models.iter().scan(0, |next, model| {
-        let first = *next;
-        *next += if together { vertices(model) } else { 0 };
-        Some(first)
-    });
-    let firsts: Vec<u32> = firsts.collect();
-    let mut instances = Vec::new();
-    for part in &stored.parts {
-        let mut place = 0u32;
-        for chunk in part {
-            for _ in chunk.instances.clone() {
-                let model = chunk.group as u32;
-                instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
-                place += vertices(&models[chunk.group]);
-            }
-        }
-    }
-    let cubes: Vec<Cube> = models.iter().map(|model| *model.mesh().cube()).collect();
-    let instances = gpu.storage(Purpose::Targets, "drawn instances", &instances);
-    [instances, gpu.storage(Purpose::Targets, "cubes", &cubes)]
 }
 
 /// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's
