@@ -237,17 +237,13 @@ impl Presenter {
         let targets = Targets { label: "overlay", colors: &[color], depth: Some(depth) };
         commands.render_pass(&targets, (None, None), |pass| {
             pass.set_bind_group(0, &pipelines.bindings, &[]);
-            if !overlay.indices.is_empty() {
-                pass.set_pipeline(&pipelines.triangles);
-                pass.set_vertex_buffer(&corners);
-                pass.set_index_buffer(&indices);
-                pass.draw_indexed(0..overlay.indices.len() as u32, 0..1);
-            }
-            if !overlay.lines.is_empty() {
-                pass.set_pipeline(&pipelines.lines);
-                pass.set_vertex_buffer(&ends);
-                pass.draw(0..overlay.lines.len() as u32, 0..1);
-            }
+            pass.set_pipeline(&pipelines.triangles);
+            pass.set_vertex_buffer(&corners);
+            pass.set_index_buffer(&indices);
+            pass.draw_indexed(0..overlay.indices.len() as u32, 0..1);
+            pass.set_pipeline(&pipelines.lines);
+            pass.set_vertex_buffer(&ends);
+            pass.draw(0..overlay.lines.len() as u32, 0..1);
         });
         commands.finish()
     }
