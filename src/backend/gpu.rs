@@ -102,7 +102,7 @@ impl GpuBackend {
         let bakes = matches!(skin, Skinning::Vertex(..));
         let palettes = posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job)?;
         let morphs = Morphs::new(gpu, crowd, &chunks, skin.morph())?;
-        let in_view = palettes.poser.in_view();
+        let in_view = &palettes.in_view;
         let inputs = |(index, palettes): (usize, &Palettes)| {
             let mut inputs = palettes.inputs().to_vec();
             // The chunks of a span are in a table, and have no morph targets.

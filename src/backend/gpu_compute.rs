@@ -41,7 +41,7 @@ impl ComputeSkinner {
             [only] => only,
             many => gpu.counted_as(Purpose::Staging, || compute::trial(gpu, crowd, chunks, inputs, many))?,
         };
-        let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.poser.in_view())?;
+        let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.in_view.as_ref())?;
         let form = arena_form(posed, None);
         let own = own.map(|keep| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
         let own = own.unwrap_or_default();
@@ -147,5 +147,5 @@ fn instances_of(part: &[Chunk]) -> u32 {
 
 /// Form of vertices in the arena.
 fn arena_form(posed: &Posed, output: Option<OutputForm>) -> ArenaForm {
-    ArenaForm { output, visible: posed.palettes.poser.in_view().cloned() }
+    ArenaForm { output, visible: posed.palettes.in_view.clone() }
 }

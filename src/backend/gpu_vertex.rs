@@ -65,7 +65,7 @@ impl VertexSkinner {
             layout,
             stride: palette.stride(),
             motion: false,
-            visible: palettes.poser.in_view().cloned(),
+            visible: palettes.in_view.clone(),
         };
         Ok(Self { source: Rc::new(source), capture: None })
     }

@@ -24,21 +24,19 @@ pub struct PaletteSource {
     pub approximation: Option<Approximation>,
     /// `true` if only groups whose vertices may be [baked](crate::crowd::Group::baked) have this error.
     pub exact_unless_baked: bool,
+    /// The instances in view, if only those are posed.
+    pub in_view: Option<Rc<Visible>>,
     /// Writes the palettes of a frame.
     pub poser: Box<dyn Poser>,
 }
 
 /// A way of posing palettes, frame by frame.
 pub trait Poser {
-    /// The instances in view, if only those are posed.
-    fn in_view(&self) -> Option<&Rc<Visible>> {
-        None
-    }
     /// The instances that the last frame posed, in rising order; `None` if it posed all.
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
+    fn visible(&self) -> Result<Option<Vec<u32>>> {
         Ok(None)
     }
     /// Range in a chunk's buffers of some of its instances, counting only those that were posed; `first` is the chunk's
@@ -47,7 +45,7 @@ pub trait Poser {
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn places(&mut self, _index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
+    fn places(&self, _index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
         Ok((Vec::new(), instances.start - first..instances.end - first))
     }
     /// Moves the camera for the frames that follow, if the device chooses the instances in view.
@@ -64,7 +62,7 @@ pub trait Poser {
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there are no poses because palettes
     /// are baked, or [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a
     /// command.
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+    fn read_poses(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
 }
 
 /// Bytes of a crowd's poses on the device.

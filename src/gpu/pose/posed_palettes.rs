@@ -67,6 +67,7 @@ impl PosedPalettes {
             poses: None,
             approximation,
             exact_unless_baked: false,
+            in_view: None,
             poser: Box::new(Self { host, threads, form, centres, buffers }),
         }
     }
@@ -109,7 +110,7 @@ impl Poser for PosedPalettes {
         self.host.as_ref()?.0.gameplay()
     }
 
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         if let Some((poser, _)) = &self.host {
             poser.read(crowd, what, instances, out);
         }

@@ -27,6 +27,7 @@ pub fn shaders() -> [(&'static str, String); 3] {
 }
 
 /// Buffers that drawing needs for the instances in view.
+#[derive(Clone)]
 pub struct Visible {
     /// Model to world. The instances in view of a chunk are at the beginning of its range; those of a family's chunks
     /// follow each other.
@@ -99,7 +100,7 @@ pub struct Visibility {
     kernels: Vec<Kernel>,
     placements: Buffer,
     /// Buffers that drawing needs.
-    pub visible: Rc<Visible>,
+    pub visible: Visible,
     /// Instances of all families so far.
     instances: u32,
     families: Vec<CulledFamily>,
@@ -127,7 +128,7 @@ impl Visibility {
         let view = layout::Camera { planes: frustum.planes(), eye: *eye };
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
         let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
-        let visible = Rc::new(Visible { placements: room, chunks: Vec::new(), families });
+        let visible = Visible { placements: room, chunks: Vec::new(), families };
         Ok(Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() })
     }
 
@@ -202,11 +203,7 @@ impl Visibility {
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
         let groups = kernels.iter().map(|kernel| kernel.bind(gpu, 0, &buffers)).collect();
         let chunk = VisibleChunk { numbers: numbers.clone(), dispatches, workgroups, level: 0 };
-        let chunks = (0..family.len()).map(|level| VisibleChunk { level, ..chunk.clone() });
-        // Nothing else holds it before all chunks are there.
-        if let Some(visible) = Rc::get_mut(&mut self.visible) {
-            visible.chunks.extend(chunks);
-        }
+        self.visible.chunks.extend((0..family.len()).map(|level| VisibleChunk { level, ..chunk.clone() }));
         self.families.push(CulledFamily { numbers, visible, groups, instances });
         self.instances += instances;
         in_view

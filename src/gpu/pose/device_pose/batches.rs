@@ -198,8 +198,8 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
 
 /// A chunk on the device.
 pub struct PoseBatch {
-    /// The instances, including those out of view.
-    pub instances: Range<u32>,
+    /// The chunk, with the instances out of view.
+    pub chunk: Chunk,
     /// Data shared with the other batches of its group.
     pub statics: Rc<Statics>,
     /// Data shared with the other batches of its family.
@@ -276,8 +276,8 @@ impl PoseBatch {
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
             (numbers, bound(batch.into()))
         });
-        let (instances, workgroups) = (chunk.instances.clone(), visible.map(VisibleChunk::workgroups));
-        Self { instances, statics, family, numbers, groups, moving, workgroups, locals, palettes }
+        let (chunk, workgroups) = (chunk.clone(), visible.map(VisibleChunk::workgroups));
+        Self { chunk, statics, family, numbers, groups, moving, workgroups, locals, palettes }
     }
 
     /// Returns whether a model pose is a rotation and a translation.

@@ -11,7 +11,7 @@ use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::device::{Buffer, ComputePass};
-use crate::gpu::pose::visibility::{Visibility, Visible};
+use crate::gpu::pose::visibility::Visibility;
 use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates};
 use crate::gpu::shader::{layout, made_once};
 use crate::gpu::skin::chunks::{LOCAL_BYTES, slots};
@@ -22,6 +22,7 @@ use crate::pose::PoseData;
 use batches::{FamilyPoses, PoseBatch, Statics};
 use bytemuck::Zeroable;
 use glam::{Mat3, Quat};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -38,7 +39,7 @@ pub struct DevicePose {
     now: Buffer,
     visibility: Option<Visibility>,
     /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
-    visible: Option<Vec<Vec<u32>>>,
+    visible: OnceCell<Vec<Vec<u32>>>,
     /// One per chunk.
     batches: Vec<PoseBatch>,
     /// Neighbouring chunks that share buffers.
@@ -97,7 +98,7 @@ impl DevicePose {
             visibility.record(gpu, &mut commands);
             commands.finish()?;
         }
-        let played = batches.iter().step_by(levels).map(|batch| (batch.instances.clone(), &batch.family.layers));
+        let played = batches.iter().step_by(levels).map(|batch| (batch.chunk.instances.clone(), &batch.family.layers));
         let updates = Updates::new(gpu, crowd, Record::Layer, played)?;
         let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
         // The time of the kernels does not depend on the poses.
@@ -107,7 +108,7 @@ impl DevicePose {
             };
             Ok(PoseKernel::WALKS[compute::fastest(gpu, PoseKernel::WALKS.len(), dispatch)?])
         };
-        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.instances.len());
+        let largest = batches.iter().filter(posed).max_by_key(|batch| batch.numbers.instances);
         let walk = largest.map(fastest).transpose()?;
         let described = walk.map(|walk| format!("poses by {}", walk.name().trim_start_matches("pose_")));
         let labels = described.into_iter().chain(baked.as_ref().map(|baked| baked.label.clone()));
@@ -118,12 +119,13 @@ impl DevicePose {
             poses: Some(pose_bytes(&batches)),
             approximation: baked.as_ref().map(|baked| baked.approximation),
             exact_unless_baked: walk.is_some(),
+            in_view: visibility.as_ref().map(|visibility| Rc::new(visibility.visible.clone())),
             poser: Box::new(Self {
                 gpu: Rc::clone(gpu),
                 walk,
                 now,
                 visibility,
-                visible: None,
+                visible: OnceCell::new(),
                 batches,
                 levels,
                 blends,
@@ -143,11 +145,12 @@ impl DevicePose {
     }
 
     /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
-    fn seen(&mut self) -> Result<Option<&[Vec<u32>]>> {
-        if let (None, Some(visibility)) = (&self.visible, &self.visibility) {
-            self.visible = Some(visibility.read(&self.gpu)?);
+    fn seen(&self) -> Result<Option<&[Vec<u32>]>> {
+        if let (None, Some(visibility)) = (self.visible.get(), &self.visibility) {
+            let read = visibility.read(&self.gpu)?;
+            self.visible.get_or_init(|| read);
         }
-        Ok(self.visible.as_deref())
+        Ok(self.visible.get().map(Vec::as_slice))
     }
 
     /// Appends local poses of neighbouring places, without the fourth component of vectors.
@@ -156,8 +159,8 @@ impl DevicePose {
         let Some(locals) = &batch.locals else { return Ok(()) };
         let joints = batch.numbers.joints as usize;
         let quads = 3 * joints;
-        let listed = self.visible.as_ref().map(|visible| &visible[index]);
-        let instance = |place: u32| batch.instances.start + listed.map_or(place, |listed| listed[place as usize]);
+        let listed = self.visible.get().map(|visible| &visible[index]);
+        let instance = |place: u32| batch.chunk.instances.start + listed.map_or(place, |listed| listed[place as usize]);
         let mut slot = (0..places.start).map(|place| slots(crowd, instance(place))).sum::<u32>();
         let mut read = Vec::new();
         for first in places.clone().step_by(READ_AT_ONCE as usize) {
@@ -182,12 +185,8 @@ impl DevicePose {
 }
 
 impl Poser for DevicePose {
-    fn in_view(&self) -> Option<&Rc<Visible>> {
-        self.visibility.as_ref().map(|visibility| &visibility.visible)
-    }
-
     fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
-        self.visible = None;
+        self.visible.take();
         let anew = !std::mem::replace(&mut self.posed, true);
         if let Some(updates) = &mut self.updates {
             updates.submit(gpu, frame.crowd, frame.tick, timer, commands);
@@ -205,19 +204,17 @@ impl Poser for DevicePose {
         self.stage(commands, Stage::Palette, &[PoseKernel::Palette], anew);
     }
 
-    fn visible(&mut self) -> Result<Option<Vec<u32>>> {
-        let firsts: Vec<u32> = self.batches.iter().map(|batch| batch.instances.start).collect();
-        let all = |seen: &[Vec<u32>]| {
-            let all = seen.iter().zip(firsts).flat_map(|(s, first)| s.iter().map(move |i| first + i));
-            let mut all: Vec<u32> = all.collect();
-            // Chunks of a family alternate between its levels.
-            all.sort_unstable();
-            all
-        };
-        Ok(self.seen()?.map(all))
+    fn visible(&self) -> Result<Option<Vec<u32>>> {
+        let Some(seen) = self.seen()? else { return Ok(None) };
+        let firsts = self.batches.iter().map(|batch| batch.chunk.instances.start);
+        let all = seen.iter().zip(firsts).flat_map(|(seen, first)| seen.iter().map(move |instance| first + instance));
+        let mut all: Vec<u32> = all.collect();
+        // Chunks of a family alternate between its levels.
+        all.sort_unstable();
+        Ok(Some(all))
     }
 
-    fn places(&mut self, index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
+    fn places(&self, index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
         let (start, end) = (instances.start - first, instances.end - first);
         let finest = index - index % self.levels;
         let Some(seen) = self.seen()? else { return Ok((Vec::new(), start..end)) };
@@ -229,38 +226,33 @@ impl Poser for DevicePose {
         self.visibility.iter_mut().for_each(|visibility| visibility.look(frustum, eye));
     }
 
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
         if self.walk.is_none() {
             return Err(BackendError::Unavailable("has no poses to read back: palettes are baked".into()));
         }
-        for chunk in 0..self.batches.len() {
-            let own = &self.batches[chunk].instances;
-            let part = own.start.max(instances.start)..own.end.min(instances.end);
+        for (index, batch) in self.batches.iter().enumerate() {
+            let part = batch.chunk.part(&instances);
             if part.is_empty() {
                 continue;
             }
-            let first = own.start;
-            let (finer, places) = self.places(chunk, first, part)?;
-            // Numbers of finer levels, which come first in a buffer that levels share.
-            let before = |each: &dyn Fn(&layout::Batch) -> u32| -> u64 {
-                let levels = self.batches[chunk - finer.len()..].iter().zip(&finer);
-                levels.map(|(batch, count)| *count as u64 * u64::from(each(&batch.numbers))).sum()
-            };
-            let batch = &self.batches[chunk];
-            let read = |buffer, each: &dyn Fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
-                let (first, count) = (u64::from(places.start), places.len());
-                let own = each(&batch.numbers);
-                self.gpu.read_back(buffer, before(each) + first * u64::from(own), count * own as usize, out)
+            let (finer, places) = self.places(index, batch.chunk.instances.start, part)?;
+            let read = |buffer, floats: fn(&layout::Batch) -> u32, out: &mut Vec<f32>| {
+                // Those of finer levels come first in a buffer that levels share.
+                let levels = self.batches[index - finer.len()..].iter().zip(&finer);
+                let before: u64 = levels.map(|(batch, &count)| count as u64 * u64::from(floats(&batch.numbers))).sum();
+                let own = floats(&batch.numbers);
+                let first = before + u64::from(places.start) * u64::from(own);
+                self.gpu.read_back(buffer, first, places.len() * own as usize, out)
             };
             match what {
-                PoseData::Palette => read(&batch.palettes.buffer, &|batch| 12 * batch.entries, out)?,
+                PoseData::Palette => read(&batch.palettes.buffer, |batch| 12 * batch.entries, out)?,
                 PoseData::Model if batch.is_rigid() => {
                     let mut motions = Vec::new();
-                    read(&batch.family.model, &|batch| 8 * batch.joints, &mut motions)?;
+                    read(&batch.family.model, |batch| 8 * batch.joints, &mut motions)?;
                     out.extend(motions.as_chunks().0.iter().flat_map(rows));
                 }
-                PoseData::Model => read(&batch.family.model, &|batch| 12 * batch.joints, out)?,
-                PoseData::Local => self.read_local(crowd, chunk, places, out)?,
+                PoseData::Model => read(&batch.family.model, |batch| 12 * batch.joints, out)?,
+                PoseData::Local => self.read_local(crowd, index, places, out)?,
             }
         }
         Ok(())
