@@ -72,7 +72,7 @@ impl Commands {
         let submission = match (self.encoder, gpu.wgpu()) {
             (Some(mut encoder), Some(open)) => {
                 if let Some(timestamps) = &open.timestamps {
-                    timestamps.borrow().resolve(&mut encoder);
+                    timestamps.resolve(&mut encoder);
                 }
                 let mut belt = open.belt.borrow_mut();
                 belt.finish();
@@ -117,7 +117,7 @@ impl Commands {
     /// Takes a timestamp, if the adapter has any.
     pub(in crate::gpu) fn mark(&mut self, index: u32) {
         if let (Some(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
-            encoder.write_timestamp(&timestamps.borrow().set, index);
+            encoder.write_timestamp(&timestamps.set, index);
         }
     }
 
@@ -187,8 +187,7 @@ impl Commands {
     pub fn compute_pass(&mut self, label: &str, span: Option<StageQueries>, record: impl FnOnce(&mut ComputePass)) {
         match &mut self.encoder {
             Some(encoder) => {
-                let timestamps = self.gpu.timestamps().map(|t| t.borrow());
-                let marked = timestamps.as_ref().zip(span);
+                let marked = self.gpu.timestamps().zip(span);
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(label),
                     timestamp_writes: marked.map(|(t, [begin, end])| wgpu::ComputePassTimestampWrites {
@@ -212,8 +211,7 @@ impl Commands {
     ) {
         match &mut self.encoder {
             Some(encoder) => {
-                let timestamps = self.gpu.timestamps().map(|t| t.borrow());
-                let marked = begin.is_some() || end.is_some();
+                let marked = self.gpu.timestamps().filter(|_| begin.is_some() || end.is_some());
                 let colors: ArrayVec<_, 2> = targets.colors.iter().map(|color| Some(color.attachment())).collect();
                 let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
                     label: Some(targets.label),
@@ -225,7 +223,7 @@ impl Commands {
                             stencil_ops: None,
                         }
                     }),
-                    timestamp_writes: timestamps.as_ref().filter(|_| marked).map(|t| wgpu::RenderPassTimestampWrites {
+                    timestamp_writes: marked.map(|t| wgpu::RenderPassTimestampWrites {
                         query_set: &t.set,
                         beginning_of_pass_write_index: begin.map(|[begin, _]| begin),
                         end_of_pass_write_index: end.map(|[_, end]| end),

@@ -91,7 +91,7 @@ pub(in crate::gpu) struct WgpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub belt: RefCell<StagingBelt>,
-    pub timestamps: Option<RefCell<Timestamps>>,
+    pub timestamps: Option<Timestamps>,
     /// Avoids compiling a pipeline twice in a process, if the adapter supports it.
     pub pipeline_cache: Option<wgpu::PipelineCache>,
 }
@@ -109,7 +109,7 @@ impl Gpu {
         let failures = Failures::of(&device);
         let medium = WgpuDevice {
             belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
-            timestamps: timestamps.then(|| RefCell::new(Timestamps::new(&device, &queue))),
+            timestamps: timestamps.then(|| Timestamps::new(&device, &queue)),
             pipeline_cache: has(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
             device,
             queue,
@@ -185,7 +185,7 @@ impl Gpu {
         std::mem::take(&mut tape.borrow_mut().commands)
     }
 
-    pub(in crate::gpu) fn timestamps(&self) -> Option<&RefCell<Timestamps>> {
+    pub(in crate::gpu) fn timestamps(&self) -> Option<&Timestamps> {
         self.wgpu()?.timestamps.as_ref()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::frame::{Clock, Stage, StageTime, StageTimer};
 use arrayvec::ArrayVec;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 /// Most queries per frame: two per stage, and an outer pair.
@@ -22,9 +23,9 @@ pub(in crate::gpu) struct Timestamps {
     pub mappable: wgpu::Buffer,
     ns_per_tick: f32,
     /// The stages in the order of their queries.
-    stages: Vec<Stage>,
+    stages: RefCell<Vec<Stage>>,
     /// `true` if the outer pair comes before the stages.
-    outer: bool,
+    outer: Cell<bool>,
 }
 
 impl Timestamps {
@@ -46,24 +47,24 @@ impl Timestamps {
             resolved: buffer("timestamps resolved", wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
             mappable: buffer("timestamps mappable", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
             ns_per_tick: queue.get_timestamp_period(),
-            stages: Vec::with_capacity(CAPACITY as usize / 2),
-            outer: false,
+            stages: RefCell::new(Vec::with_capacity(CAPACITY as usize / 2)),
+            outer: Cell::default(),
         }
     }
 
     /// A begin and an end for a stage; `None` if the frame has no query left.
-    pub(in crate::gpu) fn span(&mut self, stage: Stage) -> Option<StageQueries> {
+    pub(in crate::gpu) fn span(&self, stage: Stage) -> Option<StageQueries> {
         let begin = self.queries();
         (begin < CAPACITY).then(|| {
-            self.stages.push(stage);
+            self.stages.borrow_mut().push(stage);
             [begin, begin + 1]
         })
     }
 
     /// Begins a frame whose commands mark the outer pair. Discards stages that were not collected.
-    pub(in crate::gpu) fn begin_outer(&mut self) {
-        self.stages.clear();
-        self.outer = true;
+    pub(in crate::gpu) fn begin_outer(&self) {
+        self.stages.borrow_mut().clear();
+        self.outer.set(true);
     }
 
     pub(in crate::gpu) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
@@ -76,32 +77,33 @@ impl Timestamps {
 
     /// Number of queries used so far.
     fn queries(&self) -> u32 {
-        2 * (u32::from(self.outer) + self.stages.len() as u32)
+        2 * (u32::from(self.outer.get()) + self.stages.borrow().len() as u32)
     }
 
     /// Number of ticks to read of a frame: none without a stage.
     pub(in crate::gpu) fn ticks(&self) -> usize {
-        if self.stages.is_empty() { 0 } else { self.queries() as usize }
+        if self.stages.borrow().is_empty() { 0 } else { self.queries() as usize }
     }
 
     /// Moves the frame's stages into the timer, from the ticks that were read, and starts the next frame. If the sum of
     /// the stages exceeds the outer pair, it is unknown which are wrong, so the times of all are dropped.
-    pub(in crate::gpu) fn collect(&mut self, ticks: &[u64], timer: &mut StageTimer) {
+    pub(in crate::gpu) fn collect(&self, ticks: &[u64], timer: &mut StageTimer) {
         let pairs = ticks.as_chunks::<2>().0.iter();
         let times: ArrayVec<_, { CAPACITY as usize / 2 }> = pairs.map(|pair| elapsed(pair, self.ns_per_tick)).collect();
-        let outer = usize::from(std::mem::take(&mut self.outer));
+        let outer = usize::from(self.outer.take());
         let (whole, stages) = times.split_at(outer.min(times.len()));
         let sum: u64 = stages.iter().flatten().sum();
         let sound = whole.iter().flatten().all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
-        let times = self.stages.drain(..).zip(stages);
+        let mut own = self.stages.borrow_mut();
+        let times = own.drain(..).zip(stages);
         timer.spans.extend(times.map(|(stage, ns)| StageTime { stage, clock: Clock::Gpu, ns: ns.filter(|_| sound) }));
     }
 
     /// Checks the ticks of a frame with one stage, and starts the next frame. `wall` is the time by the host's clock
     /// from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
-    pub(in crate::gpu) fn fault(&mut self, ticks: &[u64], wall: Duration) -> Option<&'static str> {
-        self.stages.clear();
-        fault(ticks, self.ns_per_tick, std::mem::take(&mut self.outer), wall)
+    pub(in crate::gpu) fn fault(&self, ticks: &[u64], wall: Duration) -> Option<&'static str> {
+        self.stages.borrow_mut().clear();
+        fault(ticks, self.ns_per_tick, self.outer.take(), wall)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::gpu::device::bandwidth::fill_pass;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
 use crate::gpu::device::{Commands, ComputePass, Piece, TIMING};
 use arrayvec::ArrayVec;
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -65,7 +64,7 @@ impl Gpu {
             commands.finish()?;
             let wall = start.elapsed();
             let ticks = self.ticks(timestamps)?;
-            Ok(timestamps.borrow_mut().fault(&ticks, wall))
+            Ok(timestamps.fault(&ticks, wall))
         };
         let faults: Vec<_> = (0..ROUNDS).map(round).filter_map(Result::transpose).collect::<Result<_>>()?;
         Ok(faults.first().copied().filter(|_| faults.len() > 1))
@@ -92,7 +91,7 @@ impl Gpu {
             && self.timing.takes_timestamps()
             && let Some(timestamps) = self.timestamps()
         {
-            timestamps.borrow_mut().begin_outer();
+            timestamps.begin_outer();
             commands.outer = true;
             commands.mark(OUTER[0]);
         }
@@ -124,7 +123,7 @@ impl Gpu {
     /// Queries for a stage, if the adapter has them.
     pub(in crate::gpu) fn span(&self, stage: Stage) -> Option<StageQueries> {
         let timestamps = self.timestamps().filter(|_| self.timing.takes_timestamps())?;
-        timestamps.borrow_mut().span(stage)
+        timestamps.span(stage)
     }
 
     /// Runs `record` in a compute pass timed as `stage`.
@@ -192,14 +191,13 @@ impl Gpu {
         timer.spans.extend(self.timing.fences.borrow_mut().drain(..));
         if let Some(timestamps) = self.timestamps() {
             let ticks = self.ticks(timestamps)?;
-            timestamps.borrow_mut().collect(&ticks, timer);
+            timestamps.collect(&ticks, timer);
         }
         Ok(())
     }
 
     /// The ticks of the finished frame. The device must be idle.
-    fn ticks(&self, timestamps: &RefCell<Timestamps>) -> Result<Ticks> {
-        let timestamps = timestamps.borrow();
+    fn ticks(&self, timestamps: &Timestamps) -> Result<Ticks> {
         let mut ticks = Ticks::from([0; CAPACITY as usize]);
         ticks.truncate(timestamps.ticks());
         if !ticks.is_empty() {
