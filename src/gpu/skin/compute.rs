@@ -44,8 +44,8 @@ pub enum ThreadLayout {
 }
 
 impl ThreadLayout {
-    /// The rule for a dispatch over instances of a model with so many vertices; that of a merged kernel counts
-    /// workgroups, and that by character one instance.
+    /// The rule for a dispatch over instances of a model with so many vertices; that by character covers one instance,
+    /// and that of a merged kernel all instances of a span in so many workgroups.
     fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
         let rows = |columns: u32, at_once: u32| {
             let (x, z) = gpu.folded(columns);
@@ -57,7 +57,7 @@ impl ThreadLayout {
             Self::Pair => folded(vertices, WORKGROUP),
             Self::Instance(at_once) => rows(vertices.div_ceil(at_once), 1),
             Self::Character => rows(vertices.div_ceil(WORKGROUP), 1),
-            Self::Merged(_) => folded(1, 1),
+            Self::Merged(_) => layout::Dispatch { at_once: u32::MAX, ..folded(vertices, 1) },
         }
     }
 }
@@ -138,8 +138,6 @@ struct SkinDispatch {
     /// Everything that the kernel reads.
     inputs: Vec<Named>,
     rule: layout::Dispatch,
-    /// Number of workgroups in the table of a span, which the rule counts instead of instances.
-    listed: Option<u32>,
     /// Workgroups that the device computes: a buffer of them, and the index of the dispatch there.
     counted: Option<(Buffer, usize)>,
 }
@@ -183,8 +181,7 @@ impl ComputeSkin {
                 let of_kind = |SpanDispatch { group, workgroups, tables }: SpanDispatch| SkinDispatch {
                     group,
                     inputs: [&tables[..], inputs].concat(),
-                    rule: kernel.threads.rule(gpu, 0),
-                    listed: Some(workgroups),
+                    rule: kernel.threads.rule(gpu, workgroups),
                     counted: None,
                 };
                 SpanDispatch::all(gpu, crowd, part, kernel.mesh, at_once).into_iter().map(of_kind).collect()
@@ -193,7 +190,7 @@ impl ComputeSkin {
                 let of_chunk = |&Chunk { group, .. }: &Chunk| {
                     let rule = kernel.threads.rule(gpu, crowd.groups()[group].model.mesh().vertex_count() as u32);
                     let counted = in_view.map(|visible| visible.chunks[index].set_dispatch(gpu, SKIN, &rule));
-                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, listed: None, counted }
+                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, counted }
                 };
                 part.iter().map(of_chunk).collect()
             }
@@ -219,12 +216,12 @@ impl ComputeSkin {
         if instances == 0 {
             return;
         }
-        for (SkinDispatch { group, rule, listed, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
+        for (SkinDispatch { group, rule, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
             pass.set_pipeline(&self.compiled[*group].pipeline);
             pass.set_bind_group(0, bound, &[]);
             let Some(characters) = &self.characters else {
                 let counted = counted.as_ref().map(|(counts, index)| (counts, *index));
-                gpu.dispatch_by(pass, rule, counted, [listed.unwrap_or(instances), 0]);
+                gpu.dispatch_by(pass, rule, counted, [instances, 0]);
                 continue;
             };
             for instance in 0..instances {
