@@ -2,18 +2,15 @@
 
 use crate::frame::{BackendError, Result};
 use crate::threads::lock;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Failures of a device. A clone shares them.
 #[derive(Clone, Default)]
-pub(in crate::gpu) struct Failures(Arc<Mutex<Failure>>);
-
-#[derive(Default)]
-struct Failure {
+pub(in crate::gpu) struct Failures {
     /// A command that the device rejected and that has not been reported yet.
-    refused: Option<String>,
+    refused: Arc<Mutex<Option<String>>>,
     /// Reason why the device is lost.
-    lost: Option<String>,
+    lost: Arc<OnceLock<String>>,
 }
 
 impl Failures {
@@ -32,17 +29,17 @@ impl Failures {
 
     /// Reports an error at the next check, unless an earlier one waits there.
     pub fn refuse(&self, message: String) {
-        lock(&self.0).refused.get_or_insert(message);
+        lock(&self.refused).get_or_insert(message);
     }
 
     /// Marks the device as lost, unless it already is.
     pub fn lose(&self, message: String) {
-        lock(&self.0).lost.get_or_insert(message);
+        self.lost.get_or_init(|| message);
     }
 
     /// The reason why the device is lost for good; none if it is not.
     pub fn lost(&self) -> Option<String> {
-        lock(&self.0).lost.clone()
+        self.lost.get().cloned()
     }
 
     /// Checks for the first error since the last call. A lost device stays lost.
@@ -50,7 +47,7 @@ impl Failures {
     /// # Errors
     /// [`BackendError::Device`] with that error.
     pub fn check(&self) -> Result<()> {
-        let refused = lock(&self.0).refused.take();
+        let refused = lock(&self.refused).take();
         match self.lost().or(refused) {
             Some(message) => Err(BackendError::Device(message)),
             None => Ok(()),
