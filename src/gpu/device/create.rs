@@ -10,11 +10,6 @@ use bytemuck::NoUninit;
 use serde_json::json;
 use wgpu::util::DeviceExt;
 
-/// Size of a buffer of at least `size` bytes: a multiple of the alignment of copies and bindings.
-fn aligned(size: u64) -> u64 {
-    size.max(16).next_multiple_of(16)
-}
-
 impl Gpu {
     /// Counts a new buffer or texture.
     fn count(&self, purpose: Purpose, bytes: u64) {
@@ -36,7 +31,7 @@ impl Gpu {
 
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
     pub fn buffer(&self, purpose: Purpose, label: &str, size: u64, usage: wgpu::BufferUsages) -> Buffer {
-        let size = aligned(size);
+        let size = size.max(16).next_multiple_of(16);
         self.count(purpose, size);
         let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
         let object = self
