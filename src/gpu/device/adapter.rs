@@ -90,17 +90,13 @@ impl Adapter {
         if adapters.is_empty() {
             return Err(BackendError::Unavailable("no adapter".into()));
         }
-        let chosen = match wanted {
-            None => Some(0),
-            Some(wanted) => match wanted.parse::<usize>() {
-                Ok(index) => (index < adapters.len()).then_some(index),
-                Err(_) => {
-                    let wanted = wanted.to_lowercase();
-                    adapters.iter().position(|(known, _)| known.name.to_lowercase().contains(&wanted))
-                }
-            },
+        let is_wanted = |known: &AdapterSummary| {
+            wanted.is_none_or(|wanted| match wanted.parse::<usize>() {
+                Ok(index) => known.index == index,
+                Err(_) => known.name.to_lowercase().contains(&wanted.to_lowercase()),
+            })
         };
-        let Some(index) = chosen else {
+        let Some(index) = adapters.iter().position(|(known, _)| is_wanted(known)) else {
             let known: Vec<_> = adapters.iter().map(|(known, _)| format!("{} {}", known.index, known.name)).collect();
             return Err(BackendError::Unavailable(format!(
                 "no adapter {:?}; there are: {}",
