@@ -6,7 +6,7 @@ use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry}
 use crate::frame::{Purpose, Result};
 use crate::gpu::device::{Buffer, Named, Resource, Texture, fits, needs};
 use crate::gpu::shader::wgsl::Role;
-use crate::gpu::{Chunk, Commands, Gpu};
+use crate::gpu::{Adapter, Chunk, Commands, Gpu};
 use crate::model::Rows;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
@@ -107,18 +107,11 @@ impl PaletteForm {
     /// shaders need for it, or [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the palettes of a
     /// chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
-        match self {
-            Self::Half => {
-                let converts = gpu.adapter.downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
-                needs(converts, "the adapter converts no 16-bit floats in shaders")?;
-            }
-            Self::Subgroup => {
-                let shares = gpu.adapter.features.contains(wgpu::Features::SUBGROUP);
-                needs(shares, "the adapter has no subgroup operations")?;
-            }
-            _ => {}
-        }
-        let limits = &gpu.adapter.limits;
+        let Adapter { downlevel, features, limits, .. } = &gpu.adapter;
+        let converts = downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
+        needs(converts || self != Self::Half, "the adapter converts no 16-bit floats in shaders")?;
+        let shares = features.contains(wgpu::Features::SUBGROUP);
+        needs(shares || self != Self::Subgroup, "the adapter has no subgroup operations")?;
         for chunk in chunks {
             let group = &crowd.groups()[chunk.group];
             let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
