@@ -77,10 +77,6 @@ impl<'a> Plan<'a> {
         Ok(Self { baker, rates, entries, bytes })
     }
 
-    fn error(&self) -> BakeError {
-        self.rates.iter().flatten().map(|rate| rate.error).fold(BakeError::default(), BakeError::max)
-    }
-
     /// The clips in the kernel's layout.
     fn table(&self) -> Vec<layout::BakedClip> {
         let mut first = 0;
@@ -171,7 +167,8 @@ impl BakedGroups {
             if !gpu.plans() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
             }
-            (error, bytes) = (error.max(plan.error()), bytes + plan.bytes);
+            error = plan.rates.iter().flatten().map(|rate| rate.error).fold(error, BakeError::max);
+            bytes += plan.bytes;
             let baked = || {
                 let (words, off) = plan.baked(group, format);
                 rounding = rounding.max(off);
