@@ -79,9 +79,7 @@ pub fn shader(root: &str, roles: &[Role]) -> String {
 /// As [`assemble`], except for roles that no file imports from.
 pub fn shader_of_text(name: &str, text: &str, roles: &[Role]) -> Result<String, String> {
     let files = [&[(name, text)], FILES].concat();
-    let mut assembly = Assembly::of(&files, roles);
-    assembly.add(name, "")?;
-    Ok(assembly.wgsl)
+    Ok(Assembly::of(&files, name, roles)?.wgsl)
 }
 
 /// The complete shader of a file among `files`: each file once, after those that it imports from.
@@ -90,8 +88,7 @@ pub fn shader_of_text(name: &str, text: &str, roles: &[Role]) -> Result<String, 
 /// A file that does not exist, a role that nothing plays or that no file imports from, files that import from each
 /// other in a ring, or a line that is no import; with the file and the line of the import.
 pub fn assemble(files: &[(&str, &str)], root: &str, roles: &[Role]) -> Result<String, String> {
-    let mut assembly = Assembly::of(files, roles);
-    assembly.add(root, "")?;
+    let assembly = Assembly::of(files, root, roles)?;
     let plays = |(_, file): &&Role| assembly.done.contains(file);
     match roles.iter().find(|role| !plays(role)) {
         Some((role, file)) => Err(format!("{root}: no file imports from the role {role:?}, which {file} plays")),
@@ -109,8 +106,10 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    fn of(files: &'a [(&'a str, &'a str)], roles: &'a [Role]) -> Self {
-        Self { files, roles, done: Vec::new(), open: Vec::new(), wgsl: String::new() }
+    fn of(files: &'a [(&'a str, &'a str)], root: &str, roles: &'a [Role]) -> Result<Self, String> {
+        let mut assembly = Self { files, roles, done: Vec::new(), open: Vec::new(), wgsl: String::new() };
+        assembly.add(root, "")?;
+        Ok(assembly)
     }
 
     /// Adds a file after its imports, unless it is there; `place` is that of the import.
