@@ -244,24 +244,19 @@ fn reference(
 
 /// The recording and the library's bytes, compressed: a 32-bit length, JSON with the place of each blob, the blobs.
 fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
-    let mut at = 0;
-    let places: Vec<[usize; 2]> = library
-        .blobs
-        .iter()
-        .map(|blob| {
-            let place = [at, blob.len()];
-            at += blob.len().next_multiple_of(4);
-            place
-        })
-        .collect();
+    let mut bytes = Vec::new();
+    let place = |blob: &Vec<u8>| {
+        let place = [bytes.len(), blob.len()];
+        bytes.extend_from_slice(blob);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        place
+    };
+    let places: Vec<[usize; 2]> = library.blobs.iter().map(place).collect();
     let text = serde_json::to_vec(&json!({"recording": recording, "blobs": places}))?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&(text.len() as u32).to_le_bytes())?;
     encoder.write_all(&text)?;
-    for blob in &library.blobs {
-        encoder.write_all(blob)?;
-        encoder.write_all(&[0; 4][..blob.len().next_multiple_of(4) - blob.len()])?;
-    }
+    encoder.write_all(&bytes)?;
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
