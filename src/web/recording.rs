@@ -191,24 +191,22 @@ fn uploaded(session: &Session, frames: Frames, writes: &[Entry], library: &mut L
     };
     let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();
     let mut written = Vec::new();
+    let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
     for (chunks, (buffer, bytes)) in held.iter().zip(&palettes) {
         let all: usize = chunks.iter().map(|chunk| chunk.instances.len() * entries(chunk)).sum();
         let mut at = 0;
         for chunk in chunks {
             let stride = bytes.len() * entries(chunk) / all;
-            written.push((chunk, buffer, at, stride, bytes));
+            let own = frames.sampled[chunk.group].iter().filter(|&instance| chunk.instances.contains(instance));
+            poses[chunk.group].extend(own.map(|instance| {
+                let at = at + (instance - chunk.instances.start) as usize * stride;
+                library.blob(&bytes[at..at + stride])
+            }));
+            written.push((chunk, buffer, at, stride));
             at += chunk.instances.len() * stride;
         }
     }
-    let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
-    for &(chunk, _, at, stride, bytes) in &written {
-        let own = frames.sampled[chunk.group].iter().filter(|&instance| chunk.instances.contains(instance));
-        poses[chunk.group].extend(own.map(|instance| {
-            let at = at + (instance - chunk.instances.start) as usize * stride;
-            library.blob(&bytes[at..at + stride])
-        }));
-    }
-    for (chunk, buffer, at, stride, _) in written {
+    for (chunk, buffer, at, stride) in written {
         let first = chunk.instances.start - crowd.groups()[chunk.group].instances.start;
         list.push(json!(["poses", buffer, {
             "at": at,
