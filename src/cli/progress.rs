@@ -2,11 +2,10 @@
 
 use super::common;
 use indexmap::IndexMap;
-use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, Step};
 use skinbench::report::table;
 use std::io::{self, IsTerminal};
-use std::time::Duration;
 
 /// Steps of the bar per scene.
 const STEPS: u64 = 1_000;
@@ -39,23 +38,14 @@ impl Progress {
         Self { all, bar, backends: IndexMap::new(), verdict: None, scenes, scene: 0 }
     }
 
-    /// A bar whose time left is given by the caller, not extrapolated.
-    pub fn told() -> Self {
-        let progress = Self::new(&[String::new()]);
-        set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %  {prefix} left");
-        progress
-    }
-
     /// Returns whether anybody can see it.
     pub fn is_shown(&self) -> bool {
         !self.all.is_hidden()
     }
 
-    /// Shows the current activity, the fraction of the whole that is done (0 to 1), and the time that the rest will
-    /// take.
-    pub fn show_left(&self, what: &str, done: f64, left: Duration) {
-        self.bar.set_message(what.to_owned());
-        self.bar.set_prefix(HumanDuration(left).to_string());
+    /// Shows the current activity, and how many scenes are done; a fraction stands for a part of one.
+    pub fn show(&self, what: String, done: f64) {
+        self.bar.set_message(what);
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
@@ -94,8 +84,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn progress(&mut self, step: &Step) {
-        self.bar.set_message(format!("{}: {step}", self.scenes[self.scene]));
-        self.bar.set_position(self.scene as u64 * STEPS + (step.done * STEPS as f64) as u64);
+        self.show(format!("{}: {step}", self.scenes[self.scene]), self.scene as f64 + step.done);
         let Some(backend) = step.backend else { return };
         let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
         self.set_line(backend, &format!("{}{}", step.activity, verified.unwrap_or_default()));

@@ -124,7 +124,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         at: None,
         moves: 0,
         clip_error: None,
-        progress: Progress::told(),
+        progress: Progress::new(&[String::new()]),
         troubles: of_machine().into_iter().collect(),
     };
     let ending = sweep.drive(&mut folder)?;
@@ -209,8 +209,8 @@ impl Log for SweepFolder {
         self.kept.get(&place).copied()
     }
 
-    fn progress(&mut self, what: &str, done: f64, left: Duration) {
-        self.progress.show_left(what, done, left);
+    fn progress(&mut self, what: &str, done: f64) {
+        self.progress.show(what.to_owned(), done);
     }
 
     fn interrupted(&self) -> bool {

@@ -1,6 +1,5 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
-mod estimate;
 mod plan;
 mod search;
 
@@ -13,10 +12,10 @@ use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Scene, SceneError};
 use bytesize::ByteSize;
-use estimate::{Estimate, size};
 use std::collections::HashMap;
 use std::io;
-use std::time::{Duration, Instant};
+use std::ops::Range;
+use std::time::Duration;
 
 /// A sweep to run.
 pub struct Sweep<'a> {
@@ -66,9 +65,8 @@ pub struct KnownResult {
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
     fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
-    /// Reports the current activity, the fraction of the sweep that is done (0 to 1), and the time that the rest will
-    /// take.
-    fn progress(&mut self, what: &str, done: f64, left: Duration);
+    /// Reports the current activity and the fraction of the sweep that is done, 0 to 1.
+    fn progress(&mut self, what: &str, done: f64);
     /// Returns whether to stop after the current frame.
     fn interrupted(&self) -> bool;
     /// Called when a backend is finished at a point.
@@ -114,13 +112,7 @@ impl Sweep<'_> {
     /// # Errors
     /// A crowd that cannot be built, or results that cannot be written. Earlier results are kept.
     pub fn drive(&self, log: &mut dyn Log) -> Result<Ending, SweepError> {
-        let mut drive = Drive {
-            sweep: self,
-            log,
-            estimate: Estimate::new(self.options.frames),
-            over: Vec::new(),
-            ending: Ending::default(),
-        };
+        let mut drive = Drive { sweep: self, log, over: Vec::new(), ending: Ending::default() };
         if self.budget.is_some() || self.memory.is_some() {
             drive.searches()?;
         } else {
@@ -135,33 +127,25 @@ impl Sweep<'_> {
     /// It does not, or a crowd of one cannot be built.
     pub fn check_memory(&self) -> Result<(), SweepError> {
         let Some(budget) = self.memory else { return Ok(()) };
-        let mut least: Option<(u64, &str)> = None;
-        for point in self.series() {
-            for entry in &self.options.backends {
-                if let Some(bytes) = self.promised(point, entry, 1).ok().flatten() {
-                    if bytes <= budget {
-                        return Ok(());
-                    }
-                    least = least.filter(|(known, _)| *known <= bytes).or(Some((bytes, entry.name)));
-                }
-            }
-        }
         // Backends that cannot run at all are reported one by one.
-        let Some((least, backend)) = least else { return Ok(()) };
+        let promised = |(point, entry)| Some((self.promised(point, entry, 1).ok().flatten()?, entry.name));
+        let least = self.searched().into_iter().filter_map(promised).min_by_key(|(bytes, _)| *bytes);
+        let Some((least, backend)) = least.filter(|(bytes, _)| *bytes > budget) else { return Ok(()) };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
         let name = &self.scene.name;
         Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
     }
 
-    /// The first point of each series.
-    fn series(&self) -> Vec<&SweepPoint> {
+    /// The first point of each series, with every backend.
+    fn searched(&self) -> Vec<(&SweepPoint, &'static BackendEntry)> {
         let mut series: Vec<&SweepPoint> = Vec::new();
         for point in &self.points {
             if series.iter().all(|known| known.series() != point.series()) {
                 series.push(point);
             }
         }
-        series
+        let with_each = |point| self.options.backends.iter().map(move |&entry| (point, entry));
+        series.into_iter().flat_map(with_each).collect()
     }
 
     /// The context of a point's threads.
@@ -184,10 +168,12 @@ impl Sweep<'_> {
     }
 }
 
+/// Results of backends at a point, by name.
+type Results = HashMap<&'static str, KnownResult>;
+
 struct Drive<'a> {
     sweep: &'a Sweep<'a>,
     log: &'a mut dyn Log,
-    estimate: Estimate,
     /// Series that ended early, by backend.
     over: Vec<(SweepPoint, &'static str)>,
     ending: Ending,
@@ -199,12 +185,11 @@ impl Drive<'_> {
         for (index, point) in self.sweep.points.iter().enumerate() {
             let is_over = |name| self.over.iter().any(|(series, over)| (series, *over) == (&point.series(), name));
             let racing: Vec<_> = backends.iter().copied().filter(|b| !is_over(b.name)).collect();
-            let rest = &self.sweep.points[index + 1..];
-            let done = index as f64 / self.sweep.points.len() as f64;
-            match self.point(point, &racing, rest, done) {
+            let done = |points: usize| points as f64 / self.sweep.points.len() as f64;
+            match self.point(point, &racing, done(index)..done(index + 1)) {
                 // Memory may end a series at large crowds; the results of smaller ones are kept.
                 Err(SweepError::Scene(error)) if index > 0 => self.log.note(&format!("{error}: left out")),
-                measured => drop(measured?),
+                measured => self.end_slow_series(point, &measured?, &self.sweep.points[index + 1..]),
             }
             if self.log.interrupted() {
                 break;
@@ -213,14 +198,32 @@ impl Drive<'_> {
         Ok(())
     }
 
+    /// Ends a series for the backends whose frame took too long at a point.
+    fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[SweepPoint]) {
+        let Some(most) = self.sweep.max_frame_time else { return };
+        for entry in &self.sweep.options.backends {
+            let result = measured.get(entry.name);
+            let Some(frame) = result.and_then(|result| result.frame).filter(|frame| *frame > most) else { continue };
+            self.over.push((point.series(), entry.name));
+            if rest.iter().any(|other| other.series() == point.series()) {
+                self.log.note(&format!(
+                    "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
+                    entry.name,
+                    frame.as_secs_f64() * 1e3,
+                    self.sweep.scene.clone().with(point.settings.clone()).instances(),
+                ));
+            }
+        }
+    }
+
     /// Finds for each series and backend the largest crowd within the budgets.
     fn searches(&mut self) -> Result<(), SweepError> {
-        let (series, backends) = (self.sweep.series(), &self.sweep.options.backends);
-        let tasks: Vec<_> = series.iter().flat_map(|point| backends.iter().map(move |&entry| (point, entry))).collect();
-        for (at, &(point, entry)) in tasks.iter().enumerate() {
+        let searched = self.sweep.searched();
+        for (at, &(point, entry)) in searched.iter().enumerate() {
             let mut found =
                 Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
-            match self.search(point, entry, at as f64 / tasks.len() as f64, &mut found) {
+            let done = |searches: usize| searches as f64 / searched.len() as f64;
+            match self.search(point, entry, done(at)..done(at + 1), &mut found) {
                 Err(SweepError::Backend(error)) => found.problem = Some(error.to_string()),
                 searched => searched?,
             }
@@ -232,20 +235,20 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Finds the largest crowd of a backend in a series, or a part of the answer when the log asks to stop. `done` is the
-    /// fraction of the sweep that is done.
+    /// Finds the largest crowd of a backend in a series, or a part of the answer when the log asks to stop. `done` are
+    /// the fractions of the sweep that are done before and after it.
     fn search(
         &mut self,
         point: &SweepPoint,
         entry: &'static BackendEntry,
-        done: f64,
+        done: Range<f64>,
         found: &mut Found,
     ) -> Result<(), SweepError> {
         let sweep = self.sweep;
         let start = point.settings.instances.unwrap_or(sweep.scene.instances());
         let mut most = u64::MAX;
         if let Some(budget) = sweep.memory {
-            self.log.progress(&format!("{}: memory", entry.name), done, Duration::ZERO);
+            self.log.progress(&format!("{}: memory", entry.name), done.start);
             let mut search = Search::exact(budget, start);
             while let Some(instances) = search.next() {
                 let bytes = sweep.promised(point, entry, instances)?;
@@ -264,7 +267,7 @@ impl Drive<'_> {
         };
         let mut search = Search::new(budget, start, most);
         while let Some(instances) = search.next() {
-            let frame = match self.trial(point, entry, instances, done) {
+            let frame = match self.trial(point, entry, instances, search.part(&done)) {
                 // A crowd that does not fit in memory bounds the search from above.
                 Err(SweepError::Scene(_)) if search.bounds.fits.is_some() => None,
                 trial => trial?,
@@ -284,9 +287,9 @@ impl Drive<'_> {
         point: &SweepPoint,
         entry: &'static BackendEntry,
         instances: u64,
-        done: f64,
+        done: Range<f64>,
     ) -> Result<Option<Duration>, SweepError> {
-        let results = self.point(&point.with_instances(Some(instances)), &[entry], &[], done)?;
+        let results = self.point(&point.with_instances(Some(instances)), &[entry], done)?;
         match results.get(entry.name) {
             Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),
             Some(KnownResult { status: Status::TooLarge, .. }) | None => Ok(None),
@@ -296,65 +299,38 @@ impl Drive<'_> {
         }
     }
 
-    /// Measures the backends in `racing` that are not known yet at a point; returns the result of each.
+    /// Measures the backends in `racing` that are not known yet at a point; returns the result of each. `done` are the
+    /// fractions of the sweep that are done before and after it.
     fn point(
         &mut self,
         point: &SweepPoint,
         racing: &[&'static BackendEntry],
-        rest: &[SweepPoint],
-        done: f64,
-    ) -> Result<HashMap<&'static str, KnownResult>, SweepError> {
+        done: Range<f64>,
+    ) -> Result<Results, SweepError> {
         if racing.is_empty() {
-            return Ok(HashMap::new());
+            return Ok(Results::new());
         }
         let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
         let context = self.sweep.context(point);
         let (passes, threads) = (run::passes(context, &scene), context.threads.count());
-        let instances = scene.crowd.instance_count();
-        let here = size(instances as u64, passes);
         let known = |entry: &BackendEntry| Some((entry.name, self.log.known(&scene, threads, passes, entry)?));
-        let mut known: HashMap<_, _> = racing.iter().filter_map(|entry| known(entry)).collect();
+        let mut known: Results = racing.iter().filter_map(|entry| known(entry)).collect();
         self.ending.kept += known.len();
         let missing: Vec<_> = racing.iter().copied().filter(|entry| !known.contains_key(entry.name)).collect();
-        let own = self.sweep.scene.instances();
-        let rest_work = rest.iter().flat_map(|p| {
-            let size = size(p.settings.instances.unwrap_or(own), p.settings.passes.unwrap_or(passes));
-            self.sweep.options.backends.iter().map(move |b| (b.name, size))
-        });
-        let later = self.estimate.time(rest_work);
-        let now = self.estimate.time(missing.iter().map(|b| (b.name, here)));
         if !missing.is_empty() {
-            let start = Instant::now();
             let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
-            let part = 1.0 / (rest.len() + 1) as f64 * (1.0 - done);
-            let mut watch = Watch { log: &mut *self.log, scene: &scene, threads, done, part, now, later, start };
+            let mut watch = Watch { log: &mut *self.log, scene: &scene, threads, done };
             let outcomes = run::run(&scene, context, &options, &mut watch)?;
             if self.log.interrupted() {
                 return Ok(known);
             }
-            self.estimate.correct(now, start.elapsed());
             for outcome in outcomes {
                 let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
                 known.insert(outcome.name, KnownResult { status: outcome.status, frame });
             }
         }
-        for &entry in racing {
-            let Some(&KnownResult { status, frame }) = known.get(entry.name) else { continue };
-            self.ending.statuses.push(status);
-            let Some(frame) = frame else { continue };
-            self.estimate.learn(entry.name, here, frame);
-            if self.sweep.max_frame_time.is_some_and(|most| frame > most) && self.sweep.budget.is_none() {
-                self.over.push((point.series(), entry.name));
-                if rest.iter().any(|p| p.series() == point.series()) {
-                    self.log.note(&format!(
-                        "{}: {:.0} ms a frame of {} instances, more than --max-frame-time: larger crowds left out",
-                        entry.name,
-                        frame.as_secs_f64() * 1e3,
-                        instances,
-                    ));
-                }
-            }
-        }
+        let statuses = racing.iter().filter_map(|entry| known.get(entry.name)).map(|result| result.status);
+        self.ending.statuses.extend(statuses);
         Ok(known)
     }
 }
@@ -364,20 +340,14 @@ struct Watch<'a> {
     log: &'a mut dyn Log,
     scene: &'a BuiltScene,
     threads: usize,
-    /// Fraction of the sweep that was done before, and fraction that this point makes up.
-    done: f64,
-    part: f64,
-    /// Estimated times of this point and of all points after it.
-    now: Duration,
-    later: Duration,
-    start: Instant,
+    /// Fractions of the sweep that are done before and after this point.
+    done: Range<f64>,
 }
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, step: &Step) {
-        let left = self.now.saturating_sub(self.start.elapsed()) + self.later;
         let what = format!("{} instances, {step}", self.scene.crowd.instance_count());
-        self.log.progress(&what, self.done + self.part * step.done, left);
+        self.log.progress(&what, self.done.start + (self.done.end - self.done.start) * step.done);
     }
 
     fn interrupted(&self) -> bool {

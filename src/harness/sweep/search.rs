@@ -1,6 +1,7 @@
 //! Search for the largest crowd that fits a budget of time or memory, with few trials.
 
 use crate::wording;
+use std::ops::Range;
 use std::time::Duration;
 
 /// A search by time ends when the smallest crowd that does not fit is at most this much larger than the largest that
@@ -93,6 +94,13 @@ impl Search {
         let next = if exact { next as u64 } else { wording::rounded(next, 3) };
         let largest = exceeds.map_or(most, |(count, _)| count - 1);
         Some(next.clamp(fits.map_or(1, |(count, _)| count + 1), largest))
+    }
+
+    /// The part of a range of progress that the next trial makes up, if there are as many as there may be.
+    pub fn part(&self, whole: &Range<f64>) -> Range<f64> {
+        let most = TRIALS[usize::from(self.exact)];
+        let at = |trials: u32| whole.start + (whole.end - whole.start) * f64::from(trials) / f64::from(most);
+        at(self.trials)..at(self.trials + 1)
     }
 
     /// Records what a crowd takes; `None` if that could not be measured, for example for lack of memory.
