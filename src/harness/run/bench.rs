@@ -83,7 +83,7 @@ impl Bench {
         let counters = options.counters.then(|| counters::open(threads).0).flatten();
         let meters = match options.disturbance == Disturbance::default() {
             true => {
-                let adapter = device.energy_counter().and_then(EnergyMeter::of_adapter);
+                let adapter = device.energy_counter().and_then(EnergyMeter::open);
                 [EnergyMeter::of_processor(Path::new(COUNTERS)), adapter]
             }
             false => [None, None],
@@ -172,8 +172,8 @@ impl Bench {
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
-        for (meter, spent) in self.meters.iter().zip(&mut contender.spent) {
-            meter.iter().for_each(|meter| meter.stop(spent, measured.len() as u32));
+        for (meter, spent) in self.meters.iter_mut().zip(&mut contender.spent) {
+            meter.iter_mut().for_each(|meter| meter.stop(spent, measured.len() as u32));
         }
         if !measured.is_empty() {
             let shared = SharedMemory {

@@ -31,53 +31,39 @@ pub(super) struct Spent {
     blocks: u64,
 }
 
-/// The counters, and the step by which they advance.
-pub(super) struct EnergyMeter {
-    counters: Vec<Counter>,
-    step: u64,
-    /// Readings at the start of the block.
-    start: Vec<Option<u64>>,
-}
+/// Reads the microjoules that were taken since some moment.
+type Counter = Box<dyn FnMut() -> Option<u64>>;
 
-struct Counter {
-    /// Reads microjoules.
-    read: Box<dyn Fn() -> Option<u64>>,
-    /// Reading after which it begins again.
-    range: u64,
+/// A counter, and the step by which it advances.
+pub(super) struct EnergyMeter {
+    read: Counter,
+    step: u64,
+    /// Reading at the start of the block.
+    start: Option<u64>,
 }
 
 impl EnergyMeter {
     /// The counters of all packages; `None` if one of them cannot be read or does not advance.
     pub fn of_processor(folder: &Path) -> Option<Self> {
-        Self::open(counters(folder)?)
+        Self::open(counter(folder)?)
     }
 
-    /// A counter of microjoules that never begins again; `None` if it cannot be read or does not advance.
-    pub fn of_adapter(read: Box<dyn Fn() -> Option<u64>>) -> Option<Self> {
-        Self::open(vec![Counter { read, range: 0 }])
-    }
-
-    fn open(counters: Vec<Counter>) -> Option<Self> {
-        let step = step(PATIENCE, || counters.iter().map(|counter| (counter.read)()).sum())?;
-        Some(Self { start: vec![None; counters.len()], counters, step })
+    /// A counter; `None` if it cannot be read or does not advance.
+    pub fn open(mut read: impl FnMut() -> Option<u64> + 'static) -> Option<Self> {
+        let step = step(PATIENCE, &mut read)?;
+        Some(Self { read: Box::new(read), step, start: None })
     }
 
     /// Begins a block of frames.
     pub fn start(&mut self) {
-        for (start, counter) in self.start.iter_mut().zip(&self.counters) {
-            *start = (counter.read)();
-        }
+        self.start = (self.read)();
     }
 
     /// Adds a block of frames that ends now.
-    pub fn stop(&self, spent: &mut Spent, frames: u32) {
-        for (start, counter) in self.start.iter().zip(&self.counters) {
-            let Some((now, start)) = (counter.read)().zip(*start) else {
-                spent.is_unknown = true;
-                continue;
-            };
-            // It began again if it is lower.
-            spent.microjoules += if now < start { (now + counter.range).saturating_sub(start) } else { now - start };
+    pub fn stop(&mut self, spent: &mut Spent, frames: u32) {
+        match (self.read)().zip(self.start) {
+            Some((now, start)) => spent.microjoules += now.saturating_sub(start),
+            None => spent.is_unknown = true,
         }
         spent.frames += u64::from(frames);
         spent.blocks += 1;
@@ -93,19 +79,28 @@ impl EnergyMeter {
     }
 }
 
-fn counters(folder: &Path) -> Option<Vec<Counter>> {
-    let mut counters = Vec::new();
+/// The counters of all packages together, which begin again from time to time; `None` if one of them cannot be read.
+fn counter(folder: &Path) -> Option<Counter> {
+    let mut packages = Vec::new();
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
         let text = |name: &str| std::fs::read_to_string(entry.path().join(name)).ok();
         if text("name").is_some_and(|name| name.starts_with("package")) {
-            let range = text("max_energy_range_uj")?.trim().parse().ok()?;
+            let range: u64 = text("max_energy_range_uj")?.trim().parse().ok()?;
             let file = File::open(entry.path().join("energy_uj")).ok()?;
-            microjoules(&file)?;
-            let read = Box::new(move || microjoules(&file));
-            counters.push(Counter { read, range });
+            let (mut last, mut total) = (microjoules(&file)?, 0);
+            packages.push(move || {
+                let now = microjoules(&file)?;
+                // It began again if it is lower.
+                total += if now < last { (now + range).saturating_sub(last) } else { now - last };
+                last = now;
+                Some(total)
+            });
         }
     }
-    (!counters.is_empty()).then_some(counters)
+    match packages.is_empty() {
+        true => None,
+        false => Some(Box::new(move || packages.iter_mut().map(|read| read()).sum())),
+    }
 }
 
 fn microjoules(mut file: &File) -> Option<u64> {
@@ -144,7 +139,7 @@ mod tests {
     fn blocks_add_up_and_counters_begin_again() {
         let folder = folder("package-0\n", "900\n");
         let write = |text: &str| fs::write(folder.path().join("intel-rapl:0/energy_uj"), text).unwrap();
-        let mut meter = EnergyMeter { counters: counters(folder.path()).unwrap(), step: 15, start: vec![None] };
+        let mut meter = EnergyMeter { read: counter(folder.path()).unwrap(), step: 15, start: None };
         let mut spent = Spent::default();
         assert_eq!(meter.of(spent), None);
         for (after, frames) in [("950", 2), ("20", 3)] {
@@ -158,7 +153,7 @@ mod tests {
     #[test]
     fn a_counter_of_an_adapter_is_read_at_the_ends_of_blocks() {
         let readings = std::cell::RefCell::new(vec![900, 700, 400, 300, 200, 100]);
-        let mut meter = EnergyMeter::of_adapter(Box::new(move || readings.borrow_mut().pop())).unwrap();
+        let mut meter = EnergyMeter::open(move || readings.borrow_mut().pop()).unwrap();
         let mut spent = Spent::default();
         meter.start();
         meter.stop(&mut spent, 4);
@@ -171,8 +166,8 @@ mod tests {
     #[test]
     fn what_does_not_advance_or_is_no_package_is_absent() {
         assert!(EnergyMeter::of_processor(folder("package-0", "900").path()).is_none());
-        assert!(counters(folder("core", "900").path()).is_none());
-        assert!(counters(folder("package-0", "").path()).is_none());
+        assert!(counter(folder("core", "900").path()).is_none());
+        assert!(counter(folder("package-0", "").path()).is_none());
         let mut readings = [5, 5, 7, 7, 22, 30].into_iter();
         assert_eq!(step(Duration::MAX, || readings.next()), Some(15));
         assert_eq!(step(Duration::ZERO, || Some(1)), None);
