@@ -86,11 +86,10 @@ impl BlockJob<'_> {
 
 /// Adds the time of some work to a stage, if times are wanted.
 fn timed<R>(times: Option<&ThreadTimes>, stage: Stage, work: impl FnOnce() -> R) -> R {
-    let Some(times) = times else { return work() };
-    let start = Instant::now();
-    let result = work();
-    times.spent(stage, start);
-    result
+    match times {
+        Some(times) => times.time(stage, work),
+        None => work(),
+    }
 }
 
 /// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the arena.

@@ -309,24 +309,25 @@ impl StageTimer {
 pub struct ThreadTimes([AtomicU64; Stage::ALL.len()]);
 
 impl ThreadTimes {
-    /// Adds the time since `start`, which the calling thread spent on a stage.
-    pub fn spent(&self, stage: Stage, start: Instant) {
-        self.add(stage, start.elapsed().as_nanos() as u64);
-    }
-
-    fn of(&self, stage: Stage) -> u64 {
-        self.0[stage as usize].load(Ordering::Relaxed)
+    /// Adds the time that the calling thread spends on some work of a stage.
+    pub fn time<R>(&self, stage: Stage, work: impl FnOnce() -> R) -> R {
+        let (result, ns) = timed(work);
+        self.add(stage, ns.unwrap_or(0));
+        result
     }
 
     fn add(&self, stage: Stage, ns: u64) {
         self.0[stage as usize].fetch_add(ns, Ordering::Relaxed);
     }
+
+    fn of(&self, stage: Stage) -> u64 {
+        self.0[stage as usize].load(Ordering::Relaxed)
+    }
 }
 
 impl PoseClock for ThreadTimes {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
-        let ((), ns) = timed(work);
-        self.add(stage.into(), ns.unwrap_or(0));
+        self.time(stage.into(), work);
     }
 }
 
