@@ -171,9 +171,9 @@ impl Cpu {
             Ok((skin, footprint))
         };
         let mut kernels = self.kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
-        let all: Bytes = kernels.iter().map(|(_, footprint)| footprint.host).sum();
+        let all = kernels.iter().map(|(_, footprint)| footprint.host).sum::<Bytes>().total();
         for (_, footprint) in &mut kernels {
-            footprint.host += (all - footprint.host).all_for(Purpose::Staging);
+            footprint.host += Bytes::of(Purpose::Staging, all - footprint.host.total());
         }
         Ok(kernels)
     }

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::pose::PoseMemory;
 use crate::vertex::Attributes;
 use serde::{Deserialize, Serialize};
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign};
 use std::sync::Arc;
 
 /// Purpose of a buffer. Its serialised form is its name.
@@ -66,11 +66,6 @@ impl Bytes {
     pub fn resident(self) -> u64 {
         Purpose::RESIDENT.iter().fold(0, |sum, purpose| sum.saturating_add(self.get(*purpose)))
     }
-
-    /// The same bytes, all for one purpose.
-    pub fn all_for(self, purpose: Purpose) -> Self {
-        Self::of(purpose, self.total())
-    }
 }
 
 impl Add for Bytes {
@@ -84,14 +79,6 @@ impl Add for Bytes {
 impl AddAssign for Bytes {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self(std::array::from_fn(|purpose| self.0[purpose].saturating_sub(other.0[purpose])))
     }
 }
 

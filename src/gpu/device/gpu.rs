@@ -196,15 +196,18 @@ impl Gpu {
 
     /// The result of `create`, and the bytes of the buffers and textures that it created.
     pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
-        let before = self.created.get();
+        let before = self.created.take();
         let created = create();
-        (created, self.created.get() - before)
+        let bytes = self.created.take();
+        self.created.set(before + bytes);
+        (created, bytes)
     }
 
     /// The result of `create`; the bytes of the buffers and textures that it created count for another purpose.
     pub fn counted_as<T>(&self, purpose: Purpose, create: impl FnOnce() -> T) -> T {
-        let (created, bytes) = self.counted(create);
-        self.created.set(self.created.get() - bytes + bytes.all_for(purpose));
+        let before = self.created.take();
+        let created = create();
+        self.created.set(before + Bytes::of(purpose, self.created.take().total()));
         created
     }
 
