@@ -1,31 +1,26 @@
 //! Counts of the processor's events, and their source.
 
-/// Kind of an event that is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use strum::Display;
+
+/// Kind of an event that is counted. It is shown by its name in messages.
+#[derive(Debug, Clone, Copy, Display, PartialEq, Eq)]
+#[strum(serialize_all = "lowercase")]
 pub enum Event {
     /// Cycles of the processor, whatever its frequency.
     Cycles,
     /// Instructions that were completed.
     Instructions,
     /// Accesses that the last-level cache could not serve.
+    #[strum(to_string = "last-level misses")]
     CacheMisses,
     /// Switches from one thread to another.
+    #[strum(to_string = "context switches")]
     ContextSwitches,
 }
 
 impl Event {
     /// All kinds, in the order of [`Counts`].
     pub const ALL: [Self; 4] = [Self::Cycles, Self::Instructions, Self::CacheMisses, Self::ContextSwitches];
-
-    /// Name in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cycles => "cycles",
-            Self::Instructions => "instructions",
-            Self::CacheMisses => "last-level misses",
-            Self::ContextSwitches => "context switches",
-        }
-    }
 }
 
 /// A number of each kind of event; `None` for kinds that cannot be counted.

@@ -28,7 +28,7 @@ fn counted(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
             StageGroup::Pose => (scene.crowd.joint_count(), "joint"),
             _ => (scene.crowd.vertex_count(), "vertex"),
         };
-        let event = |event: Event| Some(format!("{:.3} {}", times.counts.mean(event)? / items as f64, event.name()));
+        let event = |event: Event| Some(format!("{:.3} {event}", times.counts.mean(event)? / items as f64));
         let [rates @ .., switches] = Event::ALL;
         let rates: Vec<_> = rates.into_iter().filter_map(event).collect();
         if let Some(switches) = times.counts.mean(switches) {
