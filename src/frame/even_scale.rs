@@ -1,42 +1,43 @@
 //! The search for joints that scale their axes differently, which rigid motions cannot express.
 
 use crate::model::{Channel, Clip, Model, rows_to_affine};
-use glam::DMat3;
+use glam::{DMat3, DVec3, Vec3};
 
 /// Largest difference between the scales of one joint, relative to the largest scale.
 const EVEN: f64 = 1e-5;
 
 /// The scales in a clip, each with its joint.
-fn scales(clip: &Clip) -> impl Iterator<Item = (u16, [f32; 3])> {
+fn scales(clip: &Clip) -> impl Iterator<Item = (u16, Vec3)> {
     // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
     let raw = clip.keys().raw().into_iter().flat_map(|raw| {
         let tracks = raw.tracks().iter().filter(|t| t.channel == Channel::Scale);
-        tracks.flat_map(|track| raw.values_of(track).as_chunks::<3>().0.iter().map(|&scale| (track.joint, scale)))
+        tracks
+            .flat_map(|track| raw.values_of(track).as_chunks::<3>().0.iter().map(|&scale| (track.joint, scale.into())))
     });
     let compact = clip.keys().compact().into_iter().flat_map(|compact| {
         let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
         let keys = (0..compact.frames as usize).flat_map(|index| compact.frame(index));
         let keys = keys.filter(|(track, _)| track.channel == Channel::Scale);
         still
-            .map(|s| (s.joint, [s.value[0], s.value[1], s.value[2]]))
-            .chain(keys.map(|(track, key)| (track.joint, track.decoder().vector(key.numbers))))
+            .map(|s| (s.joint, Vec3::from_slice(&s.value)))
+            .chain(keys.map(|(track, key)| (track.joint, track.decoder().vector(key.numbers).into())))
     });
     raw.chain(compact)
 }
 
 /// The first place where a model scales unevenly or mirrors.
 pub(super) fn uneven(model: &Model) -> Option<String> {
-    let differ = |s: [f64; 3]| {
-        let largest = s.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        s.iter().any(|v| (v - s[0]).abs() > EVEN * largest)
+    let differ = |scale: Vec3| {
+        let scale = scale.as_dvec3();
+        (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
     };
     let name = |joint: usize| &model.skeleton().names()[joint];
     let skeleton = model.skeleton();
-    if let Some(joint) = skeleton.rest().iter().position(|r| differ(r.scale.to_array().map(f64::from))) {
+    if let Some(joint) = skeleton.rest().iter().position(|r| differ(r.scale)) {
         return Some(format!("joint {:?} of {:?} at rest", name(joint), model.name()));
     }
     for clip in model.clips() {
-        if let Some((joint, _)) = scales(clip).find(|(_, scale)| differ(scale.map(f64::from))) {
+        if let Some((joint, _)) = scales(clip).find(|(_, scale)| differ(*scale)) {
             let joint = name(joint.into());
             return Some(format!("joint {joint:?} of {:?} in clip {:?}", model.name(), clip.name()));
         }

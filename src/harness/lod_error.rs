@@ -10,7 +10,7 @@ use crate::model::{IDENTITY_ROWS, Model};
 use crate::reference::{Blending, ReferencePose};
 use crate::scene::{BuiltScene, Levels};
 use crate::vertex::Normals;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
                     pose.skin(model, vertex as usize, Normals::Raw, Blending::Linear).position
                 };
                 let off = |place: &Place| {
-                    let corners = place.corners.map(|vertex| at(&shown, &group.model, vertex));
-                    let there: DVec3 = corners.iter().zip(place.parts).map(|(corner, part)| *corner * part).sum();
+                    let [a, b, c] = place.corners.map(|vertex| at(&shown, &group.model, vertex));
+                    let there = DMat3::from_cols(a, b, c) * place.parts;
                     there.distance(at(&plain, full, place.vertex))
                 };
                 let relative = baked + places.iter().map(off).fold(0.0, f64::max) / diagonal;
@@ -86,7 +86,8 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
 struct Place {
     vertex: u32,
     corners: [u32; 3],
-    parts: [f64; 3],
+    /// Barycentric coordinates.
+    parts: DVec3,
 }
 
 /// The places of a model's vertices on a level of it.
@@ -100,16 +101,16 @@ fn places(full: &Arc<Model>, level: &Arc<Model>) -> Result<Vec<Place>, CrowdErro
     let step = at_full.len().div_ceil(VERTICES);
     let place = |vertex: usize| {
         let (point, normal) = at_full[vertex];
-        let same = known.get(&key(full, vertex)).map(|&same| ([same; 3], [1.0, 0.0, 0.0]));
+        let same = known.get(&key(full, vertex)).map(|&same| ([same; 3], DVec3::X));
         let (corners, parts) = same.or_else(|| {
             let faces = |t: &&Triangle| t.normal.dot(normal) > 0.0;
             let any_faces = triangles.iter().any(|t| faces(&t));
-            let mut best: Option<(f64, &Triangle, [f64; 3])> = None;
+            let mut best: Option<(f64, &Triangle, DVec3)> = None;
             for triangle in triangles.iter().filter(|t| !any_faces || faces(t)) {
                 let least = best.as_ref().map_or(f64::INFINITY, |(least, ..)| *least);
                 if point.distance(triangle.middle) - triangle.radius < least {
                     let parts = triangle.closest(point);
-                    let distance = triangle.at(parts).distance(point);
+                    let distance = (triangle.corners * parts).distance(point);
                     if distance < least {
                         best = Some((distance, triangle, parts));
                     }
@@ -136,7 +137,8 @@ fn resting(model: &Arc<Model>) -> Result<Vec<(DVec3, DVec3)>, CrowdError> {
 
 struct Triangle {
     vertices: [u32; 3],
-    corners: [DVec3; 3],
+    /// Times barycentric coordinates, a point.
+    corners: DMat3,
     normal: DVec3,
     /// A sphere around it.
     middle: DVec3,
@@ -146,36 +148,29 @@ struct Triangle {
 impl Triangle {
     /// `None` if it has no area.
     fn new(vertices: [u32; 3], at: &[(DVec3, DVec3)]) -> Option<Self> {
-        let corners = vertices.map(|vertex| at[vertex as usize].0);
-        let [a, b, c] = corners;
+        let [a, b, c] = vertices.map(|vertex| at[vertex as usize].0);
         let normal = (b - a).cross(c - a).try_normalize()?;
         let middle = (a + b + c) / 3.0;
-        let radius = corners.iter().map(|corner| corner.distance(middle)).fold(0.0, f64::max);
-        Some(Self { vertices, corners, normal, middle, radius })
-    }
-
-    fn at(&self, parts: [f64; 3]) -> DVec3 {
-        self.corners.iter().zip(parts).map(|(corner, part)| *corner * part).sum()
+        let radius = [a, b, c].map(|corner| corner.distance(middle)).into_iter().fold(0.0, f64::max);
+        Some(Self { vertices, corners: DMat3::from_cols(a, b, c), normal, middle, radius })
     }
 
     /// Barycentric coordinates of the closest point: below `p`, if that is within the triangle, otherwise on an edge.
-    fn closest(&self, p: DVec3) -> [f64; 3] {
-        let corner = |at: usize| self.corners[at % 3];
+    fn closest(&self, p: DVec3) -> DVec3 {
+        let corner = |at: usize| self.corners.col(at % 3);
         // In proportion to the areas that the point forms with the opposite edges.
-        let parts = [1, 2, 0].map(|at| (corner(at) - p).cross(corner(at + 1) - p).dot(self.normal));
-        let whole: f64 = parts.iter().sum();
-        if parts.iter().all(|part| *part >= 0.0) {
-            return parts.map(|part| part / whole);
+        let areas = [1, 2, 0].map(|at| (corner(at) - p).cross(corner(at + 1) - p).dot(self.normal));
+        let areas = DVec3::from(areas);
+        if areas.cmpge(DVec3::ZERO).all() {
+            return areas / areas.element_sum();
         }
         let on_edge = |at: usize| {
             let edge = corner(at + 1) - corner(at);
             let along = ((p - corner(at)).dot(edge) / edge.length_squared()).clamp(0.0, 1.0);
-            let mut parts = [0.0; 3];
-            (parts[at], parts[(at + 1) % 3]) = (1.0 - along, along);
-            parts
+            DVec3::AXES[at].lerp(DVec3::AXES[(at + 1) % 3], along)
         };
-        let distance = |parts: &[f64; 3]| self.at(*parts).distance_squared(p);
-        let nearer = |a, b| if distance(&b) < distance(&a) { b } else { a };
+        let distance = |parts: DVec3| (self.corners * parts).distance_squared(p);
+        let nearer = |a, b| if distance(b) < distance(a) { b } else { a };
         [1, 2].map(on_edge).into_iter().fold(on_edge(0), nearer)
     }
 }
@@ -196,7 +191,7 @@ mod tests {
             (DVec3::new(-1.0, 0.5, 0.0), DVec3::new(0.0, 0.5, 0.0)),
             (DVec3::new(3.0, 0.0, 0.0), DVec3::X),
         ] {
-            assert!(triangle.at(triangle.closest(point)).distance(expected) < 1e-12, "{point}");
+            assert!((triangle.corners * triangle.closest(point)).distance(expected) < 1e-12, "{point}");
         }
     }
 }
