@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::str::FromStr;
 use sysinfo::{Components, CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// Linux's folders of processors, of sources of power and of graphics cards.
@@ -102,7 +103,7 @@ impl Conditions {
             conditions.celsius.extend(read.filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius)));
         }
         let (cards, processors) = (Path::new(CARDS), Path::new(PROCESSORS));
-        conditions.graphics_mhz.extend(card_clocks(cards));
+        conditions.graphics_mhz = card_clocks(cards);
         conditions.limit_watts = limits(Path::new(LIMITS), cards);
         conditions.clock_locked = locked(processors, cards);
         conditions.adapter_users = adapter_users(Path::new(PROCESSES), std::process::id());
@@ -182,17 +183,20 @@ fn power(supplies: &Path) -> Option<String> {
 
 /// Clocks of graphics cards: Intel's drivers state MHz, AMD's states Hz as a sensor.
 fn card_clocks(cards: &Path) -> BTreeMap<String, u64> {
-    let clock = |card: &Path| {
+    by_name(cards, |card| {
         let mhz = line(card.join("gt_cur_freq_mhz")).and_then(|mhz| mhz.parse().ok());
-        let hertz = || {
-            let sensors = entries(&card.join("device/hwmon"));
-            let hertz = sensors.iter().find_map(|own| line(own.join("freq1_input")))?;
-            Some(hertz.parse::<u64>().ok()? / 1_000_000)
-        };
-        mhz.or_else(hertz)
-    };
-    let named = |card: PathBuf| Some((name(&card)?, clock(&card)?));
-    entries(cards).into_iter().filter_map(named).collect()
+        mhz.or_else(|| Some(sensor::<u64>(card, "freq1_input")? / 1_000_000))
+    })
+}
+
+/// What `read` finds in the entries of a folder, by their names.
+fn by_name<T>(folder: &Path, read: impl Fn(&Path) -> Option<T>) -> BTreeMap<String, T> {
+    entries(folder).iter().filter_map(|own| Some((name(own)?, read(own)?))).collect()
+}
+
+/// A number that the driver of a graphics card states as a sensor.
+fn sensor<T: FromStr>(card: &Path, file: &str) -> Option<T> {
+    entries(&card.join("device/hwmon")).iter().find_map(|own| line(own.join(file)))?.parse().ok()
 }
 
 /// The name of an entry in a folder.
@@ -202,14 +206,10 @@ fn name(path: &Path) -> Option<String> {
 
 /// Limits of power in watts: of the processor's packages, and of cards whose driver states one as a sensor.
 fn limits(packages: &Path, cards: &Path) -> BTreeMap<String, f64> {
-    let watts = |file: PathBuf| Some(line(file)?.parse::<f64>().ok()? / 1e6);
-    let package = |own: PathBuf| Some((line(own.join("name"))?, watts(own.join("constraint_0_power_limit_uw"))?));
-    let card = |own: PathBuf| {
-        let sensors = entries(&own.join("device/hwmon"));
-        Some((name(&own)?, sensors.into_iter().find_map(|sensor| watts(sensor.join("power1_cap")))?))
-    };
-    let packages = entries(packages).into_iter().filter_map(package);
-    packages.chain(entries(cards).into_iter().filter_map(card)).collect()
+    let mut microwatts = by_name(cards, |card| sensor::<f64>(card, "power1_cap"));
+    let limit = |own: &Path| line(own.join("constraint_0_power_limit_uw"))?.parse().ok();
+    microwatts.extend(entries(packages).iter().filter_map(|own| Some((line(own.join("name"))?, limit(own)?))));
+    microwatts.into_iter().map(|(name, limit)| (name, limit / 1e6)).collect()
 }
 
 /// Whether clocks are held: a lowest rate that equals the highest, or a level that the driver does not choose itself.
@@ -217,12 +217,12 @@ fn locked(processors: &Path, cards: &Path) -> BTreeMap<String, bool> {
     let equal = |own: &Path, [low, high]: [&str; 2]| Some(line(own.join(low))? == line(own.join(high))?);
     let rates = ["cpufreq/scaling_min_freq", "cpufreq/scaling_max_freq"];
     let all = entries(processors).into_iter().filter_map(|own| equal(&own, rates)).reduce(|all, own| all && own);
-    let card = |own: PathBuf| {
-        let level = line(own.join("device/power_dpm_force_performance_level")).map(|level| level != "auto");
-        Some((name(&own)?, level.or_else(|| equal(&own, ["gt_min_freq_mhz", "gt_max_freq_mhz"]))?))
-    };
-    let processors = all.map(|all| ("processors".to_owned(), all));
-    processors.into_iter().chain(entries(cards).into_iter().filter_map(card)).collect()
+    let mut locked = by_name(cards, |card| {
+        let level = line(card.join("device/power_dpm_force_performance_level")).map(|level| level != "auto");
+        level.or_else(|| equal(card, ["gt_min_freq_mhz", "gt_max_freq_mhz"]))
+    });
+    locked.extend(all.map(|all| ("processors".to_owned(), all)));
+    locked
 }
 
 /// Processes but one that have opened a device of an adapter; `None` where processes are not listed as files.
