@@ -23,10 +23,7 @@ const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
     let compact = clips.filter_map(|c| Some(c.keys().compact()?.error.distance)).reduce(f64::max);
-    match (compact, saving_error(&scene.crowd)) {
-        (None, None) => None,
-        (compact, saving) => Some(compact.unwrap_or(0.0) + saving.unwrap_or(0.0)),
-    }
+    [compact, saving_error(&scene.crowd)].into_iter().flatten().reduce(|a, b| a + b)
 }
 
 /// The same for a backend, including its stated error; `crowd` is the crowd's [`clip_error`].

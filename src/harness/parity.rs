@@ -262,10 +262,9 @@ impl Comparison {
                 .par_iter()
                 .enumerate()
                 .map(|(at, &instance)| {
-                    let [local, model, palette, vertices] =
-                        std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
+                    let values = std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
                     let pose = ReferencePose::new(reference, instance, tick);
-                    Deviation::of(group, blending, &corners, &pose, instance, [local, model, palette, vertices])
+                    Deviation::of(group, blending, &corners, &pose, instance, values)
                 })
                 .reduce(|| Deviation::NONE, Deviation::max);
             let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };
