@@ -90,23 +90,22 @@ impl Conditions {
         let cpu = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing().with_frequency());
         let frequency = System::new_with_specifics(cpu).ok();
         let frequency = frequency.and_then(|system| system.cpus().iter().map(sysinfo::Cpu::frequency).max());
+        let sensors = Components::new_with_refreshed_list().ok();
+        let sensors = sensors.iter().flat_map(|all| all.iter());
+        let read = sensors.filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
+        let cards = Path::new(CARDS);
         let mut conditions = Self {
             utc: now(),
             // Windows has no such average and reports zeros.
             load: System::load_average().ok().map(|average| average.one).filter(|load| cfg!(unix) && load.is_finite()),
             processor_mhz: frequency.filter(|mhz| *mhz > 0),
+            graphics_mhz: card_clocks(cards),
+            celsius: read.filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius)).collect(),
             power: power(Path::new(POWER)),
-            ..Self::default()
+            limit_watts: limits(Path::new(LIMITS), cards),
+            clock_locked: locked(Path::new(PROCESSORS), cards),
+            adapter_users: adapter_users(Path::new(PROCESSES), std::process::id()),
         };
-        if let Ok(sensors) = Components::new_with_refreshed_list() {
-            let read = sensors.iter().filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
-            conditions.celsius.extend(read.filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius)));
-        }
-        let (cards, processors) = (Path::new(CARDS), Path::new(PROCESSORS));
-        conditions.graphics_mhz = card_clocks(cards);
-        conditions.limit_watts = limits(Path::new(LIMITS), cards);
-        conditions.clock_locked = locked(processors, cards);
-        conditions.adapter_users = adapter_users(Path::new(PROCESSES), std::process::id());
         conditions.ask_nvidia();
         conditions
     }
