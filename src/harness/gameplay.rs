@@ -8,6 +8,7 @@ use crate::gameplay::{Gameplay, GameplayData, MARGIN};
 use crate::model::affine_to_rows;
 use crate::pose::Ends;
 use crate::reference::{ReferencePose, reference_vertices};
+use glam::{DVec3, Vec3};
 
 /// Most instances of a group that are compared.
 const COMPARED: usize = 16;
@@ -33,12 +34,10 @@ pub fn failure(
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {
                 let vertices = reference_vertices(crowd, instance, tick);
-                let outside = |vertex: &[f64]| {
-                    (0..3).any(|axis| {
-                        let (min, max) = (f64::from(bounds[axis]), f64::from(bounds[axis + 3]));
-                        !(min.is_finite() && max.is_finite() && min <= vertex[axis] && vertex[axis] <= max)
-                    })
-                };
+                let [min, max] = [&bounds[..3], &bounds[3..]].map(|corner| Vec3::from_slice(corner).as_dvec3());
+                let within = |vertex: DVec3| vertex.cmpge(min).all() && vertex.cmple(max).all();
+                let is_finite = min.is_finite() && max.is_finite();
+                let outside = |vertex: &[f64]| !(is_finite && within(DVec3::from_slice(vertex)));
                 let found = vertices.chunks_exact(group.format.floats()).position(outside);
                 if let Some(vertex) = found {
                     return Some(format!("vertex {vertex} lies outside its bounds {bounds:?} ({place})"));
