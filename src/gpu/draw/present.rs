@@ -256,8 +256,8 @@ impl Presenter {
         Ok(bytemuck::cast_slice(&self.read_target(&self.color)?).to_vec())
     }
 
-    /// Motion of each pixel since the last frame, as two half floats in the order x, y; rows from the top. `None` if no
-    /// motion was drawn.
+    /// Motion of each pixel since the frame before, as two half floats in the order x, y, in the last frame that drew
+    /// motion; rows from the top. `None` if no frame did.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.

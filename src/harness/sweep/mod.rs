@@ -129,8 +129,12 @@ impl Sweep<'_> {
         let Some(budget) = self.memory else { return Ok(()) };
         // Backends that cannot run at all are reported one by one.
         let promised = |(point, entry)| Some((self.promised(point, entry, 1).ok().flatten()?, entry.name));
-        let least = self.searched().into_iter().filter_map(promised).min_by_key(|(bytes, _)| *bytes);
-        let Some((least, backend)) = least.filter(|(bytes, _)| *bytes > budget) else { return Ok(()) };
+        let promises = self.searched().into_iter().filter_map(promised);
+        // The first that fits ends the check, since each promise builds a crowd.
+        if promises.clone().any(|(bytes, _)| bytes <= budget) {
+            return Ok(());
+        }
+        let Some((least, backend)) = promises.min_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
         let name = &self.scene.name;
         Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))

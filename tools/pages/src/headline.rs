@@ -1,6 +1,6 @@
 //! The crowd that represents a study, and the origin of its figures.
 
-use skinbench::report::findings::plain_place;
+use skinbench::report::findings;
 use skinbench::report::{abbreviated, card, grouped, markdown};
 use skinbench::results::key::Point;
 use skinbench::results::study::Study;
@@ -30,7 +30,8 @@ pub fn point(study: &Study) -> Option<&Point> {
 pub fn caption(study: &Study, point: &Point, source: &str) -> String {
     let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
     // The page that has the table tells the options, and the folder is named after them.
-    format!("{}, {} vertices; {}:", plain_place(point), grouped(vertices), origin(study, point, source))
+    let (crowd, drawn) = (findings::crowd(&point.scene, point.instances as u64), findings::drawn(point.passes));
+    format!("{crowd}, {drawn}, {} vertices; {}:", grouped(vertices), origin(study, point, source))
 }
 
 /// The origin of a point's figures: processor, adapter if it was used, threads, day, commit and folder.
