@@ -30,9 +30,12 @@ impl<const N: usize> BlockSampler<N> {
         Self { isa, rows }
     }
 
-    /// Bytes of the converted clips.
-    pub fn bytes(&self) -> u64 {
-        self.rows.iter().map(GroupRows::bytes).sum()
+    /// Bytes that [`BlockSampler::new`] will allocate.
+    pub fn bytes(crowd: &Crowd) -> u64 {
+        if N != BLOCK {
+            return 0;
+        }
+        crowd.groups().iter().map(GroupRows::bytes).sum()
     }
 
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
@@ -87,9 +90,11 @@ impl<const N: usize> BlockSampler<N> {
 }
 
 impl GroupRows {
-    fn bytes(&self) -> u64 {
-        let rows: u64 = self.clips.iter().chain([&self.rest]).flatten().map(ClipRows::bytes).sum();
-        rows + size_of_val(&self.clips[..]) as u64 + self.stills.bytes()
+    fn bytes(group: &Group) -> u64 {
+        let (model, mut stills) = (&group.model, Stills::default());
+        let clips = std::iter::once(None).chain(model.clips().iter().map(Some));
+        let rows: u64 = clips.map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills)).sum();
+        rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.bytes()
     }
 
     fn new(group: &Group) -> Self {

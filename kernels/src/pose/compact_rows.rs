@@ -1,7 +1,7 @@
 //! A compact clip as `[frame][16 joints]`: the same numbers, in 16 bits each, decoded 16 joints at once.
 
 use super::arc::ShortArc;
-use super::joint_strip::{Row, STRIP, Vectors, line, row, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
 use super::sample_compact::Frames;
 use super::{Local, ROTATION};
 use crate::model::Channel;
@@ -49,11 +49,13 @@ pub(super) struct CompactRows {
 }
 
 impl CompactRows {
-    /// Bytes of the rows.
-    pub fn bytes(&self) -> u64 {
-        let moves: u64 = self.moves.iter().flatten().map(|moves| moves.numbers.allocated()).sum();
-        let lists = size_of_val(&self.rotations[..]) + size_of_val(&self.moves[..]);
-        self.numbers.allocated() + moves + lists as u64
+    /// Bytes of the rows for this many strips of joints.
+    pub fn bytes(compact: &Compact, strips: usize) -> u64 {
+        let frames = (compact.frames as usize).max(2);
+        let lists = strips * (size_of::<RotationCoding>() + size_of::<Option<Moves>>());
+        let moved = strips_that_move(compact.tracks.iter().map(|t| (t.joint, t.channel)), strips);
+        let moves = moved * Aligned::<[Numbers; 6]>::bytes(frames);
+        Aligned::<[Numbers; 3]>::bytes(frames * strips) + moves + lists as u64
     }
 
     /// The clip's rows; joints without a track take their values from `base`.

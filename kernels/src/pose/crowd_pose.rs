@@ -263,8 +263,7 @@ impl<const N: usize> BlockPoser<N> {
         let layers = crowd.turnover().map(|_| crowd.layers().bytes());
         let lists = lists + layers.unwrap_or(0) + if crowd.has_frozen() { own.all().len() } else { 0 };
         PoseMemory {
-            // What rows take depends on the tracks of the clips, so that converting is the simplest way to count.
-            clips: BlockSampler::<N>::new(crowd.posed(), Isa::Scalar).bytes(),
+            clips: BlockSampler::<N>::bytes(crowd.posed()),
             palettes: crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64),
             poses: plan.bytes::<N>() + lists as u64,
         }

@@ -1,6 +1,7 @@
 //! Rows: one number of 16 neighbouring joints side by side.
 
 use super::{Local, TRANSLATION};
+use crate::model::Channel;
 use crate::simd::Simd;
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
@@ -20,6 +21,13 @@ pub(super) fn row(base: &[Local<1>], strip: usize, number: impl Fn(&Local<1>) ->
 /// Translations and scales of a strip.
 pub(super) fn vectors(base: &[Local<1>], strip: usize) -> Vectors {
     std::array::from_fn(|c| row(base, strip, |pose| pose[TRANSLATION + c][0]))
+}
+
+/// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
+pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
+    let mut moves = vec![false; strips];
+    tracks.filter(|t| t.1 != Channel::Rotation).for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
+    moves.iter().filter(|moves| **moves).count() as u64
 }
 
 /// Linear interpolation between two sets of translations and scales.

@@ -36,17 +36,20 @@ pub(super) struct Stills(Vec<Vectors>);
 pub(super) type Plays<'a> = [Option<(&'a ClipRows, f32)>; BLOCK];
 
 impl ClipRows {
-    /// Bytes of the rows, without the constants that they use.
-    pub fn bytes(&self) -> u64 {
-        let keys = match &self.keys {
-            LaneKeys::Linear(rows) => rows.bytes(),
-            LaneKeys::Compact(rows) => rows.bytes(),
+    /// Bytes of a clip's rows, or of those of the rest pose without a clip; 0 if it has none. Adds the constants that
+    /// the rows use.
+    pub fn bytes(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> u64 {
+        let strips = skeleton.len().div_ceil(STRIP);
+        let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
+            None => LinearRows::bytes(&RawKeys::default(), RotationBlend::Slerp, strips),
+            Some((ClipKeys::Raw(raw), blend)) => LinearRows::bytes(raw, blend, strips),
+            Some((ClipKeys::Compact(compact), _)) => Some(CompactRows::bytes(compact, strips)),
         };
-        keys + size_of_val(&self.still[..]) as u64
+        keys.map_or(0, |keys| keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64)
     }
 
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
-    /// not all linear and spherical. Adds the constants that the rows use.
+    /// not all linear and spherical.
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
