@@ -47,9 +47,12 @@ impl VertexSkinner {
             kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
         }
         let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, palette, kind.morph, root);
-        let drawn: Vec<String> = kinds.iter().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
+        // One shader for all groups of a kind.
+        let new = (0..kinds.len()).filter(|&at| !kinds[..at].contains(&kinds[at]));
+        let distinct: Vec<Kind> = new.map(|at| kinds[at]).collect();
+        let drawn: Vec<String> = distinct.iter().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
         gpu.has(wgpu::ShaderStages::VERTEX, &drawn)?;
-        let captured: Vec<String> = kinds.iter().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
+        let captured: Vec<String> = distinct.iter().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
         let layout = GroupLayout::new(gpu, "gpu-vertex", &captured, 0, wgpu::ShaderStages::VERTEX);
         let groups = crowd.groups().iter().zip(&kinds);
         let meshes: Vec<_> = groups.map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh)).collect();

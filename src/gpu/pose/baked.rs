@@ -6,7 +6,7 @@ use crate::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
 use crate::crowd::{Crowd, Group, Layer, REST};
 use crate::frame::{Approximation, BackendError, Purpose, Result};
 use crate::gpu::device::{Buffer, Named, fits};
-use crate::gpu::shader::{Constants, Kernel, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, layout, made_once, wgsl};
 use crate::gpu::{Gpu, Palettes};
 use crate::model::Clip;
 use crate::vertex_frames::VertexFrames;
@@ -122,7 +122,7 @@ pub fn width(crowd: &Crowd, group: &Group) -> u32 {
 pub struct BakedGroup {
     /// The only kernel.
     pub kernel: Rc<[Kernel]>,
-    /// What it reads of the group.
+    /// Table of the group's clips, which the kernel reads.
     pub clips: Named,
     /// Palette entries, or vertices, of a frame.
     pub entries: u32,
@@ -157,12 +157,14 @@ impl BakedGroups {
     /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
     pub fn new(gpu: &Gpu, crowd: &Crowd, format: BakeFormat, wanted: impl Fn(&Group) -> bool) -> Result<Self> {
         let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
-        let of_group = |group: &Group| {
+        let widths = crowd.groups().iter().map(|group| width(crowd, group));
+        let compiled = |&width: &u32| Kernel::new(gpu, "pose_baked", shader(), &constants(width), true);
+        let kernels = made_once(widths, |width| Ok(Rc::from([compiled(width)?])));
+        let of_group = |(group, kernel): (&Group, Result<Rc<[Kernel]>>)| {
             if !wanted(group) {
                 return Ok(None);
             }
-            let width = width(crowd, group);
-            let kernel = Kernel::new(gpu, "pose_baked", shader(), &constants(width), true)?;
+            let kernel = kernel?;
             let plan = Plan::new(gpu, crowd, group, format)?;
             if !gpu.plans() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
@@ -178,12 +180,12 @@ impl BakedGroups {
             Ok(Some(BakedGroup {
                 clips: ("clips", gpu.storage(Purpose::Clips, "baked clips", &plan.table()).into()),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
-                kernel: Rc::from([kernel]),
+                kernel,
                 entries: plan.entries as u32,
-                width,
+                width: width(crowd, group),
             }))
         };
-        let groups = crowd.groups().iter().map(of_group).collect::<Result<_>>()?;
+        let groups = crowd.groups().iter().zip(kernels).map(of_group).collect::<Result<_>>()?;
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),

@@ -165,8 +165,8 @@ impl Palettes {
         Self { buffer: frames.clone(), texture: None, shown: Some(shown.clone()), window: None }
     }
 
-    /// What shaders read as palettes. Those of posed chunks read no shown frames, but share a layout with those of
-    /// baked ones.
+    /// Resources that shaders bind to read palettes. Shaders of posed chunks do not read the shown frames; they bind them
+    /// because they share a layout with shaders of baked chunks.
     pub fn inputs(&self) -> [Named; 2] {
         let palettes = match &self.texture {
             Some(texture) => Resource::View(texture.view.clone()),

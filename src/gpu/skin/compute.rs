@@ -6,7 +6,7 @@ use crate::frame::{BackendError, Lack, Purpose, Result};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource};
 use crate::gpu::pose::device_pose::SKIN;
 use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
+use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, made_once, wgsl};
 use crate::gpu::skin::merged::{self, SpanDispatch};
 use crate::gpu::skin::morph::MorphForm;
 use crate::gpu::skin::output::OutputForm;
@@ -125,7 +125,7 @@ pub struct ComputeSkin {
     /// The kernel.
     pub kernel: &'static SkinKernel,
     /// The kernel as it is compiled for each group.
-    compiled: Vec<Kernel>,
+    compiled: Vec<Rc<Kernel>>,
     characters: Option<Characters>,
     /// The dispatches of each part.
     parts: Vec<Vec<SkinDispatch>>,
@@ -166,12 +166,12 @@ impl ComputeSkin {
         if kernel.is_merged() {
             kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
         }
-        let of_kind = |kind: Kind| {
+        let of_kind = |&kind: &Kind| {
             // A kernel from outside this crate runs with bounds checks.
             let trusted = kernel.text.is_none();
-            Kernel::new(gpu, kernel.name, kernel.shader(kind), &kernel.constants(kind), trusted)
+            Kernel::new(gpu, kernel.name, kernel.shader(kind), &kernel.constants(kind), trusted).map(Rc::new)
         };
-        let compiled: Vec<_> = kinds.into_iter().map(of_kind).collect::<Result<_>>()?;
+        let compiled: Vec<_> = made_once(kinds, of_kind).into_iter().collect::<Result<_>>()?;
         let by_character = compiled.first().filter(|_| kernel.threads == ThreadLayout::Character);
         let characters = by_character.map(|kernel| Characters::new(gpu, crowd, kernel));
         let groups = crowd.groups().iter().filter(|_| !kernel.is_merged());

@@ -187,7 +187,7 @@ impl Morphs {
         Ok(Some(Self { form, deltas, weights: weights.collect() }))
     }
 
-    /// What shaders read to morph a chunk with this index.
+    /// The deltas and weights that shaders bind to morph the chunk with this index.
     pub fn inputs(&self, chunk: &Chunk, index: usize) -> [Named; 2] {
         let weights = (&self.weights[index].buffer).into();
         [("morph_deltas", self.deltas[chunk.group].clone()), ("morph_weights", weights)]
