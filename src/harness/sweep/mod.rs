@@ -128,13 +128,17 @@ impl Sweep<'_> {
     pub fn check_memory(&self) -> Result<(), SweepError> {
         let Some(budget) = self.memory else { return Ok(()) };
         // Backends that cannot run at all are reported one by one.
-        let promised = |(point, entry)| Some((self.promised(point, entry, 1).ok().flatten()?, entry.name));
-        let promises = self.searched().into_iter().filter_map(promised);
-        // The first that fits ends the check, since each promise builds a crowd.
-        if promises.clone().any(|(bytes, _)| bytes <= budget) {
-            return Ok(());
+        let mut least: Option<(u64, &str)> = None;
+        for (point, entry) in self.searched() {
+            if let Some(bytes) = self.promised(point, entry, 1).ok().flatten() {
+                // The first that fits ends the check, since each promise builds a crowd.
+                if bytes <= budget {
+                    return Ok(());
+                }
+                least = least.filter(|(known, _)| *known <= bytes).or(Some((bytes, entry.name)));
+            }
         }
-        let Some((least, backend)) = promises.min_by_key(|(bytes, _)| *bytes) else { return Ok(()) };
+        let Some((least, backend)) = least else { return Ok(()) };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
         let name = &self.scene.name;
         Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
