@@ -19,7 +19,7 @@ pub(super) struct Posed {
     pub palettes: PaletteSource,
     /// Morph targets, if any model of the crowd has some.
     pub morphs: Option<Morphs>,
-    /// What shaders read of each part besides its mesh.
+    /// Resources that shaders bind for each part besides its mesh.
     pub inputs: Vec<Vec<Named>>,
 }
 

@@ -49,7 +49,7 @@ pub fn walker(vertices: u32) -> Result<Model, ModelError> {
 struct Base {
     rig: Rig,
     surface: Surface,
-    /// What all models share: influences, texture coordinates, and triangles with their cover as material.
+    /// Streams that all models share: influences, texture coordinates, and triangles with their cover as material.
     primitive: PrimitiveData,
 }
 

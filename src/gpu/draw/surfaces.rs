@@ -20,7 +20,7 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 
 /// Buffers and textures of a crowd's surfaces.
 pub struct Surfaces {
-    /// What drawing binds of each group's model.
+    /// Resources that a draw binds for each group's model.
     pub(in crate::gpu) paints: Vec<Vec<Named>>,
     /// One line for each texture that was left out.
     pub notes: Vec<String>,
