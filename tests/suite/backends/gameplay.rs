@@ -31,7 +31,7 @@ fn sockets(name: &str) -> Settings {
 fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
     let context = context();
     for name in ["street", "walkers", "zoo"] {
-        let scene = scene(name, 40);
+        let scene = scene(name, 25);
         let options = RunOptions { backends: REGISTRY.iter().collect(), ..RunOptions::default() };
         let mut read = 0;
         for outcome in run::verify(&scene, &context, &options, &mut ()).unwrap() {

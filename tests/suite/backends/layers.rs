@@ -33,7 +33,7 @@ fn ticks() -> Vec<u32> {
 
 #[test]
 fn every_backend_agrees_on_the_street() {
-    let few = Settings { instances: Some(90), vertices: Some(600), ..Settings::default() };
+    let few = Settings { instances: Some(40), vertices: Some(500), ..Settings::default() };
     let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
     assert_parity(&context(), &scene.crowd, &ticks());
 }
@@ -42,7 +42,7 @@ fn every_backend_agrees_on_the_street() {
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
     let context = context();
-    let few = Settings { instances: Some(60), vertices: Some(600), ..Settings::default() };
+    let few = Settings { instances: Some(25), vertices: Some(500), ..Settings::default() };
     for settings in [
         Settings { interpolation: Some(Interpolation::Smooth), ..few.clone() },
         Settings { clips: Some(Clips::Compact), ..few.clone() },

@@ -14,7 +14,7 @@ use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::sync::Arc;
 
 fn scene(name: &str, settings: Settings) -> Crowd {
-    let few = Settings { instances: Some(90), vertices: Some(600), ..settings };
+    let few = Settings { instances: Some(40), vertices: Some(500), ..settings };
     Scene::load(name).unwrap().with(few).build(1 << 30).unwrap().crowd
 }
 
@@ -28,7 +28,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("one", crowd(vec![(person(), 1)])),
         ("odd, three models", crowd(vec![(person(), 37), (extremes::chain_64().unwrap(), 5), (person(), 3)])),
         ("many influences, uneven scale", crowd(vec![(tube(7, 9, 13), 21)])),
-        ("large", crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)])),
+        ("large", crowd(vec![(person(), 100), (extremes::star_64().unwrap(), 40)])),
         ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
         ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
         ("morph targets", scene("faces", Settings::default())),

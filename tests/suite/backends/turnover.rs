@@ -8,7 +8,7 @@ use skinbench::registry::find;
 use skinbench::scene::{BuiltScene, Scene, Settings};
 
 fn scene(name: &str, instances: u64, changes: Settings) -> BuiltScene {
-    let few = Settings { instances: Some(instances), passes: Some(0), vertices: Some(600), ..changes };
+    let few = Settings { instances: Some(instances), passes: Some(0), vertices: Some(500), ..changes };
     Scene::load(name).unwrap().with(few).build(1 << 30).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn every_backend_agrees_on_crowds_that_change() {
     for (name, turnover, frozen) in
         [("street", 0.05, 0.8), ("street", 0.0, 1.0), ("walkers", 0.05, 0.0), ("walkers", 0.0, 0.8)]
     {
-        let crowd = scene(name, 70, changing(turnover, frozen)).crowd;
+        let crowd = scene(name, 40, changing(turnover, frozen)).crowd;
         assert_eq!((crowd.turnover().is_some(), crowd.has_frozen()), (turnover > 0.0, frozen > 0.0));
         assert_parity(&context, &crowd, 9);
     }
