@@ -73,7 +73,7 @@ fn pose_stages(crowd: &Crowd, memory: Memory, sampled: u64, local: u64, model: u
 }
 
 fn clips(crowd: &Crowd) -> u64 {
-    crowd.groups().iter().flat_map(|group| group.model.clips()).map(Clip::bytes).sum::<usize>() as u64
+    crowd.first_of_models().flat_map(|group| group.model.clips()).map(Clip::bytes).sum::<usize>() as u64
 }
 
 fn palettes(crowd: &Crowd) -> u64 {
@@ -81,11 +81,34 @@ fn palettes(crowd: &Crowd) -> u64 {
 }
 
 fn meshes(crowd: &Crowd) -> u64 {
-    let meshes = crowd.groups().iter().map(|group| group.model.mesh());
+    let meshes = crowd.first_of_models().map(|group| group.model.mesh());
     let bytes = meshes.map(|m| size_of_val(m.positions()) + size_of_val(m.normals()) + m.joints().len() * 6);
     bytes.sum::<usize>() as u64
 }
 
 fn vertices(crowd: &Crowd) -> u64 {
     crowd.output_words() * size_of::<f32>() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::extremes::chain_64;
+    use crate::crowd::Layer;
+    use crate::model::IDENTITY_ROWS;
+    use std::sync::Arc;
+
+    #[test]
+    fn clips_and_meshes_of_a_model_in_two_groups_are_read_once() {
+        let model = Arc::new(chain_64().unwrap());
+        let crowd = |groups: &[usize]| {
+            let mut crowd = Crowd::new();
+            for &count in groups {
+                let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0)));
+                crowd.push_group(Arc::clone(&model), instances).unwrap();
+            }
+            crowd
+        };
+        assert_eq!(host(&crowd(&[7, 5]), 1), host(&crowd(&[12]), 1));
+    }
 }

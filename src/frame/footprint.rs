@@ -8,7 +8,6 @@ use crate::pose::PoseMemory;
 use crate::vertex::Attributes;
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign};
-use std::sync::Arc;
 
 /// Purpose of a buffer. Its serialised form is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -119,7 +118,7 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
         let entries = size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds());
         clips + hierarchy + size_of_val(skeleton.matrices()) + entries
     };
-    let models: usize = distinct(crowd).map(|group| model(&group.model)).sum();
+    let models: usize = crowd.first_of_models().map(|group| model(&group.model)).sum();
     let layers = crowd.layers().bytes() + crowd.expression_bytes();
     let turnover = crowd.turnover().map_or(0, Turnover::bytes);
     Bytes::of(Purpose::Clips, (models + layers + turnover) as u64)
@@ -133,14 +132,7 @@ pub fn meshes_in_place(crowd: &Crowd) -> Bytes {
         let vertices = size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + tangents.map_or(0, size_of_val);
         vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights()) + mesh.targets().bytes()
     };
-    Bytes::of(Purpose::Mesh, distinct(crowd).map(mesh).sum::<usize>() as u64)
-}
-
-/// The first group of each model.
-fn distinct(crowd: &Crowd) -> impl Iterator<Item = &Group> {
-    let groups = crowd.groups();
-    let known = |index: usize| groups[..index].iter().any(|other| Arc::ptr_eq(&other.model, &groups[index].model));
-    groups.iter().enumerate().filter(move |(index, _)| !known(*index)).map(|(_, group)| group)
+    Bytes::of(Purpose::Mesh, crowd.first_of_models().map(mesh).sum::<usize>() as u64)
 }
 
 /// Work that a frame gives to the device.

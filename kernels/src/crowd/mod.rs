@@ -226,6 +226,13 @@ impl Crowd {
     pub fn palette_entries(&self) -> u64 {
         self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
     }
+    /// The first group of each model.
+    pub fn first_of_models(&self) -> impl Iterator<Item = &Group> {
+        let new = |(index, group): &(usize, &Group)| {
+            !self.groups[..*index].iter().any(|other| Arc::ptr_eq(&other.model, &group.model))
+        };
+        self.groups.iter().enumerate().filter(new).map(|(_, group)| group)
+    }
     /// The formats that occur among the groups, each once: at most two.
     pub fn formats(&self) -> Vec<VertexFormat> {
         let mut formats: Vec<VertexFormat> = self.groups.iter().map(|g| g.format).collect();
