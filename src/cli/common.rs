@@ -54,7 +54,7 @@ pub struct MachineArguments {
     /// Fail if this is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT", value_parser = [PossibleValue::new("gpu").help("An adapter that opens")])]
     pub require: Option<String>,
-    /// `true` to open none.
+    /// `true` to open none that is not asked for.
     #[arg(skip)]
     pub without_adapter: bool,
 }
@@ -99,7 +99,7 @@ impl WorkloadArguments {
         Ok([&self.others[..], &backends(&self.backends)?].concat())
     }
 
-    /// Adds backends that are not in the registry, and uses no adapter.
+    /// Adds backends that are not in the registry, and opens no adapter that is not asked for.
     pub fn add(&mut self, others: Vec<&'static BackendEntry>) {
         self.others = others;
         self.machine.without_adapter = true;
@@ -186,7 +186,8 @@ impl MachineArguments {
     /// Sets the threads up and opens the adapter, if there is one and one is used.
     pub fn open(&self) -> anyhow::Result<Context> {
         let host = self.host_context()?;
-        if self.without_adapter { Ok(host) } else { self.with_adapter(host, self.require.is_some()) }
+        let asked = self.require.is_some() || self.adapter.is_some();
+        if self.without_adapter && !asked { Ok(host) } else { self.with_adapter(host, self.require.is_some()) }
     }
 
     /// Creates the backend, and opens an adapter only if the backend needs one.

@@ -69,6 +69,24 @@ fn a_peer_is_measured_beside_ours() {
     assert_eq!(of("good")[0].point(), of("cpu-scalar")[0].point(), "both are compared");
 }
 
+/// Peers open no adapter, unless one is asked for.
+#[test]
+fn an_adapter_that_is_required_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    for (asked, code) in [(&[][..], 0), (&["--require", "gpu"], 1), (&["--adapter", "none"], 1)] {
+        let finished = Command::new(cargo_bin!("skinbench"))
+            .args(["peers", "verify", "smoke", "--peers", ".", "-b", "cpu-scalar", "--instances", "3"])
+            .args(asked)
+            .current_dir(folder.path())
+            .env("WGPU_BACKEND", "dx12")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&finished.stderr);
+        assert_eq!(finished.status.code(), Some(code), "{asked:?}: {stderr}");
+    }
+}
+
 /// Each fault has its line, its status and no times; the others are measured all the same.
 #[test]
 fn what_peers_do_wrong_is_said_and_not_timed() {
