@@ -139,6 +139,7 @@ impl PrimitiveReader<'_> {
         let mut sets: Vec<u32> =
             attributes.keys().filter_map(|name| name.strip_prefix("JOINTS_")?.parse().ok()).collect();
         sets.sort_unstable();
+        sets.dedup();
         let orphan = |name: &String| {
             let set = name.strip_prefix("WEIGHTS_").map(str::parse);
             matches!(set, Some(Ok(set)) if sets.binary_search(&set).is_err())

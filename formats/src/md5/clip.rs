@@ -92,7 +92,7 @@ fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u1
 fn moving(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Moving, Fault> {
     let start = file.offset();
     let listed = ListedJoint::read(file)?;
-    ensure(listed == *joint, || file.fault(start, format!("{listed:?}; expected {joint:?}, as the mesh has")))?;
+    ensure(listed == *joint, || file.fault(start, format!("{listed}; expected {joint}, as the mesh has")))?;
     let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
     let (first, count) = (file.integer::<u32>("the first component")? as usize, flags.count_ones() as usize);
     ensure(count == 0 || first.saturating_add(count) <= components, || {

@@ -3,16 +3,24 @@
 use crate::fault::Fault;
 use crate::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
+use std::fmt;
 
 pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
 
 const VERSION: u32 = 10;
 
 /// A joint in the lists of both kinds of file.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 pub(super) struct ListedJoint {
     pub name: String,
     pub parent: Option<usize>,
+}
+
+impl fmt::Display for ListedJoint {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let parent = self.parent.map_or("-1".into(), |parent| parent.to_string());
+        write!(f, "the joint {:?} with the parent {parent}", self.name)
+    }
 }
 
 impl ListedJoint {

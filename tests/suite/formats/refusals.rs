@@ -196,7 +196,8 @@ fn md5() {
     refused(" ) 0 1\n", " ) 0 0\n", "line 17 column 2", "the vertex has no weight above 0");
     let refused = |from, to, place, problem| sample.refused("a.md5anim", from, to, place, problem);
     refused("numJoints 4", "numJoints 5", "line 5 column 1", "5 joints; expected 4, as the mesh has");
-    refused("\"tip\" 1 56 6", "\"top\" 1 56 6", "line 12 column 2", "as the mesh has");
+    let joint = "the joint \"top\" with the parent 1; expected the joint \"tip\" with the parent 1, as the mesh has";
+    refused("\"tip\" 1 56 6", "\"top\" 1 56 6", "line 12 column 2", joint);
     refused("\"tip\" 1 56 6", "\"tip\" 1 64 6", "line 12 column 10", "\"64\"; expected flags, 0 to 63");
     refused(
         "\"tip\" 1 56 6",
