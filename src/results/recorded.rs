@@ -156,12 +156,9 @@ impl Recorded {
         for (place, others) in others {
             let others: BTreeMap<_, _> = others.into_iter().filter(|(series, _)| !owned.contains(series)).collect();
             let Some((first, _)) = others.first_key_value() else { continue };
-            let SampleRow { run_id, scene, backend, variant, stage, clock, .. } = first;
-            let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
-            let who = format!("{backend}{variant} {} {} of {scene} in run {run_id}", stage.name(), clock.name());
             let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
             let count: usize = others.values().map(Vec::len).sum();
-            let what = format!("{who}{more}: {count} samples belong to no row: not used");
+            let what = format!("{}{more}: {count} samples belong to no row: not used", first.subject());
             self.problems.push(Problem::fault(place, what));
         }
         if self.measurements.is_empty() { Err("no measurements in it".into()) } else { Ok(self) }
@@ -252,8 +249,7 @@ impl Recorded {
             if given == 0 && expected == 0 {
                 continue;
             }
-            let (stage, clock) = (row.stage.name(), row.clock.name());
-            let who = format!("{} {stage} {clock} of {} in run {}", row.backend, row.scene, row.run_id);
+            let who = key.subject();
             samples.sort_unstable();
             samples.dedup();
             if samples.len() < given {

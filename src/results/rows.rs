@@ -286,6 +286,13 @@ impl SampleRow {
         let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
         Self { run_id, scene, backend, variant, stage, clock, frame: 0, ns: 0 }
     }
+
+    /// What was measured, for messages.
+    pub fn subject(&self) -> String {
+        let Self { run_id, scene, backend, variant, stage, clock, .. } = self;
+        let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
+        format!("{backend}{variant} {} {} of {scene} in run {run_id}", stage.name(), clock.name())
+    }
 }
 
 /// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
