@@ -167,7 +167,7 @@ impl Visibility {
             instances,
             groups: workgroups,
             dispatches: DISPATCHES as u32,
-            most: gpu.adapter.limits.max_compute_workgroups_per_dimension,
+            most: gpu.adapter.workgroup_limit.get(),
             ..Zeroable::zeroed()
         };
         let numbers: Vec<_> = family.iter().zip(batches).map(|(chunk, batch)| numbers(crowd, chunk, batch)).collect();
