@@ -236,10 +236,7 @@ pub fn heading<T: Serialize + Default>() -> io::Result<String> {
 impl SummaryRow {
     /// The backend's name as in `skinbench list`.
     pub fn backend_and_variant(&self) -> String {
-        match &self.variant {
-            Some(variant) => format!("{}:{variant}", self.backend),
-            None => self.backend.clone(),
-        }
+        listed_name(&self.backend, self.variant.as_deref())
     }
 
     /// The point at which a row was measured.
@@ -287,12 +284,17 @@ impl SampleRow {
         Self { run_id, scene, backend, variant, stage, clock, frame: 0, ns: 0 }
     }
 
-    /// What was measured, for messages.
+    /// Backend, stage, clock, scene and run, as messages name them.
     pub fn subject(&self) -> String {
         let Self { run_id, scene, backend, variant, stage, clock, .. } = self;
-        let variant = variant.as_ref().map_or(String::new(), |variant| format!(":{variant}"));
-        format!("{backend}{variant} {} {} of {scene} in run {run_id}", stage.name(), clock.name())
+        let backend = listed_name(backend, variant.as_deref());
+        format!("{backend} {} {} of {scene} in run {run_id}", stage.name(), clock.name())
     }
+}
+
+/// A backend's name as in `skinbench list`.
+fn listed_name(backend: &str, variant: Option<&str>) -> String {
+    variant.map_or_else(|| backend.to_owned(), |variant| format!("{backend}:{variant}"))
 }
 
 /// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
