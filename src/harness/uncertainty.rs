@@ -253,10 +253,11 @@ mod tests {
 
     /// Fraction of trials in which the ratio of two levels is distinguished from 1, among `others` more, when the
     /// second is `factor` times the first.
-    fn told_apart(trials: u32, law: Law, frames: usize, runs: usize, others: usize, factor: f64) -> f64 {
+    fn told_apart(law: Law, frames: usize, runs: usize, others: usize, factor: f64) -> f64 {
+        const TRIALS: u32 = 400;
         let mut noise = Noise(Pcg32::seed_from_u64(7));
         let mut found = 0;
-        for _ in 0..trials {
+        for _ in 0..TRIALS {
             let mut side = |factor| {
                 let runs: Vec<_> = (0..runs).map(|_| times(law(&mut noise, frames), factor)).collect();
                 Level::of(runs.iter().map(|run| &run[..])).unwrap()
@@ -265,7 +266,7 @@ mod tests {
             let (low, high) = new.over(&base).interval(0.95, others);
             found += u32::from(low > 1.0 || high < 1.0);
         }
-        f64::from(found) / f64::from(trials)
+        f64::from(found) / f64::from(TRIALS)
     }
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
         ];
         laws.into_par_iter().for_each(|(name, law)| {
             for (frames, runs) in [(40, 1), (40, 4), (200, 1), (200, 4)] {
-                let alarms = told_apart(400, law, frames, runs, 0, 1.0);
+                let alarms = told_apart(law, frames, runs, 0, 1.0);
                 eprintln!("{name}, {frames} frames, {runs} runs: {alarms:.4} false alarms");
                 assert!(alarms <= 0.05, "{name}, {frames} frames, {runs} runs: {alarms}");
             }
@@ -300,7 +301,7 @@ mod tests {
             (heavy_tailed, 200, 1, 29, 1.10, 0.95),
             (dependent, 200, 1, 0, 1.10, 0.60),
         ] {
-            let power = told_apart(100, law, frames, runs, others, factor);
+            let power = told_apart(law, frames, runs, others, factor);
             eprintln!("{frames} frames, {runs} runs, {others} others, {factor}: found in {power:.3}");
             assert!(power >= least, "{frames} frames, {runs} runs, {others} others, {factor}: {power}");
         }

@@ -28,7 +28,7 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
         ("one", crowd(vec![(person(), 1)])),
         ("odd, three models", crowd(vec![(person(), 37), (extremes::chain_64().unwrap(), 5), (person(), 3)])),
         ("many influences, uneven scale", crowd(vec![(tube(7, 9, 13), 21)])),
-        ("large", crowd(vec![(person(), 100), (extremes::star_64().unwrap(), 40)])),
+        ("large", crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)])),
         ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
         ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
         ("morph targets", scene("faces", Settings::default())),
