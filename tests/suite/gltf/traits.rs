@@ -205,7 +205,7 @@ fn all_sets_of_influences_count_and_unused_ones_may_name_any_joint() {
     let weights = fixture.floats("VEC4", &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     fixture.set("/meshes/0/primitives/0/attributes/JOINTS_1", json!(joints));
     fixture.set("/meshes/0/primitives/0/attributes/WEIGHTS_1", json!(weights));
-    // No other set.
+    // A leading zero does not name another set.
     fixture.set("/meshes/0/primitives/0/attributes/JOINTS_01", json!(joints));
     let model = load(&fixture);
     assert_eq!(repairs(&model), ["renormalised the weights of 1 vertices (worst sum 1.5)"]);
