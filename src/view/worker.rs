@@ -31,7 +31,8 @@ pub struct Worker {
     interrupted: Arc<AtomicBool>,
     /// Number of unanswered requests.
     pending: usize,
-    thread: JoinHandle<()>,
+    /// The thread, until it is joined.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
@@ -55,12 +56,12 @@ impl Worker {
                 (reporter.wake)();
             }
         })?;
-        Ok(Self { requests, answers, interrupted, pending: 0, thread })
+        Ok(Self { requests, answers, interrupted, pending: 0, thread: Some(thread) })
     }
 
     /// Returns whether the thread has ended, which it only does if it panics.
     pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Returns whether a request is unanswered.
@@ -103,8 +104,12 @@ impl Worker {
 }
 
 impl Drop for Worker {
+    /// Waits until the thread has closed its device: a driver that is unloaded while the process exits may crash it.
     fn drop(&mut self) {
         self.interrupt();
+        self.requests = mpsc::channel().0;
+        // A panic of the thread has been shown.
+        drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
@@ -125,5 +130,22 @@ impl Observer for Reporter {
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::environment::Build;
+    use crate::view::engine::registered;
+
+    #[test]
+    fn the_engine_ends_with_the_worker() {
+        let device = Arc::new(());
+        let held = Arc::clone(&device);
+        let open = move || Err(format!("no adapter; {} hold this", Arc::strong_count(&held)));
+        let make = || Engine::new(Box::new(open), registered, || 0, Build::default());
+        drop(Worker::start(make, || ()).unwrap());
+        assert_eq!(Arc::strong_count(&device), 1);
     }
 }
