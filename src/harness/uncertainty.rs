@@ -101,16 +101,16 @@ impl RunLevel {
 /// within a block. The series is closed to a ring, so that every value is drawn equally often.
 fn block_bootstrap(values: &[f64], block: usize) -> f64 {
     let count = values.len();
-    let mut ascending: Vec<usize> = (0..count).collect();
+    let ascending: &mut [usize] = &mut (0..count).collect::<Vec<_>>();
     ascending.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
     // The ring twice, so that each block is a slice. Ranks stand for values: counting them finds a median without
     // sorting.
-    let mut ring = vec![0; 2 * count];
+    let ring: &mut [usize] = &mut vec![0; 2 * count];
     for (rank, &at) in ascending.iter().enumerate() {
         (ring[at], ring[count + at]) = (rank, rank);
     }
     let mut random = Pcg32::seed_from_u64(count as u64);
-    let mut drawn = vec![0_usize; count];
+    let drawn: &mut [usize] = &mut vec![0; count];
     let median = |_| {
         drawn.fill(0);
         for before in (0..count).step_by(block) {
