@@ -110,9 +110,8 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
 }
 
 impl Host {
-    /// Size of the buffer in bytes: approximately what a large crowd's frame writes. In a build that is not optimised,
-    /// whose figures say nothing, it is small.
-    pub const BYTES: u64 = if cfg!(debug_assertions) { 1 << 20 } else { 64 << 20 };
+    /// Size of the buffer in bytes: approximately what a large crowd's frame writes.
+    pub const BYTES: u64 = 64 << 20;
 
     /// Peak rates of one thread, and of all if there are more.
     pub fn measure_all(isa: Isa, threads: &Threads) -> Vec<Self> {
