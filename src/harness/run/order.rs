@@ -15,8 +15,8 @@ const WINDOWS: u32 = 3;
 const BLOCK: Duration = Duration::from_millis(250);
 const BLOCK_FRAMES: u32 = 10;
 
-/// Duration of a backend's warm-up, and its fewest frames: shaders compile in the first. Times of a build that is not
-/// optimised say nothing, so it does not wait for steady ones.
+/// Duration of a backend's warm-up, and its fewest frames: shaders compile in the first. Times of debug builds say
+/// nothing, so these do not wait for steady ones.
 const WARM_UP: Duration = Duration::from_millis(if cfg!(debug_assertions) { 25 } else { 250 });
 const WARM_UP_FRAMES: u32 = 2;
 
