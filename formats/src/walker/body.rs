@@ -128,6 +128,10 @@ const ARM_JOIN: f64 = 0.035;
 const LEG_JOIN: f64 = 0.06;
 const THIGH_JOIN: f64 = 0.012;
 const HEAD_JOIN: f64 = 0.03;
+/// All but the arms is no farther from the middle plane, and all but the legs no closer to the ground, in metres: what
+/// cones reach, and a tenth by which blending swells them at most.
+const WITHOUT_ARMS: f64 = 0.32;
+const WITHOUT_LEGS: f64 = 0.66;
 
 impl Body {
     /// `web` is the radius over which fingers are joined, in metres: a mesh too coarse to separate them needs a mitten.
@@ -232,13 +236,25 @@ impl Body {
     /// Distance to the skin.
     pub(super) fn distance(&self, p: DVec3) -> f64 {
         let left = dvec3(p.x.abs(), p.y, p.z);
+        // Most vertices are on hands and feet, where all else is too far away to change anything.
+        if left.x > WITHOUT_ARMS && !self.arm_bound.beyond(left, left.x - WITHOUT_ARMS - ARM_JOIN) {
+            let arm = self.arm(left);
+            if left.x - WITHOUT_ARMS > arm + ARM_JOIN {
+                return arm;
+            }
+        }
+        if p.y < WITHOUT_LEGS {
+            let legs = self.legs(left);
+            if WITHOUT_LEGS - p.y > legs + LEG_JOIN {
+                return legs;
+            }
+        }
         let mut d = self.trunk(p);
         if !self.head_bound.beyond(p, d + HEAD_JOIN) {
             d = smooth_min(d, self.head(p), HEAD_JOIN);
         }
         if p.y - 1.05 < d + LEG_JOIN {
-            let legs = smooth_min(self.leg(left), self.leg(BodySide::Right.point(left)), THIGH_JOIN);
-            d = smooth_min(d, legs, LEG_JOIN);
+            d = smooth_min(d, self.legs(left), LEG_JOIN);
         }
         if !self.arm_bound.beyond(left, d + ARM_JOIN) {
             d = smooth_min(d, self.arm(left), ARM_JOIN);
@@ -303,6 +319,11 @@ impl Body {
     /// A finger of the left hand.
     pub(super) fn finger(&self, finger: usize, p: DVec3) -> f64 {
         self.fingers[finger].distance(p)
+    }
+
+    /// Both legs; `left` is on the left.
+    fn legs(&self, left: DVec3) -> f64 {
+        smooth_min(self.leg(left), self.leg(BodySide::Right.point(left)), THIGH_JOIN)
     }
 
     /// The left leg with its shoe; the sole is at ground level.

@@ -111,23 +111,27 @@ impl Field {
         let corners = std::array::from_fn(|corner| (corner & 1) + (corner >> 1 & 1) * nx + (corner >> 2) * nx * ny);
         let refined = vec![false; nx * ny * nz];
         let mut field = Self { grid, body, distances: Vec::new(), refined, corners };
-        let rows: Vec<Vec<f32>> = (0..ny * nz).into_par_iter().map(|row| field.row(row * nx..(row + 1) * nx)).collect();
-        field.distances = rows.concat();
+        let layers: Vec<Vec<f32>> =
+            (0..nz).into_par_iter().map(|z| field.layer(z * nx * ny..(z + 1) * nx * ny)).collect();
+        field.distances = layers.concat();
         field
     }
 
-    /// Distances with the right signs. A point is not evaluated if it is so close to the last one that was that the
-    /// surface cannot lie between them.
-    fn row(&self, points: Range<usize>) -> Vec<f32> {
-        let mut evaluated = DVec3::INFINITY;
-        let mut distance: f64 = 0.0;
+    /// Distances with the right signs. A point is not evaluated if it is so close to one that was, before it in its row
+    /// or below it, that the surface cannot lie between them.
+    fn layer(&self, points: Range<usize>) -> Vec<f32> {
+        let nx = self.grid.size.x as usize;
+        let mut below = vec![(DVec3::INFINITY, 0.0); nx];
+        let mut before: (DVec3, f64) = below[0];
         points
             .map(|index| {
-                let p = self.point(index);
-                if p.distance(evaluated) >= distance.abs() {
-                    (evaluated, distance) = (p, self.body.distance(p));
+                let (p, below) = (self.point(index), &mut below[index % nx]);
+                let covers = |(evaluated, distance): (DVec3, f64)| p.distance(evaluated) < distance.abs();
+                if !covers(before) {
+                    before = if covers(*below) { *below } else { (p, self.body.distance(p)) };
                 }
-                distance as f32
+                *below = before;
+                before.1 as f32
             })
             .collect()
     }
