@@ -129,7 +129,7 @@ const LEG_JOIN: f64 = 0.06;
 const THIGH_JOIN: f64 = 0.012;
 const HEAD_JOIN: f64 = 0.03;
 /// All but the arms is no farther from the middle plane, and all but the legs no closer to the ground, in metres: what
-/// cones reach, and a tenth by which blending swells them at most.
+/// cones reach, and 0.1 by which blending swells them at most.
 const WITHOUT_ARMS: f64 = 0.32;
 const WITHOUT_LEGS: f64 = 0.66;
 
