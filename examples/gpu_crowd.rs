@@ -14,7 +14,9 @@ use std::error::Error;
 const BACKENDS: [&str; 3] = ["gpu-compute", "gpu-full", "gpu-vertex"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let instances = std::env::args().nth(1).map_or(Ok(100), |count| count.parse())?;
+    let instances = std::env::args()
+        .nth(1)
+        .map_or(Ok(100), |count| count.parse())?;
     let gpu = match Gpu::open(None) {
         Ok(gpu) => gpu,
         Err(error) => {
@@ -24,25 +26,45 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("{instances} walkers on {}", gpu.adapter.summary.name);
 
-    let settings = Settings { instances: Some(instances), ..Settings::default() };
+    let settings = Settings {
+        instances: Some(instances),
+        ..Settings::default()
+    };
     let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
-    let context = Context { gpu: Some(gpu), ..Context::default() };
+    let context = Context {
+        gpu: Some(gpu),
+        ..Context::default()
+    };
     let options = RunOptions {
-        backends: BACKENDS.iter().filter_map(|name| registry::find(name)).collect(),
+        backends: BACKENDS
+            .iter()
+            .filter_map(|name| registry::find(name))
+            .collect(),
         frames: Some(20),
         ..RunOptions::default()
     };
     // `()` observes nothing; an implementation of `Observer` shows progress and stores outcomes.
     for outcome in run::run(&scene, &context, &options, &mut ())? {
         match (outcome.status, &outcome.parity) {
-            (Status::Ok, Some(parity)) => println!("{}: parity {:.1e}", outcome.name, parity.max_rel),
-            (status, _) => println!("{}: {}, {}", outcome.name, status.name(), outcome.problem.unwrap_or_default()),
+            (Status::Ok, Some(parity)) => {
+                println!("{}: parity {:.1e}", outcome.name, parity.max_rel)
+            }
+            (status, _) => println!(
+                "{}: {}, {}",
+                outcome.name,
+                status.name(),
+                outcome.problem.unwrap_or_default()
+            ),
         }
         // A backend that failed its verification has no times.
         for times in &outcome.stages {
             if let Some(summary) = times.summary() {
                 let milliseconds = summary.median as f64 / 1e6;
-                println!("  {:<14} {milliseconds:8.3} ms ({})", times.stage.name(), times.clock.name());
+                println!(
+                    "  {:<14} {milliseconds:8.3} ms ({})",
+                    times.stage.name(),
+                    times.clock.name()
+                );
             }
         }
     }

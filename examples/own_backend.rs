@@ -15,8 +15,11 @@ use skinbench::scene::{Scene, Settings};
 use skinbench::vertex::VertexFormat;
 
 /// The row of the backend, as in the registry of the crate.
-static PLAIN_LOOP: BackendEntry = Constructor::Host(&|context| Cpu::one_thread(&[&KERNEL], context))
-    .named("plain-loop", "one vertex at a time, one influence at a time");
+static PLAIN_LOOP: BackendEntry =
+    Constructor::Host(&|context| Cpu::one_thread(&[&KERNEL], context)).named(
+        "plain-loop",
+        "one vertex at a time, one influence at a time",
+    );
 
 const KERNEL: CpuKernel = CpuKernel {
     name: "plain-loop",
@@ -24,14 +27,18 @@ const KERNEL: CpuKernel = CpuKernel {
     layout: PaletteLayout::Rows,
     build: |crowd, _| match crowd.format() == VertexFormat::default() {
         true => Ok((Box::new(skin), Bytes::default())),
-        false => Err(BackendError::Unavailable("skins f32 positions and unit normals only".into())),
+        false => Err(BackendError::Unavailable(
+            "skins f32 positions and unit normals only".into(),
+        )),
     },
     ..COLUMNS
 };
 
 fn skin(job: &BlockJob, out: &mut [f32]) {
     let mesh = job.group.model.mesh();
-    let palettes = job.rows.chunks_exact(job.rows.len() / job.block.instances.len());
+    let palettes = job
+        .rows
+        .chunks_exact(job.rows.len() / job.block.instances.len());
     for (palette, vertices) in palettes.zip(out.chunks_exact_mut(job.group.instance_words())) {
         skin_instance(mesh, palette, vertices);
     }
@@ -56,14 +63,34 @@ fn skin_instance(mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let settings = Settings { instances: Some(64), passes: Some(0), ..Settings::default() };
+    let settings = Settings {
+        instances: Some(64),
+        passes: Some(0),
+        ..Settings::default()
+    };
     let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
-    let backends = registry::find("cpu-scalar").into_iter().chain([&PLAIN_LOOP]).collect();
-    let options = RunOptions { backends, frames: Some(20), ..RunOptions::default() };
+    let backends = registry::find("cpu-scalar")
+        .into_iter()
+        .chain([&PLAIN_LOOP])
+        .collect();
+    let options = RunOptions {
+        backends,
+        frames: Some(20),
+        ..RunOptions::default()
+    };
     for outcome in run::run(&scene, &Context::default(), &options, &mut ())? {
-        let parity = outcome.parity.as_ref().map_or(f64::NAN, |parity| parity.max_rel);
-        let skin = outcome.median(Stage::Skin).map_or(f64::NAN, |ns| ns as f64 / 1e6);
-        println!("{}: {}, parity {parity:.1e}, skin {skin:.3} ms", outcome.name, outcome.status.name());
+        let parity = outcome
+            .parity
+            .as_ref()
+            .map_or(f64::NAN, |parity| parity.max_rel);
+        let skin = outcome
+            .median(Stage::Skin)
+            .map_or(f64::NAN, |ns| ns as f64 / 1e6);
+        println!(
+            "{}: {}, parity {parity:.1e}, skin {skin:.3} ms",
+            outcome.name,
+            outcome.status.name()
+        );
     }
     Ok(())
 }

@@ -21,9 +21,14 @@ use skinbench::registry::{self, BackendEntry, Constructor};
 use skinbench::scene::{Scene, Settings};
 
 /// The row of the backend, as in the registry of the crate.
-static LINKED_LISTS: BackendEntry =
-    Constructor::Device(Strategy { posing: Posing::Host, skin: Skinning::Compute(&[&KERNEL]) })
-        .named("linked-lists", "influences as linked lists, in batches of 1,024 vertices (Unity Kinemation's layout)");
+static LINKED_LISTS: BackendEntry = Constructor::Device(Strategy {
+    posing: Posing::Host,
+    skin: Skinning::Compute(&[&KERNEL]),
+})
+.named(
+    "linked-lists",
+    "influences as linked lists, in batches of 1,024 vertices (Unity Kinemation's layout)",
+);
 
 /// Vertices of a batch: the distance to the next influence takes 10 bits.
 const BATCH: usize = 1024;
@@ -35,25 +40,46 @@ static KERNEL: SkinKernel = SkinKernel {
     mesh: MeshForm::Own(&MESH),
     threads: ThreadLayout::Instance(BATCH as u32),
     lacks: &[
-        Lack { ability: Ability::MorphTargets, reason: "has no morph targets" },
-        Lack { ability: Ability::EntriesBeyond(1 << 15), reason: "keeps palette entries in 15 bits" },
+        Lack {
+            ability: Ability::MorphTargets,
+            reason: "has no morph targets",
+        },
+        Lack {
+            ability: Ability::EntriesBeyond(1 << 15),
+            reason: "keeps palette entries in 15 bits",
+        },
     ],
     ..NAIVE
 };
 
-static MESH: OwnMesh = OwnMesh { name: "linked-lists", streams };
+static MESH: OwnMesh = OwnMesh {
+    name: "linked-lists",
+    streams,
+};
 
 /// Positions and normals of a group's vertices, and their influences.
 fn streams(group: &Group) -> [Vec<u8>; 2] {
     let mesh = group.model.mesh();
-    let vertices: Vec<[[f32; 3]; 2]> = mesh.positions().iter().zip(mesh.normals()).map(|(p, n)| [*p, *n]).collect();
-    [bytemuck::cast_slice(&vertices).to_vec(), bytemuck::cast_slice(&linked_lists(mesh)).to_vec()]
+    let vertices: Vec<[[f32; 3]; 2]> = mesh
+        .positions()
+        .iter()
+        .zip(mesh.normals())
+        .map(|(p, n)| [*p, *n])
+        .collect();
+    [
+        bytemuck::cast_slice(&vertices).to_vec(),
+        bytemuck::cast_slice(&linked_lists(mesh)).to_vec(),
+    ]
 }
 
 /// The influences of a mesh in batches: weight, then distance to the next influence and palette entry.
 fn linked_lists(mesh: &Mesh) -> Vec<[u32; 2]> {
     // Meshes pad influences with zero weights, which lists do not need.
-    let influences = |vertex| mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).collect();
+    let influences = |vertex| {
+        mesh.influences_of(vertex)
+            .filter(|(_, weight)| *weight > 0.0)
+            .collect()
+    };
     let vertices: Vec<Vec<(u16, f32)>> = (0..mesh.vertex_count()).map(influences).collect();
     let mut links = Vec::new();
     for batch in vertices.chunks(BATCH) {
@@ -64,7 +90,9 @@ fn linked_lists(mesh: &Mesh) -> Vec<[u32; 2]> {
         let mut round = 0;
         while alive > 0 {
             for influences in batch {
-                let Some(&(entry, weight)) = influences.get(round) else { continue };
+                let Some(&(entry, weight)) = influences.get(round) else {
+                    continue;
+                };
                 let is_last = round + 1 == influences.len();
                 let weight = if is_last { -weight } else { weight };
                 links.push([weight.to_bits(), (alive - 1) << 22 | u32::from(entry)]);
@@ -85,16 +113,39 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             return Ok(());
         }
     };
-    let context = Context { gpu: Some(gpu), ..Context::default() };
-    let settings = Settings { instances: Some(64), passes: Some(0), ..Settings::default() };
+    let context = Context {
+        gpu: Some(gpu),
+        ..Context::default()
+    };
+    let settings = Settings {
+        instances: Some(64),
+        passes: Some(0),
+        ..Settings::default()
+    };
     let scene = Scene::load("walkers")?.with(settings).build(u64::MAX)?;
     // Kernels from outside run with bounds checks, those of the crate without.
-    let backends = registry::find("gpu-compute:naive").into_iter().chain([&LINKED_LISTS]).collect();
-    let options = RunOptions { backends, frames: Some(20), ..RunOptions::default() };
+    let backends = registry::find("gpu-compute:naive")
+        .into_iter()
+        .chain([&LINKED_LISTS])
+        .collect();
+    let options = RunOptions {
+        backends,
+        frames: Some(20),
+        ..RunOptions::default()
+    };
     for outcome in run::run(&scene, &context, &options, &mut ())? {
-        let parity = outcome.parity.as_ref().map_or(f64::NAN, |parity| parity.max_rel);
-        let skin = outcome.median(Stage::Skin).map_or(f64::NAN, |ns| ns as f64 / 1e6);
-        println!("{}: {}, parity {parity:.1e}, skin {skin:.3} ms", outcome.name, outcome.status.name());
+        let parity = outcome
+            .parity
+            .as_ref()
+            .map_or(f64::NAN, |parity| parity.max_rel);
+        let skin = outcome
+            .median(Stage::Skin)
+            .map_or(f64::NAN, |ns| ns as f64 / 1e6);
+        println!(
+            "{}: {}, parity {parity:.1e}, skin {skin:.3} ms",
+            outcome.name,
+            outcome.status.name()
+        );
     }
     Ok(())
 }

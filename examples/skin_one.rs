@@ -16,16 +16,37 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(path) => asset::load(Path::new(&path))?,
         None => asset::walker::walker(5_000)?,
     };
-    let time: f32 = arguments.next().map_or(Ok(0.0), |seconds| seconds.parse())?;
+    let time: f32 = arguments
+        .next()
+        .map_or(Ok(0.0), |seconds| seconds.parse())?;
 
     let vertices = skinned(&model, time);
-    let positions = || vertices.iter().map(|vertex| Vec3::new(vertex[0], vertex[1], vertex[2]));
+    let positions = || {
+        vertices
+            .iter()
+            .map(|vertex| Vec3::new(vertex[0], vertex[1], vertex[2]))
+    };
     let (min, max) = (positions().reduce(Vec3::min), positions().reduce(Vec3::max));
-    let clip = model.clips().first().map_or("the rest pose", |clip| clip.name());
-    println!("{:?}, {} vertices, {clip} at {time} s", model.name(), vertices.len());
-    println!("vertex 0: position {:.3?}, normal {:.3?}", &vertices[0][..3], &vertices[0][3..]);
+    let clip = model
+        .clips()
+        .first()
+        .map_or("the rest pose", |clip| clip.name());
+    println!(
+        "{:?}, {} vertices, {clip} at {time} s",
+        model.name(),
+        vertices.len()
+    );
+    println!(
+        "vertex 0: position {:.3?}, normal {:.3?}",
+        &vertices[0][..3],
+        &vertices[0][3..]
+    );
     if let (Some(min), Some(max)) = (min, max) {
-        println!("bounding box: {:.3?} to {:.3?}", min.to_array(), max.to_array());
+        println!(
+            "bounding box: {:.3?} to {:.3?}",
+            min.to_array(),
+            max.to_array()
+        );
     }
     Ok(())
 }
@@ -43,8 +64,18 @@ fn skinned(model: &Model, time: f32) -> Vec<[f32; 6]> {
     // Clip to local poses; local poses to model poses; model poses times inverse bind matrices to the palette.
     pose::one::sample(skeleton, model.clips().first(), time, &mut local_pose);
     pose::one::local_to_model(skeleton, &local_pose, &mut model_pose);
-    pose::one::palette(model.palette_joints(), model.inverse_binds(), &model_pose, &mut palette);
+    pose::one::palette(
+        model.palette_joints(),
+        model.inverse_binds(),
+        &model_pose,
+        &mut palette,
+    );
     // The default format is a position and a unit normal, six floats per vertex.
-    skin::skin(model.mesh(), &palette, VertexFormat::default(), vertices.as_flattened_mut());
+    skin::skin(
+        model.mesh(),
+        &palette,
+        VertexFormat::default(),
+        vertices.as_flattened_mut(),
+    );
     vertices
 }

@@ -13,7 +13,9 @@ pub struct Frustum {
 
 impl Default for Frustum {
     fn default() -> Self {
-        Self { planes: [DVec4::W; 6] }
+        Self {
+            planes: [DVec4::W; 6],
+        }
     }
 }
 
@@ -23,7 +25,9 @@ impl Frustum {
         let matrix: DMat4 = view_projection.as_dmat4();
         let [x, y, z, w] = [0, 1, 2, 3].map(|row| matrix.row(row));
         let planes = [w + x, w - x, w + y, w - y, z, w - z];
-        Self { planes: planes.map(|plane| plane / plane.truncate().length()) }
+        Self {
+            planes: planes.map(|plane| plane / plane.truncate().length()),
+        }
     }
 
     /// The planes for a shader: the dot product of a point with the normal (x y z), plus w, is its distance from the
@@ -34,7 +38,9 @@ impl Frustum {
 
     /// Returns whether a point of the world is inside.
     pub fn contains(&self, point: DVec3) -> bool {
-        self.planes.iter().all(|plane| plane.dot(point.extend(1.0)) >= 0.0)
+        self.planes
+            .iter()
+            .all(|plane| plane.dot(point.extend(1.0)) >= 0.0)
     }
 }
 
@@ -51,7 +57,10 @@ pub struct Eye {
 /// An eye for which everything is large.
 impl Default for Eye {
     fn default() -> Self {
-        Self { place: Vec3::ZERO, scale: f32::INFINITY }
+        Self {
+            place: Vec3::ZERO,
+            scale: f32::INFINITY,
+        }
     }
 }
 
@@ -59,7 +68,10 @@ impl Eye {
     /// The eye of a camera with this vertical field of view, in degrees, and a picture of this height in pixels.
     pub fn new(place: Vec3, field_of_view: f64, height: u32) -> Self {
         let half = (0.5 * field_of_view.to_radians()).tan();
-        Self { place, scale: (0.5 * f64::from(height) / half) as f32 }
+        Self {
+            place,
+            scale: (0.5 * f64::from(height) / half) as f32,
+        }
     }
 
     /// Pixels of the diagonal of a model's box at its place; without a limit for a box around the eye.
@@ -73,7 +85,9 @@ impl Eye {
 pub fn placed_box(bounds: Bounds, placement: &Rows) -> [f64; 4] {
     let placement = rows_to_affine(placement);
     let middle = placement.transform_point3((0.5 * (bounds.min + bounds.max)).as_dvec3());
-    let diagonal = placement.transform_vector3((bounds.max - bounds.min).as_dvec3()).length();
+    let diagonal = placement
+        .transform_vector3((bounds.max - bounds.min).as_dvec3())
+        .length();
     [middle.x, middle.y, middle.z, diagonal]
 }
 
@@ -92,7 +106,10 @@ mod tests {
             let spread = |k: i32| f64::from(i * k % 9_973) / 9_973.0 * 40.0 - 20.0;
             let point = DVec3::new(spread(7), spread(31), spread(113));
             let clip = matrix.as_dmat4() * point.extend(1.0);
-            let shown = clip.x.abs() <= clip.w && clip.y.abs() <= clip.w && clip.z >= 0.0 && clip.z <= clip.w;
+            let shown = clip.x.abs() <= clip.w
+                && clip.y.abs() <= clip.w
+                && clip.z >= 0.0
+                && clip.z <= clip.w;
             assert_eq!(frustum.contains(point), shown, "{point}");
             inside += u32::from(shown);
         }

@@ -128,6 +128,6 @@ pub mod wording;
 
 pub use skinbench_formats as asset;
 pub use skinbench_kernels::{
-    bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe, reference, simd, skin,
-    threads, vertex, vertex_frames,
+    bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe,
+    reference, simd, skin, threads, vertex, vertex_frames,
 };

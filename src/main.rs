@@ -12,7 +12,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Mesa asks Wayland for the desktop's choice of device, and complains on stderr where there is no desktop.
-    if cfg!(target_os = "linux") && env::var_os("XDG_RUNTIME_DIR").unwrap_or_default().is_empty() {
+    if cfg!(target_os = "linux")
+        && env::var_os("XDG_RUNTIME_DIR")
+            .unwrap_or_default()
+            .is_empty()
+    {
         // SAFETY: no other thread has been started.
         unsafe { env::set_var("NODEVICE_SELECT", "1") };
     }

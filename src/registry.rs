@@ -12,8 +12,8 @@ use crate::frame::{Ability, Result};
 use crate::gpu::skin::compute::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::skin::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, MORPH_SHORT, NAIVE,
-    PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE,
+    MORPH_SHORT, NAIVE, PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -52,7 +52,12 @@ pub enum Constructor {
 impl Constructor {
     /// Describes a backend, which the harness runs and verifies whether it is in [`REGISTRY`] or not.
     pub const fn named(self, name: &'static str, summary: &'static str) -> BackendEntry {
-        BackendEntry { name, summary, owner: OWN, constructor: self }
+        BackendEntry {
+            name,
+            summary,
+            owner: OWN,
+            constructor: self,
+        }
     }
 }
 
@@ -199,10 +204,16 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
 
 #[cfg(feature = "gpu")]
 fn vertex(posing: Posing, mesh: MeshForm, palette: PaletteForm) -> Constructor {
-    Constructor::Device(Strategy { posing, skin: Skinning::Vertex(mesh, palette) })
+    Constructor::Device(Strategy {
+        posing,
+        skin: Skinning::Vertex(mesh, palette),
+    })
 }
 
 #[cfg(feature = "gpu")]
 fn compute(posing: Posing, kernels: &'static [&'static SkinKernel]) -> Constructor {
-    Constructor::Device(Strategy { posing, skin: Skinning::Compute(kernels) })
+    Constructor::Device(Strategy {
+        posing,
+        skin: Skinning::Compute(kernels),
+    })
 }

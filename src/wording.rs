@@ -4,7 +4,12 @@
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let nearest = known
         .iter()
-        .map(|k| (strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()), k))
+        .map(|k| {
+            (
+                strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()),
+                k,
+            )
+        })
         .filter(|(similarity, _)| *similarity > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let nearest = nearest.map_or(String::new(), |(_, k)| format!(" did you mean {k:?}?"));
@@ -15,9 +20,17 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
 ///
 /// # Errors
 /// No value has this name: one line from [`unknown`].
-pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, String> {
+pub fn named<T: Copy>(
+    kind: &str,
+    name: &str,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
+) -> Result<T, String> {
     let names = || all.iter().map(|&value| name_of(value)).collect::<Vec<_>>();
-    all.iter().copied().find(|&value| name_of(value) == name).ok_or_else(|| unknown(kind, name, &names()))
+    all.iter()
+        .copied()
+        .find(|&value| name_of(value) == name)
+        .ok_or_else(|| unknown(kind, name, &names()))
 }
 
 /// Parses a finite number above 0.
@@ -25,19 +38,31 @@ pub fn named<T: Copy>(kind: &str, name: &str, all: &[T], name_of: fn(T) -> &'sta
 /// # Errors
 /// Any other text: what is expected.
 pub fn above_zero(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0).ok_or("expected a finite number, more than 0")
+    text.parse()
+        .ok()
+        .filter(|v: &f64| v.is_finite() && *v > 0.0)
+        .ok_or("expected a finite number, more than 0")
 }
 
 /// A text in one line with at most so many characters, without those that control a terminal.
 pub fn one_line(text: &str, most: usize) -> String {
-    let kept: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let kept: String = text
+        .chars()
+        .take(most)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     let more = text.chars().nth(most).map(|_| "...");
-    kept.split_whitespace().chain(more).collect::<Vec<_>>().join(" ")
+    kept.split_whitespace()
+        .chain(more)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A number that is not negative, rounded to a whole one with this many digits other than 0.
 pub fn rounded(number: f64, digits: i32) -> u64 {
-    let unit = 10f64.powi(number.max(1.0).log10().floor() as i32 + 1 - digits).max(1.0);
+    let unit = 10f64
+        .powi(number.max(1.0).log10().floor() as i32 + 1 - digits)
+        .max(1.0);
     ((number / unit).round() * unit) as u64
 }
 
@@ -56,7 +81,10 @@ mod tests {
 
     #[test]
     fn the_first_digits_stay() {
-        assert_eq!([0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)), [0, 8, 1_230, 100_000]);
+        assert_eq!(
+            [0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)),
+            [0, 8, 1_230, 100_000]
+        );
     }
 
     #[test]
@@ -72,6 +100,9 @@ mod tests {
             unknown("layout", "gird", &known),
             r#"unknown layout "gird"; did you mean "grid"? expected grid, disc or line"#
         );
-        assert_eq!(unknown("layout", "qqq", &known), r#"unknown layout "qqq"; expected grid, disc or line"#);
+        assert_eq!(
+            unknown("layout", "qqq", &known),
+            r#"unknown layout "qqq"; expected grid, disc or line"#
+        );
     }
 }

@@ -37,14 +37,27 @@ impl Crate {
 
     /// Reads a file and those of its modules, which lie in `folder`.
     fn file(&mut self, file: &Path, folder: &Path, parent: Option<usize>) -> usize {
-        let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let items = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display())).items;
+        let text = std::fs::read_to_string(file)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let items = syn::parse_file(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+            .items;
         self.module(&items, file, folder, parent)
     }
 
-    fn module(&mut self, items: &[Item], file: &Path, folder: &Path, parent: Option<usize>) -> usize {
+    fn module(
+        &mut self,
+        items: &[Item],
+        file: &Path,
+        folder: &Path,
+        parent: Option<usize>,
+    ) -> usize {
         let own = self.0.len();
-        self.0.push(Module { file: file.into(), parent, ..Module::default() });
+        self.0.push(Module {
+            file: file.into(),
+            parent,
+            ..Module::default()
+        });
         for item in items {
             match item {
                 Item::Mod(module) if is_test(&module.attrs) => {}
@@ -55,7 +68,11 @@ impl Crate {
                         Some((_, items)) => self.module(items, file, &below, Some(own)),
                         None => {
                             let single = folder.join(format!("{name}.rs"));
-                            let file = if single.exists() { single } else { below.join("mod.rs") };
+                            let file = if single.exists() {
+                                single
+                            } else {
+                                below.join("mod.rs")
+                            };
                             self.file(&file, &below, Some(own))
                         }
                     };
@@ -75,7 +92,9 @@ impl Crate {
     fn resolve(&self, module: usize, path: &[String], depth: usize) -> Option<PathBuf> {
         assert!(depth < 20, "{path:?} is imported in a circle");
         let own = &self.0[module];
-        let Some((first, rest)) = path.split_first() else { return Some(own.file.clone()) };
+        let Some((first, rest)) = path.split_first() else {
+            return Some(own.file.clone());
+        };
         if let Some(&child) = own.children.get(first) {
             return self.resolve(child, rest, depth);
         }
@@ -98,15 +117,23 @@ impl Crate {
         let mut edges = BTreeMap::new();
         for (index, module) in self.0.iter().enumerate() {
             let named = |name: &str| module.paths.iter().any(|path| path[0] == name);
-            let imports = module.imports.iter().filter(|(name, import)| !import.public || named(name));
+            let imports = module
+                .imports
+                .iter()
+                .filter(|(name, import)| !import.public || named(name));
             let imported = imports.map(|(_, import)| &import.path);
             let starts = |path: &&Vec<String>| {
                 matches!(path[0].as_str(), "crate" | "super" | "self")
                     || (path.len() > 1 && module.children.contains_key(&path[0]))
             };
             for path in imported.chain(module.paths.iter()).filter(starts) {
-                if let Some(target) = self.resolve(index, path, 0).filter(|target| *target != module.file) {
-                    edges.entry((module.file.clone(), target)).or_insert_with(|| path.join("::"));
+                if let Some(target) = self
+                    .resolve(index, path, 0)
+                    .filter(|target| *target != module.file)
+                {
+                    edges
+                        .entry((module.file.clone(), target))
+                        .or_insert_with(|| path.join("::"));
                 }
             }
         }
@@ -121,22 +148,31 @@ impl Module {
                 path.push(tree.ident.to_string());
                 self.import(&tree.tree, path, public);
             }
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, path.clone(), public)),
+            UseTree::Group(group) => group
+                .items
+                .iter()
+                .for_each(|tree| self.import(tree, path.clone(), public)),
             UseTree::Name(name) if name.ident == "self" => {
                 let name = path.last().unwrap().clone();
                 self.imports.insert(name, Import { path, public });
             }
             UseTree::Name(name) => {
                 path.push(name.ident.to_string());
-                self.imports.insert(name.ident.to_string(), Import { path, public });
+                self.imports
+                    .insert(name.ident.to_string(), Import { path, public });
             }
             UseTree::Rename(rename) => {
                 path.push(rename.ident.to_string());
-                let name = if rename.rename == "_" { path.join("::") } else { rename.rename.to_string() };
+                let name = if rename.rename == "_" {
+                    path.join("::")
+                } else {
+                    rename.rename.to_string()
+                };
                 self.imports.insert(name, Import { path, public });
             }
             UseTree::Glob(_) => {
-                self.imports.insert(format!("{}::*", path.join("::")), Import { path, public });
+                self.imports
+                    .insert(format!("{}::*", path.join("::")), Import { path, public });
             }
         }
     }
@@ -147,7 +183,12 @@ struct Paths<'a>(&'a mut BTreeSet<Vec<String>>);
 
 impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.0.insert(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        self.0.insert(
+            path.segments
+                .iter()
+                .map(|segment| segment.ident.to_string())
+                .collect(),
+        );
         visit::visit_path(self, path);
     }
 
@@ -158,13 +199,16 @@ impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let mut module = Module::default();
         module.import(&item.tree, Vec::new(), false);
-        self.0.extend(module.imports.into_values().map(|import| import.path));
+        self.0
+            .extend(module.imports.into_values().map(|import| import.path));
     }
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        let syn::Meta::List(list) = &attribute.meta else { return false };
+        let syn::Meta::List(list) = &attribute.meta else {
+            return false;
+        };
         list.path.is_ident("cfg") && list.tokens.to_string() == "test"
     })
 }
@@ -173,7 +217,8 @@ fn is_test(attributes: &[Attribute]) -> bool {
 fn floors(root: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(root).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `"));
-    rows.map(|row| row.split('`').next().unwrap().to_owned()).collect()
+    rows.map(|row| row.split('`').next().unwrap().to_owned())
+        .collect()
 }
 
 /// Lists the problems of a crate's imports, one line each.
@@ -181,20 +226,38 @@ fn faults(root: &str) -> Vec<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
     let (folder, floors) = (file.parent().unwrap(), floors(&file));
     let imports = Crate::read(&file).imports();
-    let short = |path: &Path| path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string();
+    let short = |path: &Path| {
+        path.strip_prefix(env!("CARGO_MANIFEST_DIR"))
+            .unwrap()
+            .display()
+            .to_string()
+    };
     let room = |path: &Path| {
         let below = path.strip_prefix(folder).ok()?;
-        let room = below.iter().next()?.to_str()?.trim_end_matches(".rs").to_owned();
+        let room = below
+            .iter()
+            .next()?
+            .to_str()?
+            .trim_end_matches(".rs")
+            .to_owned();
         Some(room).filter(|room| room != "lib" && room != "main")
     };
     let mut faults = Vec::new();
     let mut below: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
     for ((from, to), path) in &imports {
-        let (Some(upper), Some(lower)) = (room(from), room(to)) else { continue };
+        let (Some(upper), Some(lower)) = (room(from), room(to)) else {
+            continue;
+        };
         let floor = |room: &str| floors.iter().position(|floor| floor == room);
         match (floor(&upper), floor(&lower)) {
-            (None, _) => faults.push(format!("{}: `{upper}` is not on the floor plan in {root}", short(from))),
-            (_, None) => faults.push(format!("{}: `{lower}` is not on the floor plan in {root}", short(to))),
+            (None, _) => faults.push(format!(
+                "{}: `{upper}` is not on the floor plan in {root}",
+                short(from)
+            )),
+            (_, None) => faults.push(format!(
+                "{}: `{lower}` is not on the floor plan in {root}",
+                short(to)
+            )),
             (Some(a), Some(b)) if a < b => faults.push(format!(
                 "{} imports {} (`{path}`), but `{upper}` lies below `{lower}` in {root}",
                 short(from),
@@ -211,7 +274,11 @@ fn faults(root: &str) -> Vec<String> {
             for &next in below.get(path[path.len() - 1]).into_iter().flatten() {
                 if next == start && path.iter().min() == Some(&start) {
                     let ring: Vec<_> = path.iter().map(|file| short(file)).collect();
-                    faults.push(format!("a ring of imports: {} -> {}", ring.join(" -> "), short(start)));
+                    faults.push(format!(
+                        "a ring of imports: {} -> {}",
+                        ring.join(" -> "),
+                        short(start)
+                    ));
                 } else if seen.insert(next) {
                     paths.push([&path[..], &[next]].concat());
                 }
@@ -225,7 +292,12 @@ fn faults(root: &str) -> Vec<String> {
 
 fn assert_down(root: &str) {
     let faults = faults(root);
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 #[test]

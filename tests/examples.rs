@@ -7,11 +7,28 @@ use std::process::Command;
 fn output_of(example: &str, arguments: &[&str]) -> Vec<String> {
     // Binaries of tests are in a folder beside that of the examples.
     let test = std::env::current_exe().unwrap();
-    let built = test.ancestors().nth(2).unwrap().join("examples").join(example).with_extension(EXE_EXTENSION);
-    let output = Command::new(&built).current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("{}: {error}; run: cargo build --examples", built.display()));
-    let (printed, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{example} failed:\n{errors}\n{printed}");
+    let built = test
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples")
+        .join(example)
+        .with_extension(EXE_EXTENSION);
+    let output = Command::new(&built)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(arguments)
+        .output();
+    let output = output.unwrap_or_else(|error| {
+        panic!("{}: {error}; run: cargo build --examples", built.display())
+    });
+    let (printed, errors) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success(),
+        "{example} failed:\n{errors}\n{printed}"
+    );
     printed.lines().map(str::to_owned).collect()
 }
 
@@ -23,26 +40,43 @@ fn numbers(line: &str) -> Vec<f64> {
 
 /// The line that begins with `start`.
 fn line<'a>(lines: &'a [String], start: &str) -> &'a str {
-    lines.iter().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line {start:?} in {lines:#?}"))
+    lines
+        .iter()
+        .find(|line| line.starts_with(start))
+        .unwrap_or_else(|| panic!("no line {start:?} in {lines:#?}"))
 }
 
 #[test]
 fn skin_one_prints_a_vertex_within_the_bounding_box_of_a_person() {
     let rest = output_of("skin_one", &[]);
-    let [min_x, min_y, min_z, max_x, max_y, max_z] = numbers(line(&rest, "bounding box"))[..] else {
+    let [min_x, min_y, min_z, max_x, max_y, max_z] = numbers(line(&rest, "bounding box"))[..]
+    else {
         panic!("{rest:#?}");
     };
     // The walker is 1.75 m tall and stands on y = 0.
-    assert!(min_y.abs() < 0.05 && (max_y - 1.75).abs() < 0.05, "{rest:#?}");
+    assert!(
+        min_y.abs() < 0.05 && (max_y - 1.75).abs() < 0.05,
+        "{rest:#?}"
+    );
     let vertex = numbers(line(&rest, "vertex 0:").strip_prefix("vertex 0:").unwrap());
     let within = |value: f64, min: f64, max: f64| (min..=max).contains(&value);
-    assert!(within(vertex[0], min_x, max_x) && within(vertex[1], min_y, max_y) && within(vertex[2], min_z, max_z));
+    assert!(
+        within(vertex[0], min_x, max_x)
+            && within(vertex[1], min_y, max_y)
+            && within(vertex[2], min_z, max_z)
+    );
     let length = vertex[3..].iter().map(|v| v * v).sum::<f64>().sqrt();
-    assert!((length - 1.0).abs() < 2e-3, "the normal has the length {length}");
+    assert!(
+        (length - 1.0).abs() < 2e-3,
+        "the normal has the length {length}"
+    );
 
     // A file and a time: the clip of this sample moves its vertices.
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/models/sprout.glb");
-    let (start, later) = (output_of("skin_one", &[file, "0"]), output_of("skin_one", &[file, "0.3"]));
+    let (start, later) = (
+        output_of("skin_one", &[file, "0"]),
+        output_of("skin_one", &[file, "0.3"]),
+    );
     assert_ne!(line(&start, "bounding box"), line(&later, "bounding box"));
 }
 
@@ -50,7 +84,8 @@ fn skin_one_prints_a_vertex_within_the_bounding_box_of_a_person() {
 fn own_backend_passes_verification_next_to_a_built_in_one() {
     let lines = output_of("own_backend", &[]);
     for backend in ["cpu-scalar: ok, parity ", "plain-loop: ok, parity "] {
-        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..] else {
+        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..]
+        else {
             panic!("{lines:#?}");
         };
         assert!(parity > 0.0 && parity < 1e-5 && skin > 0.0, "{lines:#?}");
@@ -64,8 +99,12 @@ fn own_gpu_kernel_passes_verification_next_to_a_built_in_one() {
     if is_without_adapter(&lines) {
         return;
     }
-    for backend in ["gpu-compute:naive: ok, parity ", "linked-lists: ok, parity "] {
-        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..] else {
+    for backend in [
+        "gpu-compute:naive: ok, parity ",
+        "linked-lists: ok, parity ",
+    ] {
+        let [parity, skin] = numbers(line(&lines, backend).strip_prefix(backend).unwrap())[..]
+        else {
             panic!("{lines:#?}");
         };
         assert!(parity > 0.0 && parity < 1e-5 && skin > 0.0, "{lines:#?}");
@@ -77,7 +116,10 @@ fn own_gpu_kernel_passes_verification_next_to_a_built_in_one() {
 fn is_without_adapter(lines: &[String]) -> bool {
     let is_without = lines == ["no adapter: nothing was measured"];
     let is_required = std::env::var_os("SKINBENCH_REQUIRE_GPU").is_some();
-    assert!(!(is_without && is_required), "no adapter, and SKINBENCH_REQUIRE_GPU is set");
+    assert!(
+        !(is_without && is_required),
+        "no adapter, and SKINBENCH_REQUIRE_GPU is set"
+    );
     is_without
 }
 
@@ -91,11 +133,24 @@ fn gpu_crowd_prints_stages_of_verified_backends_or_that_there_is_no_adapter() {
     }
     assert!(lines[0].starts_with("20 walkers on "), "{lines:#?}");
     for backend in ["gpu-compute", "gpu-full", "gpu-vertex"] {
-        assert!(numbers(line(&lines, &format!("{backend}: parity ")).split_once("parity ").unwrap().1)[0] < 1e-5);
+        assert!(
+            numbers(
+                line(&lines, &format!("{backend}: parity "))
+                    .split_once("parity ")
+                    .unwrap()
+                    .1
+            )[0] < 1e-5
+        );
     }
     for stage in ["sample", "palette", "draw", "frame"] {
-        let times: Vec<_> = lines.iter().filter(|line| line.trim_start().starts_with(stage)).collect();
+        let times: Vec<_> = lines
+            .iter()
+            .filter(|line| line.trim_start().starts_with(stage))
+            .collect();
         assert!(times.len() >= 2, "{stage} in {lines:#?}");
-        assert!(times.iter().all(|time| numbers(time)[0] > 0.0), "{times:#?}");
+        assert!(
+            times.iter().all(|time| numbers(time)[0] > 0.0),
+            "{times:#?}"
+        );
     }
 }

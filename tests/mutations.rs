@@ -75,14 +75,23 @@ impl Trial {
         self.tried += 1;
         self.worst_peak = self.worst_peak.max(peak);
         let limit = 20 * size + (64 << 20);
-        assert!(peak <= limit, "{peak} bytes in use for {} of {size}", file.display());
+        assert!(
+            peak <= limit,
+            "{peak} bytes in use for {} of {size}",
+            file.display()
+        );
         match &result {
             Ok(_) => self.accepted += 1,
             Err(error) => {
                 let folder = file.parent().unwrap().canonicalize().unwrap();
                 let named = error.file.canonicalize().unwrap();
                 assert!(named.starts_with(folder), "{error}");
-                assert!(error.to_string().starts_with(&error.file.display().to_string()), "{error}");
+                assert!(
+                    error
+                        .to_string()
+                        .starts_with(&error.file.display().to_string()),
+                    "{error}"
+                );
             }
         }
         result.is_ok()
@@ -102,7 +111,12 @@ impl Trial {
 fn quantised_and_sparse() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.set("/extensionsRequired", json!(["KHR_mesh_quantization"]));
-    let positions = fixture.accessor(UNSIGNED_SHORT, "VEC3", 3, &[1, 0, 2, 0, 3, 0, 0, 0].repeat(3));
+    let positions = fixture.accessor(
+        UNSIGNED_SHORT,
+        "VEC3",
+        3,
+        &[1, 0, 2, 0, 3, 0, 0, 0].repeat(3),
+    );
     fixture.set(&format!("/accessors/{positions}/normalized"), json!(true));
     let view = fixture.json["accessors"][positions]["bufferView"].clone();
     fixture.set(&format!("/bufferViews/{view}/byteStride"), json!(8));
@@ -118,7 +132,10 @@ fn quantised_and_sparse() -> Fixture {
         "accessors",
         json!({"componentType": BYTE, "type": "VEC3", "count": 3, "normalized": true, "byteOffset": 0}),
     );
-    fixture.set("/meshes/0/primitives/0/attributes/POSITION", json!(positions));
+    fixture.set(
+        "/meshes/0/primitives/0/attributes/POSITION",
+        json!(positions),
+    );
     fixture.set("/meshes/0/primitives/0/attributes/NORMAL", json!(normals));
     fixture
 }
@@ -127,7 +144,10 @@ fn quantised_and_sparse() -> Fixture {
 fn with_targets() -> Fixture {
     let mut fixture = Fixture::new();
     let dense = fixture.floats("VEC3", &[0.0, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.25]);
-    let (indices, values) = (fixture.view(&[2, 0, 0, 0]), fixture.view(&[0, 0, 128, 63].repeat(3)));
+    let (indices, values) = (
+        fixture.view(&[2, 0, 0, 0]),
+        fixture.view(&[0, 0, 128, 63].repeat(3)),
+    );
     let sparse = fixture.push(
         "accessors",
         json!({"componentType": FLOAT, "type": "VEC3", "count": 3, "sparse": {
@@ -136,14 +156,20 @@ fn with_targets() -> Fixture {
             "values": {"bufferView": values},
         }}),
     );
-    fixture.set("/meshes/0/primitives/0/targets", json!([{"POSITION": dense, "NORMAL": sparse}, {"POSITION": sparse}]));
+    fixture.set(
+        "/meshes/0/primitives/0/targets",
+        json!([{"POSITION": dense, "NORMAL": sparse}, {"POSITION": sparse}]),
+    );
     fixture.set("/meshes/0/weights", json!([0.5, 0.0]));
     fixture.set("/meshes/0/extras", json!({"targetNames": ["a", "b"]}));
     fixture.set("/nodes/1/weights", json!([0.0, 1.0]));
     fixture.set("/nodes/1/mesh", json!(0));
     let output = fixture.floats("SCALAR", &[0.0, 1.0, 1.0, 0.0]);
     fixture.set("/animations/0/samplers/0/output", json!(output));
-    fixture.set("/animations/0/channels/0/target", json!({"node": 2, "path": "weights"}));
+    fixture.set(
+        "/animations/0/channels/0/target",
+        json!({"node": 2, "path": "weights"}),
+    );
     fixture
 }
 
@@ -216,48 +242,85 @@ fn memory_stays_within_bounds_up_to_the_last_gltf_accepted() {
     let points = |fixture: &mut Fixture, count: usize| {
         let joints = fixture.accessor(UNSIGNED_BYTE, "VEC4", count, &vec![0; 4 * count]);
         let weights = fixture.accessor(UNSIGNED_BYTE, "VEC4", count, &[255, 0, 0, 0].repeat(count));
-        let positions = fixture.push("accessors", json!({"componentType": FLOAT, "type": "VEC3", "count": count}));
+        let positions = fixture.push(
+            "accessors",
+            json!({"componentType": FLOAT, "type": "VEC3", "count": count}),
+        );
         let attributes = json!({"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights});
-        fixture.set("/meshes/0/primitives/0", json!({"attributes": attributes, "mode": 0}));
+        fixture.set(
+            "/meshes/0/primitives/0",
+            json!({"attributes": attributes, "mode": 0}),
+        );
     };
     type Grow<'a> = &'a dyn Fn(&mut Fixture, usize);
     let cases: [(&str, Grow); 8] = [
         ("vertices without data", &|fixture, count| {
-            fixture.push("meshes", json!({"primitives": [{"attributes": {"POSITION": 7}, "mode": 6}]}));
-            fixture.push("accessors", json!({"componentType": FLOAT, "type": "VEC3", "count": count}));
+            fixture.push(
+                "meshes",
+                json!({"primitives": [{"attributes": {"POSITION": 7}, "mode": 6}]}),
+            );
+            fixture.push(
+                "accessors",
+                json!({"componentType": FLOAT, "type": "VEC3", "count": count}),
+            );
             fixture.set("/nodes/1/mesh", json!(1));
         }),
         ("influences without data", &|fixture, count| {
-            for (name, component, shape) in
-                [("POSITION", FLOAT, "VEC3"), ("JOINTS_0", UNSIGNED_BYTE, "VEC4"), ("WEIGHTS_0", FLOAT, "VEC4")]
-            {
-                let zeros =
-                    fixture.push("accessors", json!({"componentType": component, "type": shape, "count": count}));
-                fixture.set(&format!("/meshes/0/primitives/0/attributes/{name}"), json!(zeros));
+            for (name, component, shape) in [
+                ("POSITION", FLOAT, "VEC3"),
+                ("JOINTS_0", UNSIGNED_BYTE, "VEC4"),
+                ("WEIGHTS_0", FLOAT, "VEC4"),
+            ] {
+                let zeros = fixture.push(
+                    "accessors",
+                    json!({"componentType": component, "type": shape, "count": count}),
+                );
+                fixture.set(
+                    &format!("/meshes/0/primitives/0/attributes/{name}"),
+                    json!(zeros),
+                );
             }
         }),
-        ("many small vertices", &|fixture, count| points(fixture, count)),
+        ("many small vertices", &|fixture, count| {
+            points(fixture, count)
+        }),
         ("nodes that share a mesh", &|fixture, count| {
             points(fixture, 100);
             let node = json!({"mesh": 0, "skin": 0});
-            fixture.json["nodes"].as_array_mut().unwrap().extend(vec![node; count]);
+            fixture.json["nodes"]
+                .as_array_mut()
+                .unwrap()
+                .extend(vec![node; count]);
         }),
         ("empty nodes", &|fixture, count| {
-            fixture.json["nodes"].as_array_mut().unwrap().extend(vec![json!({}); count]);
+            fixture.json["nodes"]
+                .as_array_mut()
+                .unwrap()
+                .extend(vec![json!({}); count]);
         }),
         ("joints of a chain", &|fixture, count| {
             let next = |i| json!({"children": [i + 1], "translation": [0, 0, 1]});
-            fixture.json["nodes"].as_array_mut().unwrap().extend((3..count + 3).map(next));
+            fixture.json["nodes"]
+                .as_array_mut()
+                .unwrap()
+                .extend((3..count + 3).map(next));
             fixture.push("nodes", json!({}));
             fixture.set("/skins/0/joints/0", json!(count + 3));
         }),
         ("channels that share keys", &|fixture, count| {
-            let keys = fixture.push("accessors", json!({"componentType": FLOAT, "type": "VEC3", "count": 2}));
+            let keys = fixture.push(
+                "accessors",
+                json!({"componentType": FLOAT, "type": "VEC3", "count": 2}),
+            );
             fixture.set("/animations/0/samplers/0/output", json!(keys));
             let mut channels = Vec::new();
             for node in 3..count + 3 {
-                fixture.push("nodes", json!({"children": if node == 3 { vec![0] } else { vec![node - 1] }}));
-                channels.push(json!({"sampler": 0, "target": {"node": node, "path": "translation"}}));
+                fixture.push(
+                    "nodes",
+                    json!({"children": if node == 3 { vec![0] } else { vec![node - 1] }}),
+                );
+                channels
+                    .push(json!({"sampler": 0, "target": {"node": node, "path": "translation"}}));
             }
             fixture.set("/animations/0/channels", json!(channels));
         }),
@@ -266,7 +329,10 @@ fn memory_stays_within_bounds_up_to_the_last_gltf_accepted() {
             let times: Vec<f32> = (0..count).map(|t| t as f32).collect();
             let times = fixture.floats("SCALAR", &times);
             fixture.set("/animations/0/samplers/0/input", json!(times));
-            let keys = fixture.push("accessors", json!({"componentType": FLOAT, "type": "VEC3", "count": count}));
+            let keys = fixture.push(
+                "accessors",
+                json!({"componentType": FLOAT, "type": "VEC3", "count": count}),
+            );
             fixture.set("/animations/0/samplers/0/output", json!(keys));
             fixture.set("/animations/0/channels/0/target/path", json!("scale"));
         }),
@@ -285,7 +351,10 @@ fn memory_stays_within_bounds_up_to_the_last_gltf_accepted() {
             largest = count;
             count *= 2;
         }
-        println!("{name}: {largest} accepted with {} KiB in use", trial.worst_peak >> 10);
+        println!(
+            "{name}: {largest} accepted with {} KiB in use",
+            trial.worst_peak >> 10
+        );
         assert!(largest > 0, "{name}");
     }
 }
@@ -296,7 +365,10 @@ fn parts(bytes: &[u8]) -> (Value, Option<Vec<u8>>) {
         return (serde_json::from_slice(bytes).unwrap(), None);
     }
     let length = u32::from_le_bytes(*bytes[12..].first_chunk().unwrap()) as usize;
-    (serde_json::from_slice(&bytes[20..20 + length]).unwrap(), Some(bytes[28 + length..].to_vec()))
+    (
+        serde_json::from_slice(&bytes[20..20 + length]).unwrap(),
+        Some(bytes[28 + length..].to_vec()),
+    )
 }
 
 /// JSON padded by spaces to whole words.
@@ -313,11 +385,16 @@ fn pointers(json: &Value) -> Vec<String> {
     while let Some((path, value)) = pending.pop() {
         match value {
             Value::Object(object) => {
-                let read = object.iter().filter(|(key, _)| !["min", "max", "extras", "asset"].contains(&key.as_str()));
+                let read = object
+                    .iter()
+                    .filter(|(key, _)| !["min", "max", "extras", "asset"].contains(&key.as_str()));
                 pending.extend(read.map(|(key, value)| (format!("{path}/{key}"), value)));
             }
             Value::Array(array) => {
-                let ends = array.iter().enumerate().filter(|(i, _)| *i == 0 || i + 1 == array.len());
+                let ends = array
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| *i == 0 || i + 1 == array.len());
                 pending.extend(ends.map(|(index, value)| (format!("{path}/{index}"), value)));
             }
             _ => {}
@@ -365,7 +442,13 @@ fn replacements(value: &Value) -> Vec<Value> {
             json!(7),
         ],
         Value::Array(array) => {
-            vec![json!([]), json!({}), json!([0, 0]), json!([array, array]), json!([4_000_000_000u32])]
+            vec![
+                json!([]),
+                json!({}),
+                json!([0, 0]),
+                json!([array, array]),
+                json!([4_000_000_000u32]),
+            ]
         }
         Value::Object(_) => vec![json!({}), json!([]), json!(null)],
         _ => vec![json!(null), json!(true)],
@@ -378,14 +461,34 @@ type Files = Vec<(&'static str, String)>;
 /// Every text format, and its files.
 fn texts() -> Vec<(&'static str, Files)> {
     let sprout = Sprout::new();
-    let [sway, nod] = &sprout.clips[..] else { unreachable!("two clips") };
+    let [sway, nod] = &sprout.clips[..] else {
+        unreachable!("two clips")
+    };
     vec![
         ("m3d", vec![("a.m3d", sprout.m3d())]),
-        ("RAM", vec![("a.ram", sprout.ram()), ("a.raa", sprout.raa(sway))]),
+        (
+            "RAM",
+            vec![("a.ram", sprout.ram()), ("a.raa", sprout.raa(sway))],
+        ),
         ("three.js JSON", vec![("a.js", sprout.three_json())]),
-        ("three.js JSON by frames", vec![("a.json", sprout.three_json_frames())]),
-        ("OgreXML", vec![("a.mesh.xml", sprout.mesh_xml()), ("sprout.skeleton.xml", sprout.skeleton_xml())]),
-        ("MD5", vec![("a.md5mesh", sprout.md5mesh()), ("a.md5anim", sprout.md5anim(nod))]),
+        (
+            "three.js JSON by frames",
+            vec![("a.json", sprout.three_json_frames())],
+        ),
+        (
+            "OgreXML",
+            vec![
+                ("a.mesh.xml", sprout.mesh_xml()),
+                ("sprout.skeleton.xml", sprout.skeleton_xml()),
+            ],
+        ),
+        (
+            "MD5",
+            vec![
+                ("a.md5mesh", sprout.md5mesh()),
+                ("a.md5anim", sprout.md5anim(nod)),
+            ],
+        ),
     ]
 }
 
@@ -396,7 +499,10 @@ const BETWEEN_TOKENS: &str = " \t\n,:[]{}()<>=\"/";
 fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut tokens = Vec::new();
     let mut start = 0;
-    for (at, c) in text.char_indices().filter(|(_, c)| BETWEEN_TOKENS.contains(*c)) {
+    for (at, c) in text
+        .char_indices()
+        .filter(|(_, c)| BETWEEN_TOKENS.contains(*c))
+    {
         if start < at {
             tokens.push(start..at);
         }
@@ -417,7 +523,14 @@ fn swapped(text: &str, a: &Range<usize>, b: &Range<usize>) -> String {
         return text.into();
     }
     let (a, b) = if a.start < b.start { (a, b) } else { (b, a) };
-    [&text[..a.start], &text[b.clone()], &text[a.end..b.start], &text[a.clone()], &text[b.end..]].concat()
+    [
+        &text[..a.start],
+        &text[b.clone()],
+        &text[a.end..b.start],
+        &text[a.clone()],
+        &text[b.end..],
+    ]
+    .concat()
 }
 
 /// Damaged versions of a text.
@@ -439,7 +552,9 @@ fn damaged(text: &str, random: &mut Pcg64Mcg) -> Vec<Vec<u8>> {
         "&lol;",
     ];
     let mut below = |count: usize| random.next_u32() as usize % count;
-    let mut files: Vec<Vec<u8>> = (0..100).map(|percent| text[..text.len() * percent / 100].into()).collect();
+    let mut files: Vec<Vec<u8>> = (0..100)
+        .map(|percent| text[..text.len() * percent / 100].into())
+        .collect();
     let mut flipped = text.as_bytes().to_vec();
     for _ in 0..300 {
         flipped[below(text.len())] ^= 1 << below(8);
@@ -459,11 +574,26 @@ fn damaged(text: &str, random: &mut Pcg64Mcg) -> Vec<Vec<u8>> {
     }
     // Counts and indices are mostly at the start, or behind a word.
     let whole = |token: &&Range<usize>| text[(*token).clone()].parse::<u32>().is_ok();
-    let labelled = |pair: &[Range<usize>]| text[pair[0].clone()].ends_with(|c: char| c.is_ascii_alphabetic());
-    let counts = tokens.windows(2).filter(|pair| labelled(pair)).map(|pair| &pair[1]).filter(whole).take(25);
+    let labelled =
+        |pair: &[Range<usize>]| text[pair[0].clone()].ends_with(|c: char| c.is_ascii_alphabetic());
+    let counts = tokens
+        .windows(2)
+        .filter(|pair| labelled(pair))
+        .map(|pair| &pair[1])
+        .filter(whole)
+        .take(25);
     for count in counts.chain(tokens.iter().filter(whole).take(25)) {
         let value: u64 = text[count.clone()].parse().unwrap();
-        for lie in [0, value + 1, value.saturating_sub(1), 255, 65_536, 1_000_000, u32::MAX.into(), u64::MAX] {
+        for lie in [
+            0,
+            value + 1,
+            value.saturating_sub(1),
+            255,
+            65_536,
+            1_000_000,
+            u32::MAX.into(),
+            u64::MAX,
+        ] {
             files.push(replaced(text, count, &lie.to_string()).into());
         }
     }
@@ -476,13 +606,21 @@ fn damaged_text_never_panics_nor_exhausts_memory() {
     for (format, files) in texts() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let write_all = || files.iter().for_each(|(name, text)| fs::write(path(name), text).unwrap());
+        let write_all = || {
+            files
+                .iter()
+                .for_each(|(name, text)| fs::write(path(name), text).unwrap())
+        };
         let main = path(files[0].0);
         let mut trial = Trial::default();
         write_all();
         assert!(trial.load(&main, 0), "{format}");
         for (name, text) in &files {
-            let others: usize = files.iter().filter(|(n, _)| n != name).map(|(_, text)| text.len()).sum();
+            let others: usize = files
+                .iter()
+                .filter(|(n, _)| n != name)
+                .map(|(_, text)| text.len())
+                .sum();
             for bytes in damaged(text, &mut random) {
                 fs::write(path(name), &bytes).unwrap();
                 trial.load(&main, bytes.len() + others);
@@ -508,9 +646,16 @@ fn damaged_real_models_never_panic() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name.rsplit('/').next().unwrap());
-        let texts: Vec<String> =
-            names.iter().map(|name| fs::read_to_string(shared.join("models").join(name)).unwrap()).collect();
-        let write_all = || names.iter().zip(&texts).for_each(|(name, text)| fs::write(path(name), text).unwrap());
+        let texts: Vec<String> = names
+            .iter()
+            .map(|name| fs::read_to_string(shared.join("models").join(name)).unwrap())
+            .collect();
+        let write_all = || {
+            names
+                .iter()
+                .zip(&texts)
+                .for_each(|(name, text)| fs::write(path(name), text).unwrap())
+        };
         write_all();
         let total: usize = texts.iter().map(String::len).sum();
         for (name, text) in names.iter().zip(&texts) {
@@ -533,22 +678,55 @@ fn deep_nesting_and_entities_are_refused_or_skipped() {
     const DEPTH: usize = 200_000;
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let nest = format!("{}0{}", open.repeat(DEPTH), close.repeat(DEPTH));
-        for key in ["faces", "bones", "animations", "unknown", "uvs", "geometries"] {
+        for key in [
+            "faces",
+            "bones",
+            "animations",
+            "unknown",
+            "uvs",
+            "geometries",
+        ] {
             let file = folder.path().join("a.js");
-            let known = json.replacen(&format!("\"{key}\":"), &format!("\"{key}\":{nest},\"b\":"), 1);
+            let known = json.replacen(
+                &format!("\"{key}\":"),
+                &format!("\"{key}\":{nest},\"b\":"),
+                1,
+            );
             trial.import(&file, known.as_bytes());
-            trial.import(&file, json.replacen('{', &format!("{{\"{key}\":{nest},"), 1).as_bytes());
+            trial.import(
+                &file,
+                json.replacen('{', &format!("{{\"{key}\":{nest},"), 1)
+                    .as_bytes(),
+            );
             // Without an end.
-            trial.import(&file, json.replacen('{', &format!("{{\"{key}\":{}", open.repeat(DEPTH)), 1).as_bytes());
+            trial.import(
+                &file,
+                json.replacen('{', &format!("{{\"{key}\":{}", open.repeat(DEPTH)), 1)
+                    .as_bytes(),
+            );
         }
     }
     let skeleton = sprout.skeleton_xml();
     fs::write(folder.path().join("sprout.skeleton.xml"), &skeleton).unwrap();
     let mesh = sprout.mesh_xml();
     let file = folder.path().join("a.mesh.xml");
-    for parent in ["<mesh>", "<submeshes>", "<vertex>", "<boneassignments>", "<vertexbuffer positions=\"true\">"] {
-        for nest in [format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH)), "<a>".repeat(DEPTH)] {
-            trial.import_with(&file, mesh.replacen(parent, &format!("{parent}{nest}"), 1).as_bytes(), skeleton.len());
+    for parent in [
+        "<mesh>",
+        "<submeshes>",
+        "<vertex>",
+        "<boneassignments>",
+        "<vertexbuffer positions=\"true\">",
+    ] {
+        for nest in [
+            format!("{}{}", "<a>".repeat(DEPTH), "</a>".repeat(DEPTH)),
+            "<a>".repeat(DEPTH),
+        ] {
+            trial.import_with(
+                &file,
+                mesh.replacen(parent, &format!("{parent}{nest}"), 1)
+                    .as_bytes(),
+                skeleton.len(),
+            );
         }
     }
     let mut bomb = String::from("<!DOCTYPE mesh [<!ENTITY a0 \"lol\">");
@@ -566,9 +744,12 @@ fn deep_nesting_and_entities_are_refused_or_skipped() {
 /// Makes a text larger and larger until it is refused, to see that the last ones accepted stay within bounds.
 #[test]
 fn memory_stays_within_bounds_up_to_the_last_text_accepted() {
-    let rows = |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();
-    const JOINT: &str = "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n";
-    const MD5: &str = "MD5Version 10 numJoints 1 numMeshes 1 joints { \"a\" -1 (0 0 0) (0 0 0) } mesh { ";
+    let rows =
+        |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();
+    const JOINT: &str =
+        "joints\n0 \"a\" parent -1 orientation 0 0 0 1 translation 0 0 0 rotation 0 0 0 1\n";
+    const MD5: &str =
+        "MD5Version 10 numJoints 1 numMeshes 1 joints { \"a\" -1 (0 0 0) (0 0 0) } mesh { ";
     type Grow<'a> = &'a dyn Fn(usize) -> String;
     let cases: [(&str, &str, Grow); 7] = [
         ("few bytes a vertex", "a.ram", &|n| {
@@ -579,7 +760,9 @@ fn memory_stays_within_bounds_up_to_the_last_text_accepted() {
             let uvs = rows(n, &|i| format!("{i} {i} 0\n"));
             let triangles = rows(n, &|i| format!("{i} 0 0 0 0 0 0 0 {i} {i} {i}\n"));
             let weights = rows(16, &|i| format!("{i} 0 0 \"a\" 1\n"));
-            format!("{JOINT}vertices\n0 0 0 0\nnormals\n0 0 0 1\nuvs\n{uvs}triangles\n{triangles}weights\n{weights}")
+            format!(
+                "{JOINT}vertices\n0 0 0 0\nnormals\n0 0 0 1\nuvs\n{uvs}triangles\n{triangles}weights\n{weights}"
+            )
         }),
         ("vertices that share weights", "a.md5mesh", &|n| {
             let vertices = rows(n, &|i| format!("vert {i} (0 0) 0 {n} "));
@@ -628,7 +811,10 @@ fn memory_stays_within_bounds_up_to_the_last_text_accepted() {
             largest = count;
             count *= 2;
         }
-        println!("{name}: {largest} accepted with {} KiB in use", trial.worst_peak >> 10);
+        println!(
+            "{name}: {largest} accepted with {} KiB in use",
+            trial.worst_peak >> 10
+        );
         assert!(largest > 0, "{name}");
     }
 }

@@ -33,7 +33,13 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
         let related = |a: u16, b: u16| parents[usize::from(a)] == b || parents[usize::from(b)] == a;
         let relatives: Vec<Vec<u16>> = joints
             .iter()
-            .map(|&a| (0..).zip(joints).filter(|&(_, &b)| related(a, b)).map(|(i, _)| i).collect())
+            .map(|&a| {
+                (0..)
+                    .zip(joints)
+                    .filter(|&(_, &b)| related(a, b))
+                    .map(|(i, _)| i)
+                    .collect()
+            })
             .collect();
         let spread = |vertex| {
             let mut held: Vec<(u16, f32)> = primitive.influences.of(vertex).collect();
@@ -61,7 +67,10 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
 fn check_influences(count: usize) -> Result<(), ModelError> {
     match count {
         1..=MAX_INFLUENCES => Ok(()),
-        _ => Err(ModelError::new("influences", format!("{count} requested; expected 1 to {MAX_INFLUENCES}"))),
+        _ => Err(ModelError::new(
+            "influences",
+            format!("{count} requested; expected 1 to {MAX_INFLUENCES}"),
+        )),
     }
 }
 
@@ -91,21 +100,30 @@ fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
 #[cfg(feature = "resample")]
 pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
     if !model.mesh().targets().is_empty() {
-        let problem =
-            format!("{count} requested; a model with morph targets keeps its {}", model.mesh().vertex_count());
+        let problem = format!(
+            "{count} requested; a model with morph targets keeps its {}",
+            model.mesh().vertex_count()
+        );
         return Err(ModelError::new("vertices", problem));
     }
     let total = model.mesh().vertex_count() as f64;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
         if !primitive.indices.is_empty() {
-            let target = (primitive.positions.len() as f64 * f64::from(count) / total).round().max(3.0) as usize;
+            let target = (primitive.positions.len() as f64 * f64::from(count) / total)
+                .round()
+                .max(3.0) as usize;
             resample::to(primitive, target)?;
         }
     }
-    let reached = parts.primitives.iter().map(|p| p.positions.len()).sum::<usize>();
+    let reached = parts
+        .primitives
+        .iter()
+        .map(|p| p.positions.len())
+        .sum::<usize>();
     if (reached as f64 / f64::from(count) - 1.0).abs() > 0.1 {
-        let problem = format!("{count} requested; the closest count that this model reaches is {reached}");
+        let problem =
+            format!("{count} requested; the closest count that this model reaches is {reached}");
         return Err(ModelError::new("vertices", problem));
     }
     Model::new(parts)
@@ -124,10 +142,14 @@ mod resample {
 
     pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {
         let materials = vertex_materials(primitive);
-        let (mut primitive_now, mut materials) = gathered(primitive, &materials, &primitive.indices);
+        let (mut primitive_now, mut materials) =
+            gathered(primitive, &materials, &primitive.indices);
         while primitive_now.positions.len() < target {
             if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
-                return Err(ModelError::new("vertices", format!("{target} in one primitive are too many")));
+                return Err(ModelError::new(
+                    "vertices",
+                    format!("{target} in one primitive are too many"),
+                ));
             }
             split(&mut primitive_now, &mut materials);
         }
@@ -135,7 +157,10 @@ mod resample {
         let (mut result, materials) = gathered(&primitive_now, &materials, &kept);
         // A triangle has the material of its first corner.
         let triangles = result.indices.as_chunks::<3>().0;
-        let triangles = triangles.iter().map(|corners| (materials[corners[0] as usize], *corners)).collect();
+        let triangles = triangles
+            .iter()
+            .map(|corners| (materials[corners[0] as usize], *corners))
+            .collect();
         result.set_triangles(triangles);
         *primitive = result;
         Ok(())
@@ -144,7 +169,9 @@ mod resample {
     fn vertex_materials(primitive: &PrimitiveData) -> Vec<u16> {
         let mut materials = vec![0; primitive.positions.len()];
         for subset in &primitive.subsets {
-            for &vertex in &primitive.indices[subset.indices.start as usize..subset.indices.end as usize] {
+            for &vertex in
+                &primitive.indices[subset.indices.start as usize..subset.indices.end as usize]
+            {
                 materials[vertex as usize] = subset.material;
             }
         }
@@ -152,15 +179,31 @@ mod resample {
     }
 
     /// The vertices that `indices` use, with duplicates merged, and the remaining triangles.
-    fn gathered(from: &PrimitiveData, materials: &[u16], indices: &[u32]) -> (PrimitiveData, Vec<u16>) {
+    fn gathered(
+        from: &PrimitiveData,
+        materials: &[u16],
+        indices: &[u32],
+    ) -> (PrimitiveData, Vec<u16>) {
         let (mut kept, mut left) = (Vec::new(), Vec::with_capacity(indices.len()));
         let mut known = HashMap::new();
         for triangle in indices.as_chunks::<3>().0 {
             let corners = triangle.map(|vertex| {
                 let v = vertex as usize;
-                let looks = from.normals.iter().flat_map(|n| n[v]).chain(from.uvs.iter().flat_map(|t| t[v]));
-                let mut key: Vec<u32> = from.positions[v].into_iter().chain(looks).map(f32::to_bits).collect();
-                key.extend(from.influences.of(v).flat_map(|(joint, weight)| [joint.into(), weight.to_bits()]));
+                let looks = from
+                    .normals
+                    .iter()
+                    .flat_map(|n| n[v])
+                    .chain(from.uvs.iter().flat_map(|t| t[v]));
+                let mut key: Vec<u32> = from.positions[v]
+                    .into_iter()
+                    .chain(looks)
+                    .map(f32::to_bits)
+                    .collect();
+                key.extend(
+                    from.influences
+                        .of(v)
+                        .flat_map(|(joint, weight)| [joint.into(), weight.to_bits()]),
+                );
                 key.push(materials[v].into());
                 *known.entry(key).or_insert_with(|| {
                     kept.push(vertex);
@@ -172,8 +215,16 @@ mod resample {
                 left.extend(corners);
             }
         }
-        let to = PrimitiveData { indices: left, ..from.with_vertices(&kept) };
-        (to, kept.iter().map(|&vertex| materials[vertex as usize]).collect())
+        let to = PrimitiveData {
+            indices: left,
+            ..from.with_vertices(&kept)
+        };
+        (
+            to,
+            kept.iter()
+                .map(|&vertex| materials[vertex as usize])
+                .collect(),
+        )
     }
 
     /// Splits every triangle in four; each new vertex is the mean of its edge's ends.
@@ -203,13 +254,22 @@ mod resample {
         }
         if let Some(tangents) = &mut primitive.tangents {
             let (a, b) = (Vec4::from(tangents[a]), Vec4::from(tangents[b]));
-            tangents.push(((a + b) / 2.0).truncate().normalize_or(a.truncate()).extend(a.w).to_array());
+            tangents.push(
+                ((a + b) / 2.0)
+                    .truncate()
+                    .normalize_or(a.truncate())
+                    .extend(a.w)
+                    .to_array(),
+            );
         }
         if let Some(uvs) = &mut primitive.uvs {
             uvs.push(std::array::from_fn(|c| (uvs[a][c] + uvs[b][c]) / 2.0));
         }
         let mut sum: Vec<(u16, f32)> = primitive.influences.of(a).collect();
-        primitive.influences.of(b).for_each(|(joint, weight)| add(&mut sum, joint, weight));
+        primitive
+            .influences
+            .of(b)
+            .for_each(|(joint, weight)| add(&mut sum, joint, weight));
         primitive.influences.push(largest(sum, MAX_INFLUENCES));
         primitive.positions.len() as u32 - 1
     }
@@ -224,9 +284,19 @@ mod resample {
         let bytes: &[u8] = bytemuck::cast_slice(&primitive.positions);
         let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
             .map_err(|error| ModelError::new("vertices", error.to_string()))?;
-        let careful = |indices| simplify(&primitive.indices, &adapter, indices, f32::MAX, SimplifyOptions::None, None);
+        let careful = |indices| {
+            simplify(
+                &primitive.indices,
+                &adapter,
+                indices,
+                f32::MAX,
+                SimplifyOptions::None,
+                None,
+            )
+        };
         // If seams keep edges from collapsing, simplify without preserving the topology.
-        let sloppy = |indices| simplify_sloppy(&primitive.indices, &adapter, indices, f32::MAX, None);
+        let sloppy =
+            |indices| simplify_sloppy(&primitive.indices, &adapter, indices, f32::MAX, None);
         let mut best = primitive.indices.clone();
         let mut miss = used(&best).abs_diff(target);
         for collapse in [&careful as &dyn Fn(usize) -> Vec<u32>, &sloppy] {
@@ -265,7 +335,11 @@ mod tests {
         assert_eq!(limited.mesh().max_influences(), 2);
         assert_eq!(limited.mesh().vertex_count(), full.mesh().vertex_count());
         for vertex in 0..limited.mesh().vertex_count() {
-            let sum: f32 = limited.mesh().influences_of(vertex).map(|(_, weight)| weight).sum();
+            let sum: f32 = limited
+                .mesh()
+                .influences_of(vertex)
+                .map(|(_, weight)| weight)
+                .sum();
             assert!((sum - 1.0).abs() < 1e-6);
         }
         assert!(with_influences(full.clone(), 0).is_err());
@@ -276,12 +350,20 @@ mod tests {
     fn spread_influences_are_as_many_as_asked_for_and_sum_to_one() {
         let walker = crate::walker::walker(500).unwrap();
         let spread = spread(walker.clone(), 8).unwrap();
-        assert_eq!(spread.mesh().positions().len(), walker.mesh().positions().len());
+        assert_eq!(
+            spread.mesh().positions().len(),
+            walker.mesh().positions().len()
+        );
         for vertex in 0..spread.mesh().vertex_count() {
-            let weights: Vec<f32> = spread.mesh().influences_of(vertex).map(|(_, weight)| weight).collect();
+            let weights: Vec<f32> = spread
+                .mesh()
+                .influences_of(vertex)
+                .map(|(_, weight)| weight)
+                .collect();
             assert_eq!(weights.len(), 8, "vertex {vertex}");
             assert!(
-                (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5 && weights.iter().all(|&w| w > 0.0),
+                (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5
+                    && weights.iter().all(|&w| w > 0.0),
                 "{weights:?}"
             );
         }
@@ -295,13 +377,23 @@ mod tests {
             for count in [400u32, 1_500, 10_000, 30_000] {
                 let other = with_vertices(model.clone(), count).unwrap();
                 let got = other.mesh().vertex_count() as f64;
-                assert!((got / f64::from(count) - 1.0).abs() <= 0.1, "{} of {count}: {got}", model.name());
+                assert!(
+                    (got / f64::from(count) - 1.0).abs() <= 0.1,
+                    "{} of {count}: {got}",
+                    model.name()
+                );
                 assert!(other.bounds().min.distance(model.bounds().min) < 0.1);
                 assert!(other.bounds().max.distance(model.bounds().max) < 0.1);
-                assert_eq!(other.mesh().primitives()[0].dumped_vertices as usize, other.mesh().vertex_count());
+                assert_eq!(
+                    other.mesh().primitives()[0].dumped_vertices as usize,
+                    other.mesh().vertex_count()
+                );
             }
             assert!(
-                with_vertices(model, 1).unwrap_err().problem.contains("the closest count that this model reaches is")
+                with_vertices(model, 1)
+                    .unwrap_err()
+                    .problem
+                    .contains("the closest count that this model reaches is")
             );
         }
     }

@@ -15,8 +15,16 @@ pub(super) fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
         return Err(outside("climbs out of it by \"..\""));
     }
     let unreadable = |error| format!("{name:?} cannot be read: {error}");
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     let folder = folder.canonicalize().map_err(unreadable)?;
     let path = folder.join(name).canonicalize().map_err(unreadable)?;
-    if path.starts_with(&folder) { Ok(path) } else { Err(outside("is a link that leads out of it")) }
+    if path.starts_with(&folder) {
+        Ok(path)
+    } else {
+        Err(outside("is a link that leads out of it"))
+    }
 }

@@ -22,14 +22,21 @@ pub(super) struct Budget {
 impl Budget {
     /// The allowance for a file of this size, minus the bytes for reading the file itself.
     pub(super) fn new(file_size: usize) -> Self {
-        let budget = Self { left: Cell::new(BEYOND) };
+        let budget = Self {
+            left: Cell::new(BEYOND),
+        };
         budget.grant(file_size as u64);
         budget
     }
 
     /// Adds the allowance for another file of the model, including the bytes for reading it.
     pub(super) fn grant(&self, file_size: u64) {
-        self.left.set(self.left.get().saturating_add(file_size.saturating_mul(TIMES_FILE_SIZE - 1)).min(MOST));
+        self.left.set(
+            self.left
+                .get()
+                .saturating_add(file_size.saturating_mul(TIMES_FILE_SIZE - 1))
+                .min(MOST),
+        );
     }
 
     /// Charges the memory for this many vertices and influences.
@@ -39,16 +46,26 @@ impl Budget {
         influences: usize,
         place: impl FnOnce() -> String,
     ) -> Result<(), Fault> {
-        self.charge(vertices as u64 * BYTES_PER_VERTEX + influences as u64 * BYTES_PER_INFLUENCE, place)
+        self.charge(
+            vertices as u64 * BYTES_PER_VERTEX + influences as u64 * BYTES_PER_INFLUENCE,
+            place,
+        )
     }
 
     /// Charges `bytes` to the allowance.
     pub(super) fn charge(&self, bytes: u64, place: impl FnOnce() -> String) -> Result<(), Fault> {
         let left = self.left.get().checked_sub(bytes).ok_or_else(|| {
-            let most =
-                format!("{TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB", BEYOND >> 20, MOST >> 30);
-            let expected = "expected counts, and shared use of the same data, that suit the file's size";
-            Fault::new(place(), format!("would need more memory than {most}; {expected}"))
+            let most = format!(
+                "{TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB",
+                BEYOND >> 20,
+                MOST >> 30
+            );
+            let expected =
+                "expected counts, and shared use of the same data, that suit the file's size";
+            Fault::new(
+                place(),
+                format!("would need more memory than {most}; {expected}"),
+            )
         })?;
         self.left.set(left);
         Ok(())

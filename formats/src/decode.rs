@@ -38,7 +38,10 @@ pub fn decode(image: &Image) -> Result<Pixels, String> {
     in_file(image, |bytes| {
         let (size, decoded) = read(bytes, true)?;
         let pixels = size[0] as usize * size[1] as usize;
-        Ok(Pixels { size, rgba: to_rgba(&decoded, decoded.len() / pixels) })
+        Ok(Pixels {
+            size,
+            rgba: to_rgba(&decoded, decoded.len() / pixels),
+        })
     })
 }
 
@@ -53,7 +56,9 @@ fn read(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
 }
 
 fn png(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
-    let limits = png::Limits { bytes: 2 * MOST_DECODED as usize };
+    let limits = png::Limits {
+        bytes: 2 * MOST_DECODED as usize,
+    };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     // Palettes and grey of fewer bits become whole bytes, and so do 16 bits.
     decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
@@ -79,17 +84,28 @@ fn jpeg(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
     let (width, height) = decoder.dimensions().ok_or("its header has no size")?;
     let size = [width as u32, height as u32];
     check(size, 3)?;
-    Ok((size, if wanted { decoder.decode().map_err(one_line)? } else { Vec::new() }))
+    Ok((
+        size,
+        if wanted {
+            decoder.decode().map_err(one_line)?
+        } else {
+            Vec::new()
+        },
+    ))
 }
 
 /// Checks the size of an image and of its pixels as the file stores them.
 fn check([width, height]: [u32; 2], bytes_per_pixel: usize) -> Result<(), String> {
     if width == 0 || height == 0 || width > MOST_PIXELS || height > MOST_PIXELS {
-        return Err(format!("{width} x {height} pixels; expected 1 to {MOST_PIXELS} each way"));
+        return Err(format!(
+            "{width} x {height} pixels; expected 1 to {MOST_PIXELS} each way"
+        ));
     }
     let bytes = u64::from(width) * u64::from(height) * bytes_per_pixel as u64;
     if bytes > MOST_DECODED {
-        return Err(format!("{bytes} bytes when decoded; expected at most {MOST_DECODED}"));
+        return Err(format!(
+            "{bytes} bytes when decoded; expected at most {MOST_DECODED}"
+        ));
     }
     Ok(())
 }
@@ -102,7 +118,10 @@ fn to_rgba(pixels: &[u8], bytes_per_pixel: usize) -> Vec<u8> {
         [red, green, blue] => [red, green, blue, 255],
         _ => [pixel[0], pixel[1], pixel[2], pixel[3]],
     };
-    pixels.chunks_exact(bytes_per_pixel).flat_map(rgba).collect()
+    pixels
+        .chunks_exact(bytes_per_pixel)
+        .flat_map(rgba)
+        .collect()
 }
 
 /// Reads an image's bytes and names its file in errors.

@@ -16,6 +16,10 @@ pub struct ImportError {
 
 impl ImportError {
     pub(crate) fn new(file: &Path, place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { file: file.into(), place: place.into(), problem: problem.into() }
+        Self {
+            file: file.into(),
+            place: place.into(),
+            problem: problem.into(),
+        }
     }
 }

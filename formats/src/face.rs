@@ -8,8 +8,9 @@ use glam::{DVec2, DVec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use skinbench_kernels::model::{
-    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelError, ModelParts, PrimitiveData,
-    RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys, area_normals,
+    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelError,
+    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas,
+    Transform, WeightKeys, area_normals,
 };
 use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
@@ -74,26 +75,51 @@ const SINGLES: [Push; 4] = [
 /// A number of vertices outside 200 to 1,000,000.
 pub fn face(vertices: u32, seed: u64) -> Result<Model, ModelError> {
     if !VERTICES.contains(&vertices) {
-        let problem = format!("{vertices} vertices; expected {} to {}", VERTICES.start(), VERTICES.end());
+        let problem = format!(
+            "{vertices} vertices; expected {} to {}",
+            VERTICES.start(),
+            VERTICES.end()
+        );
         return Err(ModelError::new("face", problem));
     }
     let head = Head::new(vertices);
     let pushes = pushes(seed);
     let joint = |name: &str, parent, at: [f64; 3]| {
-        Joint::new(name, parent, Transform { translation: DVec3::from(at).as_vec3(), ..Transform::IDENTITY })
+        Joint::new(
+            name,
+            parent,
+            Transform {
+                translation: DVec3::from(at).as_vec3(),
+                ..Transform::IDENTITY
+            },
+        )
     };
-    let joints =
-        vec![joint("neck", None, [0.0; 3]), joint("head", Some(0), [0.0, HEAD, 0.0]), joint("jaw", Some(1), JAW_AT)];
+    let joints = vec![
+        joint("neck", None, [0.0; 3]),
+        joint("head", Some(0), [0.0, HEAD, 0.0]),
+        joint("jaw", Some(1), JAW_AT),
+    ];
     let (skeleton, _) = Skeleton::new(joints)?;
     let mut inverse_binds = [IDENTITY_ROWS; 3];
     inverse_binds[1][7] = -HEAD as f32;
     (inverse_binds[2][7], inverse_binds[2][11]) = (-(HEAD + JAW_AT[1]) as f32, -JAW_AT[2] as f32);
-    let target = |push: &FacePush| Target { name: push.name.clone(), weight: 0.0 };
-    let skin = SkinData { name: "face".into(), joints: vec![0, 1, 2], inverse_binds: inverse_binds.to_vec() };
+    let target = |push: &FacePush| Target {
+        name: push.name.clone(),
+        weight: 0.0,
+    };
+    let skin = SkinData {
+        name: "face".into(),
+        joints: vec![0, 1, 2],
+        inverse_binds: inverse_binds.to_vec(),
+    };
     Model::new(ModelParts {
         clips: clips(pushes.len() as u32)?,
         targets: pushes.iter().map(target).collect(),
-        materials: vec![Material { name: "skin".into(), base_color: [0.80, 0.56, 0.44, 1.0], ..Material::default() }],
+        materials: vec![Material {
+            name: "skin".into(),
+            base_color: [0.80, 0.56, 0.44, 1.0],
+            ..Material::default()
+        }],
         ..ModelParts::new("face", skeleton, skin, vec![head.primitive(&pushes)])
     })
 }
@@ -117,13 +143,20 @@ fn pushes(seed: u64) -> Vec<FacePush> {
     let mut push = |name: String, side: f64, (_, [x, y], radius, way): Push| {
         let (strength, reach) = (0.01 * vary(), vary());
         let way = DVec3::from(way) * DVec3::new(side, 1.0, 1.0) * strength;
-        made.push(FacePush { name, place: DVec2::new(side * x, y), radius: radius * reach, way });
+        made.push(FacePush {
+            name,
+            place: DVec2::new(side * x, y),
+            radius: radius * reach,
+            way,
+        });
     };
     for pair in PAIRS {
         push(format!("{}_left", pair.0), 1.0, pair);
         push(format!("{}_right", pair.0), -1.0, pair);
     }
-    SINGLES.into_iter().for_each(|single| push(single.0.into(), 1.0, single));
+    SINGLES
+        .into_iter()
+        .for_each(|single| push(single.0.into(), 1.0, single));
     made
 }
 
@@ -138,7 +171,11 @@ impl FacePush {
 /// Falls from 1 at a place of the face to 0 at a distance of `radius`; `point` is on the unit sphere.
 fn bump(point: DVec3, place: DVec2, radius: f64) -> f64 {
     let distance = point.truncate().distance(place) / radius;
-    if point.z > 0.0 && distance < 1.0 { (1.0 - distance * distance).powi(2) } else { 0.0 }
+    if point.z > 0.0 && distance < 1.0 {
+        (1.0 - distance * distance).powi(2)
+    } else {
+        0.0
+    }
 }
 
 /// The head: rings of vertices from one pole to the other, without a seam.
@@ -159,7 +196,11 @@ impl Head {
             for column in 0..columns {
                 let around = TAU * f64::from(column) / f64::from(columns);
                 let flat = libm::sin(down);
-                points.push(DVec3::new(flat * libm::sin(around), libm::cos(down), flat * libm::cos(around)));
+                points.push(DVec3::new(
+                    flat * libm::sin(around),
+                    libm::cos(down),
+                    flat * libm::cos(around),
+                ));
             }
         }
         points.push(DVec3::NEG_Y);
@@ -176,7 +217,11 @@ impl Head {
             triangles.push([last, at(rings - 1, column + 1), at(rings - 1, column)]);
         }
         debug_assert_eq!(points.len() as u32, rings * columns + 2);
-        Self { columns, points, triangles }
+        Self {
+            columns,
+            points,
+            triangles,
+        }
     }
 
     /// The place of a point of the unit sphere on the face.
@@ -186,7 +231,11 @@ impl Head {
         let chin = 0.008 * bump(0.0, -0.75, 0.3);
         let eyes = -0.006 * (bump(0.38, 0.18, 0.18) + bump(-0.38, 0.18, 0.18));
         // Narrower towards the chin.
-        let width = if point.y < 0.0 { 1.0 + 0.25 * point.y } else { 1.0 };
+        let width = if point.y < 0.0 {
+            1.0 + 0.25 * point.y
+        } else {
+            1.0
+        };
         let size = SIZE * DVec3::new(width, 1.0, width);
         DVec3::new(0.0, MIDDLE, 0.0) + size * point + DVec3::new(0.0, 0.0, nose + chin + eyes)
     }
@@ -195,13 +244,20 @@ impl Head {
     /// angles to the normals.
     fn streams(&self, places: Vec<DVec3>) -> [Vec<DVec3>; 3] {
         let sums = area_normals(&places, &self.triangles);
-        let normals: Vec<DVec3> = sums.into_iter().map(|sum| sum.normalize_or(DVec3::Y)).collect();
+        let normals: Vec<DVec3> = sums
+            .into_iter()
+            .map(|sum| sum.normalize_or(DVec3::Y))
+            .collect();
         let along = |vertex: usize| {
             if vertex == 0 || vertex == places.len() - 1 {
                 return DVec3::X;
             }
-            let (ring, column) = ((vertex as u32 - 1) / self.columns, (vertex as u32 - 1) % self.columns);
-            let at = |column: u32| places[(1 + ring * self.columns + column % self.columns) as usize];
+            let (ring, column) = (
+                (vertex as u32 - 1) / self.columns,
+                (vertex as u32 - 1) % self.columns,
+            );
+            let at =
+                |column: u32| places[(1 + ring * self.columns + column % self.columns) as usize];
             at(column + 1) - at(column + self.columns - 1)
         };
         let tangent = |(vertex, normal): (usize, &DVec3)| {
@@ -213,35 +269,63 @@ impl Head {
     }
 
     fn primitive(&self, pushes: &[FacePush]) -> PrimitiveData {
-        let rest = self.streams(self.points.iter().map(|&point| Self::place(point)).collect());
+        let rest = self.streams(
+            self.points
+                .iter()
+                .map(|&point| Self::place(point))
+                .collect(),
+        );
         let [places, normals, tangents] = &rest;
         let rounded = |v: &DVec3| v.as_vec3().to_array();
         let difference = |a: DVec3, b: DVec3| {
             let difference = a - b;
             // Rounding errors far from the push are no deltas.
-            if difference.length() < 1e-9 { [0.0; 3] } else { rounded(&difference) }
+            if difference.length() < 1e-9 {
+                [0.0; 3]
+            } else {
+                rounded(&difference)
+            }
         };
         let deltas = (0..).zip(pushes).map(|(target, push)| {
-            let pushed = self.points.iter().zip(places).map(|(&point, &place)| place + push.at(point));
+            let pushed = self
+                .points
+                .iter()
+                .zip(places)
+                .map(|(&point, &place)| place + push.at(point));
             let pushed = self.streams(pushed.collect());
-            let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+            let mut deltas = TargetDeltas {
+                target,
+                ..TargetDeltas::default()
+            };
             for vertex in 0..places.len() {
-                let moved = |stream: usize| difference(pushed[stream][vertex], rest[stream][vertex]);
+                let moved =
+                    |stream: usize| difference(pushed[stream][vertex], rest[stream][vertex]);
                 deltas.push(vertex as u32, std::array::from_fn(moved));
             }
             deltas
         });
         let uv = |(vertex, point): (usize, &DVec3)| {
             let column = (vertex as u32).saturating_sub(1) % self.columns;
-            [column as f32 / self.columns as f32, (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32]
+            [
+                column as f32 / self.columns as f32,
+                (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32,
+            ]
         };
         PrimitiveData {
             positions: places.iter().map(rounded).collect(),
             normals: Some(normals.iter().map(rounded).collect()),
-            tangents: Some(tangents.iter().map(|t| t.as_vec3().extend(1.0).to_array()).collect()),
+            tangents: Some(
+                tangents
+                    .iter()
+                    .map(|t| t.as_vec3().extend(1.0).to_array())
+                    .collect(),
+            ),
             uvs: Some(self.points.iter().enumerate().map(uv).collect()),
             influences: self.points.iter().map(|&point| held(point)).collect(),
-            subsets: vec![Subset { material: 0, indices: 0..3 * self.triangles.len() as u32 }],
+            subsets: vec![Subset {
+                material: 0,
+                indices: 0..3 * self.triangles.len() as u32,
+            }],
             indices: self.triangles.as_flattened().to_vec(),
             dumped_vertices: places.len() as u32,
             targets: deltas.collect(),
@@ -255,14 +339,23 @@ fn held(point: DVec3) -> [(u16, f32); 3] {
     let smooth = |from: f64, to: f64, v: f64| smooth_step((v - from) / (to - from));
     let jaw = smooth(-0.25, -0.55, point.y) * smooth(-0.1, 0.4, point.z);
     let neck = (1.0 - jaw) * smooth(-0.7, -1.0, point.y);
-    [(JAW, jaw as f32), (NECK, neck as f32), (SKULL, (1.0 - jaw - neck) as f32)]
+    [
+        (JAW, jaw as f32),
+        (NECK, neck as f32),
+        (SKULL, (1.0 - jaw - neck) as f32),
+    ]
 }
 
 fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
     let turn = |joint: u16, axis: DVec3, duration: f64, angles: &[f64]| {
         let step = duration / (angles.len() - 1) as f64;
-        let times = (0..angles.len()).map(|key| (step * key as f64) as f32).collect();
-        let values = angles.iter().flat_map(|&angle| rotation(axis, angle).as_quat().to_array()).collect();
+        let times = (0..angles.len())
+            .map(|key| (step * key as f64) as f32)
+            .collect();
+        let values = angles
+            .iter()
+            .flat_map(|&angle| rotation(axis, angle).as_quat().to_array())
+            .collect();
         Keys::linear(joint, Channel::Rotation, times, values)
     };
     let clip = |name: &str, keys: Vec<Keys>| Clip::new(name, None, RotationBlend::Slerp, keys);
@@ -270,18 +363,28 @@ fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
         let number = |key: u32, target: u32| {
             let phase = f64::from(key % keys) / f64::from(keys) + f64::from(target) * 0.381_966;
             // Of every few targets one moves; the others stay at 0 throughout.
-            if target.is_multiple_of(every) { libm::fmax(0.0, libm::sin(TAU * phase)) as f32 } else { 0.0 }
+            if target.is_multiple_of(every) {
+                libm::fmax(0.0, libm::sin(TAU * phase)) as f32
+            } else {
+                0.0
+            }
         };
         let per_key = |key: u32| {
             let values = (0..targets).map(move |target| number(key, target));
-            let tangents = if interpolation == Interpolation::CubicSpline { targets as usize } else { 0 };
+            let tangents = if interpolation == Interpolation::CubicSpline {
+                targets as usize
+            } else {
+                0
+            };
             let level = || std::iter::repeat_n(0.0, tangents);
             level().chain(values).chain(level())
         };
         WeightKeys {
             targets: 0..targets,
             interpolation,
-            times: (0..=keys).map(|key| duration * key as f32 / keys as f32).collect(),
+            times: (0..=keys)
+                .map(|key| duration * key as f32 / keys as f32)
+                .collect(),
             values: (0..=keys).flat_map(per_key).collect(),
         }
     };
@@ -291,9 +394,24 @@ fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
     let chew = |duration| turn(JAW, x, duration, &[0.0, 0.16, 0.02, 0.12, 0.0]);
     Ok(vec![
         clip("nod", vec![nod(2.0)])?,
-        clip("talk", vec![shake(3.0), chew(3.0)])?.with_weights(vec![waves(12, 3, Interpolation::Linear, 3.0)])?,
-        clip("mimic", vec![nod(2.5)])?.with_weights(vec![waves(5, 2, Interpolation::CubicSpline, 2.5)])?,
-        clip("twitch", vec![chew(1.0)])?.with_weights(vec![waves(4, 5, Interpolation::Step, 1.0)])?,
+        clip("talk", vec![shake(3.0), chew(3.0)])?.with_weights(vec![waves(
+            12,
+            3,
+            Interpolation::Linear,
+            3.0,
+        )])?,
+        clip("mimic", vec![nod(2.5)])?.with_weights(vec![waves(
+            5,
+            2,
+            Interpolation::CubicSpline,
+            2.5,
+        )])?,
+        clip("twitch", vec![chew(1.0)])?.with_weights(vec![waves(
+            4,
+            5,
+            Interpolation::Step,
+            1.0,
+        )])?,
     ])
 }
 
@@ -306,16 +424,36 @@ mod tests {
         let model = face(1_000, 1).unwrap();
         let (mesh, targets) = (model.mesh(), model.mesh().targets());
         assert_eq!(targets.len(), 52);
-        assert!((900..=1_100).contains(&mesh.vertex_count()), "{}", mesh.vertex_count());
-        let mut names: Vec<&str> = targets.list().iter().map(|target| target.name.as_str()).collect();
+        assert!(
+            (900..=1_100).contains(&mesh.vertex_count()),
+            "{}",
+            mesh.vertex_count()
+        );
+        let mut names: Vec<&str> = targets
+            .list()
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), 52);
         for target in 0..52 {
-            let moved: usize = targets.spans(target).iter().map(|span| span.vertices().len()).sum();
-            assert!(moved >= 3 && moved < mesh.vertex_count() / 2, "target {target} moves {moved} vertices");
+            let moved: usize = targets
+                .spans(target)
+                .iter()
+                .map(|span| span.vertices().len())
+                .sum();
+            assert!(
+                moved >= 3 && moved < mesh.vertex_count() / 2,
+                "target {target} moves {moved} vertices"
+            );
         }
-        assert!(face(100, 1).unwrap_err().problem.contains("expected 200 to 1000000"));
+        assert!(
+            face(100, 1)
+                .unwrap_err()
+                .problem
+                .contains("expected 200 to 1000000")
+        );
         let large = face(20_000, 1).unwrap().mesh().vertex_count();
         assert!((19_800..=20_200).contains(&large), "{large}");
     }
@@ -334,6 +472,14 @@ mod tests {
         let of = |clip: &Clip| clip.weights().first().map(|track| track.interpolation);
         let found: Vec<_> = model.clips().iter().map(of).collect();
         let cubic = Some(Interpolation::CubicSpline);
-        assert_eq!(found, [None, Some(Interpolation::Linear), cubic, Some(Interpolation::Step)]);
+        assert_eq!(
+            found,
+            [
+                None,
+                Some(Interpolation::Linear),
+                cubic,
+                Some(Interpolation::Step)
+            ]
+        );
     }
 }

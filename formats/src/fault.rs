@@ -19,7 +19,12 @@ pub(super) fn ensure(holds: bool, fault: impl FnOnce() -> Fault) -> Result<(), F
 /// Checks that numbers are finite.
 pub(super) fn finite(numbers: &[f32], place: impl FnOnce() -> String) -> Result<(), Fault> {
     let wrong = numbers.iter().find(|number| !number.is_finite());
-    wrong.map_or(Ok(()), |number| Err(Fault::new(place(), format!("holds {number}; expected finite numbers"))))
+    wrong.map_or(Ok(()), |number| {
+        Err(Fault::new(
+            place(),
+            format!("holds {number}; expected finite numbers"),
+        ))
+    })
 }
 
 /// The item of a list at an index in the file; `what` names it in the error, possibly not at all.
@@ -29,8 +34,17 @@ pub(super) fn item<'a, T>(
     what: &str,
     place: impl FnOnce() -> String,
 ) -> Result<&'a T, Fault> {
-    let named = if what.is_empty() { String::new() } else { format!("{what} ") };
-    let missing = || Fault::new(place(), format!("{named}{index} is out of range; there are {}", list.len()));
+    let named = if what.is_empty() {
+        String::new()
+    } else {
+        format!("{what} ")
+    };
+    let missing = || {
+        Fault::new(
+            place(),
+            format!("{named}{index} is out of range; there are {}", list.len()),
+        )
+    };
     list.get(index as usize).ok_or_else(missing)
 }
 
@@ -50,12 +64,20 @@ impl OffUnit {
     /// The quaternion is zero.
     pub(super) fn check(&mut self, quaternion: &[f32; 4]) -> Result<(), &'static str> {
         let zero = self.count(quaternion) < 1e-6;
-        if zero { Err("has zero length; expected a unit quaternion") } else { Ok(()) }
+        if zero {
+            Err("has zero length; expected a unit quaternion")
+        } else {
+            Ok(())
+        }
     }
 
     /// Counts one more quaternion, which may be zero; returns its length.
     pub(super) fn count(&mut self, quaternion: &[f32; 4]) -> f32 {
-        let length = quaternion.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt() as f32;
+        let length = quaternion
+            .iter()
+            .map(|&v| f64::from(v).powi(2))
+            .sum::<f64>()
+            .sqrt() as f32;
         let error = (length - 1.0).abs();
         if error > Self::ROUNDING {
             if self.count == 0 || error > (self.worst - 1.0).abs() {

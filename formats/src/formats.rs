@@ -35,13 +35,43 @@ pub const HEAD: usize = 4096;
 
 /// Every format.
 pub const FORMATS: &[Format] = &[
-    Format { name: "glTF 2.0", extensions: &["gltf", "glb"], sniff: gltf::sniff, import: Whole(gltf::import) },
-    Format { name: "m3d", extensions: &["m3d"], sniff: m3d::sniff, import: Whole(m3d::import) },
-    Format { name: "RAM", extensions: &["ram"], sniff: ram::sniff, import: WithClips(ram::import) },
-    Format { name: "OgreXML", extensions: &["mesh.xml"], sniff: ogre_xml::sniff, import: Whole(ogre_xml::import) },
-    Format { name: "MD5", extensions: &["md5mesh"], sniff: md5::sniff, import: WithClips(md5::import) },
+    Format {
+        name: "glTF 2.0",
+        extensions: &["gltf", "glb"],
+        sniff: gltf::sniff,
+        import: Whole(gltf::import),
+    },
+    Format {
+        name: "m3d",
+        extensions: &["m3d"],
+        sniff: m3d::sniff,
+        import: Whole(m3d::import),
+    },
+    Format {
+        name: "RAM",
+        extensions: &["ram"],
+        sniff: ram::sniff,
+        import: WithClips(ram::import),
+    },
+    Format {
+        name: "OgreXML",
+        extensions: &["mesh.xml"],
+        sniff: ogre_xml::sniff,
+        import: Whole(ogre_xml::import),
+    },
+    Format {
+        name: "MD5",
+        extensions: &["md5mesh"],
+        sniff: md5::sniff,
+        import: WithClips(md5::import),
+    },
     // Last, because files of other formats may contain its words.
-    Format { name: "three.js JSON", extensions: &[], sniff: three_json::sniff, import: Whole(three_json::import) },
+    Format {
+        name: "three.js JSON",
+        extensions: &[],
+        sniff: three_json::sniff,
+        import: Whole(three_json::import),
+    },
 ];
 
 /// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it.
@@ -63,7 +93,11 @@ pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
         (Whole(import), []) => import(file)?,
         (Whole(_), [clip, ..]) => {
             let expected = format!("expected no other file, as {} holds its clips", format.name);
-            return Err(ImportError::new(clip, "", format!("cannot be added to {}; {expected}", file.display())));
+            return Err(ImportError::new(
+                clip,
+                "",
+                format!("cannot be added to {}; {expected}", file.display()),
+            ));
         }
     };
     Model::new(parts).map_err(in_file(file))
@@ -71,19 +105,33 @@ pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
 
 /// Selects by the file's extension, otherwise by its content.
 fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let has = |extension: &&str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let has = |extension: &&str| {
+        name.strip_suffix(extension)
+            .is_some_and(|stem| stem.ends_with('.'))
+    };
     if let Some(format) = FORMATS.iter().find(|f| f.extensions.iter().any(has)) {
         return Ok(format);
     }
     let mut head = Vec::new();
     let opened = regular_file::open_within(file, MOST_BYTES);
-    opened.and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head)).map_err(unreadable(file))?;
+    opened
+        .and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head))
+        .map_err(unreadable(file))?;
     FORMATS.iter().find(|f| (f.sniff)(&head)).ok_or_else(|| {
-        let known: Vec<_> = FORMATS.iter().flat_map(|f| f.extensions).map(|e| format!(".{e}")).collect();
+        let known: Vec<_> = FORMATS
+            .iter()
+            .flat_map(|f| f.extensions)
+            .map(|e| format!(".{e}"))
+            .collect();
         let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();
         let (known, names) = (known.join(", "), names.join(", "));
-        let expected = format!("expected a file that ends in {known}, or one that begins like {names}");
+        let expected =
+            format!("expected a file that ends in {known}, or one that begins like {names}");
         ImportError::new(file, "", format!("no known model format; {expected}"))
     })
 }

@@ -8,12 +8,15 @@ use crate::tracks::Tracks;
 use crate::{ImportError, matrices};
 use glam::DAffine3;
 use skinbench_kernels::model::{
-    Axes, Clip, Handedness, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows, Skeleton, SkinData,
-    Subset, rows_to_affine,
+    Axes, Clip, Handedness, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows,
+    Skeleton, SkinData, Subset, rows_to_affine,
 };
 use std::path::Path;
 
-const SYNTAX: Syntax = Syntax { marks: "{}", comments: false };
+const SYNTAX: Syntax = Syntax {
+    marks: "{}",
+    comments: false,
+};
 
 /// A fourth weight below this is a rounding error of 1 - (w0 + w1 + w2).
 const WEIGHT_ROUNDING: f32 = 1e-6;
@@ -35,7 +38,9 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     let bone_count: u16 = file.labelled("#Bones")?;
     let clip_count: u32 = file.labelled("#AnimationClips")?;
     title(file, "Materials")?;
-    let materials = (0..material_count).map(|_| material(file)).collect::<Result<_, _>>()?;
+    let materials = (0..material_count)
+        .map(|_| material(file))
+        .collect::<Result<_, _>>()?;
     title(file, "SubsetTable")?;
     let subsets = (0..material_count).map(|material| subset(file, material, triangle_count));
     let subsets = subsets.collect::<Result<_, _>>()?;
@@ -44,22 +49,41 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     primitive.subsets = subsets;
     title(file, "Triangles")?;
     for _ in 0..3 * u64::from(triangle_count) {
-        primitive.indices.push(file.index("vertex", vertex_count as usize)?);
+        primitive
+            .indices
+            .push(file.index("vertex", vertex_count as usize)?);
     }
     title(file, "BoneOffsets")?;
-    let offsets: Vec<_> = (0..bone_count).map(|bone| bone_offset(file, bone)).collect::<Result<_, _>>()?;
+    let offsets: Vec<_> = (0..bone_count)
+        .map(|bone| bone_offset(file, bone))
+        .collect::<Result<_, _>>()?;
     title(file, "BoneHierarchy")?;
-    let joints = (0..offsets.len()).map(|bone| joint(file, bone, &offsets)).collect::<Result<_, _>>()?;
+    let joints = (0..offsets.len())
+        .map(|bone| joint(file, bone, &offsets))
+        .collect::<Result<_, _>>()?;
     let (skeleton, joint_of) = Skeleton::new(joints)?;
     title(file, "AnimationClips")?;
-    let clips = (0..clip_count).map(|_| clip(file, &joint_of)).collect::<Result<_, _>>()?;
+    let clips = (0..clip_count)
+        .map(|_| clip(file, &joint_of))
+        .collect::<Result<_, _>>()?;
     let inverse_binds = offsets.iter().map(|(rows, _)| *rows).collect();
-    let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
+    let skin = SkinData {
+        name: String::new(),
+        joints: joint_of,
+        inverse_binds,
+    };
     Ok(ModelParts {
-        axes: Axes { handedness: Handedness::Left, up: 1 },
+        axes: Axes {
+            handedness: Handedness::Left,
+            up: 1,
+        },
         clips,
         materials,
-        repairs: file.off_unit.describe("rotation keys").into_iter().collect(),
+        repairs: file
+            .off_unit
+            .describe("rotation keys")
+            .into_iter()
+            .collect(),
         ..ModelParts::new(name, skeleton, skin, vec![primitive])
     })
 }
@@ -83,11 +107,20 @@ fn material(file: &mut Scanner) -> Result<Material, Fault> {
     let [r, g, b] = values(file, "Diffuse:")?;
     values::<3>(file, "Fresnel0:")?;
     values::<1>(file, "Roughness:")?;
-    for label in ["AlphaClip:", "MaterialTypeName:", "DiffuseMap:", "NormalMap:"] {
+    for label in [
+        "AlphaClip:",
+        "MaterialTypeName:",
+        "DiffuseMap:",
+        "NormalMap:",
+    ] {
         file.expect(label)?;
         file.token(label)?;
     }
-    Ok(Material { name, base_color: [r, g, b, 1.0], ..Material::default() })
+    Ok(Material {
+        name,
+        base_color: [r, g, b, 1.0],
+        ..Material::default()
+    })
 }
 
 fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, Fault> {
@@ -103,16 +136,31 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
         file.fault(start, format!("{count} faces from {first}; {expected}"))
     })?;
     // The header's count is not verified until the triangles have been read.
-    Ok(Subset { material, indices: first.saturating_mul(3)..end.saturating_mul(3) })
+    Ok(Subset {
+        material,
+        indices: first.saturating_mul(3)..end.saturating_mul(3),
+    })
 }
 
 fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {
-    let mut primitive = PrimitiveData { dumped_vertices: count, ..PrimitiveData::default() };
+    let mut primitive = PrimitiveData {
+        dumped_vertices: count,
+        ..PrimitiveData::default()
+    };
     for vertex in 0..count {
         primitive.positions.push(values(file, "Position:")?);
-        primitive.tangents.get_or_insert_default().push(values(file, "Tangent:")?);
-        primitive.normals.get_or_insert_default().push(values(file, "Normal:")?);
-        primitive.uvs.get_or_insert_default().push(values(file, "Tex-Coords:")?);
+        primitive
+            .tangents
+            .get_or_insert_default()
+            .push(values(file, "Tangent:")?);
+        primitive
+            .normals
+            .get_or_insert_default()
+            .push(values(file, "Normal:")?);
+        primitive
+            .uvs
+            .get_or_insert_default()
+            .push(values(file, "Tex-Coords:")?);
         file.expect("BlendWeights:")?;
         let mut weights = [0.0; 4];
         for weight in &mut weights {
@@ -127,10 +175,15 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
         let mut pairs = [(0, 0.0); 4];
         for (pair, weight) in pairs.iter_mut().zip(weights) {
             // Without a weight, an index may refer to any bone.
-            let bones = if weight > 0.0 { bones.into() } else { usize::MAX };
+            let bones = if weight > 0.0 {
+                bones.into()
+            } else {
+                usize::MAX
+            };
             *pair = (file.index("bone", bones)? as u16, weight);
         }
-        file.budget.charge_vertices(1, 4, || format!("vertex {vertex}"))?;
+        file.budget
+            .charge_vertices(1, 4, || format!("vertex {vertex}"))?;
         primitive.influences.push(pairs);
     }
     Ok(primitive)
@@ -155,7 +208,11 @@ fn joint(file: &mut Scanner, bone: usize, offsets: &[(Rows, DAffine3)]) -> Resul
     file.check_parent(start, parent, offsets.len(), "bones")?;
     let bind = offsets[bone].1;
     let to_parent = parent.map_or(bind, |parent| rows_to_affine(&offsets[parent].0) * bind);
-    Ok(Joint::new(format!("Bone{bone}"), parent, matrices::decompose(&to_parent)))
+    Ok(Joint::new(
+        format!("Bone{bone}"),
+        parent,
+        matrices::decompose(&to_parent),
+    ))
 }
 
 fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
@@ -166,11 +223,15 @@ fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
         for (bone, &joint) in joint_of.iter().enumerate() {
             file.expect(&format!("Bone{bone}"))?;
             let count: u32 = file.labelled("#Keyframes:")?;
-            keys.extend(file.braced(|file| bone_tracks(file, joint, count))?.into_keys());
+            keys.extend(
+                file.braced(|file| bone_tracks(file, joint, count))?
+                    .into_keys(),
+            );
         }
         Ok(keys)
     })?;
-    Clip::new(name.text, None, RotationBlend::Slerp, keys).map_err(|error| file.fault(name.offset, error.to_string()))
+    Clip::new(name.text, None, RotationBlend::Slerp, keys)
+        .map_err(|error| file.fault(name.offset, error.to_string()))
 }
 
 /// Reads a bone's keys.
@@ -182,7 +243,12 @@ fn bone_tracks(file: &mut Scanner, joint: u16, count: u32) -> Result<Tracks, Fau
         let time = file.time(previous)?;
         let (translation, scale) = (values(file, "Pos:")?, values(file, "Scale:")?);
         file.expect("Quat:")?;
-        tracks.push(time, Some(translation), Some(file.quaternion("a rotation")?), Some(scale));
+        tracks.push(
+            time,
+            Some(translation),
+            Some(file.quaternion("a rotation")?),
+            Some(scale),
+        );
         previous = Some(time);
     }
     Ok(tracks)

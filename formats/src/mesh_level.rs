@@ -27,37 +27,57 @@ pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelEr
     let mut parts = model.clone().into_parts();
     for primitive in &mut parts.primitives {
         if !primitive.indices.is_empty() {
-            *primitive = reduced(primitive, &parts.skins[usize::from(primitive.skin)].joints, fraction)?;
+            *primitive = reduced(
+                primitive,
+                &parts.skins[usize::from(primitive.skin)].joints,
+                fraction,
+            )?;
         }
     }
-    let left = parts.primitives.iter().map(|primitive| primitive.positions.len()).sum::<usize>();
+    let left = parts
+        .primitives
+        .iter()
+        .map(|primitive| primitive.positions.len())
+        .sum::<usize>();
     if left as f64 > LEAST_SAVING * model.mesh().vertex_count() as f64 {
         return Ok(None);
     }
     Model::new(parts).map(Some)
 }
 
-fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<PrimitiveData, ModelError> {
+fn reduced(
+    primitive: &PrimitiveData,
+    joints: &[u16],
+    fraction: f64,
+) -> Result<PrimitiveData, ModelError> {
     // A vertex between two materials becomes one per material, at the same position: a seam, along which edges collapse
     // together.
     let mut split: Vec<(u32, u16)> = Vec::new();
     let mut known: HashMap<(u32, u16), u32> = HashMap::new();
     let mut indices = Vec::with_capacity(primitive.indices.len());
     for subset in &primitive.subsets {
-        for &vertex in &primitive.indices[subset.indices.start as usize..subset.indices.end as usize] {
+        for &vertex in
+            &primitive.indices[subset.indices.start as usize..subset.indices.end as usize]
+        {
             indices.push(*known.entry((vertex, subset.material)).or_insert_with(|| {
                 split.push((vertex, subset.material));
                 split.len() as u32 - 1
             }));
         }
     }
-    let positions: Vec<[f32; 3]> = split.iter().map(|&(vertex, _)| primitive.positions[vertex as usize]).collect();
-    let attributes: Vec<[f32; ATTRIBUTES]> =
-        split.iter().map(|&(vertex, _)| attributes(primitive, joints, vertex as usize)).collect();
+    let positions: Vec<[f32; 3]> = split
+        .iter()
+        .map(|&(vertex, _)| primitive.positions[vertex as usize])
+        .collect();
+    let attributes: Vec<[f32; ATTRIBUTES]> = split
+        .iter()
+        .map(|&(vertex, _)| attributes(primitive, joints, vertex as usize))
+        .collect();
     let mut weights = [NORMAL_WEIGHT; ATTRIBUTES];
     weights[3..].fill(SIGNATURE_WEIGHT);
-    let adapter = VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
-        .map_err(|error| ModelError::new("mesh level", error.to_string()))?;
+    let adapter =
+        VertexDataAdapter::new(bytemuck::cast_slice(&positions), size_of::<[f32; 3]>(), 0)
+            .map_err(|error| ModelError::new("mesh level", error.to_string()))?;
     let target = 3 * ((indices.len() / 3) as f64 * fraction).round() as usize;
     let left = simplify_with_attributes_and_locks(
         &indices,
@@ -74,14 +94,22 @@ fn reduced(primitive: &PrimitiveData, joints: &[u16], fraction: f64) -> Result<P
 
     let mut triangles: Vec<(u16, [u32; 3])> = Vec::with_capacity(left.len() / 3);
     for corners in left.as_chunks::<3>().0 {
-        triangles.push((split[corners[0] as usize].1, corners.map(|corner| split[corner as usize].0)));
+        triangles.push((
+            split[corners[0] as usize].1,
+            corners.map(|corner| split[corner as usize].0),
+        ));
     }
     let mut kept: Vec<u32> = triangles.iter().flat_map(|(_, corners)| *corners).collect();
     kept.sort_unstable();
     kept.dedup();
     let place = |vertex: u32| kept.partition_point(|&other| other < vertex) as u32;
     let mut to = primitive.with_vertices(&kept);
-    to.set_triangles(triangles.into_iter().map(|(material, corners)| (material, corners.map(place))).collect());
+    to.set_triangles(
+        triangles
+            .into_iter()
+            .map(|(material, corners)| (material, corners.map(place)))
+            .collect(),
+    );
     Ok(to)
 }
 
@@ -102,7 +130,9 @@ fn attributes(primitive: &PrimitiveData, joints: &[u16], vertex: usize) -> [f32;
         }
     }
     // Sums of signs have the length of the root of their number.
-    values[3..].iter_mut().for_each(|value| *value /= (SIGNATURE as f32).sqrt());
+    values[3..]
+        .iter_mut()
+        .for_each(|value| *value /= (SIGNATURE as f32).sqrt());
     values
 }
 
@@ -118,7 +148,8 @@ mod tests {
         let mut edges = HashMap::new();
         for &[a, b, c] in model.mesh().indices().as_chunks::<3>().0 {
             for (from, to) in [(a, b), (b, c), (c, a)] {
-                *edges.entry((from.min(to), from.max(to))).or_insert(0) += if from < to { 1 } else { -1 };
+                *edges.entry((from.min(to), from.max(to))).or_insert(0) +=
+                    if from < to { 1 } else { -1 };
             }
         }
         edges
@@ -127,25 +158,46 @@ mod tests {
     #[test]
     fn levels_are_closed_and_made_of_the_same_vertices() {
         let model = walker(2_000).unwrap();
-        let full: std::collections::HashSet<[u32; 3]> =
-            model.mesh().positions().iter().map(|p| p.map(f32::to_bits)).collect();
+        let full: std::collections::HashSet<[u32; 3]> = model
+            .mesh()
+            .positions()
+            .iter()
+            .map(|p| p.map(f32::to_bits))
+            .collect();
         let mut before = model.mesh().vertex_count();
         for fraction in [0.5, 0.25, 0.125] {
             let level = simplified(&model, fraction).unwrap().unwrap();
             let mesh = level.mesh();
-            assert!(mesh.positions().iter().all(|p| full.contains(&p.map(f32::to_bits))));
+            assert!(
+                mesh.positions()
+                    .iter()
+                    .all(|p| full.contains(&p.map(f32::to_bits)))
+            );
             let expected = fraction * model.mesh().indices().len() as f64;
-            assert!((mesh.indices().len() as f64) < 1.1 * expected, "{} of {expected}", mesh.indices().len());
+            assert!(
+                (mesh.indices().len() as f64) < 1.1 * expected,
+                "{} of {expected}",
+                mesh.indices().len()
+            );
             assert!(mesh.vertex_count() < before);
             before = mesh.vertex_count();
             // Every edge has a triangle on each side: no crack, not even between materials.
-            assert!(edges(&level).values().all(|sides| *sides == 0), "{fraction}");
+            assert!(
+                edges(&level).values().all(|sides| *sides == 0),
+                "{fraction}"
+            );
             let materials = |model: &Model| {
                 let subsets = model.mesh().primitives().iter().flat_map(|p| &p.subsets);
                 subsets.map(|subset| subset.material).collect::<Vec<_>>()
             };
             assert_eq!(materials(&level)[..5], materials(&model)[..5]);
-            let size = |model: &Model| DVec3::from((model.bounds().max - model.bounds().min).to_array().map(f64::from));
+            let size = |model: &Model| {
+                DVec3::from(
+                    (model.bounds().max - model.bounds().min)
+                        .to_array()
+                        .map(f64::from),
+                )
+            };
             assert!(size(&level).distance(size(&model)) < 0.05, "{fraction}");
         }
     }
@@ -157,9 +209,15 @@ mod tests {
         let level = simplified(&model, 0.5).unwrap().unwrap();
         let mut held = vec![false; model.palette_joints().len()];
         for vertex in 0..level.mesh().vertex_count() {
-            level.mesh().influences_of(vertex).for_each(|(entry, _)| held[usize::from(entry)] = true);
+            level
+                .mesh()
+                .influences_of(vertex)
+                .for_each(|(entry, _)| held[usize::from(entry)] = true);
         }
-        assert!(held.iter().filter(|held| **held).count() > 48, "whole joints lost their vertices");
+        assert!(
+            held.iter().filter(|held| **held).count() > 48,
+            "whole joints lost their vertices"
+        );
     }
 
     #[test]
@@ -172,10 +230,20 @@ mod tests {
         let mut parts = walker(500).unwrap().into_parts();
         let primitive = &mut parts.primitives[0];
         let first: Vec<u32> = primitive.indices[..60].to_vec();
-        *primitive = PrimitiveData { indices: (0..60).collect(), ..primitive.with_vertices(&first) };
-        primitive.subsets = vec![Subset { material: 0, indices: 0..60 }];
+        *primitive = PrimitiveData {
+            indices: (0..60).collect(),
+            ..primitive.with_vertices(&first)
+        };
+        primitive.subsets = vec![Subset {
+            material: 0,
+            indices: 0..60,
+        }];
         // Each corner at a place of its own.
-        primitive.positions.iter_mut().zip(0u8..).for_each(|(p, at)| p[0] += f32::from(at));
+        primitive
+            .positions
+            .iter_mut()
+            .zip(0u8..)
+            .for_each(|(p, at)| p[0] += f32::from(at));
         Model::new(parts).unwrap()
     }
 }

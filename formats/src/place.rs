@@ -16,9 +16,19 @@ impl Place {
     pub fn of(text: &[u8], byte: usize) -> Self {
         let before = &text[..byte.min(text.len())];
         let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-        let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
+        let start = before
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |newline| newline + 1);
         // Continuation bytes of UTF-8 are not characters.
-        Self { line, column: before[start..].iter().filter(|&&b| b & 0xc0 != 0x80).count() + 1 }
+        Self {
+            line,
+            column: before[start..]
+                .iter()
+                .filter(|&&b| b & 0xc0 != 0x80)
+                .count()
+                + 1,
+        }
     }
 }
 

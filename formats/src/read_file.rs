@@ -16,7 +16,11 @@ pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
 pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {
     String::from_utf8(read_file(file)?).map_err(|error| {
         let error = error.utf8_error();
-        ImportError::new(file, format!("byte {}", error.valid_up_to()), "is not UTF-8; expected plain text")
+        ImportError::new(
+            file,
+            format!("byte {}", error.valid_up_to()),
+            "is not UTF-8; expected plain text",
+        )
     })
 }
 
@@ -27,22 +31,33 @@ pub(super) fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError 
 
 /// Parses JSON; an error has a line and a column.
 pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Fault> {
-    serde_json::from_slice(json)
-        .map_err(|error| Fault::new(format!("line {} column {}", error.line(), error.column()), problem(&error)))
+    serde_json::from_slice(json).map_err(|error| {
+        Fault::new(
+            format!("line {} column {}", error.line(), error.column()),
+            problem(&error),
+        )
+    })
 }
 
 /// An error's message without its place.
 pub(super) fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message.rsplit_once(" at line ").map_or(message.as_str(), |(problem, _)| problem).into()
+    message
+        .rsplit_once(" at line ")
+        .map_or(message.as_str(), |(problem, _)| problem)
+        .into()
 }
 
 /// The display name of a file's content.
 pub(super) fn stem(file: &Path) -> String {
-    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    file.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Returns whether the first bytes of a file contain a word.
 pub(super) fn contains(head: &[u8], word: &str) -> bool {
-    head.windows(word.len()).any(|window| window == word.as_bytes())
+    head.windows(word.len())
+        .any(|window| window == word.as_bytes())
 }

@@ -11,7 +11,10 @@ use std::path::Path;
 /// The file cannot be opened, or is none.
 pub fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no regular file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "is no regular file",
+        ));
     }
     File::open(path)
 }
@@ -35,7 +38,9 @@ pub fn open_within(path: &Path, most: u64) -> io::Result<File> {
 /// As [`open_within`], or the file cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_within(path, most)?.take(most).read_to_end(&mut bytes)?;
+    open_within(path, most)?
+        .take(most)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

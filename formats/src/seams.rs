@@ -30,19 +30,34 @@ pub(super) fn join(
     let count = positions.len();
     // Copies are made in the order in which the primitive holds the triangles.
     triangles.sort_by_key(|(material, _)| *material);
-    let has_all = |has: fn(&Corner) -> bool| !triangles.is_empty() && triangles.iter().all(|(_, c)| c.iter().all(has));
+    let has_all = |has: fn(&Corner) -> bool| {
+        !triangles.is_empty() && triangles.iter().all(|(_, c)| c.iter().all(has))
+    };
     let has_normals = has_all(|corner| corner.normal.is_some());
     let has_uvs = has_all(|corner| corner.uv.is_some());
     let mut normals = vec![[0.0; 3]; if has_normals { count } else { 0 }];
     let mut uvs = vec![[0.0; 2]; if has_uvs { count } else { 0 }];
     let mut first: Vec<Option<Look>> = vec![None; count];
     let mut copies: HashMap<(u32, Look), u32> = HashMap::new();
-    let mut stored = |Corner { vertex: of, normal, uv }: Corner| {
-        let (vertex, normal, uv) = (of as usize, normal.filter(|_| has_normals), uv.filter(|_| has_uvs));
-        let look = (normal.map(|n| n.map(f32::to_bits)), uv.map(|uv| uv.map(f32::to_bits)));
+    let mut stored = |Corner {
+                          vertex: of,
+                          normal,
+                          uv,
+                      }: Corner| {
+        let (vertex, normal, uv) = (
+            of as usize,
+            normal.filter(|_| has_normals),
+            uv.filter(|_| has_uvs),
+        );
+        let look = (
+            normal.map(|n| n.map(f32::to_bits)),
+            uv.map(|uv| uv.map(f32::to_bits)),
+        );
         if first[vertex].is_none() {
             first[vertex] = Some(look);
-            normal.into_iter().for_each(|normal| normals[vertex] = normal);
+            normal
+                .into_iter()
+                .for_each(|normal| normals[vertex] = normal);
             uv.into_iter().for_each(|uv| uvs[vertex] = uv);
         }
         if first[vertex] == Some(look) {
@@ -83,7 +98,11 @@ mod tests {
 
     #[test]
     fn vertices_with_two_normals_are_copied_behind_the_files_own() {
-        let corner = |vertex, z| Corner { vertex, normal: Some([0.0, 0.0, z]), uv: None };
+        let corner = |vertex, z| Corner {
+            vertex,
+            normal: Some([0.0, 0.0, z]),
+            uv: None,
+        };
         let triangles = vec![
             (0, [corner(0, 1.0), corner(1, 1.0), corner(2, 1.0)]),
             (0, [corner(0, 2.0), corner(2, 1.0), corner(1, 1.0)]),
@@ -91,10 +110,19 @@ mod tests {
         ];
         let mut influences = Influences::default();
         (0..3).for_each(|v| influences.push([(v, 1.0)]));
-        let joined = join(vec![[0.0; 3], [1.0; 3], [2.0; 3]], influences, triangles, &Budget::new(0)).unwrap();
+        let joined = join(
+            vec![[0.0; 3], [1.0; 3], [2.0; 3]],
+            influences,
+            triangles,
+            &Budget::new(0),
+        )
+        .unwrap();
         assert_eq!(joined.indices, [0, 1, 2, 3, 2, 1, 3, 1, 2]);
         assert_eq!(joined.positions.len(), 4);
-        assert_eq!(joined.influences.pairs(), [0u16, 1, 2, 0].map(|joint| (joint, 1.0f32)));
+        assert_eq!(
+            joined.influences.pairs(),
+            [0u16, 1, 2, 0].map(|joint| (joint, 1.0f32))
+        );
         assert_eq!(joined.normals.unwrap()[3], [0.0, 0.0, 2.0]);
         assert_eq!((joined.dumped_vertices, joined.uvs), (3, None));
     }

@@ -44,22 +44,30 @@ pub(super) fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
         Image::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
         Image::File(path) => {
             let read = regular_file::read(path, MOST_BYTES);
-            read.map(Cow::Owned).map_err(|error| format!("{}: cannot be read: {error}", path.display()))
+            read.map(Cow::Owned)
+                .map_err(|error| format!("{}: cannot be read: {error}", path.display()))
         }
     }
 }
 
 /// The media type of an encoded image; `None` if it is neither PNG nor JPEG.
 pub(super) fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], _); 2] = [(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg")];
-    known.into_iter().find_map(|(start, name)| bytes.starts_with(start).then_some(name))
+    let known: [(&[u8], _); 2] = [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff", "image/jpeg"),
+    ];
+    known
+        .into_iter()
+        .find_map(|(start, name)| bytes.starts_with(start).then_some(name))
 }
 
 fn check(head: &[u8], length: u64) -> Result<(), String> {
     if length > MOST_BYTES {
         return Err(format!("has {length} bytes; expected at most {MOST_BYTES}"));
     }
-    media_type(head).map(|_| ()).ok_or_else(|| "is neither PNG nor JPEG".into())
+    media_type(head)
+        .map(|_| ())
+        .ok_or_else(|| "is neither PNG nor JPEG".into())
 }
 
 /// Problems of textures, each with the number of materials that have it.
@@ -79,8 +87,14 @@ impl LeftOut {
     /// One note for each problem.
     pub(super) fn describe(self) -> impl Iterator<Item = Repair> {
         self.0.into_iter().map(|(problem, count)| {
-            let materials = if count == 1 { "a material".into() } else { format!("{count} materials") };
-            Repair { message: format!("left out the texture of {materials}: {problem}") }
+            let materials = if count == 1 {
+                "a material".into()
+            } else {
+                format!("{count} materials")
+            };
+            Repair {
+                message: format!("left out the texture of {materials}: {problem}"),
+            }
         })
     }
 }

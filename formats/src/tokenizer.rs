@@ -17,7 +17,10 @@ pub(super) struct Syntax {
 
 impl Syntax {
     /// Only words between white space.
-    pub(super) const WORDS: Self = Self { marks: "", comments: false };
+    pub(super) const WORDS: Self = Self {
+        marks: "",
+        comments: false,
+    };
 }
 
 /// A token; a quoted string keeps its quotes.
@@ -40,7 +43,13 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, syntax: Syntax) -> Self {
-        Self { text, syntax, at: 0, budget: Budget::new(text.len()), off_unit: OffUnit::default() }
+        Self {
+            text,
+            syntax,
+            at: 0,
+            budget: Budget::new(text.len()),
+            off_unit: OffUnit::default(),
+        }
     }
 
     /// Reads a whole file; `read` takes the display name of its content.
@@ -72,9 +81,13 @@ impl<'a> Scanner<'a> {
         } else if self.syntax.marks.contains(first) {
             first.len_utf8()
         } else {
-            rest.find(|c: char| c.is_whitespace() || self.syntax.marks.contains(c)).unwrap_or(rest.len())
+            rest.find(|c: char| c.is_whitespace() || self.syntax.marks.contains(c))
+                .unwrap_or(rest.len())
         };
-        Some(Token { text: &rest[..length], offset })
+        Some(Token {
+            text: &rest[..length],
+            offset,
+        })
     }
 
     /// Consumes the next token.
@@ -104,24 +117,39 @@ impl<'a> Scanner<'a> {
 
     /// Returns whether the next token looks like a number.
     pub(super) fn at_number(&self) -> bool {
-        self.peek().is_some_and(|t| t.text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
+        self.peek().is_some_and(|t| {
+            t.text
+                .starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        })
     }
 
     /// Consumes the next token, which must exist.
     pub(super) fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
-        self.next().ok_or_else(|| self.fault(self.text.len(), format!("the file ends here; expected {expected}")))
+        self.next().ok_or_else(|| {
+            self.fault(
+                self.text.len(),
+                format!("the file ends here; expected {expected}"),
+            )
+        })
     }
 
     /// Expects this word.
     pub(super) fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
         let token = self.token(word)?;
-        if token.text == word { Ok(token) } else { Err(self.unexpected(token, word)) }
+        if token.text == word {
+            Ok(token)
+        } else {
+            Err(self.unexpected(token, word))
+        }
     }
 
     /// Expects a string in quotes.
     pub(super) fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
         let token = self.token(what)?;
-        let inner = token.text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
+        let inner = token
+            .text
+            .strip_prefix('"')
+            .and_then(|t| t.strip_suffix('"'));
         inner.ok_or_else(|| self.unexpected(token, &format!("{what} in quotes")))
     }
 
@@ -151,21 +179,33 @@ impl<'a> Scanner<'a> {
         let token = self.token(expected)?;
         self.at = token.offset;
         let value = read(self, expected)?;
-        if accepts(&value) { Ok(value) } else { Err(self.unexpected(token, expected)) }
+        if accepts(&value) {
+            Ok(value)
+        } else {
+            Err(self.unexpected(token, expected))
+        }
     }
 
     /// Expects a weight: a finite number of 0 or more.
     pub(super) fn weight(&mut self) -> Result<f32, Fault> {
-        self.accepted("a weight of 0 or more", Self::number, |weight| *weight >= 0.0)
+        self.accepted("a weight of 0 or more", Self::number, |weight| {
+            *weight >= 0.0
+        })
     }
 
     /// Expects this whole number.
     pub(super) fn exactly(&mut self, number: u32, what: &str) -> Result<(), Fault> {
-        self.accepted(&format!("{what} {number}"), Self::integer, |found: &u32| *found == number).map(drop)
+        self.accepted(&format!("{what} {number}"), Self::integer, |found: &u32| {
+            *found == number
+        })
+        .map(drop)
     }
 
     /// Expects what `read` takes, in braces.
-    pub(super) fn braced<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(super) fn braced<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         self.expect("{")?;
         let inner = read(self)?;
         self.expect("}")?;
@@ -180,9 +220,12 @@ impl<'a> Scanner<'a> {
 
     /// Expects a time in seconds, 0 or more, later than `previous`.
     pub(super) fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
-        let expected = previous
-            .map_or("a time of 0 or more".into(), |previous| format!("a time after {previous}, the one before"));
-        self.accepted(&expected, Self::number, |time| *time >= 0.0 && previous.is_none_or(|previous| *time > previous))
+        let expected = previous.map_or("a time of 0 or more".into(), |previous| {
+            format!("a time after {previous}, the one before")
+        });
+        self.accepted(&expected, Self::number, |time| {
+            *time >= 0.0 && previous.is_none_or(|previous| *time > previous)
+        })
     }
 
     /// Expects a quaternion x y z w, not zero.
@@ -190,13 +233,19 @@ impl<'a> Scanner<'a> {
         let start = self.offset();
         let rotation = self.numbers(what)?;
         let checked = self.off_unit.check(&rotation);
-        checked.map(|()| rotation).map_err(|problem| self.fault(start, format!("{what} {problem}")))
+        checked
+            .map(|()| rotation)
+            .map_err(|problem| self.fault(start, format!("{what} {problem}")))
     }
 
     /// Expects a whole number within a type's range.
     pub(super) fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
         let token = self.token(what)?;
-        let value = token.text.parse::<i64>().ok().and_then(|v| T::try_from(v).ok());
+        let value = token
+            .text
+            .parse::<i64>()
+            .ok()
+            .and_then(|v| T::try_from(v).ok());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a whole number")))
     }
 
@@ -205,7 +254,10 @@ impl<'a> Scanner<'a> {
         let start = self.offset();
         let index: u32 = self.integer(what)?;
         ensure((index as usize) < count, || {
-            self.fault(start, format!("{what} {index} is out of range; there are {count}"))
+            self.fault(
+                start,
+                format!("{what} {index} is out of range; there are {count}"),
+            )
         })?;
         Ok(index)
     }
@@ -219,9 +271,10 @@ impl<'a> Scanner<'a> {
         what: &str,
     ) -> Result<(), Fault> {
         match parent {
-            Some(parent) if parent >= count => {
-                Err(self.fault(offset, format!("parent {parent} is out of range; there are {count} {what}")))
-            }
+            Some(parent) if parent >= count => Err(self.fault(
+                offset,
+                format!("parent {parent} is out of range; there are {count} {what}"),
+            )),
             _ => Ok(()),
         }
     }
@@ -248,7 +301,10 @@ impl<'a> Scanner<'a> {
 mod tests {
     use super::*;
 
-    const SYNTAX: Syntax = Syntax { marks: "{}", comments: true };
+    const SYNTAX: Syntax = Syntax {
+        marks: "{}",
+        comments: true,
+    };
 
     #[test]
     fn tokens_are_words_strings_and_marks() {
@@ -257,7 +313,10 @@ mod tests {
         while let Some(token) = scanner.next() {
             tokens.push(token.text);
         }
-        assert_eq!(tokens, ["one", "{", "two", "}", "\"four five\"", "\"six", "seven"]);
+        assert_eq!(
+            tokens,
+            ["one", "{", "two", "}", "\"four five\"", "\"six", "seven"]
+        );
     }
 
     #[test]
@@ -276,7 +335,14 @@ mod tests {
         assert_eq!(refused("nan"), "\"nan\"; expected x as a finite number");
         assert_eq!(refused("1e39"), "\"1e39\"; expected x as a finite number");
         assert!(Scanner::new("-1", SYNTAX).integer::<u32>("x").is_err());
-        assert!(Scanner::new("4294967296", SYNTAX).integer::<u32>("x").is_err());
-        assert_eq!(Scanner::new("7", SYNTAX).index("x", 7).unwrap_err().problem, "x 7 is out of range; there are 7");
+        assert!(
+            Scanner::new("4294967296", SYNTAX)
+                .integer::<u32>("x")
+                .is_err()
+        );
+        assert_eq!(
+            Scanner::new("7", SYNTAX).index("x", 7).unwrap_err().problem,
+            "x 7 is out of range; there are 7"
+        );
     }
 }

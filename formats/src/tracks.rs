@@ -20,8 +20,13 @@ impl Tracks {
         rotation: Option<[f32; 4]>,
         scale: Option<[f32; 3]>,
     ) {
-        let [translation, scale] = [&translation, &scale].map(|vector| vector.as_slice().as_flattened());
-        for (keys, numbers) in self.0.iter_mut().zip([translation, rotation.as_slice().as_flattened(), scale]) {
+        let [translation, scale] =
+            [&translation, &scale].map(|vector| vector.as_slice().as_flattened());
+        for (keys, numbers) in
+            self.0
+                .iter_mut()
+                .zip([translation, rotation.as_slice().as_flattened(), scale])
+        {
             if !numbers.is_empty() {
                 keys.times.push(time);
                 keys.values.extend_from_slice(numbers);

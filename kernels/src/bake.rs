@@ -1,7 +1,9 @@
 //! Palettes baked frame by frame, at the lowest uniform rate that keeps a stated error for each clip.
 
 use crate::crowd::{BLOCK, Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED, time};
-use crate::model::{Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, row_numbers, rows_to_affine};
+use crate::model::{
+    Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, row_numbers, rows_to_affine,
+};
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
@@ -32,10 +34,15 @@ const BLEND_MARGIN: f64 = 1.25;
 
 /// Returns whether baked clips of a group can be blended as its instances play them: whole, and without morph targets.
 pub fn blends(crowd: &Crowd, group: &Group) -> bool {
-    let whole =
-        |layer: &Layer| layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial;
-    let mut layers = group.instances.clone().map(|instance| crowd.layers().of(instance as usize));
-    !group.has_targets() && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
+    let whole = |layer: &Layer| {
+        layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial
+    };
+    let mut layers = group
+        .instances
+        .clone()
+        .map(|instance| crowd.layers().of(instance as usize));
+    !group.has_targets()
+        && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
 }
 
 /// Storage format of baked frames.
@@ -65,7 +72,11 @@ impl BakeFormat {
         match self {
             Self::Matrices | Self::Vertices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
-                let Similarity { rotation, translation, scale } = Similarity::of(rows);
+                let Similarity {
+                    rotation,
+                    translation,
+                    scale,
+                } = Similarity::of(rows);
                 let far = before.is_some_and(|b| Quat::from_array(b).dot(rotation) < 0.0);
                 let rotation = if far { -rotation } else { rotation };
                 out.extend([rotation.to_array(), translation.extend(scale).to_array()]);
@@ -134,8 +145,16 @@ pub struct Rate {
 
 impl Rate {
     fn of(frames: usize, duration: f32) -> Self {
-        let interval = if frames > 1 { duration / (frames - 1) as f32 } else { 0.0 };
-        Self { frames, interval, error: BakeError::default() }
+        let interval = if frames > 1 {
+            duration / (frames - 1) as f32
+        } else {
+            0.0
+        };
+        Self {
+            frames,
+            interval,
+            error: BakeError::default(),
+        }
     }
 
     /// The frame before a time and the fraction of the way to the next one, as shaders/pose_baked.wgsl computes them.
@@ -163,23 +182,33 @@ impl<'a> Baker<'a> {
     /// A baker for a model's mesh and skeleton.
     pub fn new(model: &'a Model, format: BakeFormat) -> Self {
         let boxes = model.entry_boxes().into_iter().zip(model.inverse_binds());
-        let reach = boxes.map(|(bounds, bind)| (bounds.map(Bounds::corners), rows_to_affine(bind).inverse())).collect();
-        Self { model, format, ends: Ends::new(model.skeleton()), reach }
+        let reach = boxes
+            .map(|(bounds, bind)| (bounds.map(Bounds::corners), rows_to_affine(bind).inverse()))
+            .collect();
+        Self {
+            model,
+            format,
+            ends: Ends::new(model.skeleton()),
+            reach,
+        }
     }
 
     /// The lowest rate that keeps a clip's error in at most `most` frames; `None` if there is none. Without a clip, the
     /// rate of the rest pose.
     pub fn rate(&self, clip: Option<&Clip>, most: usize) -> Option<Rate> {
-        let Some(clip) = clip else { return Some(Rate::of(1, 0.0)) };
+        let Some(clip) = clip else {
+            return Some(Rate::of(1, 0.0));
+        };
         let keys = KeySpan::of(clip);
-        keys.candidates(MOST_TO_A_KEY).into_iter().take_while(|frames| *frames <= most.min(MOST_FRAMES)).find_map(
-            |frames| {
+        keys.candidates(MOST_TO_A_KEY)
+            .into_iter()
+            .take_while(|frames| *frames <= most.min(MOST_FRAMES))
+            .find_map(|frames| {
                 let rate = Rate::of(frames, clip.duration());
                 let baked = self.frames(Some(clip), rate);
                 let error = self.error(clip, rate, &baked, keys.times(clip.duration(), frames));
                 error.is_within(MARGIN).then_some(Rate { error, ..rate })
-            },
-        )
+            })
     }
 
     /// Upper bound of the errors that come from averaging palettes instead of local poses, for instances that play
@@ -191,7 +220,11 @@ impl<'a> Baker<'a> {
         let plain = |i: &u32| matches!(crowd.layers().of(*i as usize), [layer] if layer.is_plain());
         let blended: Vec<u32> = group.instances.clone().filter(|i| !plain(i)).collect();
         let each = blended.len().div_ceil(BLENDED_INSTANCES).max(1);
-        let sampled: Vec<&[Layer]> = blended.iter().step_by(each).map(|i| crowd.layers().of(*i as usize)).collect();
+        let sampled: Vec<&[Layer]> = blended
+            .iter()
+            .step_by(each)
+            .map(|i| crowd.layers().of(*i as usize))
+            .collect();
         let mut few = Crowd::new();
         let placed = sampled.iter().map(|layers| (IDENTITY_ROWS, *layers));
         if sampled.is_empty() || few.push_group(Arc::clone(&group.model), placed).is_err() {
@@ -203,21 +236,39 @@ impl<'a> Baker<'a> {
         let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         for tick in (0..BLENDED_TICKS).map(|i| i.wrapping_mul(TICK_STRIDE)) {
-            pose.pose(&few, tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut own));
+            pose.pose(
+                &few,
+                tick,
+                &Threads::One,
+                &NoClock,
+                PaletteOut::Rows(&mut own),
+            );
             for (layers, own) in sampled.iter().zip(own.chunks_exact(entries)) {
                 let mut sum = vec![[0.0; 12]; entries];
                 for (clip, time, weight) in shares(layers, tick) {
                     let palette = poser.palettes(self.model.clips().get(clip as usize), &[time]);
-                    for (sum, v) in sum.as_flattened_mut().iter_mut().zip(palette.as_flattened()) {
+                    for (sum, v) in sum
+                        .as_flattened_mut()
+                        .iter_mut()
+                        .zip(palette.as_flattened())
+                    {
                         *sum += weight * v;
                     }
                 }
-                let found = own.iter().zip(&sum).enumerate().map(|(e, (own, sum))| self.entry_error(e, own, sum));
+                let found = own
+                    .iter()
+                    .zip(&sum)
+                    .enumerate()
+                    .map(|(e, (own, sum))| self.entry_error(e, own, sum));
                 worst = found.fold(worst, BakeError::max);
             }
         }
         let more = |error: f64| BLEND_MARGIN * error;
-        BakeError { position: more(worst.position), direction: more(worst.direction), ends: more(worst.ends) }
+        BakeError {
+            position: more(worst.position),
+            direction: more(worst.direction),
+            ends: more(worst.ends),
+        }
     }
 
     /// The frames of a clip at a rate, `[frame][entry][quad]`.
@@ -227,8 +278,13 @@ impl<'a> Baker<'a> {
         let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
         let mut poser = ClipPoser::new(self.model);
         let last = clip.map_or(0.0, Clip::duration);
-        let time =
-            |frame: usize| if frame > 0 && frame + 1 == rate.frames { last } else { frame as f32 * rate.interval };
+        let time = |frame: usize| {
+            if frame > 0 && frame + 1 == rate.frames {
+                last
+            } else {
+                frame as f32 * rate.interval
+            }
+        };
         for first in (0..rate.frames).step_by(BLOCK) {
             let times: Vec<f32> = (first..rate.frames.min(first + BLOCK)).map(time).collect();
             for palette in poser.palettes(clip, &times).chunks_exact(entries) {
@@ -242,19 +298,36 @@ impl<'a> Baker<'a> {
     }
 
     /// The largest error over some times in seconds. Stops at the first error beyond what is allowed.
-    pub fn error(&self, clip: &Clip, rate: Rate, baked: &[[f32; 4]], times: impl Iterator<Item = f32>) -> BakeError {
+    pub fn error(
+        &self,
+        clip: &Clip,
+        rate: Rate,
+        baked: &[[f32; 4]],
+        times: impl Iterator<Item = f32>,
+    ) -> BakeError {
         let (entries, quads) = (self.reach.len(), self.format.quads());
         let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         let mut times = times.peekable();
         while times.peek().is_some() && worst.is_within(MARGIN) {
             let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
-            for (&time, palette) in at.iter().zip(poser.palettes(Some(clip), &at).chunks_exact(entries)) {
+            for (&time, palette) in at
+                .iter()
+                .zip(poser.palettes(Some(clip), &at).chunks_exact(entries))
+            {
                 let (frame, part) = rate.place(time);
                 let next = (frame + 1).min(rate.frames - 1);
-                let stored = |frame: usize, entry: usize| &baked[(frame * entries + entry) * quads..][..quads];
+                let stored = |frame: usize, entry: usize| {
+                    &baked[(frame * entries + entry) * quads..][..quads]
+                };
                 let found = palette.iter().enumerate().map(|(entry, own)| {
-                    self.entry_error(entry, own, &self.format.between(stored(frame, entry), stored(next, entry), part))
+                    self.entry_error(
+                        entry,
+                        own,
+                        &self
+                            .format
+                            .between(stored(frame, entry), stored(next, entry), part),
+                    )
                 });
                 worst = found.fold(worst, BakeError::max);
             }
@@ -266,18 +339,32 @@ impl<'a> Baker<'a> {
         let (corners, to_model) = &self.reach[entry];
         let own = rows_to_affine(own);
         let baked = rows_to_affine(baked);
-        let off = DAffine3 { matrix3: baked.matrix3 - own.matrix3, translation: baked.translation - own.translation };
-        let axes = |m: &DAffine3| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis].map(DVec3::length);
+        let off = DAffine3 {
+            matrix3: baked.matrix3 - own.matrix3,
+            translation: baked.translation - own.translation,
+        };
+        let axes = |m: &DAffine3| {
+            [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis].map(DVec3::length)
+        };
         let largest = |lengths: [f64; 3]| lengths.into_iter().fold(0.0, f64::max);
         let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
         let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-        let moved = corners.iter().flatten().map(|&corner| off.transform_point3(corner).length());
+        let moved = corners
+            .iter()
+            .flatten()
+            .map(|&corner| off.transform_point3(corner).length());
         // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
         let ends = row_numbers(&(off * *to_model));
         BakeError {
             position: moved.fold(0.0, f64::max) / diagonal,
-            direction: if corners.is_some() && size > 0.0 { apart / size } else { 0.0 },
-            ends: self.ends.distance(self.model.palette_joints()[entry].into(), &ends),
+            direction: if corners.is_some() && size > 0.0 {
+                apart / size
+            } else {
+                0.0
+            },
+            ends: self
+                .ends
+                .distance(self.model.palette_joints()[entry].into(), &ends),
         }
     }
 }
@@ -285,12 +372,18 @@ impl<'a> Baker<'a> {
 /// The clips that an instance's layers show at a tick: clip, time and share of the pose, as shaders/pose_baked.wgsl
 /// computes them. The shares sum to 1; the rest pose has what no merge layer takes.
 fn shares(layers: &[Layer], tick: u32) -> Vec<(u32, f32, f32)> {
-    let merged: f32 = layers.iter().filter(|l| l.kind == LayerKind::Merge).map(|l| l.weight_at(tick)).sum();
+    let merged: f32 = layers
+        .iter()
+        .filter(|l| l.kind == LayerKind::Merge)
+        .map(|l| l.weight_at(tick))
+        .sum();
     let mut shares = vec![(REST, 0.0, if merged > 0.0 { 0.0 } else { 1.0 })];
     for (index, layer) in layers.iter().enumerate() {
         let mut weight = layer.weight_at(tick);
         if layer.kind == LayerKind::Override {
-            shares.iter_mut().for_each(|(.., beneath)| *beneath *= 1.0 - weight);
+            shares
+                .iter_mut()
+                .for_each(|(.., beneath)| *beneath *= 1.0 - weight);
         } else if merged > 0.0 {
             weight /= merged;
         }
@@ -312,17 +405,36 @@ impl<'a> ClipPoser<'a> {
     fn new(model: &'a Model) -> Self {
         let joints = model.skeleton().len();
         let rows = vec![[0.0; 12]; BLOCK * model.palette_joints().len()];
-        Self { model, local: vec![[[0.0; BLOCK]; 10]; joints], pose: vec![[[0.0; BLOCK]; 12]; joints], rows }
+        Self {
+            model,
+            local: vec![[[0.0; BLOCK]; 10]; joints],
+            pose: vec![[[0.0; BLOCK]; 12]; joints],
+            rows,
+        }
     }
 
     /// Palettes at no more than [`BLOCK`] times in seconds, `[time][entry]`.
     fn palettes(&mut self, clip: Option<&Clip>, times: &[f32]) -> &[Rows] {
-        let Self { model, local, pose, rows } = self;
+        let Self {
+            model,
+            local,
+            pose,
+            rows,
+        } = self;
         let (skeleton, isa) = (model.skeleton(), Isa::strongest());
-        times.iter().enumerate().for_each(|(lane, &time)| block::sample(skeleton, clip, time, lane, local));
+        times
+            .iter()
+            .enumerate()
+            .for_each(|(lane, &time)| block::sample(skeleton, clip, time, lane, local));
         block::local_to_model(isa, skeleton, local, pose);
         let rows = &mut rows[..times.len() * model.palette_joints().len()];
-        block::palette_rows(isa, model.palette_joints(), model.inverse_binds(), pose, rows);
+        block::palette_rows(
+            isa,
+            model.palette_joints(),
+            model.inverse_binds(),
+            pose,
+            rows,
+        );
         rows
     }
 }

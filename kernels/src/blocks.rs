@@ -69,20 +69,31 @@ impl Blocks {
     /// Cuts a crowd into blocks of `lanes` instances. Loops use rayon's current pool if `parallel`.
     pub fn new(crowd: &Crowd, lanes: usize, parallel: bool) -> Self {
         let mut blocks = Vec::new();
-        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) = (0, 0, 0, 0, 0);
+        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) =
+            (0, 0, 0, 0, 0);
         for (group, g) in crowd.groups().iter().enumerate() {
             let (joints, entries) = (g.model.skeleton().len(), g.model.palette_joints().len());
             let mut first = g.instances.start;
             while first < g.instances.end {
                 let rate = crowd.update_rate(first);
                 let frozen = g.is_frozen(first);
-                let last = if frozen { g.instances.end } else { g.moving().end };
+                let last = if frozen {
+                    g.instances.end
+                } else {
+                    g.moving().end
+                };
                 let end = last.min(first.saturating_add(lanes as u32));
-                let end = (first..end).find(|&instance| crowd.update_rate(instance) != rate).unwrap_or(end);
+                let end = (first..end)
+                    .find(|&instance| crowd.update_rate(instance) != rate)
+                    .unwrap_or(end);
                 let instances = first..end;
                 first = end;
                 let count = instances.len();
-                let of = || instances.clone().map(|instance| crowd.layers().of(instance as usize));
+                let of = || {
+                    instances
+                        .clone()
+                        .map(|instance| crowd.layers().of(instance as usize))
+                };
                 let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
                 let cached = if rate == UpdateRate::PLAIN { 0 } else { CACHED };
                 let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + cached;
@@ -130,9 +141,15 @@ impl Blocks {
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
-        self.in_parts(&self.blocks, 1, out, &first, &|part: &[Block], share: &mut [T]| {
-            work(&part[0], &crowd.groups()[part[0].group], share);
-        });
+        self.in_parts(
+            &self.blocks,
+            1,
+            out,
+            &first,
+            &|part: &[Block], share: &mut [T]| {
+                work(&part[0], &crowd.groups()[part[0].group], share);
+            },
+        );
     }
 
     /// Calls `work(part, its share of out)` for every `part` neighbouring ones of some blocks; the last part may be
@@ -179,7 +196,9 @@ mod tests {
         let mut crowd = Crowd::new();
         for count in [40, 20] {
             let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
-            crowd.push_group(Arc::new(fixture_tests::chain()), instances).unwrap();
+            crowd
+                .push_group(Arc::new(fixture_tests::chain()), instances)
+                .unwrap();
         }
         for parallel in [false, true] {
             let blocks = Blocks::new(&crowd, 16, parallel);
@@ -189,20 +208,37 @@ mod tests {
             for part in 1..7 {
                 // One item per instance: the number of the part that wrote it, counted from 1.
                 let mut out = [0; 60];
-                blocks.in_parts(blocks.all(), part, &mut out, &first, &|own: &[Block], share: &mut [usize]| {
-                    assert!(own[0].index.is_multiple_of(part) && own.len() <= part);
-                    share.iter_mut().for_each(|item| *item += 1 + own[0].index / part);
-                });
+                blocks.in_parts(
+                    blocks.all(),
+                    part,
+                    &mut out,
+                    &first,
+                    &|own: &[Block], share: &mut [usize]| {
+                        assert!(own[0].index.is_multiple_of(part) && own.len() <= part);
+                        share
+                            .iter_mut()
+                            .for_each(|item| *item += 1 + own[0].index / part);
+                    },
+                );
                 let of = |b: &Block| vec![1 + b.index / part; b.instances.len()];
-                assert_eq!(out[..], blocks.all().iter().flat_map(of).collect::<Vec<_>>(), "{part}");
+                assert_eq!(
+                    out[..],
+                    blocks.all().iter().flat_map(of).collect::<Vec<_>>(),
+                    "{part}"
+                );
             }
             let mut out = [(0, 0); 60];
             blocks.each(&crowd, &mut out, first, |block, group, share| {
                 assert_eq!(share.len(), block.instances.len());
-                share.iter_mut().for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
+                share
+                    .iter_mut()
+                    .for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
             });
             let of = |b: &Block| vec![(b.index + 1, 40 * b.group as u32); b.instances.len()];
-            assert_eq!(out[..], blocks.all().iter().flat_map(of).collect::<Vec<_>>());
+            assert_eq!(
+                out[..],
+                blocks.all().iter().flat_map(of).collect::<Vec<_>>()
+            );
         }
     }
 }

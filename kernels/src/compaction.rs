@@ -3,7 +3,9 @@
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
-use crate::model::{Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Track, Transform};
+use crate::model::{
+    Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Track, Transform,
+};
 use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
@@ -34,28 +36,46 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
 /// Poses that are not finite.
 pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
     let ends = Ends::new(model.skeleton());
-    model.clips().par_iter().map(|clip| compact(model.skeleton(), &ends, clip, error)).collect()
+    model
+        .clips()
+        .par_iter()
+        .map(|clip| compact(model.skeleton(), &ends, clip, error))
+        .collect()
 }
 
 /// The compact form of a clip, or the clip itself. A compact clip stays as it is.
 fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<Clip, ModelError> {
-    let ClipKeys::Raw(raw) = clip.keys() else { return Ok(clip.clone()) };
+    let ClipKeys::Raw(raw) = clip.keys() else {
+        return Ok(clip.clone());
+    };
     let at_rest = |joint: u16, channel| {
-        let rest = if clip.is_additive() { Transform::IDENTITY } else { skeleton.rest()[usize::from(joint)] };
+        let rest = if clip.is_additive() {
+            Transform::IDENTITY
+        } else {
+            skeleton.rest()[usize::from(joint)]
+        };
         value_of(&rest.numbers(), channel)
     };
     let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
     for frames in keys.candidates(2) {
-        let interval = if frames > 1 { (keys.end - keys.start) / (frames - 1) as f32 } else { 0.0 };
+        let interval = if frames > 1 {
+            (keys.end - keys.start) / (frames - 1) as f32
+        } else {
+            0.0
+        };
         let time = |frame: usize| match frame {
             _ if frame > 0 && frame + 1 == frames => keys.end,
             _ => keys.start + frame as f32 * interval,
         };
         let mut channels = resampled(skeleton, clip, raw, (0..frames).map(time));
-        let encoded = |channels: &[Samples]| Compact::encode(keys.start, interval, channels, at_rest);
+        let encoded =
+            |channels: &[Samples]| Compact::encode(keys.start, interval, channels, at_rest);
         // `None` beyond the error.
         let within = |made: Compact| {
-            let (times, compact) = (keys.times(clip.duration(), frames), clip.with_compact(made.clone()));
+            let (times, compact) = (
+                keys.times(clip.duration(), frames),
+                clip.with_compact(made.clone()),
+            );
             let error = largest_error(ends, skeleton, clip, &compact, times, enough);
             (error.distance <= enough).then(|| clip.with_compact(Compact { error, ..made }))
         };
@@ -63,7 +83,9 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         if moving.bytes() >= clip.bytes() {
             break;
         }
-        let Some(mut made) = within(moving) else { continue };
+        let Some(mut made) = within(moving) else {
+            continue;
+        };
         for (channel, middle) in calm(&channels, ends, enough) {
             let moving = std::mem::replace(&mut channels[channel].values, vec![middle; frames]);
             match within(encoded(&channels)?) {
@@ -74,7 +96,13 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         for attempt in 0..ATTEMPTS {
             // Rounding may move the ends beneath every joint about as far.
             let part = COARSEST * FINER.powi(attempt) * enough;
-            for Samples { joint, channel, precision, .. } in &mut channels {
+            for Samples {
+                joint,
+                channel,
+                precision,
+                ..
+            } in &mut channels
+            {
                 *precision = (part / ends.span((*joint).into(), *channel)) as f32;
             }
             if let Some(rounded) = within(encoded(&channels)?) {
@@ -88,14 +116,29 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
 }
 
 /// The poses of a clip's channels at some times.
-fn resampled(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, times: impl Iterator<Item = f32>) -> Vec<Samples> {
-    let channel =
-        |track: &Track| Samples { joint: track.joint, channel: track.channel, values: Vec::new(), precision: 0.0 };
+fn resampled(
+    skeleton: &Skeleton,
+    clip: &Clip,
+    raw: &RawKeys,
+    times: impl Iterator<Item = f32>,
+) -> Vec<Samples> {
+    let channel = |track: &Track| Samples {
+        joint: track.joint,
+        channel: track.channel,
+        values: Vec::new(),
+        precision: 0.0,
+    };
     let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
     let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
     for time in times {
         one::sample(skeleton, Some(clip), time, &mut pose);
-        for Samples { joint, channel, values, .. } in &mut channels {
+        for Samples {
+            joint,
+            channel,
+            values,
+            ..
+        } in &mut channels
+        {
             values.push(value_of(pose[usize::from(*joint)].as_flattened(), *channel));
         }
     }
@@ -107,11 +150,19 @@ fn resampled(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, times: impl Iterat
 fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
     let swings = channels.iter().enumerate().map(|(index, samples)| {
         let (middle, swing) = samples.middle();
-        (index, middle, f64::from(swing) * ends.reach(samples.joint.into(), samples.channel))
+        (
+            index,
+            middle,
+            f64::from(swing) * ends.reach(samples.joint.into(), samples.channel),
+        )
     });
-    let mut calm: Vec<_> = swings.filter(|(.., swing)| *swing > 0.0 && *swing <= enough).collect();
+    let mut calm: Vec<_> = swings
+        .filter(|(.., swing)| *swing > 0.0 && *swing <= enough)
+        .collect();
     calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
-    calm.into_iter().map(|(index, middle, _)| (index, middle)).collect()
+    calm.into_iter()
+        .map(|(index, middle, _)| (index, middle))
+        .collect()
 }
 
 /// The value of a channel in the ten numbers of a local pose. Vectors end in a zero.
@@ -132,19 +183,26 @@ fn largest_error(
     let mut worst = ClipError::default();
     let mut times = times.peekable();
     let mut local: Vec<Local<BLOCK>> = vec![[[0.0; BLOCK]; 10]; skeleton.len()];
-    let mut poses: [Vec<Affine<BLOCK>>; 2] = [0, 1].map(|_| vec![[[0.0; BLOCK]; 12]; skeleton.len()]);
+    let mut poses: [Vec<Affine<BLOCK>>; 2] =
+        [0, 1].map(|_| vec![[[0.0; BLOCK]; 12]; skeleton.len()]);
     while times.peek().is_some() && worst.distance <= enough {
         let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
         for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
-            at.iter().enumerate().for_each(|(lane, &time)| block::sample(skeleton, Some(clip), time, lane, &mut local));
+            at.iter().enumerate().for_each(|(lane, &time)| {
+                block::sample(skeleton, Some(clip), time, lane, &mut local)
+            });
             block::local_to_model(Isa::Scalar, skeleton, &local, pose);
         }
         for (joint, (raw, compact)) in poses[0].iter().zip(&poses[1]).enumerate() {
             for lane in (0..BLOCK).take(at.len()) {
-                let off = std::array::from_fn(|i| f64::from(raw[i][lane]) - f64::from(compact[i][lane]));
+                let off =
+                    std::array::from_fn(|i| f64::from(raw[i][lane]) - f64::from(compact[i][lane]));
                 let distance = ends.distance(joint, &off);
                 if distance > worst.distance {
-                    worst = ClipError { distance, joint: joint as u16 };
+                    worst = ClipError {
+                        distance,
+                        joint: joint as u16,
+                    };
                 }
             }
         }
@@ -154,7 +212,14 @@ fn largest_error(
 
 /// Largest error of a compact clip against the raw one, at the given times in seconds.
 pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
-    largest_error(&Ends::new(skeleton), skeleton, raw, compact, times.iter().copied(), f64::INFINITY)
+    largest_error(
+        &Ends::new(skeleton),
+        skeleton,
+        raw,
+        compact,
+        times.iter().copied(),
+        f64::INFINITY,
+    )
 }
 
 #[cfg(test)]
@@ -163,9 +228,18 @@ mod tests {
     use crate::model::{Interpolation, Joint, JointTransform as Rest, Keys, RotationBlend};
     use glam::{Quat, Vec3};
 
-    fn one_joint(times: &[f32], rotations: &[Quat], interpolation: Interpolation) -> (Skeleton, Clip) {
+    fn one_joint(
+        times: &[f32],
+        rotations: &[Quat],
+        interpolation: Interpolation,
+    ) -> (Skeleton, Clip) {
         let rest = Rest::Transform(Transform::IDENTITY);
-        let (skeleton, _) = Skeleton::new(vec![Joint { name: "joint".into(), parent: None, rest }]).unwrap();
+        let (skeleton, _) = Skeleton::new(vec![Joint {
+            name: "joint".into(),
+            parent: None,
+            rest,
+        }])
+        .unwrap();
         let keys = Keys {
             joint: 0,
             channel: Channel::Rotation,
@@ -173,52 +247,86 @@ mod tests {
             times: times.into(),
             values: rotations.iter().flat_map(|q| q.to_array()).collect(),
         };
-        (skeleton, Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap())
+        (
+            skeleton,
+            Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap(),
+        )
     }
 
     #[test]
     fn whole_turns_leave_out_whichever_component_is_largest() {
         let turn = |i: u32| Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), i as f32 * 0.2);
         let times: Vec<f32> = (0..64).map(|i| i as f32 * 0.1).collect();
-        let (skeleton, clip) = one_joint(&times, &(0..64).map(turn).collect::<Vec<_>>(), Interpolation::Linear);
+        let (skeleton, clip) = one_joint(
+            &times,
+            &(0..64).map(turn).collect::<Vec<_>>(),
+            Interpolation::Linear,
+        );
         let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
-        assert_eq!(made.keys().compact().unwrap().tracks[0].dropped, crate::model::compact::ANY);
+        assert_eq!(
+            made.keys().compact().unwrap().tracks[0].dropped,
+            crate::model::compact::ANY
+        );
         assert!(error(&skeleton, &clip, &made, &[0.05, 1.234, 3.3, 6.25]).distance < ERROR);
     }
 
     #[test]
     fn what_is_made_from_raw_keys_refuses_compact_ones() {
-        let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
+        let (skeleton, still) = one_joint(
+            &[0.0, 1.0],
+            &[Quat::from_rotation_x(0.5); 2],
+            Interpolation::Linear,
+        );
         let ends = Ends::new(&skeleton);
         let made = compact(&skeleton, &ends, &still, ERROR).unwrap();
         assert_eq!(compact(&skeleton, &ends, &made, ERROR).unwrap(), made);
         assert_eq!(made.smoothed().unwrap(), made);
         for error in [made.additive().unwrap_err(), made.closed().unwrap_err()] {
-            assert_eq!(error.to_string(), "clip \"c\": compact keys; expected raw ones");
+            assert_eq!(
+                error.to_string(),
+                "clip \"c\": compact keys; expected raw ones"
+            );
         }
-        assert_eq!(made.keys().joints().collect::<Vec<_>>(), [0], "still joints too");
+        assert_eq!(
+            made.keys().joints().collect::<Vec<_>>(),
+            [0],
+            "still joints too"
+        );
     }
 
     #[test]
     fn jumps_that_no_rate_can_follow_stay_raw() {
         let [a, b] = [0.0, 1.0].map(Quat::from_rotation_x);
         let (skeleton, clip) = one_joint(&[0.0, 0.013, 1.0], &[a, b, a], Interpolation::Step);
-        assert_eq!(compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(), clip);
+        assert_eq!(
+            compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap(),
+            clip
+        );
     }
 
     /// A chain of four joints at rest 1 apart, each of which nods by the given angle. Its size is 3.
     fn nodding_chain(swings: [f32; 4]) -> (Skeleton, Clip) {
         let link = |parent: Option<usize>| {
-            let rest = Transform { translation: Vec3::X * f32::from(parent.is_some() as u8), ..Transform::IDENTITY };
-            Joint { name: "joint".into(), parent, rest: Rest::Transform(rest) }
+            let rest = Transform {
+                translation: Vec3::X * f32::from(parent.is_some() as u8),
+                ..Transform::IDENTITY
+            };
+            Joint {
+                name: "joint".into(),
+                parent,
+                rest: Rest::Transform(rest),
+            }
         };
-        let (skeleton, _) = Skeleton::new([None, Some(0), Some(1), Some(2)].map(link).into()).unwrap();
+        let (skeleton, _) =
+            Skeleton::new([None, Some(0), Some(1), Some(2)].map(link).into()).unwrap();
         let keys = (0..4u16).zip(swings).map(|(joint, swing)| Keys {
             joint,
             channel: Channel::Rotation,
             interpolation: Interpolation::Linear,
             times: (0..16).map(|i| i as f32 * 0.1).collect(),
-            values: (0..16).flat_map(|i| Quat::from_rotation_z([-swing, swing][i % 2]).to_array()).collect(),
+            values: (0..16)
+                .flat_map(|i| Quat::from_rotation_z([-swing, swing][i % 2]).to_array())
+                .collect(),
         });
         let clip = Clip::new("nods", None, RotationBlend::Slerp, keys.collect()).unwrap();
         (skeleton, clip)
@@ -232,7 +340,13 @@ mod tests {
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
             let found = error(&skeleton, &clip, &made, &times);
             assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
-            made.keys().compact().unwrap().tracks.iter().map(|track| track.joint).collect()
+            made.keys()
+                .compact()
+                .unwrap()
+                .tracks
+                .iter()
+                .map(|track| track.joint)
+                .collect()
         };
         assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
         // The chain's end would move too far by the motion of joint 1, and by those of joints 2 and 3 together.
@@ -241,11 +355,16 @@ mod tests {
 
     #[test]
     fn what_does_not_change_is_dropped_or_stored_once() {
-        let (skeleton, still) = one_joint(&[0.0, 1.0], &[Quat::from_rotation_x(0.5); 2], Interpolation::Linear);
+        let (skeleton, still) = one_joint(
+            &[0.0, 1.0],
+            &[Quat::from_rotation_x(0.5); 2],
+            Interpolation::Linear,
+        );
         let made = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
         let kept = made.keys().compact().unwrap();
         assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
-        let (skeleton, resting) = one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
+        let (skeleton, resting) =
+            one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
         let made = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
         assert_eq!(made.keys().compact().unwrap().bytes(), 0);
     }

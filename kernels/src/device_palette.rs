@@ -24,7 +24,9 @@ pub struct HalfEntry {
 pub fn columns(palette: &[Rows], out: &mut [ColumnMatrix]) {
     for (out, rows) in out.iter_mut().zip(palette) {
         let &[xx, xy, xz, xw, yx, yy, yz, yw, zx, zy, zz, zw] = rows;
-        *out = [xx, yx, zx, 0.0, xy, yy, zy, 0.0, xz, yz, zz, 0.0, xw, yw, zw, 1.0];
+        *out = [
+            xx, yx, zx, 0.0, xy, yy, zy, 0.0, xz, yz, zz, 0.0, xw, yw, zw, 1.0,
+        ];
     }
 }
 
@@ -42,7 +44,10 @@ pub fn dual_quaternions(palette: &[Rows], out: &mut [DeviceDualQuaternion]) {
 /// point per entry, those of `centres`, which are mapped exactly.
 pub fn half_entries(palette: &[Rows], centres: &[[f32; 3]], out: &mut [HalfEntry]) {
     for (out, (rows, centre)) in out.iter_mut().zip(palette.iter().zip(centres)) {
-        let mut entry = HalfEntry { translation: [rows[3], rows[7], rows[11]], rows: [0; 10] };
+        let mut entry = HalfEntry {
+            translation: [rows[3], rows[7], rows[11]],
+            rows: [0; 10],
+        };
         for (row, moved) in entry.translation.iter_mut().enumerate() {
             for column in 0..3 {
                 let rounded = f16::from_f32(rows[4 * row + column]);

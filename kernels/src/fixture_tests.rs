@@ -1,8 +1,8 @@
 //! A model for unit tests.
 
 use crate::model::{
-    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Model, ModelParts, PrimitiveData, RotationBlend,
-    Skeleton, SkinData, Transform,
+    Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Model, ModelParts, PrimitiveData,
+    RotationBlend, Skeleton, SkinData, Transform,
 };
 use glam::{Quat, Vec3};
 
@@ -14,7 +14,14 @@ pub const JOINTS: usize = 64;
 pub fn chain() -> Model {
     let joint = |j: usize| {
         let translation = if j == 0 { Vec3::ZERO } else { Vec3::Y };
-        Joint::new(format!("joint {j}"), j.checked_sub(1), Transform { translation, ..Transform::IDENTITY })
+        Joint::new(
+            format!("joint {j}"),
+            j.checked_sub(1),
+            Transform {
+                translation,
+                ..Transform::IDENTITY
+            },
+        )
     };
     let (skeleton, _) = Skeleton::new((0..JOINTS).map(joint).collect()).unwrap();
     let keys = (0..JOINTS as u16).map(|joint| Keys {
@@ -22,7 +29,10 @@ pub fn chain() -> Model {
         channel: Channel::Rotation,
         interpolation: Interpolation::Linear,
         times: vec![0.0, 0.5, 1.0],
-        values: [0.0, 0.1, 0.0].iter().flat_map(|angle| Quat::from_rotation_z(*angle).to_array()).collect(),
+        values: [0.0, 0.1, 0.0]
+            .iter()
+            .flat_map(|angle| Quat::from_rotation_z(*angle).to_array())
+            .collect(),
     });
     let clip = Clip::new("sway", None, RotationBlend::Slerp, keys.collect()).unwrap();
     let mut inverse_bind = IDENTITY_ROWS;
@@ -44,5 +54,9 @@ pub fn chain() -> Model {
         ..PrimitiveData::default()
     };
     let parts = ModelParts::new("chain", skeleton, skin, vec![primitive]);
-    Model::new(ModelParts { clips: vec![clip], ..parts }).unwrap()
+    Model::new(ModelParts {
+        clips: vec![clip],
+        ..parts
+    })
+    .unwrap()
 }

@@ -57,23 +57,47 @@ impl ModelReads {
     /// # Errors
     /// Bounds of a mesh with morph targets, a name that no joint has, or a joint without a palette entry.
     pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
-        let boxes = if bounds { entry_boxes(model) } else { Vec::new() };
+        let boxes = if bounds {
+            entry_boxes(model)
+        } else {
+            Vec::new()
+        };
         if bounds && !model.mesh().targets().is_empty() {
-            let problem =
-                "has morph targets, and their weights have no limit; expected a model without targets for bounds";
-            return Err(ModelError::new(format!("model {:?}", model.name()), problem));
+            let problem = "has morph targets, and their weights have no limit; expected a model without targets for bounds";
+            return Err(ModelError::new(
+                format!("model {:?}", model.name()),
+                problem,
+            ));
         }
         let socket = |name: &String| {
             let problem = |problem: &str| ModelError::new(format!("socket {name:?}"), problem);
-            let joint = model.skeleton().names().iter().position(|known| known == name);
-            let joint = joint.ok_or_else(|| problem(&format!("{:?} has no joint of this name", model.name())))?;
-            let entry = model.palette_joints().iter().position(|&known| usize::from(known) == joint);
-            let entry = entry.ok_or_else(|| problem("no vertex can follow the joint; expected a joint of the skin"))?;
+            let joint = model
+                .skeleton()
+                .names()
+                .iter()
+                .position(|known| known == name);
+            let joint = joint
+                .ok_or_else(|| problem(&format!("{:?} has no joint of this name", model.name())))?;
+            let entry = model
+                .palette_joints()
+                .iter()
+                .position(|&known| usize::from(known) == joint);
+            let entry = entry.ok_or_else(|| {
+                problem("no vertex can follow the joint; expected a joint of the skin")
+            })?;
             let bind = affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse());
-            Ok(Socket { bind, entry: entry as u32, padding: [0; 3] })
+            Ok(Socket {
+                bind,
+                entry: entry as u32,
+                padding: [0; 3],
+            })
         };
         let margin = MARGIN * model.bounds().diagonal();
-        Ok(Self { boxes, sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?, margin })
+        Ok(Self {
+            boxes,
+            sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?,
+            margin,
+        })
     }
 }
 
@@ -81,7 +105,11 @@ impl ModelReads {
 fn entry_boxes(model: &Model) -> Vec<EntryBox> {
     let own = |(entry, bounds): (u32, Option<model::Bounds>)| {
         let model::Bounds { min, max } = bounds?;
-        Some(EntryBox { entry, centre: ((min + max) / 2.0).to_array(), half: ((max - min) / 2.0).to_array() })
+        Some(EntryBox {
+            entry,
+            centre: ((min + max) / 2.0).to_array(),
+            half: ((max - min) / 2.0).to_array(),
+        })
     };
     (0..).zip(model.entry_boxes()).filter_map(own).collect()
 }
@@ -103,13 +131,24 @@ impl Gameplay {
     /// # Errors
     /// As [`ModelReads::new`].
     pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
-        let groups = crowd.groups().iter().map(|group| ModelReads::new(&group.model, bounds, sockets));
-        Ok(Self { groups: groups.collect::<Result<_, _>>()?, bounds, sockets: sockets.len() })
+        let groups = crowd
+            .groups()
+            .iter()
+            .map(|group| ModelReads::new(&group.model, bounds, sockets));
+        Ok(Self {
+            groups: groups.collect::<Result<_, _>>()?,
+            bounds,
+            sockets: sockets.len(),
+        })
     }
 
     /// Bytes of [`GameplayData`] for this many instances.
     pub fn bytes(&self, instances: usize) -> u64 {
-        let bounds = if self.bounds { instances * size_of::<Bounds>() } else { 0 };
+        let bounds = if self.bounds {
+            instances * size_of::<Bounds>()
+        } else {
+            0
+        };
         (bounds + instances * self.sockets * size_of::<Rows>()) as u64
     }
 }
@@ -152,14 +191,25 @@ impl GameplayData {
                 let reads = &gameplay.groups[block.group];
                 match palettes.of(crowd, block) {
                     BlockPalettes::Rows(rows) => {
-                        for (palette, out) in rows.chunks_exact(group.model.palette_joints().len()).zip(out) {
-                            let (lanes, out) = (bytemuck::cast_slice(palette), bytemuck::cast_mut(out));
+                        for (palette, out) in rows
+                            .chunks_exact(group.model.palette_joints().len())
+                            .zip(out)
+                        {
+                            let (lanes, out) =
+                                (bytemuck::cast_slice(palette), bytemuck::cast_mut(out));
                             BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
                         }
                     }
                     BlockPalettes::Lanes(lanes) => {
                         let mut rows = [[0.0; BLOCK]; 6];
-                        simd::run(isa, BoundsKernel { reads, lanes, out: &mut rows });
+                        simd::run(
+                            isa,
+                            BoundsKernel {
+                                reads,
+                                lanes,
+                                out: &mut rows,
+                            },
+                        );
                         for (lane, out) in out.iter_mut().enumerate() {
                             *out = rows.map(|row| row[lane]);
                         }
@@ -182,10 +232,16 @@ impl GameplayData {
         threads.install(|| {
             blocks.each(crowd, out, first, |block, group: &Group, out| {
                 let sockets = &gameplay.groups[block.group].sockets;
-                let (entries, palettes) = (group.model.palette_joints().len(), palettes.of(crowd, block));
+                let (entries, palettes) = (
+                    group.model.palette_joints().len(),
+                    palettes.of(crowd, block),
+                );
                 for (lane, out) in out.chunks_exact_mut(sockets.len().max(1)).enumerate() {
                     for (out, socket) in out.iter_mut().zip(sockets) {
-                        *out = socket_of(socket, &palettes.entry(entries, lane, socket.entry as usize));
+                        *out = socket_of(
+                            socket,
+                            &palettes.entry(entries, lane, socket.entry as usize),
+                        );
                     }
                 }
             });
@@ -196,8 +252,14 @@ impl GameplayData {
 /// The model pose of a socket's joint.
 fn socket_of(socket: &Socket, palette: &Rows) -> Rows {
     let row = |row: usize, column: usize| {
-        let sum: f32 = (0..3).map(|i| palette[4 * row + i] * socket.bind[4 * i + column]).sum();
-        sum + if column == 3 { palette[4 * row + 3] } else { 0.0 }
+        let sum: f32 = (0..3)
+            .map(|i| palette[4 * row + i] * socket.bind[4 * i + column])
+            .sum();
+        sum + if column == 3 {
+            palette[4 * row + 3]
+        } else {
+            0.0
+        }
     };
     std::array::from_fn(|i| row(i / 4, i % 4))
 }
@@ -213,12 +275,21 @@ struct BoundsKernel<'a, const N: usize> {
 impl<const N: usize> Kernel for BoundsKernel<'_, N> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { reads: ModelReads { boxes, margin, .. }, lanes, out } = self;
+        let Self {
+            reads: ModelReads { boxes, margin, .. },
+            lanes,
+            out,
+        } = self;
         let margin = S::splat(*margin);
         for group in 0..N / W {
             let mut min = [S::splat(f32::INFINITY); 3];
             let mut max = [S::splat(f32::NEG_INFINITY); 3];
-            for EntryBox { centre, entry, half } in boxes {
+            for EntryBox {
+                centre,
+                entry,
+                half,
+            } in boxes
+            {
                 let m = &lanes[*entry as usize];
                 let (c, h) = (centre.map(S::splat), half.map(S::splat));
                 for (row, m) in m.as_chunks().0.iter().enumerate() {

@@ -16,7 +16,13 @@ pub fn fill(isa: Isa, store: Store, out: &mut [f32]) {
 /// are left out.
 pub fn sum(isa: Isa, values: &[f32]) -> f32 {
     let mut total = 0.0;
-    simd::run(isa, Sum { values, total: &mut total });
+    simd::run(
+        isa,
+        Sum {
+            values,
+            total: &mut total,
+        },
+    );
     total
 }
 
@@ -57,7 +63,10 @@ impl Kernel for Sum<'_> {
             }
         }
         let mut total = [0.0; W];
-        S::store(S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])), &mut total);
+        S::store(
+            S::add(S::add(sums[0], sums[1]), S::add(sums[2], sums[3])),
+            &mut total,
+        );
         *self.total = total.iter().sum();
     }
 }

@@ -39,7 +39,9 @@ impl Threads {
             return Ok(Self::One);
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        Ok(Self::Pool(Arc::new(pool.map_err(|reason| ThreadsError { count, reason })?)))
+        Ok(Self::Pool(Arc::new(
+            pool.map_err(|reason| ThreadsError { count, reason })?,
+        )))
     }
 
     /// Number of threads.
@@ -53,7 +55,11 @@ impl Threads {
 
     /// These threads, or the calling thread alone if it finishes sooner: `alone` is the time that it would need.
     pub fn worth_waking(&self, alone: Duration) -> Self {
-        if alone < WORTH_SHARING { Self::One } else { self.clone() }
+        if alone < WORTH_SHARING {
+            Self::One
+        } else {
+            self.clone()
+        }
     }
 
     /// Runs `work` so that its parallel loops use these threads: on one of them, or on the calling thread with
@@ -71,7 +77,9 @@ impl Threads {
     pub fn each<T: Send>(&self, items: &mut [T], share: usize, work: impl Fn(&mut [T]) + Sync) {
         match self {
             Self::One => items.chunks_mut(share).for_each(work),
-            Self::All | Self::Pool(_) => self.install(|| items.par_chunks_mut(share).for_each(&work)),
+            Self::All | Self::Pool(_) => {
+                self.install(|| items.par_chunks_mut(share).for_each(&work))
+            }
         }
     }
 }
@@ -99,7 +107,11 @@ mod tests {
         assert_eq!(threads.worth_waking(Duration::from_micros(10)).count(), 1);
         assert_eq!(threads.worth_waking(Duration::from_micros(100)).count(), 2);
         for (threads, inside) in [(Threads::One, false), (Threads::All, true), (threads, true)] {
-            assert_eq!(threads.install(|| rayon::current_thread_index().is_some()), inside, "{threads:?}");
+            assert_eq!(
+                threads.install(|| rayon::current_thread_index().is_some()),
+                inside,
+                "{threads:?}"
+            );
         }
     }
 
@@ -109,7 +121,9 @@ mod tests {
             let threads = Threads::new(count).unwrap();
             assert_eq!(threads.count(), count);
             let mut items = vec![0; 10];
-            threads.each(&mut items, 4, |share| share.iter_mut().for_each(|item| *item += 1));
+            threads.each(&mut items, 4, |share| {
+                share.iter_mut().for_each(|item| *item += 1)
+            });
             assert_eq!(items, [1; 10]);
         }
     }

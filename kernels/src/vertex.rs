@@ -23,7 +23,11 @@ pub(crate) const SNORM: f32 = 32_767.0;
 
 /// Attributes that are skinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum Attributes {
     /// Position: 3 floats.
     P,
@@ -50,7 +54,11 @@ impl Attributes {
 
 /// Treatment of normals and tangents after the transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum Normals {
     /// `normalise(sum w * M3x3 * n)`.
     #[default]
@@ -176,9 +184,19 @@ impl Cube {
 
     /// The cube around a box.
     pub fn around(min: [f32; 3], max: [f32; 3]) -> Self {
-        let diagonal = (0..3).map(|c| (max[c] - min[c]).powi(2)).sum::<f32>().sqrt();
-        let half = if diagonal > 0.0 { Self::REACH * diagonal } else { 1.0 };
-        Self { centre: std::array::from_fn(|c| min[c].midpoint(max[c])), half }
+        let diagonal = (0..3)
+            .map(|c| (max[c] - min[c]).powi(2))
+            .sum::<f32>()
+            .sqrt();
+        let half = if diagonal > 0.0 {
+            Self::REACH * diagonal
+        } else {
+            1.0
+        };
+        Self {
+            centre: std::array::from_fn(|c| min[c].midpoint(max[c])),
+            half,
+        }
     }
 }
 
@@ -195,7 +213,11 @@ pub fn octahedral([x, y, z]: [f32; 3]) -> [f32; 2] {
         return [0.0; 2];
     }
     let (u, v) = (x / sum, y / sum);
-    if z >= 0.0 { [u, v] } else { [(1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)] }
+    if z >= 0.0 {
+        [u, v]
+    } else {
+        [(1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)]
+    }
 }
 
 fn unpack(word: u32) -> [f32; 2] {
@@ -204,7 +226,11 @@ fn unpack(word: u32) -> [f32; 2] {
 
 fn direction([u, v]: [f32; 2]) -> [f32; 3] {
     let z = 1.0 - u.abs() - v.abs();
-    let (x, y) = if z >= 0.0 { (u, v) } else { ((1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)) };
+    let (x, y) = if z >= 0.0 {
+        (u, v)
+    } else {
+        ((1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v))
+    };
     let length = (x * x + y * y + z * z).sqrt();
     [x / length, y / length, z / length]
 }
@@ -213,18 +239,28 @@ fn direction([u, v]: [f32; 2]) -> [f32; 3] {
 mod tests {
     use super::*;
 
-    const PACKED: VertexFormat =
-        VertexFormat { attributes: Attributes::Pnt, normals: Normals::Unit, encoding: Encoding::Packed };
+    const PACKED: VertexFormat = VertexFormat {
+        attributes: Attributes::Pnt,
+        normals: Normals::Unit,
+        encoding: Encoding::Packed,
+    };
 
     #[test]
     fn directions_survive_packing() {
         let steps = || (-20..=20).map(|i| i as f32 / 20.0);
-        for (x, y, z) in steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| (x, y, z)))) {
+        for (x, y, z) in
+            steps().flat_map(|x| steps().flat_map(move |y| steps().map(move |z| (x, y, z))))
+        {
             let length = (x * x + y * y + z * z).sqrt();
             if length > 0.0 {
                 let [u, v] = octahedral([x, y, z]);
                 let got = direction(unpack(pack(u, v)));
-                let chord = [x, y, z].iter().zip(got).map(|(a, b)| (a / length - b).powi(2)).sum::<f32>().sqrt();
+                let chord = [x, y, z]
+                    .iter()
+                    .zip(got)
+                    .map(|(a, b)| (a / length - b).powi(2))
+                    .sum::<f32>()
+                    .sqrt();
                 assert!(chord < 1e-4, "{x} {y} {z}: off by {chord}");
             }
         }
@@ -241,11 +277,20 @@ mod tests {
         let numbers = PACKED.decode(&cube, &words);
         let step = cube.half / 32767.0;
         for (got, want) in numbers.iter().zip([0.3, 1.9, -0.8]) {
-            assert!((got - want).abs() <= step / 2.0 * 1.01, "{got} instead of {want}");
+            assert!(
+                (got - want).abs() <= step / 2.0 * 1.01,
+                "{got} instead of {want}"
+            );
         }
         assert_eq!(numbers[3..], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0]);
         assert!(PACKED.decode(&cube, &[f32::NAN; 4])[0].is_nan());
-        let pn = VertexFormat { attributes: Attributes::Pn, ..PACKED };
-        assert!(pn.decode(&cube, &words[..3])[0].is_nan(), "a word of pnt where pn keeps 0");
+        let pn = VertexFormat {
+            attributes: Attributes::Pn,
+            ..PACKED
+        };
+        assert!(
+            pn.decode(&cube, &words[..3])[0].is_nan(),
+            "a word of pnt where pn keeps 0"
+        );
     }
 }

@@ -31,11 +31,22 @@ impl VertexFrames {
     /// # Panics
     /// `palettes` is not a whole number of palettes of `entries` matrices, or these are too few for the mesh.
     pub fn new(mesh: &Mesh, format: VertexFormat, entries: usize, palettes: &[Rows]) -> Self {
-        let normals = if format.normals == Normals::Exact { Normals::Exact } else { Normals::Raw };
-        let plain = VertexFormat { normals, encoding: Encoding::F32, ..format };
+        let normals = if format.normals == Normals::Exact {
+            Normals::Exact
+        } else {
+            Normals::Raw
+        };
+        let plain = VertexFormat {
+            normals,
+            encoding: Encoding::F32,
+            ..format
+        };
         let (floats, row) = (format.floats(), mesh.vertex_count() * format.floats());
         let mut numbers = vec![0.0; palettes.len() / entries * row];
-        for (palette, out) in palettes.chunks_exact(entries).zip(numbers.chunks_exact_mut(row)) {
+        for (palette, out) in palettes
+            .chunks_exact(entries)
+            .zip(numbers.chunks_exact_mut(row))
+        {
             skin::skin(mesh, palette, plain, out);
         }
         let vertices = || numbers.chunks_exact(floats);
@@ -43,7 +54,9 @@ impl VertexFrames {
         let lengths = vertices().flat_map(|vertex| vertex[3..].iter().take(6));
         let longest = lengths.fold(0.0f32, |most, v| most.max(v.abs()));
         let centre: [f32; 3] = std::array::from_fn(|axis| min[axis].midpoint(max[axis]));
-        let half = (0..3).map(|axis| max[axis] - centre[axis]).fold(f32::MIN_POSITIVE, f32::max);
+        let half = (0..3)
+            .map(|axis| max[axis] - centre[axis])
+            .fold(f32::MIN_POSITIVE, f32::max);
         let stored = |(at, &number): (usize, &f32)| match at {
             0..3 => (number - centre[at]) / half,
             3..9 if longest > 0.0 => number / longest,
@@ -56,7 +69,11 @@ impl VertexFrames {
                 words.push(pack(low, stored.next().unwrap_or(0.0)));
             }
         }
-        Self { cube: Cube { centre, half }, longest, words }
+        Self {
+            cube: Cube { centre, half },
+            longest,
+            words,
+        }
     }
 
     /// Largest distance of a stored position from the one that was skinned: half a step on each axis.

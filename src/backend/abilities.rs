@@ -39,12 +39,18 @@ pub enum LaterPasses {
 }
 
 /// What backends lack that blend rigid motions.
-pub(super) const RIGID: Lack = Lack { ability: Ability::UnevenScale, reason: "does not support uneven scale" };
+pub(super) const RIGID: Lack = Lack {
+    ability: Ability::UnevenScale,
+    reason: "does not support uneven scale",
+};
 
 /// What backends lack that blend dual quaternions.
 pub(super) const DUAL_QUATERNIONS: &[Lack] = &[
     RIGID,
-    Lack { ability: Ability::Bounds, reason: "blends dual quaternions, which leave the boxes of their joints" },
+    Lack {
+        ability: Ability::Bounds,
+        reason: "blends dual quaternions, which leave the boxes of their joints",
+    },
 ];
 
 impl Abilities {

@@ -2,12 +2,14 @@
 //! has a [`CpuKernel`], or several, of which a trial finds the fastest on this machine, for this crowd and with these
 //! threads: in the first frame they write the same output by turns.
 
-use super::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes};
+use super::{
+    Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket, stage_bytes,
+};
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostPoser, Job, Lack, PaletteLayout, Purpose, Result, Stage,
-    StageTimer, ThreadTimes, Traffic, clips_in_place, meshes_in_place,
+    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostPoser, Job, Lack, PaletteLayout, Purpose,
+    Result, Stage, StageTimer, ThreadTimes, Traffic, clips_in_place, meshes_in_place,
 };
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
@@ -55,16 +57,23 @@ pub struct BlockJob<'a> {
 impl BlockJob<'_> {
     /// Calls `skin(vertices before skinning, palette, words)` for each instance of the block, with palettes in rows.
     pub fn each_instance(&self, out: &mut [f32], skin: impl Fn(Shape, &[Rows], &mut [f32])) {
-        let (entries, words) = (self.group.model.palette_joints().len(), self.group.instance_words());
-        let palettes = self.rows.chunks_exact(entries).zip(out.chunks_exact_mut(words));
+        let (entries, words) = (
+            self.group.model.palette_joints().len(),
+            self.group.instance_words(),
+        );
+        let palettes = self
+            .rows
+            .chunks_exact(entries)
+            .zip(out.chunks_exact_mut(words));
         let Some(mut scratch) = self.scratch() else {
             let shape = self.group.model.mesh().shape();
             return palettes.for_each(|(palette, out)| skin(shape, palette, out));
         };
         for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
             let scratch = &mut *scratch;
-            let shape =
-                timed(self.times, Stage::Morph, move || scratch.instance(self.isa, self.crowd, instance, self.tick));
+            let shape = timed(self.times, Stage::Morph, move || {
+                scratch.instance(self.isa, self.crowd, instance, self.tick)
+            });
             timed(self.times, Stage::Skin, || skin(shape, palette, out));
         }
     }
@@ -73,7 +82,9 @@ impl BlockJob<'_> {
     pub fn in_lanes(&self, skin: impl FnOnce(Option<MorphedLanes>)) {
         let mut scratch = self.scratch();
         let morphed = scratch.as_deref_mut().map(|scratch| {
-            timed(self.times, Stage::Morph, move || scratch.block(self.isa, self.crowd, self.block, self.tick))
+            timed(self.times, Stage::Morph, move || {
+                scratch.block(self.isa, self.crowd, self.block, self.tick)
+            })
         });
         timed(self.times, Stage::Skin, || skin(morphed));
     }
@@ -139,13 +150,27 @@ pub struct Cpu {
 
 impl Cpu {
     /// Creates a backend with the fastest of some kernels on the calling thread alone.
-    pub fn one_thread(kernels: &'static [&'static CpuKernel], context: &Context) -> Box<dyn Backend> {
-        Box::new(Self { kernels, isa: context.isa, threads: Threads::One })
+    pub fn one_thread(
+        kernels: &'static [&'static CpuKernel],
+        context: &Context,
+    ) -> Box<dyn Backend> {
+        Box::new(Self {
+            kernels,
+            isa: context.isa,
+            threads: Threads::One,
+        })
     }
 
     /// Creates a backend with the fastest of some kernels on all threads of the context.
-    pub fn all_threads(kernels: &'static [&'static CpuKernel], context: &Context) -> Box<dyn Backend> {
-        Box::new(Self { kernels, isa: context.isa, threads: context.threads.clone() })
+    pub fn all_threads(
+        kernels: &'static [&'static CpuKernel],
+        context: &Context,
+    ) -> Box<dyn Backend> {
+        Box::new(Self {
+            kernels,
+            isa: context.isa,
+            threads: context.threads.clone(),
+        })
     }
 
     /// The threads that a crowd is worth.
@@ -161,7 +186,11 @@ impl Cpu {
         let built = |&kernel: &&'static CpuKernel| {
             let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
             let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
-            let scratch = if crowd.has_targets() { MorphScratch::bytes(crowd, kernel.scratch_widths()) } else { 0 };
+            let scratch = if crowd.has_targets() {
+                MorphScratch::bytes(crowd, kernel.scratch_widths())
+            } else {
+                0
+            };
             let footprint = Footprint {
                 host: poser + own + Bytes::of(Purpose::Scratch, threads as u64 * scratch),
                 in_place: clips_in_place(crowd) + meshes_in_place(crowd),
@@ -171,7 +200,11 @@ impl Cpu {
             Ok((skin, footprint))
         };
         let mut kernels = self.kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
-        let all = kernels.iter().map(|(_, footprint)| footprint.host).sum::<Bytes>().total();
+        let all = kernels
+            .iter()
+            .map(|(_, footprint)| footprint.host)
+            .sum::<Bytes>()
+            .total();
         for (_, footprint) in &mut kernels {
             footprint.host += Bytes::of(Purpose::Staging, all - footprint.host.total());
         }
@@ -181,18 +214,35 @@ impl Cpu {
 
 impl Backend for Cpu {
     fn abilities(&self) -> Abilities {
-        let later_passes = if self.kernels[0].interleaved { LaterPasses::NotDrawn } else { LaterPasses::Free };
-        Abilities { joints: Joints::Host, later_passes, lacks: self.kernels[0].lacks.to_vec() }
+        let later_passes = if self.kernels[0].interleaved {
+            LaterPasses::NotDrawn
+        } else {
+            LaterPasses::Free
+        };
+        Abilities {
+            joints: Joints::Host,
+            later_passes,
+            lacks: self.kernels[0].lacks.to_vec(),
+        }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        let footprints = self.built(crowd, job)?.into_iter().map(|(_, footprint)| footprint);
-        Ok(footprints.max_by_key(|footprint| footprint.host.resident()).unwrap_or_default())
+        let footprints = self
+            .built(crowd, job)?
+            .into_iter()
+            .map(|(_, footprint)| footprint);
+        Ok(footprints
+            .max_by_key(|footprint| footprint.host.resident())
+            .unwrap_or_default())
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
         let (built, threads) = (self.built(crowd, job)?, self.threads(crowd));
-        let scratches = if crowd.has_targets() { threads.count() } else { 0 };
+        let scratches = if crowd.has_targets() {
+            threads.count()
+        } else {
+            0
+        };
         let prepared = |(&kernel, (skin, footprint)): (&&'static CpuKernel, (Skin, Footprint))| {
             let isa = kernel.isa.unwrap_or(self.isa);
             let scratch = || Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths()));
@@ -200,13 +250,24 @@ impl Backend for Cpu {
                 kernel,
                 skin,
                 footprint,
-                poser: HostPoser::new(crowd, job, kernel.layout, (kernel.width)(crowd), isa, &threads),
+                poser: HostPoser::new(
+                    crowd,
+                    job,
+                    kernel.layout,
+                    (kernel.width)(crowd),
+                    isa,
+                    &threads,
+                ),
                 scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
                 user: ArenaUser::default(),
             }
         };
         let kernels = self.kernels.iter().zip(built).map(prepared).collect();
-        Ok(Box::new(PreparedCpu { threads, kernels, trial: None }))
+        Ok(Box::new(PreparedCpu {
+            threads,
+            kernels,
+            trial: None,
+        }))
     }
 }
 
@@ -239,14 +300,25 @@ impl PreparedCpu {
         }
         // A kernel that fails to write a vertex must not pass with that of another.
         frame.arena.poison_host();
-        let fastest = (0..least.len()).min_by_key(|&kernel| least[kernel]).unwrap_or_default();
+        let fastest = (0..least.len())
+            .min_by_key(|&kernel| least[kernel])
+            .unwrap_or_default();
         let time = |(own, time): (&PreparedKernel, Duration)| {
             format!("{} {:.3} ms", own.kernel.name, 1e3 * time.as_secs_f64())
         };
-        let times = self.kernels.iter().zip(least).map(time).collect::<Vec<_>>().join(", ");
+        let times = self
+            .kernels
+            .iter()
+            .zip(least)
+            .map(time)
+            .collect::<Vec<_>>()
+            .join(", ");
         self.kernels.swap(0, fastest);
         self.kernels.truncate(1);
-        self.trial = Some(format!("skins by {}, the fastest in a trial of {times}", self.kernels[0].kernel.name));
+        self.trial = Some(format!(
+            "skins by {}, the fastest in a trial of {times}",
+            self.kernels[0].kernel.name
+        ));
     }
 }
 
@@ -264,7 +336,14 @@ struct PreparedKernel {
 impl PreparedKernel {
     /// Poses and skins a frame.
     fn frame(&mut self, threads: &Threads, frame: &mut FrameInput, timer: &mut StageTimer) {
-        let Self { kernel, poser, skin, scratch, user, .. } = self;
+        let Self {
+            kernel,
+            poser,
+            skin,
+            scratch,
+            user,
+            ..
+        } = self;
         let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
         let kept = frame.arena.hand_to(user);
         let out = &mut frame.arena.host[..];
@@ -272,15 +351,33 @@ impl PreparedKernel {
         threads.install(|| {
             let store = Store::for_bytes(size_of_val(out) as u64);
             let (skin, scratch) = (&*skin, &scratch[..]);
-            let skin_block = |block: &Block, palettes: BlockPalettes, times: Option<&ThreadTimes>, out: &mut [f32]| {
+            let skin_block = |block: &Block,
+                              palettes: BlockPalettes,
+                              times: Option<&ThreadTimes>,
+                              out: &mut [f32]| {
                 let (rows, lanes) = match palettes {
                     BlockPalettes::Rows(rows) => (rows, &[][..]),
                     BlockPalettes::Lanes(lanes) => (&[][..], lanes),
                 };
                 let group = &crowd.groups()[block.group];
                 // A kernel need not ask for vertices that nothing morphs, so their time is measured here.
-                let (whole, times) = if group.has_targets() { (None, times) } else { (times, None) };
-                let job = BlockJob { isa, block, group, rows, lanes, store, crowd, tick, scratch, times };
+                let (whole, times) = if group.has_targets() {
+                    (None, times)
+                } else {
+                    (times, None)
+                };
+                let job = BlockJob {
+                    isa,
+                    block,
+                    group,
+                    rows,
+                    lanes,
+                    store,
+                    crowd,
+                    tick,
+                    scratch,
+                    times,
+                };
                 timed(whole, Stage::Skin, || skin(&job, out));
             };
             if kernel.layout == PaletteLayout::Fused {
@@ -289,7 +386,9 @@ impl PreparedKernel {
                 };
                 let (pose, out) = (&mut poser.crowd_pose, PaletteOut::Each { out, skin: &skin });
                 timer.update(pose, crowd, tick, !kept);
-                timer.wall(Stage::PoseSkin, || pose.pose(crowd, tick, threads, &NoClock, out));
+                timer.wall(Stage::PoseSkin, || {
+                    pose.pose(crowd, tick, threads, &NoClock, out)
+                });
                 return;
             }
             poser.pose(crowd, tick, threads, timer);
@@ -300,11 +399,14 @@ impl PreparedKernel {
                         skin_block(block, palettes.of(crowd, block), times, out);
                     }
                 };
-                pose.blocks().each(crowd, out, |block| block.first_word, skin_one);
+                pose.blocks()
+                    .each(crowd, out, |block| block.first_word, skin_one);
             };
             match crowd.has_targets() {
                 false => timer.wall(Stage::Skin, || skin_all(None)),
-                true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| skin_all(Some(times))),
+                true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| {
+                    skin_all(Some(times))
+                }),
             }
         });
     }
@@ -313,8 +415,15 @@ impl PreparedKernel {
 impl Prepared for PreparedCpu {
     fn device(&self) -> String {
         let count = self.threads.count();
-        let trial = self.trial.as_ref().map_or(String::new(), |outcome| format!(", {outcome}"));
-        format!("{}, {count} {}{trial}", self.kernels[0].poser.isa, if count == 1 { "thread" } else { "threads" })
+        let trial = self
+            .trial
+            .as_ref()
+            .map_or(String::new(), |outcome| format!(", {outcome}"));
+        format!(
+            "{}, {count} {}{trial}",
+            self.kernels[0].poser.isa,
+            if count == 1 { "thread" } else { "threads" }
+        )
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
@@ -346,7 +455,11 @@ impl Prepared for PreparedCpu {
     }
 
     fn skinned(&self) -> Skinned {
-        if self.kernels[0].kernel.interleaved { Skinned::HostInBlocks } else { Skinned::Host }
+        if self.kernels[0].kernel.interleaved {
+            Skinned::HostInBlocks
+        } else {
+            Skinned::Host
+        }
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
@@ -357,21 +470,40 @@ impl Prepared for PreparedCpu {
         self.kernels[0].poser.gameplay().map(|_| 0)
     }
 
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.kernels[0].poser.read(crowd, what, instances, out);
         Ok(())
     }
 
-    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         let PreparedKernel { kernel, poser, .. } = &self.kernels[0];
         if !kernel.interleaved {
             out.extend(arena.host_vertices(crowd, instances));
             return Ok(());
         }
         for instance in instances {
-            let Block { instances: block, .. } = poser.crowd_pose.blocks().of(instance);
+            let Block {
+                instances: block, ..
+            } = poser.crowd_pose.blocks().of(instance);
             let words = arena.host_vertices(crowd, block.clone());
-            out.extend(words.iter().skip((instance - block.start) as usize).step_by(block.len()));
+            out.extend(
+                words
+                    .iter()
+                    .skip((instance - block.start) as usize)
+                    .step_by(block.len()),
+            );
         }
         Ok(())
     }
@@ -396,14 +528,23 @@ mod tests {
         let host = |blocks: usize| {
             let mut crowd = Crowd::new();
             let instances = (0..blocks * BLOCK).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
-            crowd.push_group(Arc::new(extremes::chain_64().unwrap()), instances).unwrap();
+            crowd
+                .push_group(Arc::new(extremes::chain_64().unwrap()), instances)
+                .unwrap();
             let backend = Cpu::one_thread(&[&LANES], &Context::default());
-            backend.footprint(&crowd, &Job::default()).unwrap().host.total()
+            backend
+                .footprint(&crowd, &Job::default())
+                .unwrap()
+                .host
+                .total()
         };
         let poses = 2 * 64 * (size_of::<Local<BLOCK>>() + size_of::<Affine<BLOCK>>());
         let palettes = (2 << 20) - 64 * size_of::<Affine<BLOCK>>();
         let beside = (host(20) - host(1)) as usize - poses - palettes;
-        assert!(beside < 32 << 10, "{beside} bytes beside poses and palettes");
+        assert!(
+            beside < 32 << 10,
+            "{beside} bytes beside poses and palettes"
+        );
     }
 
     /// Name and milliseconds of a kernel in the outcome of a trial.
@@ -416,22 +557,41 @@ mod tests {
     fn the_kernel_with_the_shortest_frame_is_kept_alone() {
         let mut crowd = Crowd::new();
         let instances = (0..40).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
-        crowd.push_group(Arc::new(walker(500).unwrap()), instances).unwrap();
+        crowd
+            .push_group(Arc::new(walker(500).unwrap()), instances)
+            .unwrap();
         let mut arena = Arena::default();
         arena.allocate_host(&crowd);
-        for backend in
-            [Cpu::one_thread(CANDIDATES, &Context::default()), Cpu::all_threads(CANDIDATES, &Context::default())]
-        {
+        for backend in [
+            Cpu::one_thread(CANDIDATES, &Context::default()),
+            Cpu::all_threads(CANDIDATES, &Context::default()),
+        ] {
             let mut prepared = backend.prepare(&crowd, &Job::default()).unwrap();
-            assert!(!prepared.device().contains("skins by"), "{}", prepared.device());
+            assert!(
+                !prepared.device().contains("skins by"),
+                "{}",
+                prepared.device()
+            );
             arena.poison_host();
-            let mut frame = FrameInput { crowd: &crowd, tick: 7, arena: &mut arena };
-            prepared.submit(&mut frame, &mut StageTimer::default()).unwrap().finish().unwrap();
+            let mut frame = FrameInput {
+                crowd: &crowd,
+                tick: 7,
+                arena: &mut arena,
+            };
+            prepared
+                .submit(&mut frame, &mut StageTimer::default())
+                .unwrap()
+                .finish()
+                .unwrap();
             assert!(arena.host.iter().all(|number| number.is_finite()));
 
             let device = prepared.device();
-            let (name, times) =
-                device.split_once("skins by ").unwrap().1.split_once(", the fastest in a trial of ").unwrap();
+            let (name, times) = device
+                .split_once("skins by ")
+                .unwrap()
+                .1
+                .split_once(", the fastest in a trial of ")
+                .unwrap();
             let times: Vec<_> = times.split(", ").map(timed).collect();
             assert_eq!(times.len(), CANDIDATES.len(), "{device}");
             let least = times.iter().map(|(_, time)| *time).fold(f64::MAX, f64::min);
@@ -450,7 +610,12 @@ mod tests {
         lacks: &[],
         blending: Blending::Linear,
         interleaved: false,
-        build: |_, _| Ok((Box::new(|job, out| out.fill(job.rows[0][0])), Bytes::default())),
+        build: |_, _| {
+            Ok((
+                Box::new(|job, out| out.fill(job.rows[0][0])),
+                Bytes::default(),
+            ))
+        },
     };
 
     #[test]
@@ -463,8 +628,26 @@ mod tests {
         let mut arena = Arena::default();
         arena.allocate_host(&crowd);
         let mut timer = StageTimer::default();
-        let mut prepared = Cpu::one_thread(&[&READER], &Context::default()).prepare(&crowd, &Job::default()).unwrap();
-        prepared.submit(&mut FrameInput { crowd: &crowd, tick: 7, arena: &mut arena }, &mut timer).unwrap();
-        assert!(timer.spans.iter().any(|span| span.stage == Stage::Skin && span.ns > Some(0)), "{:?}", timer.spans);
+        let mut prepared = Cpu::one_thread(&[&READER], &Context::default())
+            .prepare(&crowd, &Job::default())
+            .unwrap();
+        prepared
+            .submit(
+                &mut FrameInput {
+                    crowd: &crowd,
+                    tick: 7,
+                    arena: &mut arena,
+                },
+                &mut timer,
+            )
+            .unwrap();
+        assert!(
+            timer
+                .spans
+                .iter()
+                .any(|span| span.stage == Stage::Skin && span.ns > Some(0)),
+            "{:?}",
+            timer.spans
+        );
     }
 }

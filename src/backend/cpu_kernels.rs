@@ -9,8 +9,8 @@ use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
 use crate::simd::{Aligned, Isa};
 use crate::skin::{
-    Clusters, DualQuaternion, LaneBlock, LanePalette, lane_dual_quaternions, skin_clusters, skin_columns, skin_lanes,
-    skin_shape,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, lane_dual_quaternions, skin_clusters,
+    skin_columns, skin_lanes, skin_shape,
 };
 use crate::threads::lock;
 use std::sync::Mutex;
@@ -30,7 +30,9 @@ pub const SCALAR: CpuKernel = CpuKernel {
     build: |_, _| {
         stateless(|job, out| {
             let (mesh, format) = (job.group.model.mesh(), job.group.format);
-            job.each_instance(out, |shape, palette, out| skin_shape(mesh, shape, palette, format, out));
+            job.each_instance(out, |shape, palette, out| {
+                skin_shape(mesh, shape, palette, format, out)
+            });
         })
     },
 };
@@ -43,15 +45,20 @@ pub const COLUMNS: CpuKernel = CpuKernel {
     build: |_, _| {
         stateless(|job, out| {
             let (mesh, format) = (job.group.model.mesh(), job.group.format);
-            job.each_instance(out, |shape, palette, out| skin_columns(job.isa, mesh, shape, palette, format, out));
+            job.each_instance(out, |shape, palette, out| {
+                skin_columns(job.isa, mesh, shape, palette, format, out)
+            });
         })
     },
     ..SCALAR
 };
 
 /// A single character, vertices that share joints side by side.
-pub const CLUSTER: CpuKernel =
-    CpuKernel { name: "cluster", build: |crowd, isa| clustered(crowd, isa, true), ..COLUMNS };
+pub const CLUSTER: CpuKernel = CpuKernel {
+    name: "cluster",
+    build: |crowd, isa| clustered(crowd, isa, true),
+    ..COLUMNS
+};
 
 /// 16 instances of a crowd side by side, with one contiguous output per instance.
 pub const LANES: CpuKernel = CpuKernel {
@@ -66,7 +73,10 @@ pub const LANES: CpuKernel = CpuKernel {
 pub const FUSED: CpuKernel = CpuKernel {
     name: "fused",
     layout: PaletteLayout::Fused,
-    lacks: &[Lack { ability: Ability::Gameplay, reason: "keeps no palettes" }],
+    lacks: &[Lack {
+        ability: Ability::Gameplay,
+        reason: "keeps no palettes",
+    }],
     ..LANES
 };
 
@@ -79,8 +89,11 @@ pub const INTERLEAVED: CpuKernel = CpuKernel {
 };
 
 /// As [`LANES`] for full blocks, and as [`CLUSTER`] for the instances of sparse ones.
-const MIXED: CpuKernel =
-    CpuKernel { layout: PaletteLayout::Mixed, build: |crowd, isa| clustered(crowd, isa, false), ..LANES };
+const MIXED: CpuKernel = CpuKernel {
+    layout: PaletteLayout::Mixed,
+    build: |crowd, isa| clustered(crowd, isa, false),
+    ..LANES
+};
 
 /// As [`LANES`], joints blended as dual quaternions.
 pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
@@ -88,7 +101,12 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
     lacks: DUAL_QUATERNIONS,
     blending: Blending::DualQuaternion,
     build: |crowd, _| {
-        let entries = crowd.groups().iter().map(|g| g.model.palette_joints().len()).max().unwrap_or(0);
+        let entries = crowd
+            .groups()
+            .iter()
+            .map(|g| g.model.palette_joints().len())
+            .max()
+            .unwrap_or(0);
         let palette = Mutex::new(Aligned::<DualQuaternion>::zeroed(entries));
         let skin = move |job: &BlockJob, out: &mut [f32]| {
             // Only one thread uses it, so the lock is always free.
@@ -97,7 +115,10 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
             lane_dual_quaternions(job.lanes, palette);
             in_lanes(job, LanePalette::DualQuaternions(palette), false, out);
         };
-        Ok((Box::new(skin), Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries))))
+        Ok((
+            Box::new(skin),
+            Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries)),
+        ))
     },
     ..LANES
 };
@@ -111,7 +132,18 @@ fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(S
 fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [f32]) {
     let (mesh, format, store) = (job.group.model.mesh(), job.group.format, job.store);
     job.in_lanes(|morphed| {
-        skin_lanes(job.isa, LaneBlock { mesh, morphed, palette, format, store, out, interleaved });
+        skin_lanes(
+            job.isa,
+            LaneBlock {
+                mesh,
+                morphed,
+                palette,
+                format,
+                store,
+                out,
+                interleaved,
+            },
+        );
     });
 }
 
@@ -119,21 +151,27 @@ fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [
 /// cut into clusters for groups that have a sparse block, or for `all`.
 fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
     let mut cut = vec![all; crowd.groups().len()];
-    Blocks::new(crowd, BLOCK, false).all().iter().for_each(|block| cut[block.group] |= is_sparse(crowd, block));
-    let of_group = |(group, cut): (&Group, bool)| cut.then(|| Clusters::new(isa, group.model.mesh()));
+    Blocks::new(crowd, BLOCK, false)
+        .all()
+        .iter()
+        .for_each(|block| cut[block.group] |= is_sparse(crowd, block));
+    let of_group =
+        |(group, cut): (&Group, bool)| cut.then(|| Clusters::new(isa, group.model.mesh()));
     let clusters: Vec<Option<Clusters>> = crowd.groups().iter().zip(cut).map(of_group).collect();
     let bytes = clusters.iter().flatten().map(Clusters::bytes).sum();
     let skin = move |job: &BlockJob, out: &mut [f32]| {
         let (mesh, format) = (job.group.model.mesh(), job.group.format);
         match &clusters[job.block.group] {
-            Some(clusters) if !job.rows.is_empty() => job.each_instance(out, |shape, palette, out| {
-                // With an active target, columns read the morphed vertices in their order. To put those side by side
-                // would cost more than clusters save.
-                match std::ptr::eq(shape.positions, mesh.positions()) {
-                    true => skin_clusters(clusters, palette, format, out),
-                    false => skin_columns(job.isa, mesh, shape, palette, format, out),
-                }
-            }),
+            Some(clusters) if !job.rows.is_empty() => {
+                job.each_instance(out, |shape, palette, out| {
+                    // With an active target, columns read the morphed vertices in their order. To put those side by side
+                    // would cost more than clusters save.
+                    match std::ptr::eq(shape.positions, mesh.positions()) {
+                        true => skin_clusters(clusters, palette, format, out),
+                        false => skin_columns(job.isa, mesh, shape, palette, format, out),
+                    }
+                })
+            }
             _ => in_lanes(job, LanePalette::Matrices(job.lanes), false, out),
         }
     };

@@ -9,8 +9,8 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
-    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Purpose, Result, StageTimer,
-    Traffic, clips_in_place,
+    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Purpose,
+    Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -81,7 +81,10 @@ struct GpuBackend {
 /// # Errors
 /// [`BackendError::Unavailable`] if there is no adapter.
 pub fn create(context: &Context, strategy: Strategy) -> Result<Box<dyn Backend>> {
-    let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter".into()))?;
+    let gpu = context
+        .gpu
+        .clone()
+        .ok_or_else(|| BackendError::Unavailable("no adapter".into()))?;
     Ok(Box::new(GpuBackend { gpu, strategy }))
 }
 
@@ -89,7 +92,10 @@ impl GpuBackend {
     /// As [`Backend::prepare`], on a device of choice: the adapter's, or one that only counts.
     fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
         let (prepared, memory) = gpu.counted(|| self.built_on(gpu, crowd, job));
-        Ok(PreparedGpu { memory, ..prepared? })
+        Ok(PreparedGpu {
+            memory,
+            ..prepared?
+        })
     }
 
     fn built_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
@@ -112,20 +118,46 @@ impl GpuBackend {
                     None => chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index]).into(),
                 };
                 inputs.push(("chunk", numbers));
-                inputs.extend(morphs.iter().flat_map(|morphs| morphs.inputs(&chunks[index], index)));
+                inputs.extend(
+                    morphs
+                        .iter()
+                        .flat_map(|morphs| morphs.inputs(&chunks[index], index)),
+                );
             }
             inputs
         };
         let inputs = palettes.chunks.iter().enumerate().map(inputs).collect();
-        let posed = Posed { gpu: Rc::clone(gpu), chunks, parts, palettes, morphs, inputs };
+        let posed = Posed {
+            gpu: Rc::clone(gpu),
+            chunks,
+            parts,
+            palettes,
+            morphs,
+            inputs,
+        };
         let on_device = self.strategy.abilities().joints != Joints::Host;
         let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
-            let Posed { gpu, chunks, palettes, inputs, .. } = &posed;
+            let Posed {
+                gpu,
+                chunks,
+                palettes,
+                inputs,
+                ..
+            } = &posed;
             let approximation = palettes.approximation.map_or(0.0, |stated| stated.position);
-            DeviceGameplay::new(gpu, crowd, chunks, (inputs, skin.palette()), gameplay, approximation)
+            DeviceGameplay::new(
+                gpu,
+                crowd,
+                chunks,
+                (inputs, skin.palette()),
+                gameplay,
+                approximation,
+            )
         });
         let skinner: Box<dyn GpuSkinner> = match skin {
-            Skinning::Vertex(mesh, palette) => Box::new(VertexSkinner::new(&posed, crowd, mesh, palette)?),
+            Skinning::Vertex(mesh, palette) => {
+                Box::new(VertexSkinner::new(&posed, crowd, mesh, palette)?)
+            }
             Skinning::Compute(kernels) => {
                 let own = self.strategy.keeps_vertices().then_some(job.keep);
                 Box::new(ComputeSkinner::new(&posed, crowd, kernels, own)?)
@@ -178,7 +210,12 @@ struct PreparedGpu {
 impl PreparedGpu {
     /// Allocates what reading vertices back needs, if it is not there.
     fn prepare_read(&mut self, crowd: &Crowd) -> Result<()> {
-        let Self { posed, skinner, memory, .. } = self;
+        let Self {
+            posed,
+            skinner,
+            memory,
+            ..
+        } = self;
         let (prepared, bytes) = posed.gpu.counted(|| skinner.prepare_read(posed, crowd));
         *memory += bytes;
         prepared
@@ -187,20 +224,41 @@ impl PreparedGpu {
 
 impl Prepared for PreparedGpu {
     fn device(&self) -> String {
-        let labels = self.posed.palettes.label.iter().cloned().chain(self.skinner.label());
-        labels.fold(self.posed.gpu.adapter.summary.name.clone(), |device, label| format!("{device}, {label}"))
+        let labels = self
+            .posed
+            .palettes
+            .label
+            .iter()
+            .cloned()
+            .chain(self.skinner.label());
+        labels.fold(
+            self.posed.gpu.adapter.summary.name.clone(),
+            |device, label| format!("{device}, {label}"),
+        )
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
         let posed_on_host = self.strategy.posing == Posing::Host;
-        let gameplay = self.gameplay.as_ref().map_or(Bytes::default(), |gameplay| gameplay.host_memory);
-        let morphs = self.posed.morphs.as_ref().map_or(Bytes::default(), Morphs::host_memory);
+        let gameplay = self
+            .gameplay
+            .as_ref()
+            .map_or(Bytes::default(), |gameplay| gameplay.host_memory);
+        let morphs = self
+            .posed
+            .morphs
+            .as_ref()
+            .map_or(Bytes::default(), Morphs::host_memory);
         Footprint {
             host: self.posed.palettes.host_memory + morphs + gameplay,
             device: self.memory,
-            in_place: if posed_on_host { clips_in_place(crowd) } else { Bytes::default() },
+            in_place: if posed_on_host {
+                clips_in_place(crowd)
+            } else {
+                Bytes::default()
+            },
             host_output: false,
-            device_output: matches!(self.strategy.skin, Skinning::Compute(_)) && !self.strategy.keeps_vertices(),
+            device_output: matches!(self.strategy.skin, Skinning::Compute(_))
+                && !self.strategy.keeps_vertices(),
         }
     }
 
@@ -226,12 +284,21 @@ impl Prepared for PreparedGpu {
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.posed.palettes.approximation.or(self.morph_approximation)
+        self.posed
+            .palettes
+            .approximation
+            .or(self.morph_approximation)
     }
 
     fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        let PaletteSource { approximation, exact_unless_baked, .. } = &self.posed.palettes;
-        approximation.filter(|_| group.baked || !exact_unless_baked).or(self.morph_approximation)
+        let PaletteSource {
+            approximation,
+            exact_unless_baked,
+            ..
+        } = &self.posed.palettes;
+        approximation
+            .filter(|_| group.baked || !exact_unless_baked)
+            .or(self.morph_approximation)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
@@ -239,21 +306,41 @@ impl Prepared for PreparedGpu {
         if self.strategy.posing.culls() || crowd.has_frozen() {
             return Vec::new();
         }
-        let mut traffic = posed(crowd, self.strategy.skin.palette(), self.posed.palettes.poses);
-        traffic.extend(self.skinner.kernel().map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)));
+        let mut traffic = posed(
+            crowd,
+            self.strategy.skin.palette(),
+            self.posed.palettes.poses,
+        );
+        traffic.extend(
+            self.skinner
+                .kernel()
+                .map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)),
+        );
         traffic
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self { strategy, posed, skinner, gameplay, user, .. } = self;
+        let Self {
+            strategy,
+            posed,
+            skinner,
+            gameplay,
+            user,
+            ..
+        } = self;
         // Vertices that the arena holds of frozen instances need not be computed again.
-        let keeps_frozen = !strategy.posing.culls() && !strategy.keeps_vertices() && frame.crowd.turnover().is_none();
+        let keeps_frozen = !strategy.posing.culls()
+            && !strategy.keeps_vertices()
+            && frame.crowd.turnover().is_none();
         let kept = frame.arena.hand_to(user) && keeps_frozen;
         if let Some(gameplay) = gameplay {
             gameplay.arrive(&posed.gpu, timer)?;
         }
         let mut commands = posed.gpu.frame("frame");
-        posed.palettes.poser.submit(&posed.gpu, frame, timer, &mut commands);
+        posed
+            .palettes
+            .poser
+            .submit(&posed.gpu, frame, timer, &mut commands);
         if let Some(gameplay) = gameplay {
             gameplay.record(&posed.gpu, &mut commands);
         }
@@ -276,12 +363,28 @@ impl Prepared for PreparedGpu {
         self.posed.palettes.poser.visible()
     }
 
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
-        self.posed.palettes.poser.read_poses(crowd, what, instances, out)
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        self.posed
+            .palettes
+            .poser
+            .read_poses(crowd, what, instances, out)
     }
 
-    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.prepare_read(crowd)?;
-        self.skinner.read(&mut self.posed, crowd, arena, instances, out)
+        self.skinner
+            .read(&mut self.posed, crowd, arena, instances, out)
     }
 }

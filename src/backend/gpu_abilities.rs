@@ -6,55 +6,104 @@ use crate::bake::{BakeFormat, MOST_LAYERS};
 use crate::frame::{Ability, Lack};
 use crate::gpu::{PaletteForm, Posing, UNIFORM_ENTRIES};
 
-const NO_MORPH_TARGETS: Lack = Lack { ability: Ability::MorphTargets, reason: "has no morph targets" };
+const NO_MORPH_TARGETS: Lack = Lack {
+    ability: Ability::MorphTargets,
+    reason: "has no morph targets",
+};
 
 /// What vertex shaders lack.
 const VERTEX: &[Lack] = &[
-    Lack { ability: Ability::PackedOutput, reason: "writes plain floats" },
-    Lack { ability: Ability::Motion, reason: "stores no vertices, which motion vectors compare" },
+    Lack {
+        ability: Ability::PackedOutput,
+        reason: "writes plain floats",
+    },
+    Lack {
+        ability: Ability::Motion,
+        reason: "stores no vertices, which motion vectors compare",
+    },
 ];
 
 /// What palettes in half precision lack. The largest 16-bit float is 65,504.
 const HALF: &[Lack] = &[
     RIGID,
     NO_MORPH_TARGETS,
-    Lack { ability: Ability::ScaleBeyond(65_504), reason: "keeps rotation and scale in 16-bit floats" },
+    Lack {
+        ability: Ability::ScaleBeyond(65_504),
+        reason: "keeps rotation and scale in 16-bit floats",
+    },
 ];
 
 /// What palettes in uniform blocks lack.
-const UNIFORM: &[Lack] =
-    &[Lack { ability: Ability::EntriesBeyond(UNIFORM_ENTRIES), reason: "keeps a palette in a uniform block" }];
+const UNIFORM: &[Lack] = &[Lack {
+    ability: Ability::EntriesBeyond(UNIFORM_ENTRIES),
+    reason: "keeps a palette in a uniform block",
+}];
 
 /// What averages of whole baked palettes lack: those that are refused have no bound of their distance.
 const BAKED: &[Lack] = &[
     NO_MORPH_TARGETS,
-    Lack { ability: Ability::UpdateRates, reason: "shows baked clips at every tick" },
-    Lack { ability: Ability::LayersBeyond(MOST_LAYERS), reason: "blends up to four baked clips" },
-    Lack { ability: Ability::Masks, reason: WHOLE_PALETTES },
-    Lack { ability: Ability::AdditiveLayers, reason: WHOLE_PALETTES },
-    Lack { ability: Ability::InertialFades, reason: WHOLE_PALETTES },
+    Lack {
+        ability: Ability::UpdateRates,
+        reason: "shows baked clips at every tick",
+    },
+    Lack {
+        ability: Ability::LayersBeyond(MOST_LAYERS),
+        reason: "blends up to four baked clips",
+    },
+    Lack {
+        ability: Ability::Masks,
+        reason: WHOLE_PALETTES,
+    },
+    Lack {
+        ability: Ability::AdditiveLayers,
+        reason: WHOLE_PALETTES,
+    },
+    Lack {
+        ability: Ability::InertialFades,
+        reason: WHOLE_PALETTES,
+    },
 ];
 
 const WHOLE_PALETTES: &str = "blends whole palettes";
 
 /// An ability that baked vertices lack in addition to [`BAKED`].
-const NO_PALETTES: Lack = Lack { ability: Ability::Gameplay, reason: "bakes vertices and keeps no palettes" };
+const NO_PALETTES: Lack = Lack {
+    ability: Ability::Gameplay,
+    reason: "bakes vertices and keeps no palettes",
+};
 
 /// What backends lack that pose instances in view only.
 const VISIBLE: &[Lack] = &[
     NO_MORPH_TARGETS,
-    Lack { ability: Ability::Motion, reason: "keeps other instances than in the last frame" },
-    Lack { ability: Ability::UpdateRates, reason: "keeps no poses of instances out of view" },
-    Lack { ability: Ability::Turnover, reason: "knows instances by their first places" },
-    Lack { ability: Ability::Gameplay, reason: "poses only instances in view" },
+    Lack {
+        ability: Ability::Motion,
+        reason: "keeps other instances than in the last frame",
+    },
+    Lack {
+        ability: Ability::UpdateRates,
+        reason: "keeps no poses of instances out of view",
+    },
+    Lack {
+        ability: Ability::Turnover,
+        reason: "knows instances by their first places",
+    },
+    Lack {
+        ability: Ability::Gameplay,
+        reason: "poses only instances in view",
+    },
 ];
 
 /// What backends lack that choose levels of detail.
-const LEVELS: &[Lack] = &[Lack { ability: Ability::OneLevel, reason: "chooses levels of detail on the device" }];
+const LEVELS: &[Lack] = &[Lack {
+    ability: Ability::OneLevel,
+    reason: "chooses levels of detail on the device",
+}];
 
 /// What backends lack that store vertices at levels of detail which they choose.
-const STORED_LEVELS: Lack =
-    Lack { ability: Ability::RingOutput, reason: "keeps the vertices of all levels that the device chooses" };
+const STORED_LEVELS: Lack = Lack {
+    ability: Ability::RingOutput,
+    reason: "keeps the vertices of all levels that the device chooses",
+};
 
 impl Strategy {
     /// The abilities of the backend.
@@ -83,13 +132,30 @@ impl Strategy {
         };
         let rigid = (palette == PaletteForm::Baked(BakeFormat::Motions)).then_some(RIGID);
         let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
-        let stored =
-            matches!((self.posing, self.skin), (Posing::Levels, Skinning::Compute(_))).then_some(STORED_LEVELS);
+        let stored = matches!(
+            (self.posing, self.skin),
+            (Posing::Levels, Skinning::Compute(_))
+        )
+        .then_some(STORED_LEVELS);
         let visible = if self.posing.culls() { VISIBLE } else { &[] };
-        let levels = if self.posing == Posing::Levels { LEVELS } else { &[] };
+        let levels = if self.posing == Posing::Levels {
+            LEVELS
+        } else {
+            &[]
+        };
         let of_posing = stored.iter().chain(visible).chain(levels);
-        let lacks =
-            of_skin.iter().chain(rigid.as_ref()).chain(of_palette).chain(&baked).chain(of_posing).copied().collect();
-        Abilities { joints, later_passes, lacks }
+        let lacks = of_skin
+            .iter()
+            .chain(rigid.as_ref())
+            .chain(of_palette)
+            .chain(&baked)
+            .chain(of_posing)
+            .copied()
+            .collect();
+        Abilities {
+            joints,
+            later_passes,
+            lacks,
+        }
     }
 }

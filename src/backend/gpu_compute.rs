@@ -34,24 +34,45 @@ impl ComputeSkinner {
     ///
     /// # Errors
     /// The adapter binds too few buffers, or was lost.
-    pub fn new(posed: &Posed, crowd: &Crowd, kernels: &[&'static SkinKernel], own: Option<Retention>) -> Result<Self> {
+    pub fn new(
+        posed: &Posed,
+        crowd: &Crowd,
+        kernels: &[&'static SkinKernel],
+        own: Option<Retention>,
+    ) -> Result<Self> {
         let merged = kernels[0].is_merged();
-        let Posed { gpu, chunks, parts, palettes, inputs, .. } = posed;
+        let Posed {
+            gpu,
+            chunks,
+            parts,
+            palettes,
+            inputs,
+            ..
+        } = posed;
         let kernel = match kernels {
             [only] => only,
-            many => gpu.counted_as(Purpose::Staging, || compute::trial(gpu, crowd, chunks, inputs, many))?,
+            many => gpu.counted_as(Purpose::Staging, || {
+                compute::trial(gpu, crowd, chunks, inputs, many)
+            })?,
         };
         let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.in_view.as_ref())?;
         let form = arena_form(posed, None);
         let own = own.map(|keep| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
         let own = own.unwrap_or_default();
-        Ok(Self { skin, own, chosen: kernels.len() > 1, bound: Vec::new(), held_parts: Vec::new() })
+        Ok(Self {
+            skin,
+            own,
+            chosen: kernels.len() > 1,
+            bound: Vec::new(),
+            held_parts: Vec::new(),
+        })
     }
 }
 
 impl GpuSkinner for ComputeSkinner {
     fn label(&self) -> Option<String> {
-        self.chosen.then(|| format!("skins by {}", self.skin.kernel.name))
+        self.chosen
+            .then(|| format!("skins by {}", self.skin.kernel.name))
     }
 
     fn kernel(&self) -> Option<&'static SkinKernel> {
@@ -59,7 +80,13 @@ impl GpuSkinner for ComputeSkinner {
     }
 
     fn record(&mut self, posed: &Posed, frame: &FrameInput, kept: bool, commands: &mut Commands) {
-        let Self { skin, own, bound, held_parts, .. } = self;
+        let Self {
+            skin,
+            own,
+            bound,
+            held_parts,
+            ..
+        } = self;
         own.reverse();
         let outputs = own.first().map_or(&frame.arena.device, |own| &own.buffers);
         match bound.iter().position(|(first, _)| *first == outputs[0]) {
@@ -74,9 +101,10 @@ impl GpuSkinner for ComputeSkinner {
             for (index, (part, bound)) in posed.parts.iter().zip(&bound[0].1).enumerate() {
                 let instances = match &part[..] {
                     // A ring keeps nothing, and only chunks that are parts by themselves are in the arena.
-                    [chunk] if kept && held_parts.len() == posed.parts.len() => {
-                        chunk.part(&frame.crowd.groups()[chunk.group].moving()).len() as u32
-                    }
+                    [chunk] if kept && held_parts.len() == posed.parts.len() => chunk
+                        .part(&frame.crowd.groups()[chunk.group].moving())
+                        .len()
+                        as u32,
                     _ => instances_of(part),
                 };
                 skin.dispatch(&posed.gpu, pass, index, bound, instances);
@@ -101,7 +129,12 @@ impl GpuSkinner for ComputeSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let Posed { gpu, parts, palettes, .. } = posed;
+        let Posed {
+            gpu,
+            parts,
+            palettes,
+            ..
+        } = posed;
         let held = self.own.first().map_or(&arena.device, |own| &own.buffers);
         let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
         for (index, part) in parts.iter().enumerate() {
@@ -119,21 +152,29 @@ impl GpuSkinner for ComputeSkinner {
                     let mut commands = gpu.commands("skin again");
                     let bound = &self.bound[0].1[index];
                     let again = |pass: &mut ComputePass| {
-                        self.skin.dispatch(gpu, pass, index, bound, instances_of(part));
+                        self.skin
+                            .dispatch(gpu, pass, index, bound, instances_of(part));
                     };
                     commands.compute_pass("skin again", None, again);
                     commands.finish()?;
                     self.held_parts[slot] = index;
                 }
-                let (finer, places) = palettes.poser.places(index, chunk.instances.start, wanted)?;
+                let (finer, places) =
+                    palettes
+                        .poser
+                        .places(index, chunk.instances.start, wanted)?;
                 let levels = parts[index - finer.len()..].iter().flatten().zip(&finer);
-                let before = levels.map(|(chunk, count)| count * words_of(chunk)).sum::<usize>();
+                let before = levels
+                    .map(|(chunk, count)| count * words_of(chunk))
+                    .sum::<usize>();
                 let first = begin + before + places.start as usize * words;
                 let read = out.len();
                 gpu.read_back(&held[slot], first as u64, places.len() * words, out)?;
                 if let Some(output) = self.skin.kernel.output {
                     let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
-                    out[read..].chunks_exact_mut(words).for_each(|instance| output.sort(instance, vertices));
+                    out[read..]
+                        .chunks_exact_mut(words)
+                        .for_each(|instance| output.sort(instance, vertices));
                 }
             }
         }
@@ -147,5 +188,8 @@ fn instances_of(part: &[Chunk]) -> u32 {
 
 /// Form of vertices in the arena.
 fn arena_form(posed: &Posed, output: Option<OutputForm>) -> ArenaForm {
-    ArenaForm { output, visible: posed.palettes.in_view.clone() }
+    ArenaForm {
+        output,
+        visible: posed.palettes.in_view.clone(),
+    }
 }

@@ -37,7 +37,14 @@ pub(super) trait GpuSkinner {
 
     /// Records the skinning of a frame after its posing; if vertices of frozen instances are `kept`, that of the
     /// others.
-    fn record(&mut self, _posed: &Posed, _frame: &FrameInput, _kept: bool, _commands: &mut Commands) {}
+    fn record(
+        &mut self,
+        _posed: &Posed,
+        _frame: &FrameInput,
+        _kept: bool,
+        _commands: &mut Commands,
+    ) {
+    }
 
     /// Allocates what [`GpuSkinner::read`] needs, if it is not there.
     fn prepare_read(&mut self, _posed: &Posed, _crowd: &Crowd) -> Result<()> {

@@ -37,28 +37,54 @@ impl VertexSkinner {
     /// # Errors
     /// The adapter binds too few buffers, or its vertices cannot be read back.
     pub fn new(posed: &Posed, crowd: &Crowd, mesh: MeshForm, palette: PaletteForm) -> Result<Self> {
-        let Posed { gpu, chunks, palettes, inputs, .. } = posed;
+        let Posed {
+            gpu,
+            chunks,
+            palettes,
+            inputs,
+            ..
+        } = posed;
         gpu.has_captures()?;
         let mut kinds = Kind::all(crowd, mesh, palette, morph_form(palette).of(crowd));
         // Those of a crowd in which others are posed.
-        let baked = chunks.iter().zip(&palettes.chunks).filter(|(_, palettes)| palettes.shown.is_some());
+        let baked = chunks
+            .iter()
+            .zip(&palettes.chunks)
+            .filter(|(_, palettes)| palettes.shown.is_some());
         for (Chunk { group, .. }, _) in baked.filter(|_| palette == PaletteForm::Rows) {
             let layers = baked::width(crowd, &crowd.groups()[*group]);
-            kinds[*group] = Kind { mesh: MeshForm::Nothing, layers, ..kinds[*group] };
+            kinds[*group] = Kind {
+                mesh: MeshForm::Nothing,
+                layers,
+                ..kinds[*group]
+            };
         }
-        let wgsl = move |kind: Kind, root: &str| skinning::vertex_shader(kind.mesh, palette, kind.morph, root);
+        let wgsl = move |kind: Kind, root: &str| {
+            skinning::vertex_shader(kind.mesh, palette, kind.morph, root)
+        };
         // One shader for all groups of a kind.
         let new = (0..kinds.len()).filter(|&at| !kinds[..at].contains(&kinds[at]));
         let distinct: Vec<Kind> = new.map(|at| kinds[at]).collect();
-        let drawn: Vec<String> = distinct.iter().map(|&kind| wgsl(kind, draw_root(false, false))).collect();
+        let drawn: Vec<String> = distinct
+            .iter()
+            .map(|&kind| wgsl(kind, draw_root(false, false)))
+            .collect();
         gpu.has(wgpu::ShaderStages::VERTEX, &drawn)?;
-        let captured: Vec<String> = distinct.iter().map(|&kind| wgsl(kind, "capture.wgsl")).collect();
+        let captured: Vec<String> = distinct
+            .iter()
+            .map(|&kind| wgsl(kind, "capture.wgsl"))
+            .collect();
         let layout = GroupLayout::new(gpu, "gpu-vertex", &captured, 0, wgpu::ShaderStages::VERTEX);
         let groups = crowd.groups().iter().zip(&kinds);
-        let meshes: Vec<_> = groups.map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh)).collect();
+        let meshes: Vec<_> = groups
+            .map(|(group, kind)| upload_meshes(gpu, &[group], kind.mesh))
+            .collect();
         let bound = |(chunk, inputs): (&Chunk, &Vec<Named>)| {
             let resources = [&meshes[chunk.group][..], inputs].concat();
-            (layout.bind(gpu, "skinning", &resources), vec![chunk.clone()])
+            (
+                layout.bind(gpu, "skinning", &resources),
+                vec![chunk.clone()],
+            )
         };
         let parts = chunks.iter().zip(inputs).map(bound).collect();
         let source = VertexSource {
@@ -70,7 +96,10 @@ impl VertexSkinner {
             motion: false,
             visible: palettes.in_view.clone(),
         };
-        Ok(Self { source: Rc::new(source), capture: None })
+        Ok(Self {
+            source: Rc::new(source),
+            capture: None,
+        })
     }
 }
 
@@ -94,8 +123,15 @@ impl GpuSkinner for VertexSkinner {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        let Some(capture) = &self.capture else { return Ok(()) };
-        let Posed { gpu, chunks, palettes, .. } = posed;
+        let Some(capture) = &self.capture else {
+            return Ok(());
+        };
+        let Posed {
+            gpu,
+            chunks,
+            palettes,
+            ..
+        } = posed;
         for (index, (chunk, (group, _))) in chunks.iter().zip(&self.source.parts).enumerate() {
             let part = chunk.part(&instances);
             if !part.is_empty() {

@@ -20,7 +20,9 @@ pub use abilities::{Abilities, Joints, LaterPasses};
 use crate::crowd::{Crowd, Group};
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
-use crate::frame::{Approximation, Arena, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic};
+use crate::frame::{
+    Approximation, Arena, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic,
+};
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
 #[cfg(feature = "gpu")]
@@ -81,7 +83,8 @@ pub trait Prepared {
     /// Returns whether poses or palettes can be read back and are compared with the reference.
     fn has_poses(&self, _what: PoseData) -> bool {
         // Poses with an error on purpose are not comparable.
-        self.approximation().is_none_or(|approximation| approximation.clip_error.is_none())
+        self.approximation()
+            .is_none_or(|approximation| approximation.clip_error.is_none())
     }
 
     /// Returns whether it computes vertices, which are compared with the reference.
@@ -158,14 +161,26 @@ pub trait Prepared {
     /// # Errors
     /// [`BackendError::Unavailable`] if the backend has no poses because it bakes palettes, or [`BackendError::Device`]
     /// if the device was lost or refused a command.
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()>;
 
     /// Appends skinned vertices of the last frame, `[instance][vertex][word]` as floats or as the bits of packed words,
     /// for the instances in a range of one group. Instances that the frame left out are skipped. Not timed.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()>;
 }
 
 /// Unfinished work of a frame after [`Prepared::submit`].
@@ -195,7 +210,9 @@ impl Ticket {
     /// A frame whose commands are still to be submitted.
     #[cfg(feature = "gpu")]
     pub fn recorded(commands: Commands) -> Self {
-        Self { commands: Some(commands) }
+        Self {
+            commands: Some(commands),
+        }
     }
 
     /// Records all passes that draw the frame's vertices.
@@ -212,10 +229,19 @@ impl Ticket {
     ) -> Result<Self> {
         let drawable = match skinned {
             Skinned::Host => None,
-            Skinned::HostInBlocks => return Err(BackendError::Unavailable("its output cannot be drawn".into())),
+            Skinned::HostInBlocks => {
+                return Err(BackendError::Unavailable(
+                    "its output cannot be drawn".into(),
+                ));
+            }
             Skinned::Device(drawable) => Some(drawable),
         };
-        Ok(Self::recorded(presenter.draw(self.commands, drawable, frame, timer)))
+        Ok(Self::recorded(presenter.draw(
+            self.commands,
+            drawable,
+            frame,
+            timer,
+        )))
     }
 
     /// Submits recorded commands without waiting for them. Returns what to wait for, if there is anything.

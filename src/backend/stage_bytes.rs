@@ -10,19 +10,40 @@ use crate::pose::{Affine, Local};
 /// Traffic of the stages that pose a crowd: on the device, where poses take so many bytes, or on the host, which uploads
 /// palettes. Baked palettes need no posing.
 #[cfg(feature = "gpu")]
-pub(super) fn posed(crowd: &Crowd, palette: PaletteForm, on_device: Option<PoseBytes>) -> Vec<Traffic> {
+pub(super) fn posed(
+    crowd: &Crowd,
+    palette: PaletteForm,
+    on_device: Option<PoseBytes>,
+) -> Vec<Traffic> {
     if let PaletteForm::Baked(_) = palette {
         return Vec::new();
     }
-    if let Some(PoseBytes { sampled, local, model }) = on_device {
+    if let Some(PoseBytes {
+        sampled,
+        local,
+        model,
+    }) = on_device
+    {
         return pose_stages(crowd, Memory::Device, sampled, local, model);
     }
     let mut stages = posed_on_host(crowd, rayon::current_num_threads());
     let palettes = PosedPalettes::uploaded(crowd, palette);
-    let upload = Traffic { stage: Stage::Upload, read: 0, written: palettes, memory: Memory::Upload };
+    let upload = Traffic {
+        stage: Stage::Upload,
+        read: 0,
+        written: palettes,
+        memory: Memory::Upload,
+    };
     // One thread fills staging memory.
     let memory = Memory::Host { threads: 1 };
-    stages.extend([Traffic { read: palettes, memory, ..upload }, upload]);
+    stages.extend([
+        Traffic {
+            read: palettes,
+            memory,
+            ..upload
+        },
+        upload,
+    ]);
     stages
 }
 
@@ -40,14 +61,24 @@ pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Tr
 /// Traffic of a backend that poses and skins in the cache: only clips, meshes and vertices leave or enter it.
 pub(super) fn fused(crowd: &Crowd, threads: usize) -> Traffic {
     let (read, memory) = (clips(crowd) + meshes(crowd), Memory::Host { threads });
-    Traffic { stage: Stage::PoseSkin, read, written: vertices(crowd), memory }
+    Traffic {
+        stage: Stage::PoseSkin,
+        read,
+        written: vertices(crowd),
+        memory,
+    }
 }
 
 /// Traffic of the stages that pose and skin a crowd on the host.
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let mut stages = posed_on_host(crowd, threads);
     let (read, memory) = (palettes(crowd) + meshes(crowd), Memory::Host { threads });
-    stages.push(Traffic { stage: Stage::Skin, read, written: vertices(crowd), memory });
+    stages.push(Traffic {
+        stage: Stage::Skin,
+        read,
+        written: vertices(crowd),
+        memory,
+    });
     stages
 }
 
@@ -56,24 +87,44 @@ pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
 fn posed_on_host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let stay = crowd.poses().is_none() && !crowd.has_update_rates();
     let joints = if stay { 0 } else { crowd.posed().joint_count() };
-    let [local, model] = [size_of::<Local<1>>(), size_of::<Affine<1>>()].map(|size| joints * size as u64);
+    let [local, model] =
+        [size_of::<Local<1>>(), size_of::<Affine<1>>()].map(|size| joints * size as u64);
     pose_stages(crowd, Memory::Host { threads }, local, local, model)
 }
 
 /// Traffic of the stages that pose a crowd: they write `sampled` bytes of local poses, read `local` bytes of them, and
 /// write and read `model` bytes of model poses.
-fn pose_stages(crowd: &Crowd, memory: Memory, sampled: u64, local: u64, model: u64) -> Vec<Traffic> {
-    let stage = |stage, read, written| Traffic { stage, read, written, memory };
+fn pose_stages(
+    crowd: &Crowd,
+    memory: Memory,
+    sampled: u64,
+    local: u64,
+    model: u64,
+) -> Vec<Traffic> {
+    let stage = |stage, read, written| Traffic {
+        stage,
+        read,
+        written,
+        memory,
+    };
     let sample = stage(Stage::Sample, clips(crowd), sampled);
     let to_model = stage(Stage::LocalToModel, local, model);
     let palette = stage(Stage::Palette, model, palettes(crowd));
     // The number of poses that are due differs from tick to tick.
     let sample = (!crowd.has_update_rates()).then_some(sample);
-    sample.into_iter().chain([to_model, palette]).filter(|stage| stage.bytes() > 0).collect()
+    sample
+        .into_iter()
+        .chain([to_model, palette])
+        .filter(|stage| stage.bytes() > 0)
+        .collect()
 }
 
 fn clips(crowd: &Crowd) -> u64 {
-    crowd.first_of_models().flat_map(|group| group.model.clips()).map(Clip::bytes).sum::<usize>() as u64
+    crowd
+        .first_of_models()
+        .flat_map(|group| group.model.clips())
+        .map(Clip::bytes)
+        .sum::<usize>() as u64
 }
 
 fn palettes(crowd: &Crowd) -> u64 {
@@ -82,7 +133,8 @@ fn palettes(crowd: &Crowd) -> u64 {
 
 fn meshes(crowd: &Crowd) -> u64 {
     let meshes = crowd.first_of_models().map(|group| group.model.mesh());
-    let bytes = meshes.map(|m| size_of_val(m.positions()) + size_of_val(m.normals()) + m.joints().len() * 6);
+    let bytes = meshes
+        .map(|m| size_of_val(m.positions()) + size_of_val(m.normals()) + m.joints().len() * 6);
     bytes.sum::<usize>() as u64
 }
 
@@ -104,7 +156,8 @@ mod tests {
         let crowd = |groups: &[usize]| {
             let mut crowd = Crowd::new();
             for &count in groups {
-                let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0)));
+                let instances =
+                    (0..count).map(|_| (IDENTITY_ROWS, Layer::looping(&model, 0, 0, 1.0)));
                 crowd.push_group(Arc::clone(&model), instances).unwrap();
             }
             crowd

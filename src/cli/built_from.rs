@@ -7,11 +7,21 @@ use git_version::git_version;
 use skinbench::harness::environment::Build;
 
 /// Commit with 40 digits, and whether tracked files differed from it; empty outside a git repository.
-const REVISION: &str =
-    git_version!(args = ["--always", "--abbrev=40", "--exclude=*", "--dirty=-modified"], fallback = "");
+const REVISION: &str = git_version!(
+    args = [
+        "--always",
+        "--abbrev=40",
+        "--exclude=*",
+        "--dirty=-modified"
+    ],
+    fallback = ""
+);
 
 /// Tag of the commit; empty if it has none.
-const TAG: &str = git_version!(args = ["--tags", "--exact-match", "--match=v*"], fallback = "");
+const TAG: &str = git_version!(
+    args = ["--tags", "--exact-match", "--match=v*"],
+    fallback = ""
+);
 
 /// The build that results record.
 pub fn built_from() -> Build {
@@ -34,7 +44,10 @@ mod tests {
         let build = built_from();
         assert_eq!(build.git_rev.is_some(), build.dirty.is_some());
         if let Some(commit) = build.git_rev {
-            assert!(commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit()), "{commit}");
+            assert!(
+                commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit()),
+                "{commit}"
+            );
         }
         assert_eq!(build.rustc.split('.').count(), 3, "{}", build.rustc);
     }

@@ -60,13 +60,21 @@ pub struct MachineArguments {
 }
 
 /// Parses a whole number that is not zero.
-pub fn positive<T: std::str::FromStr + Default + PartialOrd>(text: &str) -> Result<T, &'static str> {
-    text.parse().ok().filter(|number| *number > T::default()).ok_or("expected a whole number, 1 or more")
+pub fn positive<T: std::str::FromStr + Default + PartialOrd>(
+    text: &str,
+) -> Result<T, &'static str> {
+    text.parse()
+        .ok()
+        .filter(|number| *number > T::default())
+        .ok_or("expected a whole number, 1 or more")
 }
 
 /// Parses a time in seconds.
 pub fn seconds(text: &str) -> Result<f32, &'static str> {
-    text.parse().ok().filter(|time: &f32| time.is_finite()).ok_or("expected seconds, a finite number")
+    text.parse()
+        .ok()
+        .filter(|time: &f32| time.is_finite())
+        .ok_or("expected seconds, a finite number")
 }
 
 impl WorkloadArguments {
@@ -74,7 +82,11 @@ impl WorkloadArguments {
     pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {
         checked(&self.settings)?;
         let default = ["walkers".to_owned()];
-        let names = if self.scenes.is_empty() { &default[..] } else { &self.scenes };
+        let names = if self.scenes.is_empty() {
+            &default[..]
+        } else {
+            &self.scenes
+        };
         let load = |scene: Scene| -> anyhow::Result<Scene> {
             let scene = match &self.model {
                 Some(model) => scene.with_model(model).map_err(unknown_name)?,
@@ -82,7 +94,11 @@ impl WorkloadArguments {
             };
             Ok(scene.with(self.settings.clone()))
         };
-        let models: Vec<&str> = names.iter().map(String::as_str).filter(|name| Scene::is_model(name)).collect();
+        let models: Vec<&str> = names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| Scene::is_model(name))
+            .collect();
         let mut scenes = Vec::with_capacity(names.len());
         for name in names {
             if models.len() < 2 || !models.contains(&name.as_str()) {
@@ -114,9 +130,14 @@ pub fn checked(settings: &Settings) -> Result<(), UsageError> {
 /// The backends that match the patterns, in the registry's order; without a pattern all but variants.
 pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     if globs.is_empty() {
-        return Ok(REGISTRY.iter().filter(|entry| !entry.name.contains(':')).collect());
+        return Ok(REGISTRY
+            .iter()
+            .filter(|entry| !entry.name.contains(':'))
+            .collect());
     }
-    Ok(matching("backend", globs, &REGISTRY[..], |entry| entry.name)?)
+    Ok(matching("backend", globs, &REGISTRY[..], |entry| {
+        entry.name
+    })?)
 }
 
 /// Those of `all` whose names match one of the patterns, or all without a pattern, in their order. Each pattern must match
@@ -129,10 +150,14 @@ pub fn matching<'a, T>(
 ) -> Result<Vec<&'a T>, UsageError> {
     let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
     let names: Vec<&str> = all.iter().map(&name).collect();
-    if let Some(at) = patterns.iter().position(|pattern| !names.iter().any(|name| pattern.matches(name))) {
+    if let Some(at) = patterns
+        .iter()
+        .position(|pattern| !names.iter().any(|name| pattern.matches(name)))
+    {
         return Err(UsageError(wording::unknown(kind, &globs[at], &names)));
     }
-    let wanted = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
+    let wanted =
+        |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
     Ok(all.iter().filter(|one| wanted(name(one))).collect())
 }
 
@@ -142,7 +167,11 @@ pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
 }
 
 fn unknown_name(error: SceneError) -> anyhow::Error {
-    if error.is_unknown { UsageError(error.to_string()).into() } else { error.into() }
+    if error.is_unknown {
+        UsageError(error.to_string()).into()
+    } else {
+        error.into()
+    }
 }
 
 /// The backend of exactly this name.
@@ -160,9 +189,15 @@ pub fn memory() -> u64 {
 
 /// Builds scenes; refuses those that do not fit in memory before anything is written.
 pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
-    let scenes = scenes.iter().map(|scene| Ok(scene.build(memory())?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let scenes = scenes
+        .iter()
+        .map(|scene| Ok(scene.build(memory())?))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     for scene in &scenes {
-        scene.remarks.iter().for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
+        scene
+            .remarks
+            .iter()
+            .for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
     }
     Ok(scenes)
 }
@@ -171,15 +206,17 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
 /// to a processor: unpinned threads sometimes shared a processor for a whole frame while another was idle.
 fn pool(threads: Option<usize>) -> rayon::ThreadPoolBuilder {
     let processors = core_affinity::get_core_ids().unwrap_or_default();
-    rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).start_handler(move |thread| {
-        if rayon::current_num_threads() != processors.len() {
-            return;
-        }
-        if let Some(processor) = processors.get(thread) {
-            // If the system refuses, the thread stays unpinned.
-            core_affinity::set_for_current(*processor);
-        }
-    })
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .start_handler(move |thread| {
+            if rayon::current_num_threads() != processors.len() {
+                return;
+            }
+            if let Some(processor) = processors.get(thread) {
+                // If the system refuses, the thread stays unpinned.
+                core_affinity::set_for_current(*processor);
+            }
+        })
 }
 
 impl MachineArguments {
@@ -187,7 +224,11 @@ impl MachineArguments {
     pub fn open(&self) -> anyhow::Result<Context> {
         let host = self.host_context()?;
         let asked = self.require.is_some() || self.adapter.is_some();
-        if self.without_adapter && !asked { Ok(host) } else { self.with_adapter(host, self.require.is_some()) }
+        if self.without_adapter && !asked {
+            Ok(host)
+        } else {
+            self.with_adapter(host, self.require.is_some())
+        }
     }
 
     /// Creates the backend, and opens an adapter only if the backend needs one.
@@ -207,7 +248,10 @@ impl MachineArguments {
         if let (Some(most), Err(error)) = (self.threads.iter().max(), pool) {
             return Err(error).with_context(|| format!("--threads {most}"));
         }
-        Ok(Context { isa, ..Context::default() })
+        Ok(Context {
+            isa,
+            ..Context::default()
+        })
     }
 
     /// One context per requested thread count.
@@ -216,7 +260,12 @@ impl MachineArguments {
             [] | [_] => Ok(vec![context.clone()]),
             counts => counts
                 .iter()
-                .map(|&count| Ok(Context { threads: Threads::new(count as usize)?, ..context.clone() }))
+                .map(|&count| {
+                    Ok(Context {
+                        threads: Threads::new(count as usize)?,
+                        ..context.clone()
+                    })
+                })
                 .collect(),
         }
     }
@@ -225,11 +274,16 @@ impl MachineArguments {
     #[cfg(feature = "gpu")]
     pub fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
         match skinbench::gpu::Gpu::open(self.adapter.as_deref()) {
-            Ok(gpu) => Ok(Context { gpu: Some(gpu), ..host }),
+            Ok(gpu) => Ok(Context {
+                gpu: Some(gpu),
+                ..host
+            }),
             Err(error) if self.adapter.is_some() => bail!(error),
             Err(error) if required => bail!("{error}; {ADAPTER_HINT}"),
             Err(error) => {
-                eprintln!("note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}");
+                eprintln!(
+                    "note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}"
+                );
                 Ok(host)
             }
         }
@@ -248,10 +302,17 @@ impl MachineArguments {
 /// Sets the clock of the stages on the device, if there is one, and says so if it is not the usual one.
 #[cfg(feature = "gpu")]
 pub fn choose_clock(context: &Context, choice: ClockChoice) -> anyhow::Result<()> {
-    let Some(gpu) = &context.gpu else { return Ok(()) };
-    let fault = gpu.choose_clock(choice).with_context(|| format!("--clock {}", choice.name()))?;
+    let Some(gpu) = &context.gpu else {
+        return Ok(());
+    };
+    let fault = gpu
+        .choose_clock(choice)
+        .with_context(|| format!("--clock {}", choice.name()))?;
     if let Some(fault) = fault {
-        eprintln!("note: {fault}: stages on {} are timed by the clock `fenced`", gpu.adapter.summary.name);
+        eprintln!(
+            "note: {fault}: stages on {} are timed by the clock `fenced`",
+            gpu.adapter.summary.name
+        );
     }
     Ok(())
 }
@@ -268,7 +329,8 @@ const ADAPTER_HINT: &str = "a software adapter is in the package mesa-vulkan-dri
 
 /// The session that begins now, for `environment.json`.
 pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<Session> {
-    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build).context("cannot read this binary")?;
+    let program = Program::running(env!("CARGO_PKG_VERSION"), &environment.build)
+        .context("cannot read this binary")?;
     Ok(Session::begin(program, environment, context.isa))
 }
 
@@ -315,15 +377,30 @@ mod tests {
         let processors = || core_affinity::get_core_ids().unwrap();
         let of_threads = |threads| pool(threads).build().unwrap().broadcast(|_| processors());
         let all = processors();
-        assert_eq!(of_threads(Some(all.len())), all.iter().map(|own| vec![*own]).collect::<Vec<_>>());
-        assert_eq!(of_threads(Some(all.len() + 1)), vec![all.clone(); all.len() + 1], "more threads than processors");
+        assert_eq!(
+            of_threads(Some(all.len())),
+            all.iter().map(|own| vec![*own]).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            of_threads(Some(all.len() + 1)),
+            vec![all.clone(); all.len() + 1],
+            "more threads than processors"
+        );
     }
 
     #[test]
     fn only_finite_times_and_positive_numbers_are_accepted() {
         assert_eq!(seconds("-0.5"), Ok(-0.5));
-        assert!(["NaN", "inf", "1e39", "x", ""].iter().all(|text| seconds(text).is_err()));
+        assert!(
+            ["NaN", "inf", "1e39", "x", ""]
+                .iter()
+                .all(|text| seconds(text).is_err())
+        );
         assert_eq!(positive::<u32>("7"), Ok(7));
-        assert!(["0", "-1", "1.5", "4294967296", ""].iter().all(|text| positive::<u32>(text).is_err()));
+        assert!(
+            ["0", "-1", "1.5", "4294967296", ""]
+                .iter()
+                .all(|text| positive::<u32>(text).is_err())
+        );
     }
 }

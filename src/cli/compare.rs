@@ -27,8 +27,16 @@ pub struct Arguments {
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim_end().parse::<f64>().ok();
-    number.filter(|n| n.is_finite() && *n >= 0.0).map(|n| n / 1e2).ok_or("expected a percentage, such as 5%")
+    let number = text
+        .strip_suffix('%')
+        .unwrap_or(text)
+        .trim_end()
+        .parse::<f64>()
+        .ok();
+    number
+        .filter(|n| n.is_finite() && *n >= 0.0)
+        .map(|n| n / 1e2)
+        .ok_or("expected a percentage, such as 5%")
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -37,22 +45,40 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let comparison = compare(&base, &new);
     if comparison.compared() == 0 {
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-        for why in comparison.rows.iter().filter_map(|row| row.ratio.as_ref().err()) {
+        for why in comparison
+            .rows
+            .iter()
+            .filter_map(|row| row.ratio.as_ref().err())
+        {
             *reasons.entry(why).or_default() += 1;
         }
-        let why: Vec<_> = reasons.iter().map(|(why, count)| format!("{why} ({count} rows)")).collect();
+        let why: Vec<_> = reasons
+            .iter()
+            .map(|(why, count)| format!("{why} ({count} rows)"))
+            .collect();
         bail!("nothing can be compared: {}", why.join("; "));
     }
     say(comparison::text(&comparison, !arguments.changed))?;
-    let Some(limit) = arguments.fail_above else { return Ok(Exit::Done) };
+    let Some(limit) = arguments.fail_above else {
+        return Ok(Exit::Done);
+    };
     let (beyond, limit) = (comparison.beyond(limit).len(), limit * 1e2);
     if !comparison.failed.is_empty() {
-        say(format_args!("failed in the new results: {}\n", comparison.failed.join("; ")))?;
+        say(format_args!(
+            "failed in the new results: {}\n",
+            comparison.failed.join("; ")
+        ))?;
     }
     if beyond > 0 {
-        say(format_args!("{beyond} rows are slower by more than {limit} % for certain\n"))?;
+        say(format_args!(
+            "{beyond} rows are slower by more than {limit} % for certain\n"
+        ))?;
     }
-    Ok(if beyond > 0 || !comparison.failed.is_empty() { Exit::Regression } else { Exit::Done })
+    Ok(if beyond > 0 || !comparison.failed.is_empty() {
+        Exit::Regression
+    } else {
+        Exit::Done
+    })
 }
 
 /// Reads results; reports unusable parts on stderr.

@@ -20,8 +20,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let [model, clips @ .., out] = &arguments.files[..] else {
         return Err(UsageError("expected a model and the .glb file to write".into()).into());
     };
-    if !out.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb")) {
-        return Err(UsageError(format!("{}: expected a file that ends in .glb to write", out.display())).into());
+    if !out
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
+    {
+        return Err(UsageError(format!(
+            "{}: expected a file that ends in .glb to write",
+            out.display()
+        ))
+        .into());
     }
     let bytes = glb::to_glb(&load(model, clips)?)?;
     write_file(out, |file| file.write_all(&bytes))?;
@@ -31,7 +38,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn load(model: &Path, clips: &[PathBuf]) -> anyhow::Result<Model> {
     match model.to_str() {
         Some(name) if BUILT_IN_MODELS.contains(&name) && clips.is_empty() => {
-            ModelSource::from_name(name).load().map_err(|error| anyhow!(error))
+            ModelSource::from_name(name)
+                .load()
+                .map_err(|error| anyhow!(error))
         }
         _ => Ok(asset::load_with(model, clips)?),
     }

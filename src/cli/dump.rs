@@ -40,14 +40,22 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let host = arguments.machine.host_context()?;
-    let mut model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
+    let mut model = ModelSource::from_name(&arguments.model)
+        .load()
+        .map_err(|error| anyhow!(error))?;
     if let Some(rotation) = &arguments.rotation {
-        let blend = if rotation == "slerp" { RotationBlend::Slerp } else { RotationBlend::Nlerp };
+        let blend = if rotation == "slerp" {
+            RotationBlend::Slerp
+        } else {
+            RotationBlend::Nlerp
+        };
         model = model.with_rotation_blend(blend);
     }
     let clip = match &arguments.clip {
         None => REST,
-        Some(name) => find_clip(&model, name).map_err(|error| anyhow!("{}: {error}", arguments.model))?,
+        Some(name) => {
+            find_clip(&model, name).map_err(|error| anyhow!("{}: {error}", arguments.model))?
+        }
     };
     let layer = Layer::held(clip, arguments.time.unwrap_or(0.0));
     let mut crowd = Crowd::new();
@@ -55,9 +63,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
     let context = arguments.machine.open_for(entry, host)?;
     let backend = entry.create(&context)?;
-    let (mut backend, mut arena) =
-        single::prepare(&*backend, &context, &crowd, &Job::default(), None, common::memory()).context(entry.name)?;
-    let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
+    let (mut backend, mut arena) = single::prepare(
+        &*backend,
+        &context,
+        &crowd,
+        &Job::default(),
+        None,
+        common::memory(),
+    )
+    .context(entry.name)?;
+    let mut frame = FrameInput {
+        crowd: &crowd,
+        tick: 0,
+        arena: &mut arena,
+    };
     let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
     ticket.finish()?;
     let mut vertices = Vec::new();
@@ -77,17 +96,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn write_csv(out: &mut dyn Write, mesh: &Mesh, vertices: &[[f32; 6]]) -> io::Result<()> {
     let primitives = mesh.primitives();
     let mut rows: Vec<_> = mesh.sources().iter().zip(vertices).collect();
-    rows.retain(|(source, _)| source.vertex < primitives[source.primitive as usize].dumped_vertices);
+    rows.retain(|(source, _)| {
+        source.vertex < primitives[source.primitive as usize].dumped_vertices
+    });
     rows.sort_by_key(|(source, _)| **source);
     let number = |next: &mut u32, dumped: bool| {
         *next += u32::from(dumped);
         Some(*next - u32::from(dumped))
     };
-    let numbers: Vec<u32> = primitives.iter().map(|p| p.dumped_vertices > 0).scan(0, number).collect();
+    let numbers: Vec<u32> = primitives
+        .iter()
+        .map(|p| p.dumped_vertices > 0)
+        .scan(0, number)
+        .collect();
     writeln!(out, "primitive,vertex,px,py,pz,nx,ny,nz")?;
     for (source, [px, py, pz, nx, ny, nz]) in rows {
         let primitive = source.primitive as usize;
-        write!(out, "{},{},{px:.8e},{py:.8e},{pz:.8e},", numbers[primitive], source.vertex)?;
+        write!(
+            out,
+            "{},{},{px:.8e},{py:.8e},{pz:.8e},",
+            numbers[primitive], source.vertex
+        )?;
         if primitives[primitive].has_normals {
             writeln!(out, "{nx:.8e},{ny:.8e},{nz:.8e}")?;
         } else {

@@ -35,15 +35,31 @@ struct Inspected {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let start = Instant::now();
-    let model = ModelSource::from_name(&arguments.model).load().map_err(|error| anyhow!(error))?;
+    let model = ModelSource::from_name(&arguments.model)
+        .load()
+        .map_err(|error| anyhow!(error))?;
     let inspection = Inspection::new(&model, start.elapsed());
-    let clip_sizes = arguments.clips.then(|| ClipSizes::new(&model)).transpose().map_err(|error| anyhow!(error))?;
+    let clip_sizes = arguments
+        .clips
+        .then(|| ClipSizes::new(&model))
+        .transpose()
+        .map_err(|error| anyhow!(error))?;
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &Inspected { inspection, clip_sizes })?;
+        serde_json::to_writer_pretty(
+            &mut out,
+            &Inspected {
+                inspection,
+                clip_sizes,
+            },
+        )?;
         writeln!(out)?;
     } else {
-        write!(out, "{inspection}{}", clip_sizes.map_or(String::new(), |sizes| sizes.to_string()))?;
+        write!(
+            out,
+            "{inspection}{}",
+            clip_sizes.map_or(String::new(), |sizes| sizes.to_string())
+        )?;
     }
     Ok(Exit::Done)
 }

@@ -58,7 +58,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .iter()
             .map(|&(name, text)| SceneChoice {
                 name,
-                summary: text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']),
+                summary: text
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .trim_start_matches(['#', ' ']),
             })
             .collect(),
         models: &BUILT_IN_MODELS,
@@ -79,7 +83,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn backend(entry: &BackendEntry) -> BackendChoice {
     let abilities = entry.abilities();
     // Two parts of a backend may lack the same.
-    let lacks: IndexSet<String> = abilities.lacks.iter().map(|lack| lack.ability.to_string()).collect();
+    let lacks: IndexSet<String> = abilities
+        .lacks
+        .iter()
+        .map(|lack| lack.ability.to_string())
+        .collect();
     BackendChoice {
         name: entry.name,
         summary: entry.summary,
@@ -90,16 +98,32 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
 
 fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "backends")?;
-    for BackendChoice { name, summary, lacks, .. } in &choices.backends {
+    for BackendChoice {
+        name,
+        summary,
+        lacks,
+        ..
+    } in &choices.backends
+    {
         let none = if lacks.is_empty() { "" } else { "; no " };
         writeln!(out, "  {name:<26} {summary}{none}{}", lacks.join(", "))?;
     }
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
-        writeln!(out, "  none{}", if cfg!(feature = "gpu") { "" } else { ": this build has no GPU backends" })?;
+        writeln!(
+            out,
+            "  none{}",
+            if cfg!(feature = "gpu") {
+                ""
+            } else {
+                ": this build has no GPU backends"
+            }
+        )?;
     }
     for adapter in &choices.adapters {
-        let AdapterSummary { index, api, driver, .. } = adapter;
+        let AdapterSummary {
+            index, api, driver, ..
+        } = adapter;
         writeln!(out, "  {index} {}, {api}, {driver}", adapter.label())?;
     }
     writeln!(out, "scenes")?;
@@ -107,8 +131,19 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {name:<16} {summary}")?;
     }
     writeln!(out, "models")?;
-    choices.models.iter().try_for_each(|name| writeln!(out, "  {name}"))?;
+    choices
+        .models
+        .iter()
+        .try_for_each(|name| writeln!(out, "  {name}"))?;
     writeln!(out, "threads\n  {}", choices.threads)?;
-    let Choices { instruction_set, instruction_sets, .. } = choices;
-    writeln!(out, "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)", instruction_sets.join(", "))
+    let Choices {
+        instruction_set,
+        instruction_sets,
+        ..
+    } = choices;
+    writeln!(
+        out,
+        "instruction set\n  {instruction_set} (of {}; {VARIABLE} chooses)",
+        instruction_sets.join(", ")
+    )
 }

@@ -40,7 +40,10 @@ use std::process::ExitCode;
 
 /// Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
 #[derive(Debug, Parser)]
-#[command(version, after_help = "Without a command: measures a thousand walkers with all backends but variants.")]
+#[command(
+    version,
+    after_help = "Without a command: measures a thousand walkers with all backends but variants."
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -70,7 +73,9 @@ enum Command {
 impl Cli {
     /// Runs the command of the arguments; without a command, `run` with its defaults.
     pub fn run(self) -> anyhow::Result<Exit> {
-        let Some(command) = self.command else { return Self::parse_from(["skinbench", "run"]).run() };
+        let Some(command) = self.command else {
+            return Self::parse_from(["skinbench", "run"]).run();
+        };
         match command {
             Command::Run(arguments) => run::run(&arguments),
             Command::Verify(arguments) => verify::run(&arguments),
@@ -100,23 +105,36 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Err(error) => error,
     };
     let closed_pipe = |e: &(dyn std::error::Error + 'static)| {
-        e.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+        e.downcast_ref::<io::Error>()
+            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     };
     if error.chain().any(closed_pipe) {
         return Exit::Done.into();
     }
     eprintln!("error: {}", one_line(&format!("{error:#}"), usize::MAX));
-    if error.is::<UsageError>() { Exit::Usage.into() } else { Exit::Error.into() }
+    if error.is::<UsageError>() {
+        Exit::Usage.into()
+    } else {
+        Exit::Error.into()
+    }
 }
 
 /// Prints clap's output: help and version as they are, errors as one line.
 pub fn report_usage(error: &clap::Error) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
         return error.print().map_or(Exit::Error, |()| Exit::Done).into();
     }
     let text = error.to_string();
-    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let said: Vec<_> = said.filter(|line| !line.starts_with("For more information")).collect();
+    let said = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<_> = said
+        .filter(|line| !line.starts_with("For more information"))
+        .collect();
     eprintln!("{}", one_line(&said.join(" "), usize::MAX));
     Exit::Usage.into()
 }

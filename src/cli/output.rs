@@ -7,14 +7,19 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file that is either complete or absent.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+pub fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
     whole::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Prints text on stdout, without characters that control a terminal: results and peers of others have a say in it. A
 /// pipe that is closed at the other end is no error: the work and its verdict do not depend on a reader.
 pub fn say(text: impl Display) -> io::Result<()> {
-    let plain = text.to_string().replace(|c: char| c.is_control() && c != '\n', " ");
+    let plain = text
+        .to_string()
+        .replace(|c: char| c.is_control() && c != '\n', " ");
     match io::stdout().lock().write_all(plain.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,

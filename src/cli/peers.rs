@@ -51,10 +51,16 @@ fn our_backends(argument: Arg) -> Arg {
 
 /// An argument with another default than that of `run`, which ends its help.
 fn with_default(argument: Arg, default: &'static str) -> Arg {
-    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = argument
+        .get_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let about = help.split("; default: ").next().unwrap_or_default();
     let help = format!("{about}; default: {default}");
-    argument.default_value(default).hide_default_value(true).help(help)
+    argument
+        .default_value(default)
+        .hide_default_value(true)
+        .help(help)
 }
 
 #[derive(Debug, Args)]
@@ -69,19 +75,29 @@ struct Selection {
 
 impl Selection {
     fn manifests(&self) -> anyhow::Result<Vec<Manifest>> {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let builds = target.join("peers");
         let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "toml");
-        let (files, patterns): (Vec<String>, Vec<String>) = self.peers.iter().cloned().partition(is_file);
-        let found = files.iter().map(|file| Manifest::read(Path::new(file), &builds));
+        let (files, patterns): (Vec<String>, Vec<String>) =
+            self.peers.iter().cloned().partition(is_file);
+        let found = files
+            .iter()
+            .map(|file| Manifest::read(Path::new(file), &builds));
         let mut found: Vec<Manifest> = found.collect::<Result<_, _>>().map_err(UsageError)?;
         if found.is_empty() || !patterns.is_empty() {
             let all = peers::find(&self.folder, &builds).map_err(UsageError)?;
             let wanted = common::matching("peer", &patterns, &all, |manifest| &manifest.name)?;
             found.extend(wanted.into_iter().cloned());
         }
-        if let Some(at) = (1..found.len()).find(|&at| found[..at].iter().any(|other| other.name == found[at].name)) {
-            return Err(UsageError(format!("two peers are called {}; expected one", found[at].name)).into());
+        if let Some(at) = (1..found.len())
+            .find(|&at| found[..at].iter().any(|other| other.name == found[at].name))
+        {
+            return Err(UsageError(format!(
+                "two peers are called {}; expected one",
+                found[at].name
+            ))
+            .into());
         }
         Ok(found)
     }
@@ -89,10 +105,14 @@ impl Selection {
     /// The selected manifests, without engines that were not named.
     fn without_engines(&self) -> anyhow::Result<Vec<Manifest>> {
         let all = self.manifests()?.into_iter();
-        let (engines, others): (Vec<Manifest>, Vec<Manifest>) = all.partition(|m| m.engine && self.peers.is_empty());
+        let (engines, others): (Vec<Manifest>, Vec<Manifest>) =
+            all.partition(|m| m.engine && self.peers.is_empty());
         if !engines.is_empty() {
             let names: Vec<&str> = engines.iter().map(|engine| &engine.name[..]).collect();
-            eprintln!("note: left out, as engines that were not named with -p: {}", names.join(", "));
+            eprintln!(
+                "note: left out, as engines that were not named with -p: {}",
+                names.join(", ")
+            );
         }
         Ok(others)
     }
@@ -116,10 +136,24 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     match arguments.verb {
         Verb::List(selection) => {
             for manifest in selection.manifests()? {
-                let Manifest { name, summary, owner, version, licence, settings, .. } = &manifest;
-                let state = if manifest.is_built() { "ready" } else { "not built yet" };
+                let Manifest {
+                    name,
+                    summary,
+                    owner,
+                    version,
+                    licence,
+                    settings,
+                    ..
+                } = &manifest;
+                let state = if manifest.is_built() {
+                    "ready"
+                } else {
+                    "not built yet"
+                };
                 let state = manifest.lack().unwrap_or_else(|| state.into());
-                say(format_args!("{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"))?;
+                say(format_args!(
+                    "{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"
+                ))?;
             }
             Ok(Exit::Done)
         }
@@ -133,11 +167,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             }
             Ok(exit)
         }
-        Verb::Verify { selection, mut arguments } => {
+        Verb::Verify {
+            selection,
+            mut arguments,
+        } => {
             arguments.workload.add(selection.entries()?);
             verify::run(&arguments)
         }
-        Verb::Run { selection, mut arguments } => {
+        Verb::Run {
+            selection,
+            mut arguments,
+        } => {
             arguments.workload.add(selection.entries()?);
             arguments.workload.settings.passes = Some(0);
             run::run(&arguments)

@@ -29,13 +29,24 @@ impl Progress {
     /// Progress over scenes with these names; hidden under NO_COLOR or if stderr is no terminal.
     pub fn new<'a>(scenes: impl IntoIterator<Item = &'a String>) -> Self {
         let scenes: Vec<String> = scenes.into_iter().cloned().collect();
-        let shown =
-            std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let shown = std::io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let all = MultiProgress::with_draw_target(target);
         let bar = all.add(ProgressBar::new(scenes.len() as u64 * STEPS));
         set_style(&bar, "{wide_msg} {bar:24} {percent:>3} %  {eta:>4} left");
-        Self { all, bar, backends: IndexMap::new(), verdict: None, scenes, scene: 0 }
+        Self {
+            all,
+            bar,
+            backends: IndexMap::new(),
+            verdict: None,
+            scenes,
+            scene: 0,
+        }
     }
 
     /// Returns whether anybody can see it.
@@ -69,7 +80,12 @@ impl Progress {
     }
 
     fn clear_lines(&mut self) {
-        for line in self.backends.drain(..).map(|(_, line)| line).chain(self.verdict.take()) {
+        for line in self
+            .backends
+            .drain(..)
+            .map(|(_, line)| line)
+            .chain(self.verdict.take())
+        {
             line.finish_and_clear();
             self.all.remove(&line);
         }
@@ -77,17 +93,28 @@ impl Progress {
 
     fn set_line(&mut self, backend: &str, text: &str) {
         let below = 1 + self.backends.len();
-        let bar = self.backends.entry(backend.to_owned()).or_insert_with(|| self.all.insert(below, line()));
+        let bar = self
+            .backends
+            .entry(backend.to_owned())
+            .or_insert_with(|| self.all.insert(below, line()));
         bar.set_message(format!("{backend:NAME$} {text}"));
     }
 }
 
 impl Observer for Progress {
     fn progress(&mut self, step: &Step) {
-        self.show(format!("{}: {step}", self.scenes[self.scene]), self.scene as f64 + step.done);
+        self.show(
+            format!("{}: {step}", self.scenes[self.scene]),
+            self.scene as f64 + step.done,
+        );
         let Some(backend) = step.backend else { return };
-        let verified = step.parity.map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
-        self.set_line(backend, &format!("{}{}", step.activity, verified.unwrap_or_default()));
+        let verified = step
+            .parity
+            .map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
+        self.set_line(
+            backend,
+            &format!("{}{}", step.activity, verified.unwrap_or_default()),
+        );
     }
 
     fn interrupted(&self) -> bool {

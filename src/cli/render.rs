@@ -64,35 +64,56 @@ enum ModeChoice {
 }
 
 fn degrees(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|v: &f64| v.is_finite()).ok_or("expected degrees, a finite number")
+    text.parse()
+        .ok()
+        .filter(|v: &f64| v.is_finite())
+        .ok_or("expected degrees, a finite number")
 }
 
 fn elevation(text: &str) -> Result<f64, &'static str> {
-    text.parse().ok().filter(|v: &f64| v.abs() <= 89.0).ok_or("expected degrees, -89 to 89")
+    text.parse()
+        .ok()
+        .filter(|v: &f64| v.abs() <= 89.0)
+        .ok_or("expected degrees, -89 to 89")
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
-    let settings = Settings { instances: arguments.instances, ..arguments.models.settings() };
+    let settings = Settings {
+        instances: arguments.instances,
+        ..arguments.models.settings()
+    };
     common::checked(&settings)?;
     let host = arguments.machine.host_context()?;
-    let mut scene = common::load_scene(&arguments.scene)?.with(settings).build(common::memory())?;
+    let mut scene = common::load_scene(&arguments.scene)?
+        .with(settings)
+        .build(common::memory())?;
     let camera = &mut scene.camera;
     camera.orbit = arguments.orbit.unwrap_or(camera.orbit);
     camera.elevation = arguments.elevation.unwrap_or(camera.elevation);
-    scene.resolution =
-        [arguments.width.unwrap_or(scene.resolution[0]), arguments.height.unwrap_or(scene.resolution[1])];
+    scene.resolution = [
+        arguments.width.unwrap_or(scene.resolution[0]),
+        arguments.height.unwrap_or(scene.resolution[1]),
+    ];
     let context = arguments.machine.with_adapter(host, true)?;
     let gpu = context.gpu.as_ref().context("no adapter")?;
-    let view_projection = scene.camera.picture_projection(&scene.crowd, scene.resolution, [0.0; 2]);
-    let mut view = View { view_projection, ..scene.view() };
+    let view_projection = scene
+        .camera
+        .picture_projection(&scene.crowd, scene.resolution, [0.0; 2]);
+    let mut view = View {
+        view_projection,
+        ..scene.view()
+    };
     if arguments.mode == ModeChoice::Wireframe {
         view.mode = frame::Mode::Wireframe;
     }
     let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd));
-    surfaces.notes.iter().for_each(|note| eprintln!("note: {note}"));
-    let (presenter, bytes) =
-        gpu.counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
+    surfaces
+        .notes
+        .iter()
+        .for_each(|note| eprintln!("note: {note}"));
+    let (presenter, bytes) = gpu
+        .counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;
     let backend = entry.create(&context)?;
     let (mut backend, mut arena) = single::prepare(
@@ -108,16 +129,28 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut timer = StageTimer::default();
     // Phases wrap, so ticks before the start are valid.
     let tick = (f64::from(arguments.time) * TICKS_PER_SECOND).round() as i64 as u32;
-    let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut arena };
+    let mut frame = FrameInput {
+        crowd: &scene.crowd,
+        tick,
+        arena: &mut arena,
+    };
     let ticket = backend.submit(&mut frame, &mut timer)?;
-    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer)?.finish()?;
+    ticket
+        .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)?
+        .finish()?;
     let framed = scene.camera.framed(&scene.crowd, scene.resolution);
     let ground = ground(&scene.crowd, framed.target, framed.radius);
     if arguments.mode == ModeChoice::Skeleton {
         presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?;
         presenter.draw_overlay(Beneath::Picture, &ground)?;
         let lines = single::skeletons(&mut *backend, &scene.crowd, tick)?;
-        presenter.draw_overlay(Beneath::Far, &Overlay { lines, ..Overlay::default() })?;
+        presenter.draw_overlay(
+            Beneath::Far,
+            &Overlay {
+                lines,
+                ..Overlay::default()
+            },
+        )?;
     } else {
         presenter.draw_overlay(Beneath::Picture, &ground)?;
     }

@@ -39,7 +39,8 @@ enum ReportFormat {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
     let recorded = || Recorded::read(&arguments.results)?.bounded();
-    let folder = |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
+    let folder =
+        |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
     match arguments.format.unwrap_or_else(|| by_ending(output)) {
         ReportFormat::Html => {
             let studies = Study::of_each_machine(recorded()?);
@@ -50,12 +51,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ReportFormat::Svg => {
             let study = of_one_machine(recorded()?);
             let folder = folder("--format svg writes a file for each chart")?;
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot create {}", folder.display()))?;
             for chart in charts(&study) {
-                write(Some(&folder.join(format!("{}.svg", chart.id))), &chart.file())?;
+                write(
+                    Some(&folder.join(format!("{}.svg", chart.id))),
+                    &chart.file(),
+                )?;
             }
         }
-        ReportFormat::Site => write_site(&arguments.results, folder("--format site writes a folder of pages")?)?,
+        ReportFormat::Site => write_site(
+            &arguments.results,
+            folder("--format site writes a folder of pages")?,
+        )?,
     }
     Ok(Exit::Done)
 }
@@ -68,7 +76,10 @@ fn of_one_machine(recorded: Recorded) -> Study {
 }
 
 fn by_ending(output: Option<&Path>) -> ReportFormat {
-    match output.and_then(Path::extension).and_then(|ending| ending.to_str()) {
+    match output
+        .and_then(Path::extension)
+        .and_then(|ending| ending.to_str())
+    {
         Some("md") => ReportFormat::Md,
         None if output.is_some_and(names_folder) => ReportFormat::Site,
         _ => ReportFormat::Html,
@@ -84,29 +95,48 @@ fn names_folder(path: &Path) -> bool {
 fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     let mut bundles = Vec::new();
     for path in paths {
-        if path.is_dir() { bundles.extend(bundles_in(path)?) } else { bundles.push(path.clone()) }
+        if path.is_dir() {
+            bundles.extend(bundles_in(path)?)
+        } else {
+            bundles.push(path.clone())
+        }
     }
     bundles.sort();
     bundles.dedup();
     if bundles.is_empty() {
-        bail!("no bundle in {}; expected files that `skinbench submit` wrote", paths[0].display());
+        bail!(
+            "no bundle in {}; expected files that `skinbench submit` wrote",
+            paths[0].display()
+        );
     }
     let mut submissions: Vec<Submission> = Vec::new();
     for path in &bundles {
-        let own = submission(path, Bundle::read(path).with_context(|| path.display().to_string())?)?;
+        let own = submission(
+            path,
+            Bundle::read(path).with_context(|| path.display().to_string())?,
+        )?;
         if own.name == "index" || submissions.iter().any(|other| other.name == own.name) {
-            bail!("{}: another page of the site is called {}", path.display(), own.name);
+            bail!(
+                "{}: another page of the site is called {}",
+                path.display(),
+                own.name
+            );
         }
         submissions.push(own);
         if let Some(excess) = site::excess(&submissions) {
             bail!("{}: {excess}", path.display());
         }
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     for (submission, bundle) in submissions.iter().zip(&bundles) {
-        write(Some(&folder.join(format!("{}.html", submission.name))), &html::page(&submission.checked.studies))?;
+        write(
+            Some(&folder.join(format!("{}.html", submission.name))),
+            &html::page(&submission.checked.studies),
+        )?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
-        let mut bundle = regular_file::open(bundle).with_context(|| format!("cannot read {}", bundle.display()))?;
+        let mut bundle = regular_file::open(bundle)
+            .with_context(|| format!("cannot read {}", bundle.display()))?;
         // The site may be written to the folder of the bundles.
         write_file(&copy, |file| io::copy(&mut bundle, file).map(|_| ()))?;
     }
@@ -116,9 +146,15 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
 
 /// The bundles of a folder, in any order.
 pub fn bundles_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let files = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    Ok(files.into_iter().filter(|file| file.to_string_lossy().ends_with(ENDING)).collect())
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let files = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<_>>>()?;
+    Ok(files
+        .into_iter()
+        .filter(|file| file.to_string_lossy().ends_with(ENDING))
+        .collect())
 }
 
 /// The submission of a bundle from a path; an error if its check finds a fault.
@@ -129,7 +165,11 @@ pub fn submission(path: &Path, bundle: Bundle) -> anyhow::Result<Submission> {
         bail!("{}: {fault}", path.display());
     }
     let name = file.strip_suffix(ENDING).unwrap_or(&file).to_owned();
-    Ok(Submission { name, note: bundle.manifest.note, checked })
+    Ok(Submission {
+        name,
+        note: bundle.manifest.note,
+        checked,
+    })
 }
 
 fn write(output: Option<&Path>, text: &str) -> anyhow::Result<()> {

@@ -32,7 +32,12 @@ pub struct Arguments {
     sustain: Option<Duration>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
     /// their own), or fences where timestamps fail a check at the start (auto)
-    #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "timestamps|fenced|auto",
+        default_value = "auto",
+        hide_default_value = true
+    )]
     clock: ClockChoice,
     /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)
     #[arg(long)]
@@ -49,7 +54,9 @@ pub struct Arguments {
 
 /// Parses a time of at most a day.
 fn sustain(text: &str) -> Result<Duration, &'static str> {
-    let time = humantime::parse_duration(text).ok().filter(|time| !time.is_zero() && *time <= LONGEST);
+    let time = humantime::parse_duration(text)
+        .ok()
+        .filter(|time| !time.is_zero() && *time <= LONGEST);
     time.ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
 }
 
@@ -93,12 +100,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = arguments.workload.backends()?;
     let scenes = arguments.workload.scenes()?;
     distinct("scenes are called", scenes.iter().map(|scene| &scene.name))?;
-    distinct("counts of --threads are", &arguments.workload.machine.threads)?;
+    distinct(
+        "counts of --threads are",
+        &arguments.workload.machine.threads,
+    )?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
     common::choose_clock(&context, arguments.clock)?;
     let environment = Environment::collect(built_from(), &context);
-    let folder = arguments.results.clone().unwrap_or_else(|| default_folder(&environment));
+    let folder = arguments
+        .results
+        .clone()
+        .unwrap_or_else(|| default_folder(&environment));
     let mut results = Results::create(&folder, common::session(&environment, &context)?)?;
     common::watch_for_interruption()?;
     if arguments.counters
@@ -108,7 +121,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 
     let contexts = arguments.workload.machine.thread_counts(&context)?;
-    let runs: Vec<_> = scenes.iter().flat_map(|scene| contexts.iter().map(move |context| (scene, context))).collect();
+    let runs: Vec<_> = scenes
+        .iter()
+        .flat_map(|scene| contexts.iter().map(move |context| (scene, context)))
+        .collect();
     let mut progress = Progress::new(runs.iter().map(|(scene, _)| &scene.name));
     let mut all = Vec::new();
     for (scene, context) in runs {
@@ -118,7 +134,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             1 => environment.run_id.clone(),
             _ => format!("{}.{threads}", environment.run_id),
         };
-        let environment = Environment { threads, run_id, ..environment.clone() };
+        let environment = Environment {
+            threads,
+            run_id,
+            ..environment.clone()
+        };
         let options = RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
@@ -131,12 +151,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         };
         let cannot_write = || format!("cannot write to {}", folder.display());
         let hosts = Host::measure_all(context.isa, &context.threads);
-        let limits = hosts.iter().map(|host| LimitsRow::new(&environment, scene, context.isa, host));
+        let limits = hosts
+            .iter()
+            .map(|host| LimitsRow::new(&environment, scene, context.isa, host));
         results.write_limits(limits).with_context(cannot_write)?;
         let measured = MeasuredScene::new(&environment, scene);
-        let mut recorder =
-            Recorder { measured, results: &mut results, progress: &mut progress, shown: Vec::new(), first: None };
-        let outcomes = run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
+        let mut recorder = Recorder {
+            measured,
+            results: &mut results,
+            progress: &mut progress,
+            shown: Vec::new(),
+            first: None,
+        };
+        let outcomes =
+            run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let first = recorder.first.take();
         let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card);
         if let Some(first) = first {
@@ -149,20 +177,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         }
     }
     drop(progress);
-    results.end().with_context(|| format!("cannot write to {}", folder.display()))?;
+    results
+        .end()
+        .with_context(|| format!("cannot write to {}", folder.display()))?;
     if let Some(warning) = warnings::of_machine() {
         say(format_args!("warning: {warning}\n"))?;
     }
-    say(format_args!("results: {}\n", results.summary_path().display()))?;
+    say(format_args!(
+        "results: {}\n",
+        results.summary_path().display()
+    ))?;
     Ok(common::exit(all.iter().map(|o| o.status)))
 }
 
 /// Checks that nothing repeats that tells rows of the results apart.
-fn distinct<T: Display + PartialEq>(what: &str, all: impl IntoIterator<Item = T>) -> Result<(), UsageError> {
+fn distinct<T: Display + PartialEq>(
+    what: &str,
+    all: impl IntoIterator<Item = T>,
+) -> Result<(), UsageError> {
     let mut known = Vec::new();
     for next in all {
         if known.contains(&next) {
-            return Err(UsageError(format!("two {what} {next}; expected each once, or two runs")));
+            return Err(UsageError(format!(
+                "two {what} {next}; expected each once, or two runs"
+            )));
         }
         known.push(next);
     }
@@ -171,7 +209,11 @@ fn distinct<T: Display + PartialEq>(what: &str, all: impl IntoIterator<Item = T>
 
 /// The default folder, named after the time and the machine.
 fn default_folder(environment: &Environment) -> PathBuf {
-    let host: String = environment.host.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
+    let host: String = environment
+        .host
+        .chars()
+        .filter(|c| c.is_alphanumeric() || "-_.".contains(*c))
+        .collect();
     let moment = environment.utc.replace(":", "-");
     Path::new("skinbench-results").join(format!("{moment}-{host}").trim_end_matches('-'))
 }

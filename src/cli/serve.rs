@@ -58,11 +58,21 @@ struct Answer {
 
 impl Answer {
     fn html(text: String) -> Self {
-        Self { status: "200 OK", kind: "text/html; charset=utf-8", lines: "", body: text.into_bytes() }
+        Self {
+            status: "200 OK",
+            kind: "text/html; charset=utf-8",
+            lines: "",
+            body: text.into_bytes(),
+        }
     }
 
     fn text(status: &'static str, text: impl Into<String>) -> Self {
-        Self { status, kind: "text/plain; charset=utf-8", lines: "", body: text.into().into_bytes() }
+        Self {
+            status,
+            kind: "text/plain; charset=utf-8",
+            lines: "",
+            body: text.into().into_bytes(),
+        }
     }
 }
 
@@ -70,22 +80,50 @@ impl Answer {
 pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow::Result<Exit> {
     let mut collected = Vec::new();
     if let Some(folder) = folder {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
         for path in bundles_in(folder)? {
-            collected.push(submission(&path, Bundle::read(&path).with_context(|| path.display().to_string())?)?);
+            collected.push(submission(
+                &path,
+                Bundle::read(&path).with_context(|| path.display().to_string())?,
+            )?);
         }
     }
-    let listener = TcpListener::bind(address).with_context(|| format!("cannot serve at {address}"))?;
-    let host = if address.ip().is_unspecified() { own_address() } else { address.ip() };
-    let link = format!("https://{}/", SocketAddr::new(host, listener.local_addr()?.port()));
+    let listener =
+        TcpListener::bind(address).with_context(|| format!("cannot serve at {address}"))?;
+    let host = if address.ip().is_unspecified() {
+        own_address()
+    } else {
+        address.ip()
+    };
+    let link = format!(
+        "https://{}/",
+        SocketAddr::new(host, listener.local_addr()?.port())
+    );
     let config = Arc::new(certified(host)?);
-    let code = QrCode::new(&link)?.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
-    let results = if folder.is_some() { format!("results: {link}results\n") } else { String::new() };
-    say(format_args!("{code}\npage: {link}\n{results}Ctrl-C ends the server.\n"))?;
-    let room = Arc::new(Room { page, folder: folder.map(Path::to_owned), collected: Mutex::new(collected) });
+    let code = QrCode::new(&link)?
+        .render::<Dense1x2>()
+        .dark_color(Dense1x2::Light)
+        .light_color(Dense1x2::Dark)
+        .build();
+    let results = if folder.is_some() {
+        format!("results: {link}results\n")
+    } else {
+        String::new()
+    };
+    say(format_args!(
+        "{code}\npage: {link}\n{results}Ctrl-C ends the server.\n"
+    ))?;
+    let room = Arc::new(Room {
+        page,
+        folder: folder.map(Path::to_owned),
+        collected: Mutex::new(collected),
+    });
     for stream in listener.incoming() {
         // A telephone that goes away ends its own request only.
-        let (Ok(stream), config, room) = (stream, Arc::clone(&config), Arc::clone(&room)) else { continue };
+        let (Ok(stream), config, room) = (stream, Arc::clone(&config), Arc::clone(&room)) else {
+            continue;
+        };
         if Arc::strong_count(&room) > MOST_REQUESTS + 1 {
             continue;
         }
@@ -110,14 +148,19 @@ fn certified(host: IpAddr) -> anyhow::Result<ServerConfig> {
     let mut parameters = CertificateParams::new([host.to_string(), "localhost".into()])?;
     parameters.not_before = (SystemTime::now() - DAY).into();
     parameters.not_after = (SystemTime::now() + 30 * DAY).into();
-    parameters.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth);
+    parameters
+        .extended_key_usages
+        .push(ExtendedKeyUsagePurpose::ServerAuth);
     let key = KeyPair::generate()?;
     let certificate = parameters.self_signed(&key)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     Ok(ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))?)
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+        )?)
 }
 
 impl Room {
@@ -127,8 +170,14 @@ impl Room {
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut connection = StreamOwned::new(ServerConnection::new(config)?, stream);
         let answer = self.read(&mut connection);
-        let answer = answer.unwrap_or_else(|error| Answer::text("400 Bad Request", error.to_string()));
-        let Answer { status, kind, lines, body } = answer;
+        let answer =
+            answer.unwrap_or_else(|error| Answer::text("400 Bad Request", error.to_string()));
+        let Answer {
+            status,
+            kind,
+            lines,
+            body,
+        } = answer;
         write!(
             connection,
             "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{lines}Cache-Control: no-store\r\n\
@@ -157,20 +206,30 @@ impl Room {
             let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
             let mut request = httparse::Request::new(&mut lines);
             let httparse::Status::Complete(head) = request.parse(&bytes)? else {
-                anyhow::ensure!(bytes.len() < MOST_HEAD, "a request of more than {MOST_HEAD} bytes");
+                anyhow::ensure!(
+                    bytes.len() < MOST_HEAD,
+                    "a request of more than {MOST_HEAD} bytes"
+                );
                 more(&mut bytes)?;
                 continue;
             };
             let line = |name: &str| {
-                let found = request.headers.iter().find(|line| line.name.eq_ignore_ascii_case(name));
+                let found = request
+                    .headers
+                    .iter()
+                    .find(|line| line.name.eq_ignore_ascii_case(name));
                 found.and_then(|line| str::from_utf8(line.value).ok())
             };
             let path = request.path.unwrap_or_default();
             return Ok(match request.method {
                 Some("GET") => self.get(path),
                 // A page of another site cannot send this kind without asking first, and is never answered.
-                Some("POST") if path == "/bundle" && line("Content-Type") == Some("application/gzip") => {
-                    let Some(length) = line("Content-Length").and_then(|length| length.parse::<usize>().ok()) else {
+                Some("POST")
+                    if path == "/bundle" && line("Content-Type") == Some("application/gzip") =>
+                {
+                    let Some(length) =
+                        line("Content-Length").and_then(|length| length.parse::<usize>().ok())
+                    else {
                         return Ok(Answer::text("411 Length Required", "no length"));
                     };
                     if length > MOST_BYTES {
@@ -189,7 +248,10 @@ impl Room {
                     }
                     self.collect(&bytes[head..head + length])
                 }
-                _ => Answer::text("405 Method Not Allowed", "this server shows a page and collects bundles"),
+                _ => Answer::text(
+                    "405 Method Not Allowed",
+                    "this server shows a page and collects bundles",
+                ),
             });
         }
     }
@@ -199,19 +261,33 @@ impl Room {
             return Answer::html(self.page.clone());
         }
         // The page above is there while a bundle is checked, the results wait for it.
-        let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if path == "/results" && !collected.is_empty() {
-            return Answer { lines: "Refresh: 10\r\n", ..Answer::html(site::index(&collected)) };
+            return Answer {
+                lines: "Refresh: 10\r\n",
+                ..Answer::html(site::index(&collected))
+            };
         }
         for Submission { name, checked, .. } in collected.iter() {
             if path == format!("/{name}.html") {
                 return Answer::html(html::page(&checked.studies));
             }
             let file = format!("{name}{ENDING}");
-            if let Some(folder) = self.folder.as_ref().filter(|_| path.strip_prefix('/') == Some(&file))
+            if let Some(folder) = self
+                .folder
+                .as_ref()
+                .filter(|_| path.strip_prefix('/') == Some(&file))
                 && let Ok(body) = std::fs::read(folder.join(file))
             {
-                return Answer { status: "200 OK", kind: "application/gzip", lines: "", body };
+                return Answer {
+                    status: "200 OK",
+                    kind: "application/gzip",
+                    lines: "",
+                    body,
+                };
             }
         }
         Answer::text("404 Not Found", "nothing here (yet)")
@@ -221,10 +297,18 @@ impl Room {
     fn collect(&self, bytes: &[u8]) -> Answer {
         let refused = |what: String| Answer::text("422 Unprocessable Content", what);
         // One at a time: a check builds scenes again.
-        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(folder) = &self.folder else { return Answer::text("404 Not Found", "nothing is collected") };
+        let mut collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(folder) = &self.folder else {
+            return Answer::text("404 Not Found", "nothing is collected");
+        };
         if collected.len() >= MOST_BUNDLES {
-            return Answer::text("507 Insufficient Storage", format!("{MOST_BUNDLES} bundles are there already"));
+            return Answer::text(
+                "507 Insufficient Storage",
+                format!("{MOST_BUNDLES} bundles are there already"),
+            );
         }
         let digest = digest::of_bytes(bytes);
         let file = format!("browser-{}{ENDING}", &digest[..16]);
@@ -235,9 +319,18 @@ impl Room {
             Ok(_) => return refused("not measured by a page".into()),
             Err(error) => return refused(format!("{error:#}")),
         };
-        let runs = |own: &Submission| own.checked.sessions.iter().flat_map(|own| own.runs.clone()).collect::<Vec<_>>();
+        let runs = |own: &Submission| {
+            own.checked
+                .sessions
+                .iter()
+                .flat_map(|own| own.runs.clone())
+                .collect::<Vec<_>>()
+        };
         let own = runs(&new);
-        if collected.iter().any(|other| runs(other).iter().any(|run| own.contains(run))) {
+        if collected
+            .iter()
+            .any(|other| runs(other).iter().any(|run| own.contains(run)))
+        {
             return Answer::text("409 Conflict", "these results are there already");
         }
         let said = format!("{}: {}\n", path.display(), new.checked.studies[0].machine);
@@ -248,7 +341,10 @@ impl Room {
         }
         if let Err(error) = whole::write_new(&path, |file| file.write_all(bytes)) {
             collected.pop();
-            return Answer::text("500 Internal Server Error", format!("cannot store it: {error}"));
+            return Answer::text(
+                "500 Internal Server Error",
+                format!("cannot store it: {error}"),
+            );
         }
         match say(said) {
             Ok(()) => Answer::text("201 Created", "Checked and stored."),

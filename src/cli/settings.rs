@@ -4,7 +4,14 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use skinbench::scene::Settings;
 
 /// Settings that change neither models nor poses, and nothing that a picture shows.
-const OF_RUNS: [&str; 6] = ["instances", "passes", "output", "motion", "bounds", "sockets"];
+const OF_RUNS: [&str; 6] = [
+    "instances",
+    "passes",
+    "output",
+    "motion",
+    "bounds",
+    "sockets",
+];
 
 /// For each setting that was chosen its values, each in settings of its own. Axes are all settings, with any number of
 /// values; otherwise they are those of models, their poses and their vertices, with one value each.
@@ -22,14 +29,22 @@ pub type ModelArguments = SettingsArguments<false>;
 impl ModelArguments {
     /// The settings that were chosen.
     pub fn settings(&self) -> Settings {
-        self.0.iter().flatten().cloned().fold(Settings::default(), Settings::with)
+        self.0
+            .iter()
+            .flatten()
+            .cloned()
+            .fold(Settings::default(), Settings::with)
     }
 }
 
 /// The arguments of all settings, or of those of models.
 fn arguments(all: bool) -> Vec<Arg> {
     let command = Settings::augment_args(Command::new("settings"));
-    command.get_arguments().filter(|argument| all || !OF_RUNS.contains(&argument.get_id().as_str())).cloned().collect()
+    command
+        .get_arguments()
+        .filter(|argument| all || !OF_RUNS.contains(&argument.get_id().as_str()))
+        .cloned()
+        .collect()
 }
 
 fn is_switch(argument: &Arg) -> bool {
@@ -42,10 +57,16 @@ fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> 
     let long = format!("--{}", argument.get_long().unwrap_or(name));
     let words: Vec<String> = match is_switch(argument) {
         true => Vec::from_iter(matches.get_flag(name).then_some(long)),
-        false => matches.get_many(name).into_iter().flatten().map(|value: &String| format!("{long}={value}")).collect(),
+        false => matches
+            .get_many(name)
+            .into_iter()
+            .flatten()
+            .map(|value: &String| format!("{long}={value}"))
+            .collect(),
     };
     let parsed = |word| {
-        let own = Settings::augment_args(Command::new("settings")).try_get_matches_from(["settings", word])?;
+        let own = Settings::augment_args(Command::new("settings"))
+            .try_get_matches_from(["settings", word])?;
         Settings::from_arg_matches(&own)
     };
     words.iter().map(|word| parsed(word)).collect()
@@ -54,13 +75,22 @@ fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> 
 impl<const AXES: bool> Args for SettingsArguments<AXES> {
     fn augment_args(command: Command) -> Command {
         command.args(arguments(AXES).into_iter().map(|argument| {
-            let name = argument.get_value_names().into_iter().flatten().next().cloned().unwrap_or_default();
+            let name = argument
+                .get_value_names()
+                .into_iter()
+                .flatten()
+                .next()
+                .cloned()
+                .unwrap_or_default();
             let argument = match () {
                 _ if is_switch(&argument) => return argument,
                 _ if !AXES => argument,
                 // Values with commas of their own are given one by one.
                 _ if name.contains(',') => argument.value_delimiter(None).action(ArgAction::Append),
-                _ => argument.value_name(format!("{name},...")).value_delimiter(',').action(ArgAction::Append),
+                _ => argument
+                    .value_name(format!("{name},..."))
+                    .value_delimiter(',')
+                    .action(ArgAction::Append),
             };
             argument.value_parser(clap::value_parser!(String))
         }))
@@ -98,12 +128,30 @@ mod tests {
 
     #[test]
     fn values_of_an_axis_are_taken_once_and_instances_rise() {
-        let words = ["sweep", "--instances", "100,10,10,1000", "--passes", "2,0,2", "--bounds"];
-        let matches = AxisArguments::augment_args(Command::new("sweep")).try_get_matches_from(words).unwrap();
+        let words = [
+            "sweep",
+            "--instances",
+            "100,10,10,1000",
+            "--passes",
+            "2,0,2",
+            "--bounds",
+        ];
+        let matches = AxisArguments::augment_args(Command::new("sweep"))
+            .try_get_matches_from(words)
+            .unwrap();
         let axes = AxisArguments::from_arg_matches(&matches).unwrap().0;
-        let instances = [10, 100, 1_000].map(|count| Settings { instances: Some(count), ..Settings::default() });
-        let passes = [2, 0].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
-        let bounds = Settings { bounds: true, ..Settings::default() };
+        let instances = [10, 100, 1_000].map(|count| Settings {
+            instances: Some(count),
+            ..Settings::default()
+        });
+        let passes = [2, 0].map(|passes| Settings {
+            passes: Some(passes),
+            ..Settings::default()
+        });
+        let bounds = Settings {
+            bounds: true,
+            ..Settings::default()
+        };
         assert_eq!(axes, [vec![bounds], passes.to_vec(), instances.to_vec()]);
     }
 }

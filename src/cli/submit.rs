@@ -36,21 +36,31 @@ pub struct Arguments {
 fn note(text: &str) -> Result<String, String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let fits = (1..=MOST_NOTE).contains(&text.chars().count());
-    if fits { Ok(text) } else { Err(format!("expected 1 to {MOST_NOTE} characters")) }
+    if fits {
+        Ok(text)
+    } else {
+        Err(format!("expected 1 to {MOST_NOTE} characters"))
+    }
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(output) = &arguments.output {
         let [folder] = &arguments.paths[..] else {
-            return Err(UsageError("-o writes one bundle; expected one folder of results".into()).into());
+            return Err(
+                UsageError("-o writes one bundle; expected one folder of results".into()).into(),
+            );
         };
-        let bundle = Bundle::of_folder(folder, arguments.note.clone()).with_context(|| folder.display().to_string())?;
+        let bundle = Bundle::of_folder(folder, arguments.note.clone())
+            .with_context(|| folder.display().to_string())?;
         // A folder whose figures do not follow from its samples is not packed.
         let said = checked(folder, &bundle, arguments.division.as_deref())?;
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
-        say(format_args!("{said}bundle: {}, {kilobytes} kB\n", output.display()))?;
+        say(format_args!(
+            "{said}bundle: {}, {kilobytes} kB\n",
+            output.display()
+        ))?;
         return Ok(Exit::Done);
     }
     for path in &arguments.paths {
@@ -62,25 +72,44 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 /// Checks a bundle and describes it; an error if it was edited, or is not of the wanted division.
 fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result<String> {
-    let Checked { faults, division, reasons, sessions, rows, samples, studies } =
-        check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
+    let Checked {
+        faults,
+        division,
+        reasons,
+        sessions,
+        rows,
+        samples,
+        studies,
+    } = check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
     if !faults.is_empty() {
         let more = faults.len().saturating_sub(LISTED);
         let listed = faults[..faults.len() - more].join("; ");
-        let more = if more > 0 { format!("; {more} more faults") } else { String::new() };
+        let more = if more > 0 {
+            format!("; {more} more faults")
+        } else {
+            String::new()
+        };
         bail!("{}: {listed}{more}", path.display());
     }
     let reasons = reasons.join("; ");
     let colon = if reasons.is_empty() { "" } else { ": " };
     if let Some(wanted) = wanted.filter(|wanted| *wanted != division.name()) {
-        bail!("{}: not of the {wanted} division{colon}{reasons}", path.display());
+        bail!(
+            "{}: not of the {wanted} division{colon}{reasons}",
+            path.display()
+        );
     }
     let (rows, samples) = (grouped(rows as u64), grouped(samples as u64));
-    let mut said = format!("{}: {rows} rows follow from {samples} samples\n", path.display());
+    let mut said = format!(
+        "{}: {rows} rows follow from {samples} samples\n",
+        path.display()
+    );
     said += &format!("{} division{colon}{reasons}\n", division.name());
     let mut programs: Vec<String> = sessions.iter().map(program).collect();
     programs.dedup();
-    programs.iter().for_each(|program| said += &format!("{program}\n"));
+    programs
+        .iter()
+        .for_each(|program| said += &format!("{program}\n"));
     for study in &studies {
         said += &format!("{}\n{}", study.machine, text::verdicts(study));
     }
@@ -95,5 +124,8 @@ fn program(session: &Session) -> String {
         (Some(commit), _) => format!("commit {commit} with changes"),
         (None, _) => "unknown commit".into(),
     };
-    format!("skinbench {} for {}, {commit}, SHA-256 {}", program.version, program.target, program.sha256)
+    format!(
+        "skinbench {} for {}, {commit}, SHA-256 {}",
+        program.version, program.target, program.sha256
+    )
 }

@@ -36,13 +36,23 @@ pub struct Arguments {
     backends: Vec<String>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
     /// their own), or fences where timestamps fail a check at the start (auto)
-    #[arg(long, value_name = "timestamps|fenced|auto", default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "timestamps|fenced|auto",
+        default_value = "auto",
+        hide_default_value = true
+    )]
     clock: ClockChoice,
     /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 300
     #[arg(long, value_name = "N", value_parser = positive::<u32>)]
     frames: Option<u32>,
     /// Measure only this part, such as 1/4; each part needs a folder of its own
-    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "I/N",
+        default_value = "1/1",
+        hide_default_value = true
+    )]
     shard: Shard,
     /// Skip larger crowds for a backend whose frame took longer than this, such as 500ms
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -66,32 +76,48 @@ pub struct Arguments {
 /// Parses a time with its unit.
 fn time(text: &str) -> Result<Duration, &'static str> {
     let time = humantime::parse_duration(text).ok();
-    time.filter(|time| !time.is_zero()).ok_or("expected a time with its unit, such as 16.7ms or 2s")
+    time.filter(|time| !time.is_zero())
+        .ok_or("expected a time with its unit, such as 16.7ms or 2s")
 }
 
 /// Parses a number of bytes with its unit.
 fn size(text: &str) -> Result<u64, &'static str> {
     let unit = text.ends_with(['b', 'B']);
-    let size = text.parse().ok().filter(|size: &ByteSize| unit && size.0 > 0);
-    size.map(|size| size.0).ok_or("expected a size with its unit, such as 128MB or 64MiB")
+    let size = text
+        .parse()
+        .ok()
+        .filter(|size: &ByteSize| unit && size.0 > 0);
+    size.map(|size| size.0)
+        .ok_or("expected a size with its unit, such as 128MB or 64MiB")
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = common::backends(&arguments.backends)?;
     let scene = common::load_scene(&arguments.scene)?;
-    let axes = SweepAxes { settings: arguments.axes.0.clone(), threads: arguments.machine.threads.clone() };
+    let axes = SweepAxes {
+        settings: arguments.axes.0.clone(),
+        threads: arguments.machine.threads.clone(),
+    };
     let points = axes.points(arguments.shard);
-    points.iter().try_for_each(|point| common::checked(&point.settings))?;
+    points
+        .iter()
+        .try_for_each(|point| common::checked(&point.settings))?;
     let mut threads: Vec<u32> = points.iter().filter_map(|point| point.threads).collect();
     threads.dedup();
-    let machine = MachineArguments { threads, ..arguments.machine.clone() };
+    let machine = MachineArguments {
+        threads,
+        ..arguments.machine.clone()
+    };
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
     let environment = Environment::collect(built_from(), &context);
     if let Some(smallest) = points.first() {
         // Scenes that cannot be built are refused before anything is written.
-        scene.clone().with(smallest.settings.clone()).build(common::memory())?;
+        scene
+            .clone()
+            .with(smallest.settings.clone())
+            .build(common::memory())?;
     }
     let sweep = Sweep {
         scene: &scene,
@@ -117,7 +143,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recorded = Recorded::read(&[results.summary_path()]).unwrap_or_default();
     let mut folder = SweepFolder {
         results,
-        kept: kept(&recorded, arguments.frames, environment.clock.label(), &binary),
+        kept: kept(
+            &recorded,
+            arguments.frames,
+            environment.clock.label(),
+            &binary,
+        ),
         environment,
         binary,
         disturbance: arguments.disturbance,
@@ -128,13 +159,25 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         troubles: of_machine().into_iter().collect(),
     };
     let ending = sweep.drive(&mut folder)?;
-    folder.results.end().with_context(|| format!("cannot write to {}", arguments.results.display()))?;
-    let (summary, troubles) = (folder.results.summary_path(), std::mem::take(&mut folder.troubles));
+    folder
+        .results
+        .end()
+        .with_context(|| format!("cannot write to {}", arguments.results.display()))?;
+    let (summary, troubles) = (
+        folder.results.summary_path(),
+        std::mem::take(&mut folder.troubles),
+    );
     drop(folder);
     print(arguments, &ending, &scene.name)?;
-    troubles.iter().take(LISTED).try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
+    troubles
+        .iter()
+        .take(LISTED)
+        .try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
     if troubles.len() > LISTED {
-        say(format_args!("warning: {} more like these\n", troubles.len() - LISTED))?;
+        say(format_args!(
+            "warning: {} more like these\n",
+            troubles.len() - LISTED
+        ))?;
     }
     say(format_args!("results: {}\n", summary.display()))?;
     Ok(common::exit(ending.statuses))
@@ -142,9 +185,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
 fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<()> {
-    let &Arguments { budget, memory, ref results, .. } = arguments;
+    let &Arguments {
+        budget,
+        memory,
+        ref results,
+        ..
+    } = arguments;
     if ending.kept > 0 {
-        eprintln!("note: {} measurements of an earlier sweep were kept", ending.kept);
+        eprintln!(
+            "note: {} measurements of an earlier sweep were kept",
+            ending.kept
+        );
     }
     if let Ok(recorded) = Recorded::read(&[results]) {
         say(text::swept(&Study::new(recorded)))?;
@@ -178,7 +229,12 @@ struct SweepFolder {
 type ResultKey = (Point, Option<String>, String);
 
 /// The results of a folder that need not be measured again: those of this executable, by this clock, of enough frames.
-fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) -> HashMap<ResultKey, KnownResult> {
+fn kept(
+    recorded: &Recorded,
+    frames: Option<u32>,
+    clock: Clock,
+    binary: &str,
+) -> HashMap<ResultKey, KnownResult> {
     let mut kept = HashMap::new();
     let own = format!("-{binary}.");
     // Results whose device stages were timed by another clock are measured again.
@@ -196,16 +252,32 @@ fn kept(recorded: &Recorded, frames: Option<u32>, clock: Clock, binary: &str) ->
         let timed = !foreign.contains(&(row.run_id.as_str(), row.backend_and_variant()));
         if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
             let place = (row.point(), row.adapter.clone(), row.backend_and_variant());
-            kept.insert(place, KnownResult { status: row.status, frame: row.median_ns.map(Duration::from_nanos) });
+            kept.insert(
+                place,
+                KnownResult {
+                    status: row.status,
+                    frame: row.median_ns.map(Duration::from_nanos),
+                },
+            );
         }
     }
     kept
 }
 
 impl Log for SweepFolder {
-    fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult> {
+    fn known(
+        &self,
+        scene: &BuiltScene,
+        threads: usize,
+        passes: u32,
+        backend: &BackendEntry,
+    ) -> Option<KnownResult> {
         let point = Point::of(scene, threads, passes, self.disturbance);
-        let place = (point, self.environment.adapter.as_ref().map(AdapterSummary::label), backend.name.into());
+        let place = (
+            point,
+            self.environment.adapter.as_ref().map(AdapterSummary::label),
+            backend.name.into(),
+        );
         self.kept.get(&place).copied()
     }
 
@@ -217,7 +289,12 @@ impl Log for SweepFolder {
         common::is_interrupted()
     }
 
-    fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome) -> io::Result<()> {
+    fn finished(
+        &mut self,
+        scene: &BuiltScene,
+        threads: usize,
+        outcome: &Outcome,
+    ) -> io::Result<()> {
         let environment = &mut self.environment;
         let at = Some((scene.hash, outcome.passes, threads));
         if self.at != at {
@@ -231,10 +308,21 @@ impl Log for SweepFolder {
             let (process, binary, moves) = (std::process::id(), &self.binary, self.moves);
             environment.run_id = format!("{moment}-{process}-{binary}.{moves}");
         }
-        let place = format!("{} instances, passes {}", scene.crowd.instance_count(), outcome.passes);
-        self.troubles
-            .extend(warnings(std::slice::from_ref(outcome)).iter().map(|warning| format!("{place}: {warning}")));
-        let measured = MeasuredScene { environment, scene, clip_error: self.clip_error };
+        let place = format!(
+            "{} instances, passes {}",
+            scene.crowd.instance_count(),
+            outcome.passes
+        );
+        self.troubles.extend(
+            warnings(std::slice::from_ref(outcome))
+                .iter()
+                .map(|warning| format!("{place}: {warning}")),
+        );
+        let measured = MeasuredScene {
+            environment,
+            scene,
+            clip_error: self.clip_error,
+        };
         self.results.write(&measured.measurements(outcome))
     }
 

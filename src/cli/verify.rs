@@ -26,7 +26,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut all = Vec::new();
     for scene in &common::build(&scenes)? {
         let default = Tolerance::of(scene.crowd.format());
-        let tolerance = arguments.epsilon.map(|e| Tolerance { pose: e, position: e, ..default });
+        let tolerance = arguments.epsilon.map(|e| Tolerance {
+            pose: e,
+            position: e,
+            ..default
+        });
         let options = RunOptions {
             backends: backends.clone(),
             tolerance,

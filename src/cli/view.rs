@@ -51,13 +51,22 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let file = settings_file();
     // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
-    let mut settings = file.as_deref().filter(|_| !scripted).map_or_else(Preferences::default, read_preferences);
-    for (name, backend) in [&arguments.backend, &arguments.against].into_iter().zip(&mut settings.backends) {
+    let mut settings = file
+        .as_deref()
+        .filter(|_| !scripted)
+        .map_or_else(Preferences::default, read_preferences);
+    for (name, backend) in [&arguments.backend, &arguments.against]
+        .into_iter()
+        .zip(&mut settings.backends)
+    {
         if let Some(name) = name {
             *backend = common::backend(name)?.name.into();
         }
     }
-    arguments.scenes.iter().try_for_each(|scene| common::load_scene(scene).map(drop))?;
+    arguments
+        .scenes
+        .iter()
+        .try_for_each(|scene| common::load_scene(scene).map(drop))?;
     for scene in arguments.scenes.iter().skip(1).rev() {
         settings.recent.retain(|known| known != scene);
         settings.recent.insert(0, scene.clone());
@@ -70,8 +79,15 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     if let Some(theme) = arguments.theme {
         settings.dark = Some(theme == "dark");
     }
-    let last = settings.recent.first().filter(|last| State::open(last, Preferences::default()).is_ok());
-    let scene = arguments.scenes.first().or(last).map_or_else(|| DEFAULT_SCENE.into(), String::clone);
+    let last = settings
+        .recent
+        .first()
+        .filter(|last| State::open(last, Preferences::default()).is_ok());
+    let scene = arguments
+        .scenes
+        .first()
+        .or(last)
+        .map_or_else(|| DEFAULT_SCENE.into(), String::clone);
     let mut state = State::open(&scene, settings)?;
     state.split = arguments.against.is_some();
     common::checked(&arguments.run)?;
@@ -88,12 +104,18 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
                 eprintln!("note: settings are not kept: {error:#}");
             }
         }),
-        write_picture: |path, size, pixels| write_png(path, size, pixels).map_err(|error| format!("{error:#}")),
+        write_picture: |path, size, pixels| {
+            write_png(path, size, pixels).map_err(|error| format!("{error:#}"))
+        },
     };
     let machine = arguments.machine;
     let make = move || {
         let host = machine.host_context().map_err(|error| format!("{error:#}"));
-        let open = move || machine.with_adapter(host.clone()?, true).map_err(|error| format!("{error:#}"));
+        let open = move || {
+            machine
+                .with_adapter(host.clone()?, true)
+                .map_err(|error| format!("{error:#}"))
+        };
         Engine::new(Box::new(open), registered, common::memory, built_from())
     };
     match window::open(state, options, make) {
@@ -104,7 +126,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
 
 /// The file in which settings are kept; `None` if the system has no place for them.
 fn settings_file() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let folder = match std::env::consts::OS {
         "windows" => set("APPDATA"),
         "macos" => set("HOME").map(|home| home.join("Library/Application Support")),
@@ -115,9 +141,15 @@ fn settings_file() -> Option<PathBuf> {
 
 /// Preferences of the last window, or the defaults if there are none that can be read.
 fn read_preferences(file: &Path) -> Preferences {
-    let Ok(text) = std::fs::read_to_string(file) else { return Preferences::default() };
+    let Ok(text) = std::fs::read_to_string(file) else {
+        return Preferences::default();
+    };
     toml::from_str(&text).unwrap_or_else(|error: toml::de::Error| {
-        eprintln!("note: {}: {}; the defaults are used", file.display(), error.message());
+        eprintln!(
+            "note: {}: {}; the defaults are used",
+            file.display(),
+            error.message()
+        );
         Preferences::default()
     })
 }

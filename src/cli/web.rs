@@ -33,7 +33,13 @@ pub struct Arguments {
     #[arg(value_name = "SCENE|MODEL", default_value = "walkers")]
     scene: String,
     /// HTML file to write
-    #[arg(short, long, value_name = "FILE", required_unless_present = "serve", conflicts_with = "serve")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "serve",
+        conflicts_with = "serve"
+    )]
     output: Option<PathBuf>,
     /// Show the page to telephones on the local network, and print its link as a QR code
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0.0.0.0:4433")]
@@ -58,7 +64,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let backends = backends(&arguments.backends)?;
     let crowds = crowds(arguments)?;
     let collects = arguments.collect.is_some();
-    let choice = Choice { backends: &backends, passes: &arguments.passes, build: &built_from(), collects };
+    let choice = Choice {
+        backends: &backends,
+        passes: &arguments.passes,
+        build: &built_from(),
+        collects,
+    };
     let text = page(&crowds, choice)?;
     if let Some(output) = &arguments.output {
         write_file(output, |file| file.write_all(text.as_bytes()))?;
@@ -79,10 +90,21 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     if globs.is_empty() {
         return Ok(DEFAULT.into_iter().filter_map(find).collect());
     }
-    let matching: Vec<_> = common::backends(globs)?.into_iter().filter(served).collect();
+    let matching: Vec<_> = common::backends(globs)?
+        .into_iter()
+        .filter(served)
+        .collect();
     if matching.is_empty() {
-        let names: Vec<_> = REGISTRY.iter().filter(served).map(|entry| entry.name).collect();
-        let message = format!("a page has none of the backends {}; it has {}", globs.join(", "), names.join(", "));
+        let names: Vec<_> = REGISTRY
+            .iter()
+            .filter(served)
+            .map(|entry| entry.name)
+            .collect();
+        let message = format!(
+            "a page has none of the backends {}; it has {}",
+            globs.join(", "),
+            names.join(", ")
+        );
         return Err(UsageError(message).into());
     }
     Ok(matching)
@@ -92,7 +114,11 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
 fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
     let sized = |instances| -> anyhow::Result<Scene> {
         let passes = arguments.passes.first().copied();
-        let settings = Settings { instances, passes, ..arguments.models.settings() };
+        let settings = Settings {
+            instances,
+            passes,
+            ..arguments.models.settings()
+        };
         common::checked(&settings)?;
         Ok(common::load_scene(&arguments.scene)?.with(settings))
     };
@@ -101,7 +127,10 @@ fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
         let own = sized(None)?.instances();
         counts.extend(FRACTIONS.map(|fraction| (own / fraction).max(1)));
     }
-    let scenes: Vec<_> = counts.into_iter().map(|count| sized(Some(count))).collect::<anyhow::Result<_>>()?;
+    let scenes: Vec<_> = counts
+        .into_iter()
+        .map(|count| sized(Some(count)))
+        .collect::<anyhow::Result<_>>()?;
     let mut crowds = common::build(&scenes)?;
     // A scene has at least one instance of each group, however few are asked for.
     crowds.dedup_by_key(|scene| scene.crowd.instance_count());

@@ -75,7 +75,11 @@ pub struct Lack {
 impl Lack {
     /// The message with which a backend refuses a crowd and a job; `None` if they do not ask for the ability.
     pub fn refusal(&self, crowd: &Crowd, job: &Job) -> Option<String> {
-        Some(format!("{}{}", self.reason, self.ability.asked(crowd, job)?))
+        Some(format!(
+            "{}{}",
+            self.reason,
+            self.ability.asked(crowd, job)?
+        ))
     }
 }
 
@@ -86,47 +90,78 @@ impl Ability {
         let remedy = |asks: bool, needs: &str| asks.then(|| format!("; needs {needs}"));
         let any_layer = |has: fn(&Layer) -> bool| crowd.layers().all().iter().any(has);
         match self {
-            Self::PackedOutput => remedy(crowd.format().encoding == Encoding::Packed, "--output f32"),
+            Self::PackedOutput => {
+                remedy(crowd.format().encoding == Encoding::Packed, "--output f32")
+            }
             Self::RingOutput => remedy(job.keep == Retention::Ring, "--output f32 or packed"),
             Self::Motion => remedy(job.keep == Retention::TwoFrames, "a run without --motion"),
-            Self::UnevenScale => {
-                crowd.groups().iter().find_map(|group| uneven(&group.model)).map(|place| format!(": {place}"))
-            }
+            Self::UnevenScale => crowd
+                .groups()
+                .iter()
+                .find_map(|group| uneven(&group.model))
+                .map(|place| format!(": {place}")),
             Self::ScaleBeyond(most) => crowd.groups().iter().find_map(|group| {
-                let stretch = crowd.entry_reaches(group).iter().map(|reach| reach.stretch).fold(0.0, f64::max);
+                let stretch = crowd
+                    .entry_reaches(group)
+                    .iter()
+                    .map(|reach| reach.stretch)
+                    .fold(0.0, f64::max);
                 let name = group.model.name();
-                let message = || format!("; needs joints that scale by at most {most}; {name:?} has {stretch:.0}");
+                let message = || {
+                    format!(
+                        "; needs joints that scale by at most {most}; {name:?} has {stretch:.0}"
+                    )
+                };
                 (stretch > most.into()).then(message)
             }),
             Self::EntriesBeyond(most) => crowd.groups().iter().find_map(|group| {
                 let (entries, name) = (group.model.palette_joints().len(), group.model.name());
-                let message = || format!("; needs models with at most {most} palette entries; {name:?} has {entries}");
+                let message = || {
+                    format!(
+                        "; needs models with at most {most} palette entries; {name:?} has {entries}"
+                    )
+                };
                 (entries > most).then(message)
             }),
             Self::MorphTargets => crowd.groups().iter().find_map(|group| {
                 let (count, name) = (group.model.mesh().targets().len(), group.model.name());
-                (count > 0).then(|| format!(", of which {name:?} has {count}; needs models without them"))
+                (count > 0)
+                    .then(|| format!(", of which {name:?} has {count}; needs models without them"))
             }),
-            Self::MorphedTangents => remedy(crowd.groups().iter().any(morphs_tangents), "--attributes p or pn"),
+            Self::MorphedTangents => remedy(
+                crowd.groups().iter().any(morphs_tangents),
+                "--attributes p or pn",
+            ),
             Self::UpdateRates => remedy(crowd.has_update_rates(), "a crowd without update rates"),
             Self::Turnover => remedy(crowd.turnover().is_some(), "a run without --turnover"),
             Self::LayersBeyond(most) => {
-                let asks = (0..crowd.instance_count()).any(|instance| crowd.layers().of(instance).len() > most);
+                let asks = (0..crowd.instance_count())
+                    .any(|instance| crowd.layers().of(instance).len() > most);
                 remedy(asks, "instances with no more layers")
             }
-            Self::Masks => remedy(any_layer(|layer| layer.mask != UNMASKED), "a crowd without masks"),
-            Self::AdditiveLayers => {
-                remedy(any_layer(|layer| layer.kind == LayerKind::Additive), "a crowd without additive layers")
-            }
+            Self::Masks => remedy(
+                any_layer(|layer| layer.mask != UNMASKED),
+                "a crowd without masks",
+            ),
+            Self::AdditiveLayers => remedy(
+                any_layer(|layer| layer.kind == LayerKind::Additive),
+                "a crowd without additive layers",
+            ),
             Self::InertialFades => remedy(
                 any_layer(|layer| layer.fade == Fade::Inertial),
                 "a crowd whose layers fade by weight, not inertially",
             ),
             Self::OneLevel => remedy(crowd.levels() == 1, "`run` or `verify` with --lod"),
-            Self::Bounds => {
-                remedy(job.gameplay.as_ref().is_some_and(|gameplay| gameplay.bounds), "a run without --bounds")
-            }
-            Self::Gameplay => remedy(job.gameplay.is_some(), "a run without --bounds and --sockets"),
+            Self::Bounds => remedy(
+                job.gameplay
+                    .as_ref()
+                    .is_some_and(|gameplay| gameplay.bounds),
+                "a run without --bounds",
+            ),
+            Self::Gameplay => remedy(
+                job.gameplay.is_some(),
+                "a run without --bounds and --sockets",
+            ),
         }
     }
 }

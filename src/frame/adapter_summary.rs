@@ -27,6 +27,10 @@ pub struct AdapterSummary {
 impl AdapterSummary {
     /// The name, marked if the adapter is emulated, because its times say nothing about a real one.
     pub fn label(&self) -> String {
-        if self.software { format!("{} {EMULATED}", self.name) } else { self.name.clone() }
+        if self.software {
+            format!("{} {EMULATED}", self.name)
+        } else {
+            self.name.clone()
+        }
     }
 }

@@ -47,7 +47,11 @@ impl Arena {
 
     /// Bytes of the device side, with the vertices of the previous frame.
     pub fn device_bytes(&self) -> u64 {
-        self.device.iter().chain(&self.previous).map(|buffer| buffer.size).sum()
+        self.device
+            .iter()
+            .chain(&self.previous)
+            .map(|buffer| buffer.size)
+            .sum()
     }
 
     /// Allocates the host side.
@@ -65,9 +69,13 @@ impl Arena {
     /// Skinned words of neighbouring instances of one group.
     pub fn host_vertices(&self, crowd: &Crowd, instances: std::ops::Range<u32>) -> &[f32] {
         let group = crowd.group_of(instances.start);
-        let before: usize = crowd.groups()[..group].iter().map(|g| g.len() * g.instance_words()).sum();
+        let before: usize = crowd.groups()[..group]
+            .iter()
+            .map(|g| g.len() * g.instance_words())
+            .sum();
         let group = &crowd.groups()[group];
-        let first = before + (instances.start - group.instances.start) as usize * group.instance_words();
+        let first =
+            before + (instances.start - group.instances.start) as usize * group.instance_words();
         &self.host[first..first + instances.len() * group.instance_words()]
     }
 }

@@ -20,7 +20,12 @@ pub enum Event {
 
 impl Event {
     /// All kinds, in the order of [`Counts`].
-    pub const ALL: [Self; 4] = [Self::Cycles, Self::Instructions, Self::CacheMisses, Self::ContextSwitches];
+    pub const ALL: [Self; 4] = [
+        Self::Cycles,
+        Self::Instructions,
+        Self::CacheMisses,
+        Self::ContextSwitches,
+    ];
 }
 
 /// A number of each kind of event; `None` for kinds that cannot be counted.
@@ -41,7 +46,11 @@ impl CountSum {
     pub fn add(&mut self, counts: Counts) {
         let first = self.frames == 0;
         for (sum, count) in self.sum.iter_mut().zip(counts) {
-            *sum = if first { count } else { sum.zip(count).map(|(sum, count)| sum + count) };
+            *sum = if first {
+                count
+            } else {
+                sum.zip(count).map(|(sum, count)| sum + count)
+            };
         }
         self.frames += 1;
     }

@@ -11,7 +11,10 @@ pub struct DeviceObject<T> {
 impl<T> DeviceObject<T> {
     /// An object of wgpu.
     pub fn real(real: T) -> Self {
-        Self { real: Some(real), id: 0 }
+        Self {
+            real: Some(real),
+            id: 0,
+        }
     }
 
     /// An object by its number.
@@ -26,7 +29,10 @@ impl<T> DeviceObject<T> {
     pub fn get(&self) -> &T {
         match &self.real {
             Some(real) => real,
-            None => panic!("object {} is asked of a device that executes nothing", self.id),
+            None => panic!(
+                "object {} is asked of a device that executes nothing",
+                self.id
+            ),
         }
     }
 }

@@ -33,10 +33,23 @@ pub enum Purpose {
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Self; 7] =
-        [Self::Mesh, Self::Clips, Self::Palettes, Self::Output, Self::Scratch, Self::Targets, Self::Staging];
+    pub const ALL: [Self; 7] = [
+        Self::Mesh,
+        Self::Clips,
+        Self::Palettes,
+        Self::Output,
+        Self::Scratch,
+        Self::Targets,
+        Self::Staging,
+    ];
     /// Purposes of the memory that frames need, without drawing.
-    pub const RESIDENT: [Self; 5] = [Self::Mesh, Self::Clips, Self::Palettes, Self::Output, Self::Scratch];
+    pub const RESIDENT: [Self; 5] = [
+        Self::Mesh,
+        Self::Clips,
+        Self::Palettes,
+        Self::Output,
+        Self::Scratch,
+    ];
 }
 
 /// Numbers of bytes by purpose.
@@ -58,12 +71,16 @@ impl Bytes {
 
     /// The bytes of all purposes together.
     pub fn total(self) -> u64 {
-        self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+        self.0
+            .iter()
+            .fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
     /// The bytes that frames need, without drawing: those of [`Purpose::RESIDENT`].
     pub fn resident(self) -> u64 {
-        Purpose::RESIDENT.iter().fold(0, |sum, purpose| sum.saturating_add(self.get(*purpose)))
+        Purpose::RESIDENT
+            .iter()
+            .fold(0, |sum, purpose| sum.saturating_add(self.get(*purpose)))
     }
 }
 
@@ -71,7 +88,9 @@ impl Add for Bytes {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self(std::array::from_fn(|purpose| self.0[purpose].saturating_add(other.0[purpose])))
+        Self(std::array::from_fn(|purpose| {
+            self.0[purpose].saturating_add(other.0[purpose])
+        }))
     }
 }
 
@@ -89,8 +108,14 @@ impl std::iter::Sum for Bytes {
 
 impl From<PoseMemory> for Bytes {
     fn from(pose: PoseMemory) -> Self {
-        let PoseMemory { clips, palettes, poses } = pose;
-        Self::of(Purpose::Clips, clips) + Self::of(Purpose::Palettes, palettes) + Self::of(Purpose::Scratch, poses)
+        let PoseMemory {
+            clips,
+            palettes,
+            poses,
+        } = pose;
+        Self::of(Purpose::Clips, clips)
+            + Self::of(Purpose::Palettes, palettes)
+            + Self::of(Purpose::Scratch, poses)
     }
 }
 
@@ -118,7 +143,10 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
         let entries = size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds());
         clips + hierarchy + size_of_val(skeleton.matrices()) + entries
     };
-    let models: usize = crowd.first_of_models().map(|group| model(&group.model)).sum();
+    let models: usize = crowd
+        .first_of_models()
+        .map(|group| model(&group.model))
+        .sum();
     let layers = crowd.layers().bytes() + crowd.expression_bytes();
     let turnover = crowd.turnover().map_or(0, Turnover::bytes);
     Bytes::of(Purpose::Clips, (models + layers + turnover) as u64)
@@ -128,11 +156,18 @@ pub fn clips_in_place(crowd: &Crowd) -> Bytes {
 pub fn meshes_in_place(crowd: &Crowd) -> Bytes {
     let mesh = |group: &Group| {
         let mesh = group.model.mesh();
-        let tangents = mesh.tangents().filter(|_| group.format.attributes == Attributes::Pnt);
-        let vertices = size_of_val(mesh.positions()) + size_of_val(mesh.normals()) + tangents.map_or(0, size_of_val);
+        let tangents = mesh
+            .tangents()
+            .filter(|_| group.format.attributes == Attributes::Pnt);
+        let vertices = size_of_val(mesh.positions())
+            + size_of_val(mesh.normals())
+            + tangents.map_or(0, size_of_val);
         vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights()) + mesh.targets().bytes()
     };
-    Bytes::of(Purpose::Mesh, crowd.first_of_models().map(mesh).sum::<usize>() as u64)
+    Bytes::of(
+        Purpose::Mesh,
+        crowd.first_of_models().map(mesh).sum::<usize>() as u64,
+    )
 }
 
 /// Work that a frame gives to the device.

@@ -48,16 +48,36 @@ pub struct HostPoser {
 
 impl HostPoser {
     /// Bytes that [`HostPoser::new`] will allocate.
-    pub fn bytes(crowd: &Crowd, job: &Job, layout: PaletteLayout, width: Width, threads: usize) -> Bytes {
-        let gameplay = job.gameplay.as_ref().map_or(0, |gameplay| gameplay.bytes(crowd.instance_count()));
+    pub fn bytes(
+        crowd: &Crowd,
+        job: &Job,
+        layout: PaletteLayout,
+        width: Width,
+        threads: usize,
+    ) -> Bytes {
+        let gameplay = job
+            .gameplay
+            .as_ref()
+            .map_or(0, |gameplay| gameplay.bytes(crowd.instance_count()));
         Bytes::from(CrowdPose::bytes(crowd, width, threads))
-            + Bytes::of(Purpose::Palettes, Aligned::<Rows>::bytes(layout.rows(crowd)))
+            + Bytes::of(
+                Purpose::Palettes,
+                Aligned::<Rows>::bytes(layout.rows(crowd)),
+            )
             + Bytes::of(Purpose::Scratch, gameplay)
     }
 
     /// Room for the poses of a crowd, `width` of them side by side, and for what the job asks for.
-    pub fn new(crowd: &Crowd, job: &Job, layout: PaletteLayout, width: Width, isa: Isa, threads: &Threads) -> Self {
-        let data = |gameplay: &Arc<Gameplay>| (Arc::clone(gameplay), GameplayData::new(crowd, gameplay));
+    pub fn new(
+        crowd: &Crowd,
+        job: &Job,
+        layout: PaletteLayout,
+        width: Width,
+        isa: Isa,
+        threads: &Threads,
+    ) -> Self {
+        let data =
+            |gameplay: &Arc<Gameplay>| (Arc::clone(gameplay), GameplayData::new(crowd, gameplay));
         Self {
             isa,
             crowd_pose: CrowdPose::new(crowd, width, isa, threads),
@@ -72,20 +92,28 @@ impl HostPoser {
     pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, timer: &mut StageTimer) {
         let out = match self.layout {
             PaletteLayout::Rows => PaletteOut::Rows(&mut self.rows),
-            PaletteLayout::Lanes | PaletteLayout::Fused => PaletteOut::Lanes(bytemuck::cast_slice_mut(&mut self.rows)),
+            PaletteLayout::Lanes | PaletteLayout::Fused => {
+                PaletteOut::Lanes(bytemuck::cast_slice_mut(&mut self.rows))
+            }
             PaletteLayout::Mixed => PaletteOut::Mixed(bytemuck::cast_slice_mut(&mut self.rows)),
         };
         let pose = &mut self.crowd_pose;
         timer.update(pose, crowd, tick, false);
         let stages = pose.stages().iter().map(|&stage| stage.into());
         timer.shared_out(stages, |clock| pose.pose(crowd, tick, threads, clock, out));
-        let Some((gameplay, mut data)) = self.gameplay.take() else { return };
+        let Some((gameplay, mut data)) = self.gameplay.take() else {
+            return;
+        };
         let (isa, blocks, palettes) = (self.isa, self.crowd_pose.blocks(), self.palettes());
         if gameplay.bounds {
-            timer.wall(Stage::Bounds, || data.read_bounds(isa, threads, (crowd, &gameplay), blocks, palettes));
+            timer.wall(Stage::Bounds, || {
+                data.read_bounds(isa, threads, (crowd, &gameplay), blocks, palettes)
+            });
         }
         if gameplay.sockets > 0 {
-            timer.wall(Stage::Sockets, || data.read_sockets(threads, (crowd, &gameplay), blocks, palettes));
+            timer.wall(Stage::Sockets, || {
+                data.read_sockets(threads, (crowd, &gameplay), blocks, palettes)
+            });
         }
         self.gameplay = Some((gameplay, data));
     }
@@ -94,7 +122,9 @@ impl HostPoser {
     pub fn palettes(&self) -> Palettes<'_> {
         match self.layout {
             PaletteLayout::Rows => Palettes::Rows(&self.rows),
-            PaletteLayout::Lanes | PaletteLayout::Fused => Palettes::Lanes(bytemuck::cast_slice(&self.rows)),
+            PaletteLayout::Lanes | PaletteLayout::Fused => {
+                Palettes::Lanes(bytemuck::cast_slice(&self.rows))
+            }
             PaletteLayout::Mixed => Palettes::Mixed(bytemuck::cast_slice(&self.rows)),
         }
     }
@@ -107,7 +137,8 @@ impl HostPoser {
     /// Appends poses or palettes of neighbouring instances of the last frame.
     pub fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
         if what == PoseData::Palette && self.layout != PaletteLayout::Fused {
-            self.palettes().read(crowd, self.crowd_pose.blocks(), instances, out);
+            self.palettes()
+                .read(crowd, self.crowd_pose.blocks(), instances, out);
         } else {
             self.crowd_pose.read(crowd, what, instances, out);
         }

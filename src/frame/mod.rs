@@ -19,7 +19,11 @@ pub use arena::{Arena, ArenaUser};
 pub use counts::{CountSource, CountSum, Counts, Event};
 pub use device_object::{DeviceBuffer, DeviceObject};
 pub use error::{Approximation, BackendError, Result};
-pub use footprint::{Bytes, Footprint, FrameWork, Memory, Purpose, Traffic, clips_in_place, meshes_in_place};
+pub use footprint::{
+    Bytes, Footprint, FrameWork, Memory, Purpose, Traffic, clips_in_place, meshes_in_place,
+};
 pub use host_poser::{HostPoser, PaletteLayout};
 pub use job::{FrameInput, Job, Mode, Retention, View};
-pub use timer::{Clock, ClockChoice, DeviceClock, Stage, StageGroup, StageTime, StageTimer, ThreadTimes};
+pub use timer::{
+    Clock, ClockChoice, DeviceClock, Stage, StageGroup, StageTime, StageTimer, ThreadTimes,
+};

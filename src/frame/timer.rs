@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use strum::{IntoStaticStr, VariantArray};
 
 /// A part of a frame, in its order. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(into = "&'static str", try_from = "String")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -119,7 +121,9 @@ impl From<PoseStage> for Stage {
 }
 
 /// Clock of a measurement. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(into = "&'static str", try_from = "String")]
 #[derive(IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -175,7 +179,11 @@ impl DeviceClock {
 
     /// The label of its measurements.
     pub fn label(self) -> Clock {
-        if self.is_fenced() { Clock::Fenced } else { Clock::Gpu }
+        if self.is_fenced() {
+            Clock::Fenced
+        } else {
+            Clock::Gpu
+        }
     }
 }
 
@@ -234,9 +242,17 @@ impl StageTimer {
         let before = self.read_counts();
         let (result, ns) = timed(work);
         self.add_counts(stage, before);
-        match self.spans.iter_mut().find(|s| (s.stage, s.clock) == (stage, Clock::Wall)) {
+        match self
+            .spans
+            .iter_mut()
+            .find(|s| (s.stage, s.clock) == (stage, Clock::Wall))
+        {
             Some(span) => span.ns = span.ns.into_iter().chain(ns).reduce(|sum, ns| sum + ns),
-            None => self.spans.push(StageTime { stage, clock: Clock::Wall, ns }),
+            None => self.spans.push(StageTime {
+                stage,
+                clock: Clock::Wall,
+                ns,
+            }),
         }
         result
     }
@@ -264,12 +280,18 @@ impl StageTimer {
         let all: u64 = stages.clone().map(|stage| times.of(stage)).sum();
         for stage in stages {
             let share = |whole: u64| {
-                let share = (u128::from(whole) * u128::from(times.of(stage))).checked_div(all.into());
+                let share =
+                    (u128::from(whole) * u128::from(times.of(stage))).checked_div(all.into());
                 share.map(|share| share as u64)
             };
             let ns = ns.and_then(share).filter(|&ns| ns > 0);
-            self.counts.extend(counts.map(|counts| (stage, counts.map(|count| count.and_then(share)))));
-            self.spans.push(StageTime { stage, clock: Clock::Wall, ns });
+            self.counts
+                .extend(counts.map(|counts| (stage, counts.map(|count| count.and_then(share)))));
+            self.spans.push(StageTime {
+                stage,
+                clock: Clock::Wall,
+                ns,
+            });
         }
         result
     }
@@ -287,14 +309,24 @@ impl StageTimer {
 
     fn counts_since(&mut self, before: Option<Counts>) -> Option<Counts> {
         let (before, after) = (before?, self.read_counts()?);
-        let since = |event: usize| after[event].zip(before[event]).map(|(after, before)| after.saturating_sub(before));
+        let since = |event: usize| {
+            after[event]
+                .zip(before[event])
+                .map(|(after, before)| after.saturating_sub(before))
+        };
         Some(std::array::from_fn(since))
     }
 
     /// The events of a stage since the last [`StageTimer::clear`]; `None` if it was not counted.
     pub fn counts_of(&self, stage: Stage) -> Option<Counts> {
-        let parts = self.counts.iter().filter(|(other, _)| *other == stage).map(|(_, counts)| *counts);
-        parts.reduce(|sum, part| std::array::from_fn(|event| sum[event].zip(part[event]).map(|(sum, part)| sum + part)))
+        let parts = self
+            .counts
+            .iter()
+            .filter(|(other, _)| *other == stage)
+            .map(|(_, counts)| *counts);
+        parts.reduce(|sum, part| {
+            std::array::from_fn(|event| sum[event].zip(part[event]).map(|(sum, part)| sum + part))
+        })
     }
 
     /// Starts the next frame; keeps the allocated memory.
@@ -355,9 +387,12 @@ mod tests {
             assert_eq!(written, format!("{:?}", clock.name()));
             assert_eq!(serde_json::from_str::<Clock>(&written).unwrap(), clock);
         }
-        let error = serde_json::from_str::<Clock>("\"cpu\"").unwrap_err().to_string();
+        let error = serde_json::from_str::<Clock>("\"cpu\"")
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.starts_with("unknown clock \"cpu\";") && error.contains("wall, thread_sum, gpu or fenced"),
+            error.starts_with("unknown clock \"cpu\";")
+                && error.contains("wall, thread_sum, gpu or fenced"),
             "{error}"
         );
     }
@@ -373,14 +408,25 @@ mod tests {
     #[test]
     fn parts_of_a_frame_add_up_in_one_span_a_stage() {
         let mut timer = StageTimer::default();
-        timer.spans.push(StageTime { stage: Stage::Sample, clock: Clock::Gpu, ns: Some(1) });
+        timer.spans.push(StageTime {
+            stage: Stage::Sample,
+            clock: Clock::Gpu,
+            ns: Some(1),
+        });
         for _ in 0..3 {
             timer.wall(Stage::Sample, spin);
             assert_eq!(timer.wall(Stage::Palette, || 7), 7);
         }
         let stages: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
         let wall = Clock::Wall;
-        assert_eq!(stages, [(Stage::Sample, Clock::Gpu), (Stage::Sample, wall), (Stage::Palette, wall)]);
+        assert_eq!(
+            stages,
+            [
+                (Stage::Sample, Clock::Gpu),
+                (Stage::Sample, wall),
+                (Stage::Palette, wall)
+            ]
+        );
         assert_eq!(timer.spans[0].ns, Some(1));
         assert!(timer.spans[1].ns.unwrap() >= 6_000, "{:?}", timer.spans);
         timer.clear();
@@ -391,21 +437,30 @@ mod tests {
     fn the_time_that_stages_take_together_is_shared_out_as_threads_spent_theirs() {
         let mut timer = StageTimer::default();
         let (_, took) = timed(|| {
-            timer.shared_out([Stage::Sample, Stage::Blend, Stage::Palette].into_iter(), |times| {
-                spin();
-                times.add(Stage::Sample, 30_000);
-                times.add(Stage::Palette, 12_000);
-                times.add(Stage::Sample, 6_000);
-                times.run(PoseStage::LocalToModel, &mut spin);
-            });
+            timer.shared_out(
+                [Stage::Sample, Stage::Blend, Stage::Palette].into_iter(),
+                |times| {
+                    spin();
+                    times.add(Stage::Sample, 30_000);
+                    times.add(Stage::Palette, 12_000);
+                    times.add(Stage::Sample, 6_000);
+                    times.run(PoseStage::LocalToModel, &mut spin);
+                },
+            );
         });
         let spans: Vec<_> = timer.spans.iter().map(|s| (s.stage, s.clock)).collect();
-        assert_eq!(spans, [Stage::Sample, Stage::Blend, Stage::Palette].map(|stage| (stage, Clock::Wall)));
+        assert_eq!(
+            spans,
+            [Stage::Sample, Stage::Blend, Stage::Palette].map(|stage| (stage, Clock::Wall))
+        );
         let [sample, blend, palette] = [0, 1, 2].map(|i| timer.spans[i].ns);
         assert_eq!(blend, None, "no thread blended");
         let (sample, palette) = (sample.unwrap(), palette.unwrap());
         assert!(sample.abs_diff(3 * palette) <= 3, "{sample} {palette}");
-        assert!((2_000..=took.unwrap()).contains(&(sample + palette + 1)), "{sample} {palette} of {took:?}");
+        assert!(
+            (2_000..=took.unwrap()).contains(&(sample + palette + 1)),
+            "{sample} {palette} of {took:?}"
+        );
     }
 
     #[test]
@@ -426,9 +481,19 @@ mod tests {
             times.add(Stage::Sample, 10);
             times.add(Stage::Palette, 30);
         });
-        assert_eq!(timer.counts_of(Stage::Skin), Some([Some(1), Some(2), None, Some(0)]));
-        assert_eq!(timer.counts_of(Stage::Upload), Some([Some(2), Some(4), None, Some(0)]));
-        assert_eq!(timer.counts_of(Stage::Palette), Some([Some(0), Some(1), None, Some(0)]), "three quarters of two");
+        assert_eq!(
+            timer.counts_of(Stage::Skin),
+            Some([Some(1), Some(2), None, Some(0)])
+        );
+        assert_eq!(
+            timer.counts_of(Stage::Upload),
+            Some([Some(2), Some(4), None, Some(0)])
+        );
+        assert_eq!(
+            timer.counts_of(Stage::Palette),
+            Some([Some(0), Some(1), None, Some(0)]),
+            "three quarters of two"
+        );
         timer.clear();
         assert_eq!(timer.counts_of(Stage::Upload), None);
     }

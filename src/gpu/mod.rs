@@ -20,4 +20,6 @@ pub use pose::palettes::{PaletteForm, Palettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 pub use pose::posed_palettes::PosedPalettes;
 pub use pose::posing::Posing;
 pub use skin::chunks::{Chunk, chunks};
-pub use skin::statics::{MeshForm, OwnMesh, chunk_contents, chunk_uniform, mesh_bytes, upload_meshes};
+pub use skin::statics::{
+    MeshForm, OwnMesh, chunk_contents, chunk_uniform, mesh_bytes, upload_meshes,
+};

@@ -3,7 +3,9 @@
 use super::{Device, DeviceSide};
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
+use crate::frame::{
+    Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer,
+};
 use crate::gpu::Gpu;
 use crate::gpu::draw::present::Presenter;
 use crate::scene::BuiltScene;
@@ -19,7 +21,11 @@ pub(super) struct AdapterSide {
 
 impl AdapterSide {
     pub fn new(gpu: &Rc<Gpu>) -> Self {
-        Self { gpu: Rc::clone(gpu), presenter: None, targets: Bytes::default() }
+        Self {
+            gpu: Rc::clone(gpu),
+            presenter: None,
+            targets: Bytes::default(),
+        }
     }
 }
 
@@ -35,11 +41,16 @@ impl DeviceSide for AdapterSide {
     fn bandwidths(&self) -> Option<Device> {
         let bandwidth = self.gpu.bandwidth().ok()?;
         let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;
-        Some(Device { memory, upload: bandwidth.upload as f64 })
+        Some(Device {
+            memory,
+            upload: bandwidth.upload as f64,
+        })
     }
 
     fn presenter_bytes(&self, scene: &BuiltScene) -> Option<u64> {
-        (scene.passes > 0).then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view())).flatten()
+        (scene.passes > 0)
+            .then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view()))
+            .flatten()
     }
 
     fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {
@@ -75,8 +86,12 @@ impl DeviceSide for AdapterSide {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Result<Ticket> {
-        let Some(presenter) = &mut self.presenter else { return Ok(ticket) };
-        let (drawn, bytes) = self.gpu.counted(|| ticket.draw(presenter, &backend.skinned(), frame, timer));
+        let Some(presenter) = &mut self.presenter else {
+            return Ok(ticket);
+        };
+        let (drawn, bytes) = self
+            .gpu
+            .counted(|| ticket.draw(presenter, &backend.skinned(), frame, timer));
         self.targets += bytes;
         drawn
     }
@@ -102,6 +117,10 @@ impl DeviceSide for AdapterSide {
     }
 
     fn depths(&self) -> Result<Option<Vec<f32>>> {
-        self.presenter.as_ref().filter(|_| self.gpu.reads_depth()).map(Presenter::read_depth).transpose()
+        self.presenter
+            .as_ref()
+            .filter(|_| self.gpu.reads_depth())
+            .map(Presenter::read_depth)
+            .transpose()
     }
 }

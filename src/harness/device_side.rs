@@ -55,7 +55,13 @@ pub(super) trait DeviceSide {
     }
 
     /// Draws the vertices of a backend's frame.
-    fn draw(&mut self, ticket: Ticket, _: &dyn Prepared, _: &FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+    fn draw(
+        &mut self,
+        ticket: Ticket,
+        _: &dyn Prepared,
+        _: &FrameInput,
+        _: &mut StageTimer,
+    ) -> Result<Ticket> {
         Ok(ticket)
     }
 

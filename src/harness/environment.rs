@@ -50,7 +50,8 @@ impl Environment {
     /// Reads them from the system and from the context of a run.
     pub fn collect(build: Build, context: &Context) -> Self {
         let utc = now();
-        let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
+        let system =
+            System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
         let environment = Self {
             run_id: format!("{}-{}", compact_form(&utc), std::process::id()),
             utc,
@@ -66,7 +67,11 @@ impl Environment {
         };
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &context.gpu {
-            return Self { adapter: Some(gpu.adapter.summary.clone()), clock: gpu.clock(), ..environment };
+            return Self {
+                adapter: Some(gpu.adapter.summary.clone()),
+                clock: gpu.clock(),
+                ..environment
+            };
         }
         environment
     }
@@ -87,7 +92,9 @@ pub fn compact_form(utc: &str) -> String {
 pub fn available_memory() -> u64 {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let of_machine = System::new_with_specifics(memory).map_or(u64::MAX, |system| {
-        let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
+        let limit = system
+            .cgroup_limits()
+            .map_or(u64::MAX, |limits| limits.free_memory);
         system.available_memory().min(limit)
     });
     #[cfg(target_os = "linux")]
@@ -100,7 +107,9 @@ pub fn available_memory() -> u64 {
 fn free_addresses() -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let taken = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"))?;
+    let taken = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"))?;
     Some(limit.saturating_sub(1024 * taken.trim().parse::<u64>().ok()?))
 }
 
@@ -111,7 +120,10 @@ mod tests {
     #[test]
     fn times_are_written_in_two_forms() {
         let utc = now();
-        assert!(utc.len() == 20 && utc.starts_with("20") && utc.ends_with('Z'), "{utc}");
+        assert!(
+            utc.len() == 20 && utc.starts_with("20") && utc.ends_with('Z'),
+            "{utc}"
+        );
         assert_eq!(compact_form("2026-11-22T18:00:59Z"), "20261122T180059Z");
     }
 

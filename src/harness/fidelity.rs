@@ -22,8 +22,13 @@ const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 /// crowd.
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
-    let compact = clips.filter_map(|c| Some(c.keys().compact()?.error.distance)).reduce(f64::max);
-    [compact, saving_error(&scene.crowd)].into_iter().flatten().reduce(|a, b| a + b)
+    let compact = clips
+        .filter_map(|c| Some(c.keys().compact()?.error.distance))
+        .reduce(f64::max);
+    [compact, saving_error(&scene.crowd)]
+        .into_iter()
+        .flatten()
+        .reduce(|a, b| a + b)
 }
 
 /// The same for a backend, including its stated error; `crowd` is the crowd's [`clip_error`].
@@ -38,10 +43,20 @@ pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
 ///
 /// # Errors
 /// The clip does not play by itself, as an additive one.
-pub fn shell_errors(model: &Arc<Model>, stored: &Arc<Model>, clip: u32, times: &[f32]) -> Result<Vec<f64>, CrowdError> {
+pub fn shell_errors(
+    model: &Arc<Model>,
+    stored: &Arc<Model>,
+    clip: u32,
+    times: &[f32],
+) -> Result<Vec<f64>, CrowdError> {
     let crowd = |model: &Arc<Model>| {
         let mut crowd = Crowd::new();
-        crowd.push_group(Arc::clone(model), times.iter().map(|&time| (IDENTITY_ROWS, [Layer::held(clip, time)])))?;
+        crowd.push_group(
+            Arc::clone(model),
+            times
+                .iter()
+                .map(|&time| (IDENTITY_ROWS, [Layer::held(clip, time)])),
+        )?;
         Ok(crowd)
     };
     let (authored, stored) = (crowd(model)?, crowd(stored)?);
@@ -49,12 +64,18 @@ pub fn shell_errors(model: &Arc<Model>, stored: &Arc<Model>, clip: u32, times: &
         let [a, b] = [&authored, &stored].map(|crowd| ReferencePose::new(crowd, instance, 0).model);
         let points = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| axis * SHELL);
         let error = move |(a, b): (DAffine3, DAffine3)| {
-            let off = points.map(|point| a.transform_point3(point).distance(b.transform_point3(point)));
+            let off = points.map(|point| {
+                a.transform_point3(point)
+                    .distance(b.transform_point3(point))
+            });
             off.into_iter().fold(0.0, f64::max)
         };
         a.into_iter().zip(b).map(error).collect::<Vec<_>>()
     };
-    Ok((0..times.len() as u32).into_par_iter().flat_map_iter(of_time).collect())
+    Ok((0..times.len() as u32)
+        .into_par_iter()
+        .flat_map_iter(of_time)
+        .collect())
 }
 
 /// The part of the error due to reduced posing, measured on at least 64 instances of each group; `None` if every
@@ -63,13 +84,19 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     if !crowd.is_reduced() {
         return None;
     }
-    let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::new(g.model.skeleton())).collect();
+    let ends: Vec<Ends> = crowd
+        .groups()
+        .iter()
+        .map(|g| Ends::new(g.model.skeleton()))
+        .collect();
     let instances = Coverage::sampled(crowd, &TICKS, &[]).instances;
     let error = |instance: u32| {
         let ends = &ends[crowd.group_of(instance)];
         let at = |&tick: &u32| {
-            let (shown, plain) =
-                (ReferencePose::new(crowd, instance, tick), ReferencePose::unsaved(crowd, instance, tick));
+            let (shown, plain) = (
+                ReferencePose::new(crowd, instance, tick),
+                ReferencePose::unsaved(crowd, instance, tick),
+            );
             let joints = shown.model.iter().zip(&plain.model).enumerate();
             let off = joints.map(|(joint, (shown, plain))| {
                 let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));
@@ -79,5 +106,11 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
         };
         TICKS.iter().map(at).fold(0.0, f64::max)
     };
-    Some(instances.into_par_iter().flat_map_iter(|range| range).map(error).reduce(|| 0.0, f64::max))
+    Some(
+        instances
+            .into_par_iter()
+            .flat_map_iter(|range| range)
+            .map(error)
+            .reduce(|| 0.0, f64::max),
+    )
 }

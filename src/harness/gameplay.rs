@@ -22,25 +22,41 @@ pub fn failure(
     approximation: Option<Approximation>,
     tick: u32,
 ) -> Option<String> {
-    let Some(GameplayData { bounds, sockets }) = read else { return Some("read no bounds and sockets".into()) };
+    let Some(GameplayData { bounds, sockets }) = read else {
+        return Some("read no bounds and sockets".into());
+    };
     let expected = crowd.instance_count();
-    if bounds.len() != if gameplay.bounds { expected } else { 0 } || sockets.len() != gameplay.sockets * expected {
-        return Some(format!("{} bounds and {} sockets for {expected} instances", bounds.len(), sockets.len()));
+    if bounds.len() != if gameplay.bounds { expected } else { 0 }
+        || sockets.len() != gameplay.sockets * expected
+    {
+        return Some(format!(
+            "{} bounds and {} sockets for {expected} instances",
+            bounds.len(),
+            sockets.len()
+        ));
     }
-    let allowed = f64::from(MARGIN) + approximation.and_then(|stated| stated.clip_error).unwrap_or(0.0);
+    let allowed = f64::from(MARGIN)
+        + approximation
+            .and_then(|stated| stated.clip_error)
+            .unwrap_or(0.0);
     for (group, reads) in crowd.groups().iter().zip(&gameplay.groups) {
         let ends = Ends::new(group.model.skeleton());
         for instance in spread(group, COMPARED) {
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {
                 let vertices = reference_vertices(crowd, instance, tick);
-                let [min, max] = [&bounds[..3], &bounds[3..]].map(|corner| Vec3::from_slice(corner).as_dvec3());
+                let [min, max] =
+                    [&bounds[..3], &bounds[3..]].map(|corner| Vec3::from_slice(corner).as_dvec3());
                 let within = |vertex: DVec3| vertex.cmpge(min).all() && vertex.cmple(max).all();
                 let is_finite = min.is_finite() && max.is_finite();
                 let outside = |vertex: &[f64]| !(is_finite && within(DVec3::from_slice(vertex)));
-                let found = vertices.chunks_exact(group.format.floats()).position(outside);
+                let found = vertices
+                    .chunks_exact(group.format.floats())
+                    .position(outside);
                 if let Some(vertex) = found {
-                    return Some(format!("vertex {vertex} lies outside its bounds {bounds:?} ({place})"));
+                    return Some(format!(
+                        "vertex {vertex} lies outside its bounds {bounds:?} ({place})"
+                    ));
                 }
             }
             let own = &sockets[instance as usize * gameplay.sockets..][..gameplay.sockets];
@@ -54,7 +70,9 @@ pub fn failure(
                 let off = std::array::from_fn(|i| f64::from(found[i]) - f64::from(expected[i]));
                 let distance = ends.distance(joint, &off);
                 if distance > allowed || found.iter().any(|v| !v.is_finite()) {
-                    return Some(format!("socket {index} is off by {distance:.1e} of the size ({place})"));
+                    return Some(format!(
+                        "socket {index} is off by {distance:.1e} of the size ({place})"
+                    ));
                 }
             }
         }

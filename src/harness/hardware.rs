@@ -78,8 +78,12 @@ impl Hardware {
             virtualised: is_virtualised(),
             governor: governor(),
             boost: boost(Path::new(PROCESSORS)),
-            memory_bytes: system.map(|system| system.total_memory()).filter(|bytes| *bytes > 0),
-            memory_speed: fs::read(FIRMWARE).ok().and_then(|table| memory_speed(&table)),
+            memory_bytes: system
+                .map(|system| system.total_memory())
+                .filter(|bytes| *bytes > 0),
+            memory_speed: fs::read(FIRMWARE)
+                .ok()
+                .and_then(|table| memory_speed(&table)),
         }
     }
 }
@@ -89,18 +93,25 @@ impl Conditions {
     pub fn collect() -> Self {
         let cpu = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing().with_frequency());
         let frequency = System::new_with_specifics(cpu).ok();
-        let frequency = frequency.and_then(|system| system.cpus().iter().map(sysinfo::Cpu::frequency).max());
+        let frequency =
+            frequency.and_then(|system| system.cpus().iter().map(sysinfo::Cpu::frequency).max());
         let sensors = Components::new_with_refreshed_list().ok();
         let sensors = sensors.iter().flat_map(|all| all.iter());
-        let read = sensors.filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
+        let read =
+            sensors.filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
         let cards = Path::new(CARDS);
         let mut conditions = Self {
             utc: now(),
             // Windows has no such average and reports zeros.
-            load: System::load_average().ok().map(|average| average.one).filter(|load| cfg!(unix) && load.is_finite()),
+            load: System::load_average()
+                .ok()
+                .map(|average| average.one)
+                .filter(|load| cfg!(unix) && load.is_finite()),
             processor_mhz: frequency.filter(|mhz| *mhz > 0),
             graphics_mhz: card_clocks(cards),
-            celsius: read.filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius)).collect(),
+            celsius: read
+                .filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius))
+                .collect(),
             power: power(Path::new(POWER)),
             limit_watts: limits(Path::new(LIMITS), cards),
             clock_locked: locked(Path::new(PROCESSORS), cards),
@@ -115,14 +126,28 @@ impl Conditions {
         if !Path::new("/proc/driver/nvidia").exists() {
             return;
         }
-        let query = ["--query-gpu=name,clocks.gr,temperature.gpu,power.limit", "--format=csv,noheader,nounits"];
-        let Ok(answer) = Command::new("nvidia-smi").args(query).output() else { return };
+        let query = [
+            "--query-gpu=name,clocks.gr,temperature.gpu,power.limit",
+            "--format=csv,noheader,nounits",
+        ];
+        let Ok(answer) = Command::new("nvidia-smi").args(query).output() else {
+            return;
+        };
         for line in String::from_utf8_lossy(&answer.stdout).lines() {
             let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-            let [name, mhz, celsius, watts] = fields[..] else { continue };
-            self.graphics_mhz.extend(mhz.parse().ok().map(|mhz| (name.to_owned(), mhz)));
-            self.celsius.extend(celsius.parse().ok().map(|celsius| (name.to_owned(), celsius)));
-            self.limit_watts.extend(watts.parse().ok().map(|watts| (name.to_owned(), watts)));
+            let [name, mhz, celsius, watts] = fields[..] else {
+                continue;
+            };
+            self.graphics_mhz
+                .extend(mhz.parse().ok().map(|mhz| (name.to_owned(), mhz)));
+            self.celsius.extend(
+                celsius
+                    .parse()
+                    .ok()
+                    .map(|celsius| (name.to_owned(), celsius)),
+            );
+            self.limit_watts
+                .extend(watts.parse().ok().map(|watts| (name.to_owned(), watts)));
         }
     }
 }
@@ -145,7 +170,12 @@ fn line(path: impl AsRef<Path>) -> Option<String> {
 
 /// The entries of a folder in order; none if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .collect();
     paths.sort();
     paths
 }
@@ -156,7 +186,9 @@ pub fn governor() -> Option<String> {
 }
 
 fn governors(processors: &Path) -> Option<String> {
-    let all = entries(processors).into_iter().filter_map(|own| line(own.join("cpufreq/scaling_governor")));
+    let all = entries(processors)
+        .into_iter()
+        .filter_map(|own| line(own.join("cpufreq/scaling_governor")));
     let different: BTreeSet<String> = all.collect();
     Some(different.into_iter().collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
 }
@@ -168,11 +200,18 @@ fn boost(processors: &Path) -> Option<bool> {
 
 fn power(supplies: &Path) -> Option<String> {
     let of_kind = |kind: &str| {
-        entries(supplies).into_iter().filter(|own| line(own.join("type")).as_deref() == Some(kind)).collect()
+        entries(supplies)
+            .into_iter()
+            .filter(|own| line(own.join("type")).as_deref() == Some(kind))
+            .collect()
     };
     let (mains, batteries): (Vec<PathBuf>, Vec<PathBuf>) = (of_kind("Mains"), of_kind("Battery"));
-    let plugged = mains.iter().any(|own| line(own.join("online")).as_deref() == Some("1"));
-    let draining = batteries.iter().any(|own| line(own.join("status")).as_deref() == Some("Discharging"));
+    let plugged = mains
+        .iter()
+        .any(|own| line(own.join("online")).as_deref() == Some("1"));
+    let draining = batteries
+        .iter()
+        .any(|own| line(own.join("status")).as_deref() == Some("Discharging"));
     match (plugged, draining) {
         (true, _) => Some("mains".into()),
         (false, true) => Some("battery".into()),
@@ -190,12 +229,19 @@ fn card_clocks(cards: &Path) -> BTreeMap<String, u64> {
 
 /// What `read` finds in the entries of a folder, by their names.
 fn by_name<T>(folder: &Path, read: impl Fn(&Path) -> Option<T>) -> BTreeMap<String, T> {
-    entries(folder).iter().filter_map(|own| Some((name(own)?, read(own)?))).collect()
+    entries(folder)
+        .iter()
+        .filter_map(|own| Some((name(own)?, read(own)?)))
+        .collect()
 }
 
 /// A number that the driver of a graphics card states as a sensor.
 fn sensor<T: FromStr>(card: &Path, file: &str) -> Option<T> {
-    entries(&card.join("device/hwmon")).iter().find_map(|own| line(own.join(file)))?.parse().ok()
+    entries(&card.join("device/hwmon"))
+        .iter()
+        .find_map(|own| line(own.join(file)))?
+        .parse()
+        .ok()
 }
 
 /// The name of an entry in a folder.
@@ -207,17 +253,29 @@ fn name(path: &Path) -> Option<String> {
 fn limits(packages: &Path, cards: &Path) -> BTreeMap<String, f64> {
     let mut microwatts = by_name(cards, |card| sensor::<f64>(card, "power1_cap"));
     let limit = |own: &Path| line(own.join("constraint_0_power_limit_uw"))?.parse().ok();
-    microwatts.extend(entries(packages).iter().filter_map(|own| Some((line(own.join("name"))?, limit(own)?))));
-    microwatts.into_iter().map(|(name, limit)| (name, limit / 1e6)).collect()
+    microwatts.extend(
+        entries(packages)
+            .iter()
+            .filter_map(|own| Some((line(own.join("name"))?, limit(own)?))),
+    );
+    microwatts
+        .into_iter()
+        .map(|(name, limit)| (name, limit / 1e6))
+        .collect()
 }
 
 /// Whether clocks are held: a lowest rate that equals the highest, or a level that the driver does not choose itself.
 fn locked(processors: &Path, cards: &Path) -> BTreeMap<String, bool> {
-    let equal = |own: &Path, [low, high]: [&str; 2]| Some(line(own.join(low))? == line(own.join(high))?);
+    let equal =
+        |own: &Path, [low, high]: [&str; 2]| Some(line(own.join(low))? == line(own.join(high))?);
     let rates = ["cpufreq/scaling_min_freq", "cpufreq/scaling_max_freq"];
-    let all = entries(processors).into_iter().filter_map(|own| equal(&own, rates)).reduce(|all, own| all && own);
+    let all = entries(processors)
+        .into_iter()
+        .filter_map(|own| equal(&own, rates))
+        .reduce(|all, own| all && own);
     let mut locked = by_name(cards, |card| {
-        let level = line(card.join("device/power_dpm_force_performance_level")).map(|level| level != "auto");
+        let level = line(card.join("device/power_dpm_force_performance_level"))
+            .map(|level| level != "auto");
         level.or_else(|| equal(card, ["gt_min_freq_mhz", "gt_max_freq_mhz"]))
     });
     locked.extend(all.map(|all| ("processors".to_owned(), all)));
@@ -227,13 +285,20 @@ fn locked(processors: &Path, cards: &Path) -> BTreeMap<String, bool> {
 /// Processes but one that have opened a device of an adapter; `None` where processes are not listed as files.
 fn adapter_users(processes: &Path, own: u32) -> Option<usize> {
     let opened = |process: &Path| {
-        let files = entries(&process.join("fd")).into_iter().filter_map(|file| fs::read_link(file).ok());
+        let files = entries(&process.join("fd"))
+            .into_iter()
+            .filter_map(|file| fs::read_link(file).ok());
         let mut names = files.filter_map(|file| Some(file.to_str()?.to_owned()));
         names.any(|file| ADAPTERS.iter().any(|adapter| file.starts_with(adapter)))
     };
     let number = |path: &Path| name(path)?.parse::<u32>().ok();
-    let all = entries(processes).into_iter().filter(|path| number(path).is_some_and(|other| other != own));
-    processes.join("self").exists().then(|| all.filter(|path| opened(path)).count())
+    let all = entries(processes)
+        .into_iter()
+        .filter(|path| number(path).is_some_and(|other| other != own));
+    processes
+        .join("self")
+        .exists()
+        .then(|| all.filter(|path| opened(path)).count())
 }
 
 /// The slowest configured speed of the memory devices in tables of the System Management BIOS (DSP0134, structure type
@@ -242,10 +307,13 @@ fn memory_speed(mut table: &[u8]) -> Option<u32> {
     const MEMORY_DEVICE: u8 = 17;
     let mut slowest: Option<u32> = None;
     while let [kind, length, ..] = *table {
-        let own = table.get(..usize::from(length)).filter(|own| own.len() >= 4)?;
+        let own = table
+            .get(..usize::from(length))
+            .filter(|own| own.len() >= 4)?;
         let speed = |at: usize| {
             let bytes = own.get(at..at + 2)?.try_into().ok()?;
-            Some(u32::from(u16::from_le_bytes(bytes))).filter(|speed| *speed != 0 && *speed != 0xffff)
+            Some(u32::from(u16::from_le_bytes(bytes)))
+                .filter(|speed| *speed != 0 && *speed != 0xffff)
         };
         if let (MEMORY_DEVICE, Some(speed)) = (kind, speed(0x20).or_else(|| speed(0x15))) {
             slowest = Some(slowest.map_or(speed, |slowest| slowest.min(speed)));
@@ -276,8 +344,15 @@ mod tests {
         let other = [1, 5, 0, 0, 9, b'x', 0, 0];
         let table = |devices: &[Vec<u8>]| [&other[..], &devices.concat()].concat();
         let fast = device(6_400, 5_600, b"DIMM 0\0\0");
-        assert_eq!(memory_speed(&table(&[fast.clone(), device(4_800, 0, b"\0\0")])), Some(4_800));
-        assert_eq!(memory_speed(&table(&[fast, device(0xffff, 0, b"\0\0")])), Some(5_600), "unknown, and empty slots");
+        assert_eq!(
+            memory_speed(&table(&[fast.clone(), device(4_800, 0, b"\0\0")])),
+            Some(4_800)
+        );
+        assert_eq!(
+            memory_speed(&table(&[fast, device(0xffff, 0, b"\0\0")])),
+            Some(5_600),
+            "unknown, and empty slots"
+        );
         assert_eq!(memory_speed(&table(&[])), None);
         for damaged in [&[17u8, 200, 0, 0][..], &[17, 0, 0, 0], &[17], &[]] {
             assert_eq!(memory_speed(damaged), None, "{damaged:?}");
@@ -292,12 +367,22 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        assert_eq!((governors(folder.path()), boost(folder.path()), power(folder.path())), (None, None, None));
+        assert_eq!(
+            (
+                governors(folder.path()),
+                boost(folder.path()),
+                power(folder.path())
+            ),
+            (None, None, None)
+        );
         write("cpu0/cpufreq/scaling_governor", "powersave\n");
         write("cpu1/cpufreq/scaling_governor", "performance\n");
         write("cpu2/cpufreq/scaling_governor", "powersave\n");
         write("intel_pstate/no_turbo", "0\n");
-        assert_eq!(governors(folder.path()).as_deref(), Some("performance, powersave"));
+        assert_eq!(
+            governors(folder.path()).as_deref(),
+            Some("performance, powersave")
+        );
         assert_eq!(boost(folder.path()), Some(true));
         write("BAT0/type", "Battery\n");
         write("BAT0/status", "Discharging\n");
@@ -307,7 +392,10 @@ mod tests {
         assert_eq!(power(folder.path()).as_deref(), Some("mains"));
         write("card0/device/hwmon/hwmon3/freq1_input", "2100000000\n");
         write("card1/gt_cur_freq_mhz", "350\n");
-        assert_eq!(card_clocks(folder.path()), BTreeMap::from([("card0".into(), 2_100), ("card1".into(), 350)]));
+        assert_eq!(
+            card_clocks(folder.path()),
+            BTreeMap::from([("card0".into(), 2_100), ("card1".into(), 350)])
+        );
     }
 
     /// A folder with these files.
@@ -338,39 +426,75 @@ mod tests {
         let watts = [("card0".into(), 120.0), ("package-0".into(), 65.0)];
         assert_eq!(limits(packages.path(), cards.path()), BTreeMap::from(watts));
         let rates = |high: &str| {
-            let (low, high) = (("cpufreq/scaling_min_freq", "800"), ("cpufreq/scaling_max_freq", high));
+            let (low, high) = (
+                ("cpufreq/scaling_min_freq", "800"),
+                ("cpufreq/scaling_max_freq", high),
+            );
             folder(
-                &[("cpu0", low), ("cpu0", high), ("cpu1", low), ("cpu1", ("cpufreq/scaling_max_freq", "800"))]
-                    .map(|(processor, (file, text))| (format!("{processor}/{file}"), text))
-                    .iter()
-                    .map(|(path, text)| (path.as_str(), *text))
-                    .collect::<Vec<_>>(),
+                &[
+                    ("cpu0", low),
+                    ("cpu0", high),
+                    ("cpu1", low),
+                    ("cpu1", ("cpufreq/scaling_max_freq", "800")),
+                ]
+                .map(|(processor, (file, text))| (format!("{processor}/{file}"), text))
+                .iter()
+                .map(|(path, text)| (path.as_str(), *text))
+                .collect::<Vec<_>>(),
             )
         };
         for (high, held) in [("800", true), ("3000", false)] {
-            let locks = [("processors", held), ("card0", true), ("card1", false), ("card2", false)];
+            let locks = [
+                ("processors", held),
+                ("card0", true),
+                ("card1", false),
+                ("card2", false),
+            ];
             let locks = locks.map(|(name, held)| (name.to_owned(), held));
-            assert_eq!(locked(rates(high).path(), cards.path()), BTreeMap::from(locks));
+            assert_eq!(
+                locked(rates(high).path(), cards.path()),
+                BTreeMap::from(locks)
+            );
         }
     }
 
     #[cfg(unix)]
     #[test]
     fn other_processes_with_an_adapter_are_counted() {
-        let processes = folder(&[("1/fd/x", ""), ("2/fd/x", ""), ("3/fd/x", ""), ("self/x", ""), ("bus/fd/x", "")]);
-        for (process, device) in [("1", "dri/renderD128"), ("1", "dri/card0"), ("2", "null"), ("3", "nvidia0")] {
-            let own = processes.path().join(format!("{process}/fd/{}", device.len()));
+        let processes = folder(&[
+            ("1/fd/x", ""),
+            ("2/fd/x", ""),
+            ("3/fd/x", ""),
+            ("self/x", ""),
+            ("bus/fd/x", ""),
+        ]);
+        for (process, device) in [
+            ("1", "dri/renderD128"),
+            ("1", "dri/card0"),
+            ("2", "null"),
+            ("3", "nvidia0"),
+        ] {
+            let own = processes
+                .path()
+                .join(format!("{process}/fd/{}", device.len()));
             std::os::unix::fs::symlink(format!("/dev/{device}"), own).unwrap();
         }
         assert_eq!(adapter_users(processes.path(), 9), Some(2));
-        assert_eq!(adapter_users(processes.path(), 3), Some(1), "the own process does not count");
+        assert_eq!(
+            adapter_users(processes.path(), 3),
+            Some(1),
+            "the own process does not count"
+        );
         assert_eq!(adapter_users(&processes.path().join("bus"), 9), None);
     }
 
     #[test]
     fn this_machine_says_something() {
         let (hardware, conditions) = (Hardware::collect(), Conditions::collect());
-        assert!(hardware.processors > 0 && hardware.memory_bytes > Some(1 << 20), "{hardware:?}");
+        assert!(
+            hardware.processors > 0 && hardware.memory_bytes > Some(1 << 20),
+            "{hardware:?}"
+        );
         assert_eq!(conditions.utc.len(), 20, "{conditions:?}");
         assert_eq!(conditions.load.is_some(), cfg!(unix), "{conditions:?}");
     }

@@ -67,7 +67,11 @@ pub struct Device {
 impl Limits {
     /// Limits without any measurement yet.
     pub fn new(isa: Isa) -> Self {
-        Self { isa, known: HashMap::new(), device: None }
+        Self {
+            isa,
+            known: HashMap::new(),
+            device: None,
+        }
     }
 
     /// Largest number of bytes per second for a stage's traffic; `None` if that is not known.
@@ -81,7 +85,8 @@ impl Limits {
         let seconds = |bytes: u64, rate: f64| bytes as f64 / rate;
         let read = self.bandwidth(traffic.read, pool).read;
         let written = self.bandwidth(traffic.written, pool);
-        let floor = seconds(traffic.read, read) + seconds(traffic.written, written.write.max(written.stream));
+        let floor = seconds(traffic.read, read)
+            + seconds(traffic.written, written.write.max(written.stream));
         Some(traffic.bytes() as f64 / floor)
     }
 
@@ -97,16 +102,23 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     let floats = bytes as usize / size_of::<f32>();
     let mut buffer = Aligned::<f32>::zeroed(floats);
     // Each thread gets whole cache lines.
-    let share = floats.div_ceil(threads.count()).next_multiple_of(LINE / size_of::<f32>());
+    let share = floats
+        .div_ceil(threads.count())
+        .next_multiple_of(LINE / size_of::<f32>());
     let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
-    let mut writes = |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));
+    let mut writes =
+        |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));
     let (write, stream) = (writes(Store::Cached), writes(Store::Streamed));
     let read = rate(&mut || {
         threads.each(&mut buffer, share, |values| {
             black_box(probe::sum(isa, values));
         });
     });
-    Bandwidth { write, stream, read }
+    Bandwidth {
+        write,
+        stream,
+        read,
+    }
 }
 
 impl Host {
@@ -116,7 +128,10 @@ impl Host {
     /// Peak rates of one thread, and of all if there are more.
     pub fn measure_all(isa: Isa, threads: &Threads) -> Vec<Self> {
         let all = (threads.count() > 1).then_some(threads);
-        std::iter::once(&Threads::One).chain(all).map(|threads| Self::measure(isa, threads)).collect()
+        std::iter::once(&Threads::One)
+            .chain(all)
+            .map(|threads| Self::measure(isa, threads))
+            .collect()
     }
 
     /// Measures with `threads`; takes approximately half a second.
@@ -124,10 +139,17 @@ impl Host {
         const ROUNDS: usize = 20_000;
         let mut lanes = vec![0usize; threads.count()];
         let rate = best(&mut || {
-            threads.each(&mut lanes, 1, |lanes| lanes[0] = probe::multiply_add(isa, ROUNDS));
+            threads.each(&mut lanes, 1, |lanes| {
+                lanes[0] = probe::multiply_add(isa, ROUNDS)
+            });
         });
         let fma = rate * (lanes.iter().sum::<usize>() * CHAINS * ROUNDS) as f64;
-        Self { threads: lanes.len(), lanes: lanes[0], bandwidth: measure(isa, Self::BYTES, threads), fma }
+        Self {
+            threads: lanes.len(),
+            lanes: lanes[0],
+            bandwidth: measure(isa, Self::BYTES, threads),
+            fma,
+        }
     }
 }
 
@@ -155,14 +177,32 @@ mod tests {
         let mut limits = Limits::new(Isa::strongest());
         let threads = Threads::One;
         let bandwidth = limits.bandwidth(LEAST_BYTES, &threads);
-        assert!([bandwidth.write, bandwidth.stream, bandwidth.read].iter().all(|rate| *rate > 1e6 && rate.is_finite()));
+        assert!(
+            [bandwidth.write, bandwidth.stream, bandwidth.read]
+                .iter()
+                .all(|rate| *rate > 1e6 && rate.is_finite())
+        );
         assert_eq!(limits.bandwidth(1, &threads), bandwidth, "measured again");
         let memory = Memory::Host { threads: 1 };
-        let traffic = Traffic { stage: Stage::Skin, read: 1_000, written: 3_000, memory };
+        let traffic = Traffic {
+            stage: Stage::Skin,
+            read: 1_000,
+            written: 3_000,
+            memory,
+        };
         let written = bandwidth.write.max(bandwidth.stream);
         let expected = 4_000.0 / (1_000.0 / bandwidth.read + 3_000.0 / written);
         assert!((limits.of(&traffic, &threads).unwrap() / expected - 1.0).abs() < 1e-9);
-        assert_eq!(limits.of(&Traffic { memory: Memory::Device, ..traffic }, &threads), None);
+        assert_eq!(
+            limits.of(
+                &Traffic {
+                    memory: Memory::Device,
+                    ..traffic
+                },
+                &threads
+            ),
+            None
+        );
     }
 
     #[test]
@@ -172,8 +212,17 @@ mod tests {
             assert_eq!((host.threads, host.lanes), (count, 1));
             // Slower than any processor, and faster than any thread's scalars.
             assert!((1e7..2e11 * count as f64).contains(&host.fma), "{host:?}");
-            let Bandwidth { write, stream, read } = host.bandwidth;
-            assert!([write, stream, read].iter().all(|rate| (1e7..1e13).contains(rate)), "{host:?}");
+            let Bandwidth {
+                write,
+                stream,
+                read,
+            } = host.bandwidth;
+            assert!(
+                [write, stream, read]
+                    .iter()
+                    .all(|rate| (1e7..1e13).contains(rate)),
+                "{host:?}"
+            );
         }
     }
 }

@@ -62,9 +62,11 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
         for &instance in instances.iter().step_by(step) {
             for tick in TICKS {
                 let shown = ReferencePose::unsaved(crowd, instance, tick);
-                let plain = ReferencePose::unsaved(&levels.full, levels.original[instance as usize], tick);
+                let plain =
+                    ReferencePose::unsaved(&levels.full, levels.original[instance as usize], tick);
                 let at = |pose: &ReferencePose, model: &Model, vertex: u32| {
-                    pose.skin(model, vertex as usize, Normals::Raw, Blending::Linear).position
+                    pose.skin(model, vertex as usize, Normals::Raw, Blending::Linear)
+                        .position
                 };
                 let off = |place: &Place| {
                     let [a, b, c] = place.corners.map(|vertex| at(&shown, &group.model, vertex));
@@ -72,14 +74,24 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
                     there.distance(at(&plain, full, place.vertex))
                 };
                 let relative = baked + places.iter().map(off).fold(0.0, f64::max) / diagonal;
-                worst = [worst[0].max(relative), worst[1].max(relative * levels.pixels[instance as usize])];
+                worst = [
+                    worst[0].max(relative),
+                    worst[1].max(relative * levels.pixels[instance as usize]),
+                ];
             }
         }
         Ok(worst)
     };
-    let worst: Result<Vec<[f64; 2]>, CrowdError> = (0..crowd.groups().len()).into_par_iter().map(of_group).collect();
+    let worst: Result<Vec<[f64; 2]>, CrowdError> = (0..crowd.groups().len())
+        .into_par_iter()
+        .map(of_group)
+        .collect();
     // A rest pose cannot be refused; if it were, the error would be unknown.
-    worst.map_or([f64::NAN; 2], |worst| worst.into_iter().fold([0.0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]))
+    worst.map_or([f64::NAN; 2], |worst| {
+        worst
+            .into_iter()
+            .fold([0.0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])])
+    })
 }
 
 /// The place of a full vertex on a level's surface.
@@ -94,14 +106,29 @@ struct Place {
 fn places(full: &Arc<Model>, level: &Arc<Model>) -> Result<Vec<Place>, CrowdError> {
     let [at_full, at_level] = [resting(full)?, resting(level)?];
     let bits = |values: &[[f32; 3]], vertex: usize| values[vertex].map(f32::to_bits);
-    let key = |model: &Model, v: usize| (bits(model.mesh().positions(), v), bits(model.mesh().normals(), v));
-    let known: HashMap<_, u32> = (0..at_level.len()).map(|vertex| (key(level, vertex), vertex as u32)).collect();
-    let triangles: Vec<Triangle> =
-        level.mesh().indices().as_chunks::<3>().0.iter().filter_map(|&c| Triangle::new(c, &at_level)).collect();
+    let key = |model: &Model, v: usize| {
+        (
+            bits(model.mesh().positions(), v),
+            bits(model.mesh().normals(), v),
+        )
+    };
+    let known: HashMap<_, u32> = (0..at_level.len())
+        .map(|vertex| (key(level, vertex), vertex as u32))
+        .collect();
+    let triangles: Vec<Triangle> = level
+        .mesh()
+        .indices()
+        .as_chunks::<3>()
+        .0
+        .iter()
+        .filter_map(|&c| Triangle::new(c, &at_level))
+        .collect();
     let step = at_full.len().div_ceil(VERTICES);
     let place = |vertex: usize| {
         let (point, normal) = at_full[vertex];
-        let same = known.get(&key(full, vertex)).map(|&same| ([same; 3], DVec3::X));
+        let same = known
+            .get(&key(full, vertex))
+            .map(|&same| ([same; 3], DVec3::X));
         let (corners, parts) = same.or_else(|| {
             let faces = |t: &&Triangle| t.normal.dot(normal) > 0.0;
             let any_faces = triangles.iter().any(|t| faces(&t));
@@ -118,7 +145,11 @@ fn places(full: &Arc<Model>, level: &Arc<Model>) -> Result<Vec<Place>, CrowdErro
             }
             best.map(|(_, triangle, parts)| (triangle.vertices, parts))
         })?;
-        Some(Place { vertex: vertex as u32, corners, parts })
+        Some(Place {
+            vertex: vertex as u32,
+            corners,
+            parts,
+        })
     };
     Ok((0..at_full.len()).step_by(step).filter_map(place).collect())
 }
@@ -126,7 +157,10 @@ fn places(full: &Arc<Model>, level: &Arc<Model>) -> Result<Vec<Place>, CrowdErro
 /// Positions and normals of all vertices at rest.
 fn resting(model: &Arc<Model>) -> Result<Vec<(DVec3, DVec3)>, CrowdError> {
     let mut crowd = Crowd::new();
-    crowd.push_group(Arc::clone(model), [(IDENTITY_ROWS, [Layer::held(REST, 0.0)])])?;
+    crowd.push_group(
+        Arc::clone(model),
+        [(IDENTITY_ROWS, [Layer::held(REST, 0.0)])],
+    )?;
     let pose = ReferencePose::new(&crowd, 0, 0);
     let vertex = |vertex| {
         let skinned = pose.skin(model, vertex, Normals::Unit, Blending::Linear);
@@ -151,8 +185,17 @@ impl Triangle {
         let [a, b, c] = vertices.map(|vertex| at[vertex as usize].0);
         let normal = (b - a).cross(c - a).try_normalize()?;
         let middle = (a + b + c) / 3.0;
-        let radius = [a, b, c].map(|corner| corner.distance(middle)).into_iter().fold(0.0, f64::max);
-        Some(Self { vertices, corners: DMat3::from_cols(a, b, c), normal, middle, radius })
+        let radius = [a, b, c]
+            .map(|corner| corner.distance(middle))
+            .into_iter()
+            .fold(0.0, f64::max);
+        Some(Self {
+            vertices,
+            corners: DMat3::from_cols(a, b, c),
+            normal,
+            middle,
+            radius,
+        })
     }
 
     /// Barycentric coordinates of the closest point: below `p`, if that is within the triangle, otherwise on an edge.
@@ -191,7 +234,10 @@ mod tests {
             (DVec3::new(-1.0, 0.5, 0.0), DVec3::new(0.0, 0.5, 0.0)),
             (DVec3::new(3.0, 0.0, 0.0), DVec3::X),
         ] {
-            assert!((triangle.corners * triangle.closest(point)).distance(expected) < 1e-12, "{point}");
+            assert!(
+                (triangle.corners * triangle.closest(point)).distance(expected) < 1e-12,
+                "{point}"
+            );
         }
     }
 }

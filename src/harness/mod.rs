@@ -26,5 +26,7 @@ pub(in crate::harness) use device_side::DeviceSide;
 pub use limits::{Device, Host, Limits};
 pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
 pub use rotation::{BackendMemory, SharedMemory};
-pub use run::{Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step, counters};
+pub use run::{
+    Disturbance, Floor, Observer, Outcome, RunOptions, StageTimes, Status, Step, counters,
+};
 pub use stats::{Summary, TAIL_SAMPLES};

@@ -32,7 +32,11 @@ pub struct Tolerance {
 
 impl Default for Tolerance {
     fn default() -> Self {
-        Self { pose: 1e-5, position: 1e-5, normal: 1e-3 }
+        Self {
+            pose: 1e-5,
+            position: 1e-5,
+            normal: 1e-3,
+        }
     }
 }
 
@@ -43,14 +47,29 @@ impl Tolerance {
     pub fn of(format: VertexFormat) -> Self {
         match format.encoding {
             Encoding::F32 => Self::default(),
-            Encoding::Packed => Self { position: 7e-5, ..Self::default() },
+            Encoding::Packed => Self {
+                position: 7e-5,
+                ..Self::default()
+            },
         }
     }
 
     /// The tolerance of a backend that states its own error: the sum of both.
     pub fn beside(self, approximation: Option<Approximation>) -> Self {
-        let Some(Approximation { pose, position, normal, .. }) = approximation else { return self };
-        Self { pose: self.pose + pose, position: self.position + position, normal: self.normal + normal }
+        let Some(Approximation {
+            pose,
+            position,
+            normal,
+            ..
+        }) = approximation
+        else {
+            return self;
+        };
+        Self {
+            pose: self.pose + pose,
+            position: self.position + position,
+            normal: self.normal + normal,
+        }
     }
 }
 
@@ -81,10 +100,20 @@ impl Coverage {
         for group in crowd.groups() {
             let at_once = (RANGE_BYTES / (group.instance_words() * size_of::<f32>())).max(1);
             for first in group.instances.clone().step_by(at_once) {
-                instances.push(first..group.instances.end.min(first.saturating_add(at_once as u32)));
+                instances.push(
+                    first
+                        ..group
+                            .instances
+                            .end
+                            .min(first.saturating_add(at_once as u32)),
+                );
             }
         }
-        Self { ticks: ticks.into(), instances, ..Self::default() }
+        Self {
+            ticks: ticks.into(),
+            instances,
+            ..Self::default()
+        }
     }
 
     /// At least 64 instances of each group, evenly spread from its first to its last (all if there are fewer), and the
@@ -96,7 +125,11 @@ impl Coverage {
         }
         chosen.sort_unstable();
         chosen.dedup();
-        Self { ticks: ticks.into(), instances: chosen.into_iter().map(|i| i..i + 1).collect(), ..Self::default() }
+        Self {
+            ticks: ticks.into(),
+            instances: chosen.into_iter().map(|i| i..i + 1).collect(),
+            ..Self::default()
+        }
     }
 }
 
@@ -176,11 +209,15 @@ pub fn audit(
         comparison.add_frame(backend, crowd, arena, coverage, tick)?;
         Ok(comparison.parity.failure)
     };
-    let Some(failure) = failure_at(tick)? else { return Ok(None) };
+    let Some(failure) = failure_at(tick)? else {
+        return Ok(None);
+    };
     for &tick in earlier {
         if failure_at(tick)?.is_none() {
             let what = if has_vertices { "vertices" } else { "poses" };
-            return Ok(Some(format!("{failure}; the {what} are those of tick {tick}")));
+            return Ok(Some(format!(
+                "{failure}; the {what} are those of tick {tick}"
+            )));
         }
     }
     Ok(Some(failure))
@@ -208,9 +245,21 @@ impl Comparison {
         let has = [local, model, palette, backend.has_vertices()];
         let approximation = backend.approximation();
         let all = tolerance.beside(approximation);
-        let parity = Parity { tolerance: all, approximation, ..Parity::default() };
-        let interpolated = backend.rotation_blend().map(|blend| crowd.clone().with_rotation_blend(blend));
-        Self { parity, tolerance, has, interpolated, read: Default::default() }
+        let parity = Parity {
+            tolerance: all,
+            approximation,
+            ..Parity::default()
+        };
+        let interpolated = backend
+            .rotation_blend()
+            .map(|blend| crowd.clone().with_rotation_blend(blend));
+        Self {
+            parity,
+            tolerance,
+            has,
+            interpolated,
+            read: Default::default(),
+        }
     }
 
     /// Compares the last frame of a backend. Returns `false` if nothing more can be compared.
@@ -222,7 +271,13 @@ impl Comparison {
         coverage: &Coverage,
         tick: u32,
     ) -> Result<bool> {
-        let Self { parity, tolerance, has, interpolated, read } = self;
+        let Self {
+            parity,
+            tolerance,
+            has,
+            interpolated,
+            read,
+        } = self;
         let reference = interpolated.as_ref().unwrap_or(crowd);
         let has_vertices = has[3];
         let blending = backend.blending();
@@ -230,17 +285,41 @@ impl Comparison {
         parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
             let group = &crowd.groups()[crowd.group_of(range.start)];
-            let shown: Vec<u32> = range.clone().filter(|instance| shows(visible.as_deref(), *instance)).collect();
+            let shown: Vec<u32> = range
+                .clone()
+                .filter(|instance| shows(visible.as_deref(), *instance))
+                .collect();
             if let Some(visible) = visible.as_deref().filter(|_| parity.failure.is_none()) {
-                let asked = AskedLevels { crowd, eye: &coverage.eye, visible };
+                let asked = AskedLevels {
+                    crowd,
+                    eye: &coverage.eye,
+                    visible,
+                };
                 parity.failure = asked.failure(range.clone(), tick).or_else(|| {
                     let due = range.clone().filter(|instance| asked.is_due(*instance));
-                    missing_instance(crowd, group, &coverage.frustum, &due.collect::<Vec<_>>(), tick)
+                    missing_instance(
+                        crowd,
+                        group,
+                        &coverage.frustum,
+                        &due.collect::<Vec<_>>(),
+                        tick,
+                    )
                 });
             }
-            let (joints, entries) = (group.model.skeleton().len(), group.model.palette_joints().len());
-            let mut counts = [joints * 10, joints * 12, entries * 12, group.instance_words()];
-            for (at, what) in ["local poses", "model poses", "palettes", "vertices"].into_iter().enumerate() {
+            let (joints, entries) = (
+                group.model.skeleton().len(),
+                group.model.palette_joints().len(),
+            );
+            let mut counts = [
+                joints * 10,
+                joints * 12,
+                entries * 12,
+                group.instance_words(),
+            ];
+            for (at, what) in ["local poses", "model poses", "palettes", "vertices"]
+                .into_iter()
+                .enumerate()
+            {
                 let values = &mut read[at];
                 values.clear();
                 match POSES.get(at) {
@@ -250,7 +329,9 @@ impl Comparison {
                 }
                 let (found, expected) = (values.len(), counts[at] * shown.len());
                 if found != expected && parity.failure.is_none() {
-                    parity.failure = Some(format!("{found} numbers of {what} read back; expected {expected}"));
+                    parity.failure = Some(format!(
+                        "{found} numbers of {what} read back; expected {expected}"
+                    ));
                 }
             }
             if parity.failure.is_some() {
@@ -267,14 +348,26 @@ impl Comparison {
                     Deviation::of(group, blending, &corners, &pose, instance, values)
                 })
                 .reduce(|| Deviation::NONE, Deviation::max);
-            let vertices = if has_vertices { group.model.mesh().vertex_count() } else { 0 };
+            let vertices = if has_vertices {
+                group.model.mesh().vertex_count()
+            } else {
+                0
+            };
             parity.vertices += (shown.len() * vertices) as u64;
             let [poses @ .., position, normal] = compared.0.map(|worst| worst.error);
-            let error = if has_vertices { position } else { poses.into_iter().fold(0.0, nan_max) };
+            let error = if has_vertices {
+                position
+            } else {
+                poses.into_iter().fold(0.0, nan_max)
+            };
             parity.max_rel = nan_max(parity.max_rel, error);
             parity.max_normal = nan_max(parity.max_normal, normal);
             if parity.failure.is_none() {
-                parity.failure = failure(&compared, tick, tolerance.beside(backend.approximation_of(group)));
+                parity.failure = failure(
+                    &compared,
+                    tick,
+                    tolerance.beside(backend.approximation_of(group)),
+                );
             }
         }
         Ok(true)
@@ -302,45 +395,72 @@ impl AskedLevels<'_> {
     fn of(&self, instance: u32) -> (usize, f64, RangeInclusive<usize>) {
         let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
         let finest = &self.crowd.groups()[group - group % levels];
-        let pixels = self.eye.pixels(finest.model.bounds(), &self.crowd.placements()[instance as usize]);
-        let above =
-            |factor: f64| self.crowd.level_sizes().iter().filter(|least| pixels * factor < f64::from(**least)).count();
-        (group % levels, pixels, above(1.0 + LEVEL_ROUNDING)..=above(1.0 - LEVEL_ROUNDING))
+        let pixels = self.eye.pixels(
+            finest.model.bounds(),
+            &self.crowd.placements()[instance as usize],
+        );
+        let above = |factor: f64| {
+            self.crowd
+                .level_sizes()
+                .iter()
+                .filter(|least| pixels * factor < f64::from(**least))
+                .count()
+        };
+        (
+            group % levels,
+            pixels,
+            above(1.0 + LEVEL_ROUNDING)..=above(1.0 - LEVEL_ROUNDING),
+        )
     }
 
     /// The same instance at another level.
     fn at(&self, instance: u32, level: usize) -> u32 {
         let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
         let groups = self.crowd.groups();
-        groups[group - group % levels + level].instances.start + (instance - groups[group].instances.start)
+        groups[group - group % levels + level].instances.start
+            + (instance - groups[group].instances.start)
     }
 
     /// Returns whether an instance is left out although it may have to be shown, as its vertices decide.
     fn is_due(&self, instance: u32) -> bool {
         let (level, _, mut asked) = self.of(instance);
-        !self.shows(instance) && asked.contains(&level) && !asked.any(|other| self.shows(self.at(instance, other)))
+        !self.shows(instance)
+            && asked.contains(&level)
+            && !asked.any(|other| self.shows(self.at(instance, other)))
     }
 
     /// Describes the first instance of a range that is shown at a level for which it has not the size, or at several.
     fn failure(&self, mut instances: Range<u32>, tick: u32) -> Option<String> {
         instances.find_map(|instance| {
             let (_, pixels, asked) = self.of(instance);
-            let mut shown = (0..self.crowd.levels()).filter(|&level| self.shows(self.at(instance, level)));
+            let mut shown =
+                (0..self.crowd.levels()).filter(|&level| self.shows(self.at(instance, level)));
             let level = shown.next()?;
             let what = match shown.next() {
                 Some(other) => format!("and level {other}"),
                 None if !asked.contains(&level) => {
-                    format!("for {pixels:.3} pixels, which ask for level {}", asked.start())
+                    format!(
+                        "for {pixels:.3} pixels, which ask for level {}",
+                        asked.start()
+                    )
                 }
                 None => return None,
             };
-            Some(format!("instance {instance} is shown at level {level} {what} at tick {tick}"))
+            Some(format!(
+                "instance {instance} is shown at level {level} {what} at tick {tick}"
+            ))
         })
     }
 }
 
 /// Describes the first of some instances that were left out of which a vertex is in view, if any.
-fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &[u32], tick: u32) -> Option<String> {
+fn missing_instance(
+    crowd: &Crowd,
+    group: &Group,
+    frustum: &Frustum,
+    left_out: &[u32],
+    tick: u32,
+) -> Option<String> {
     let seen = |instance: u32| {
         let placement = rows_to_affine(crowd.placement_at(instance, tick));
         let pose = ReferencePose::new(crowd, instance, tick);
@@ -349,9 +469,13 @@ fn missing_instance(crowd: &Crowd, group: &Group, frustum: &Frustum, left_out: &
             frustum.contains(placement.transform_point3(skinned.position))
         })
     };
-    let seen = left_out.par_iter().filter_map(|&instance| Some((instance, seen(instance)?)));
+    let seen = left_out
+        .par_iter()
+        .filter_map(|&instance| Some((instance, seen(instance)?)));
     let (instance, vertex) = seen.min()?;
-    Some(format!("instance {instance} is left out at tick {tick}, with vertex {vertex} in view"))
+    Some(format!(
+        "instance {instance} is left out at tick {tick}, with vertex {vertex} in view"
+    ))
 }
 
 fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
@@ -359,11 +483,15 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
         Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
         #[cfg(feature = "gpu")]
         Skinned::Device(drawable) => {
-            let Some(gpu) = &context.gpu else { return Ok(()) };
+            let Some(gpu) = &context.gpu else {
+                return Ok(());
+            };
             arena.lose();
             match drawable {
                 Drawable::Arena(_) => gpu.poison(&arena.device)?,
-                Drawable::Stored(vertices) => gpu.poison(&[&vertices.buffers[..], &vertices.previous].concat())?,
+                Drawable::Stored(vertices) => {
+                    gpu.poison(&[&vertices.buffers[..], &vertices.previous].concat())?
+                }
                 // Reading vertices back clears the capture target to NaN.
                 Drawable::Shader(_) => {}
             }
@@ -375,7 +503,11 @@ fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Resul
 }
 
 fn failure(compared: &Deviation, tick: u32, tolerance: Tolerance) -> Option<String> {
-    let Tolerance { pose, position, normal } = tolerance;
+    let Tolerance {
+        pose,
+        position,
+        normal,
+    } = tolerance;
     // In the order of the stages: a wrong pose explains wrong vertices.
     let checks = [
         ("sample", "joint", pose),
@@ -385,9 +517,12 @@ fn failure(compared: &Deviation, tick: u32, tolerance: Tolerance) -> Option<Stri
         ("normal", "vertex", normal),
     ];
     // Not `>`: NaN must fail.
-    let within = |error: f64, limit: f64| matches!(error.partial_cmp(&limit), Some(order) if order.is_le());
-    let ((what, item, limit), worst) =
-        checks.into_iter().zip(compared.0).find(|((.., limit), worst)| !within(worst.error, *limit))?;
+    let within =
+        |error: f64, limit: f64| matches!(error.partial_cmp(&limit), Some(order) if order.is_le());
+    let ((what, item, limit), worst) = checks
+        .into_iter()
+        .zip(compared.0)
+        .find(|((.., limit), worst)| !within(worst.error, *limit))?;
     Some(format!(
         "{what} is off by {:.2e} (limit {limit:.0e}) at tick {tick}, instance {}, {item} {}",
         worst.error, worst.instance, worst.item

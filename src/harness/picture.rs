@@ -13,8 +13,16 @@ pub(super) fn depth_difference(first: &[f32], depths: &[f32]) -> Option<String> 
         let tolerance = DEPTH_TOLERANCE * nearness(a).max(nearness(b));
         !matches!((a - b).abs().partial_cmp(&tolerance), Some(order) if order.is_le())
     };
-    let covered = first.iter().zip(depths).filter(|(a, b)| **a != 1.0 || **b != 1.0).count();
-    let different = first.iter().zip(depths).filter(|(a, b)| differ(**a, **b)).count();
+    let covered = first
+        .iter()
+        .zip(depths)
+        .filter(|(a, b)| **a != 1.0 || **b != 1.0)
+        .count();
+    let different = first
+        .iter()
+        .zip(depths)
+        .filter(|(a, b)| differ(**a, **b))
+        .count();
     if covered == 0 {
         return Some("the picture is empty".into());
     }
@@ -37,11 +45,25 @@ mod tests {
             other[2_000 - count..2_000].fill(depth);
             other
         };
-        assert_eq!(depth_difference(&first, &with(10, 1.0)), None, "0.5 % may differ");
+        assert_eq!(
+            depth_difference(&first, &with(10, 1.0)),
+            None,
+            "0.5 % may differ"
+        );
         for depth in [1.0, 0.9002, 0.8998, f32::NAN] {
-            assert!(depth_difference(&first, &with(11, depth)).is_some(), "{depth}");
-            assert!(depth_difference(&with(11, depth), &first).is_some(), "{depth}");
+            assert!(
+                depth_difference(&first, &with(11, depth)).is_some(),
+                "{depth}"
+            );
+            assert!(
+                depth_difference(&with(11, depth), &first).is_some(),
+                "{depth}"
+            );
         }
-        assert_eq!(depth_difference(&first, &with(2_000, 0.90005)), None, "within 1e-3 of the distance");
+        assert_eq!(
+            depth_difference(&first, &with(2_000, 0.90005)),
+            None,
+            "within 1e-3 of the distance"
+        );
     }
 }

@@ -37,9 +37,19 @@ impl BackendMemory {
 
 impl SharedMemory {
     /// Memory that backends share for a crowd. `presenter` is as in [`SharedMemory`].
-    pub(super) fn new(device: &dyn DeviceSide, crowd: &Crowd, keep: Retention, presenter: Option<u64>) -> Self {
+    pub(super) fn new(
+        device: &dyn DeviceSide,
+        crowd: &Crowd,
+        keep: Retention,
+        presenter: Option<u64>,
+    ) -> Self {
         let device_arena = device.arena_bytes(crowd, keep);
-        Self { arena: Arena::bytes(crowd), device_arena, presenter, device_is_host: device.is_software() }
+        Self {
+            arena: Arena::bytes(crowd),
+            device_arena,
+            presenter,
+            device_is_host: device.is_software(),
+        }
     }
 
     /// Allocates the sides of the arena that these backends use.
@@ -54,7 +64,10 @@ impl SharedMemory {
         if footprints.iter().any(|footprint| footprint.host_output) {
             arena.allocate_host(crowd);
         }
-        if footprints.iter().any(|footprint| self.uses_device_arena(footprint)) {
+        if footprints
+            .iter()
+            .any(|footprint| self.uses_device_arena(footprint))
+        {
             device.allocate(crowd, keep, &mut arena)?;
         }
         Ok(arena)
@@ -70,7 +83,9 @@ impl SharedMemory {
         let needed = self.bytes([&footprint]);
         let [needs, available] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
         match needed > limit {
-            true => Err(BackendError::TooLarge(format!("the crowd needs {needs}; only {available} is available"))),
+            true => Err(BackendError::TooLarge(format!(
+                "the crowd needs {needs}; only {available} is available"
+            ))),
             false => Ok(footprint),
         }
     }
@@ -81,17 +96,25 @@ impl SharedMemory {
         let targets = Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0));
         BackendMemory {
             host: footprint.host + footprint.in_place + output(footprint.host_output, self.arena),
-            device: footprint.device + output(self.uses_device_arena(footprint), self.device_arena) + targets,
+            device: footprint.device
+                + output(self.uses_device_arena(footprint), self.device_arena)
+                + targets,
         }
     }
 
     /// Groups of neighbouring backends that fit `limit` bytes together, each with its footprint. One that does not fit
     /// even alone has a group of its own.
-    pub fn rotations<T>(&self, backends: Vec<(T, Footprint)>, limit: u64) -> Vec<Vec<(T, Footprint)>> {
+    pub fn rotations<T>(
+        &self,
+        backends: Vec<(T, Footprint)>,
+        limit: u64,
+    ) -> Vec<Vec<(T, Footprint)>> {
         let mut rotations: Vec<Vec<(T, Footprint)>> = Vec::new();
         for backend in backends {
             match rotations.last_mut() {
-                Some(known) if self.bytes(known.iter().chain([&backend]).map(|(_, own)| own)) <= limit => {
+                Some(known)
+                    if self.bytes(known.iter().chain([&backend]).map(|(_, own)| own)) <= limit =>
+                {
                     known.push(backend)
                 }
                 _ => rotations.push(vec![backend]),
@@ -102,16 +125,22 @@ impl SharedMemory {
 
     /// Bytes of main memory that these backends need in total.
     pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
-        let all = footprints.into_iter().fold(Footprint::default(), |all, one| Footprint {
-            host: all.host + one.host,
-            device: all.device + one.device,
-            // Models are in memory already.
-            in_place: Bytes::default(),
-            host_output: all.host_output || one.host_output,
-            device_output: all.device_output || one.device_output,
-        });
+        let all = footprints
+            .into_iter()
+            .fold(Footprint::default(), |all, one| Footprint {
+                host: all.host + one.host,
+                device: all.device + one.device,
+                // Models are in memory already.
+                in_place: Bytes::default(),
+                host_output: all.host_output || one.host_output,
+                device_output: all.device_output || one.device_output,
+            });
         let BackendMemory { host, device } = self.of(&all);
-        if self.device_is_host { (host + device).total() } else { host.total() }
+        if self.device_is_host {
+            (host + device).total()
+        } else {
+            host.total()
+        }
     }
 }
 
@@ -120,18 +149,35 @@ mod tests {
     use super::*;
 
     fn host(bytes: u64) -> Footprint {
-        Footprint { host: Bytes::of(Purpose::Scratch, bytes), host_output: true, ..Footprint::default() }
+        Footprint {
+            host: Bytes::of(Purpose::Scratch, bytes),
+            host_output: true,
+            ..Footprint::default()
+        }
     }
     fn device(bytes: u64) -> Footprint {
-        Footprint { device: Bytes::of(Purpose::Scratch, bytes), device_output: true, ..Footprint::default() }
+        Footprint {
+            device: Bytes::of(Purpose::Scratch, bytes),
+            device_output: true,
+            ..Footprint::default()
+        }
     }
 
     #[test]
     fn the_arena_counts_once() {
-        let shared = SharedMemory { arena: 100, device_arena: 100, presenter: None, device_is_host: true };
+        let shared = SharedMemory {
+            arena: 100,
+            device_arena: 100,
+            presenter: None,
+            device_is_host: true,
+        };
         let sizes = |backends: &[Footprint]| -> Vec<usize> {
             let backends = backends.iter().map(|footprint| ((), *footprint)).collect();
-            shared.rotations(backends, 160).iter().map(Vec::len).collect()
+            shared
+                .rotations(backends, 160)
+                .iter()
+                .map(Vec::len)
+                .collect()
         };
         assert_eq!(sizes(&[host(10), host(20), host(30)]), [3]);
         assert_eq!(sizes(&[host(10), host(20), host(31)]), [2, 1]);
@@ -141,13 +187,28 @@ mod tests {
 
     #[test]
     fn drawing_needs_the_device_side_for_host_vertices() {
-        let drawn = SharedMemory { arena: 100, device_arena: 100, presenter: Some(7), device_is_host: true };
+        let drawn = SharedMemory {
+            arena: 100,
+            device_arena: 100,
+            presenter: Some(7),
+            device_is_host: true,
+        };
         assert_eq!(drawn.bytes(&[host(1)]), 1 + 7 + 200);
         assert_eq!(drawn.bytes(&[host(1), device(2)]), 3 + 7 + 200);
         let alone = drawn.of(&host(1));
-        assert_eq!((alone.host.resident(), alone.device.get(Purpose::Output)), (101, 100));
-        assert_eq!((alone.resident(), alone.device.total()), (201, 107), "pictures are not resident");
-        let real_device = SharedMemory { device_is_host: false, ..drawn };
+        assert_eq!(
+            (alone.host.resident(), alone.device.get(Purpose::Output)),
+            (101, 100)
+        );
+        assert_eq!(
+            (alone.resident(), alone.device.total()),
+            (201, 107),
+            "pictures are not resident"
+        );
+        let real_device = SharedMemory {
+            device_is_host: false,
+            ..drawn
+        };
         assert_eq!(real_device.bytes(&[host(1), device(2)]), 101);
     }
 }

@@ -42,8 +42,16 @@ pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Resul
     for group in crowd.groups() {
         poses.clear();
         prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
-        let kept = group.instances.clone().filter(|instance| shows(visible.as_deref(), *instance));
-        for (instance, pose) in kept.zip(poses.as_chunks::<12>().0.chunks(group.model.skeleton().len())) {
+        let kept = group
+            .instances
+            .clone()
+            .filter(|instance| shows(visible.as_deref(), *instance));
+        for (instance, pose) in kept.zip(
+            poses
+                .as_chunks::<12>()
+                .0
+                .chunks(group.model.skeleton().len()),
+        ) {
             lines.extend(skeleton_lines(crowd, instance, tick, pose));
         }
     }

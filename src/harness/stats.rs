@@ -30,10 +30,23 @@ impl Summary {
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let median = median(&sorted);
         let ranked = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1];
-        let (p95, p99) = (ranked(95), (sorted.len() >= TAIL_SAMPLES).then(|| ranked(99)));
-        let mut deviations: Vec<u64> = sorted.iter().map(|sample| sample.abs_diff(median)).collect();
+        let (p95, p99) = (
+            ranked(95),
+            (sorted.len() >= TAIL_SAMPLES).then(|| ranked(99)),
+        );
+        let mut deviations: Vec<u64> = sorted
+            .iter()
+            .map(|sample| sample.abs_diff(median))
+            .collect();
         deviations.sort_unstable();
-        Some(Self { median, mad: self::median(&deviations), min, p95, p99, max })
+        Some(Self {
+            median,
+            mad: self::median(&deviations),
+            min,
+            p95,
+            p99,
+            max,
+        })
     }
 
     /// Returns whether the samples vary so much that small differences mean nothing.
@@ -44,7 +57,11 @@ impl Summary {
 
 fn median(sorted: &[u64]) -> u64 {
     let upper = sorted[sorted.len() / 2];
-    if sorted.len().is_multiple_of(2) { sorted[sorted.len() / 2 - 1].midpoint(upper) } else { upper }
+    if sorted.len().is_multiple_of(2) {
+        sorted[sorted.len() / 2 - 1].midpoint(upper)
+    } else {
+        upper
+    }
 }
 
 #[cfg(test)]
@@ -54,12 +71,35 @@ mod tests {
     #[test]
     fn figures_of_known_samples() {
         let odd = Summary::of([30, 10, 1_000, 20, 40]).unwrap();
-        assert_eq!(odd, Summary { median: 30, mad: 10, min: 10, p95: 1_000, p99: None, max: 1_000 });
+        assert_eq!(
+            odd,
+            Summary {
+                median: 30,
+                mad: 10,
+                min: 10,
+                p95: 1_000,
+                p99: None,
+                max: 1_000
+            }
+        );
         let even = Summary::of([4, 1, 2, 3]).unwrap();
-        assert_eq!(even, Summary { median: 2, mad: 1, min: 1, p95: 4, p99: None, max: 4 });
+        assert_eq!(
+            even,
+            Summary {
+                median: 2,
+                mad: 1,
+                min: 1,
+                p95: 4,
+                p99: None,
+                max: 4
+            }
+        );
         assert_eq!(Summary::of(1..=100).unwrap().p95, 95);
         assert_eq!(Summary::of(1..=99).unwrap().p99, None);
-        assert_eq!([100, 101, 300].map(|last| Summary::of(1..=last).unwrap().p99), [99, 100, 297].map(Some));
+        assert_eq!(
+            [100, 101, 300].map(|last| Summary::of(1..=last).unwrap().p99),
+            [99, 100, 297].map(Some)
+        );
         assert_eq!(Summary::of([]), None);
         assert_eq!(Summary::of([u64::MAX, u64::MAX]).unwrap().median, u64::MAX);
     }

@@ -57,13 +57,22 @@ impl Level {
         // Combines the prediction from single runs and the spread of several runs, weighted by their degrees of
         // freedom.
         let predicted = mean(|run| run.within + REACH * run.drift) + RUN_FLOOR * RUN_FLOOR;
-        let predicted_freedom = runs.iter().map(|run| run.freedom).sum::<f64>().min(WITHIN_FREEDOM);
+        let predicted_freedom = runs
+            .iter()
+            .map(|run| run.freedom)
+            .sum::<f64>()
+            .min(WITHIN_FREEDOM);
         let shown_freedom = count - 1.0;
         let shown: f64 = runs.iter().map(|run| (run.log - log).powi(2)).sum();
         let freedom = predicted_freedom + shown_freedom;
         let one_run = (predicted * predicted_freedom + shown) / freedom;
         let drift = mean(|run| run.drift).sqrt();
-        (count > 0.0).then_some(Self { log, variance: one_run / count, freedom, drift })
+        (count > 0.0).then_some(Self {
+            log,
+            variance: one_run / count,
+            freedom,
+            drift,
+        })
     }
 
     /// Median in nanoseconds.
@@ -76,8 +85,13 @@ impl Level {
         let variance = self.variance + other.variance;
         // Welch-Satterthwaite: degrees of freedom of a sum of variances.
         let freedom = variance * variance
-            / (self.variance * self.variance / self.freedom + other.variance * other.variance / other.freedom);
-        Ratio { log: self.log - other.log, error: variance.sqrt(), freedom }
+            / (self.variance * self.variance / self.freedom
+                + other.variance * other.variance / other.freedom);
+        Ratio {
+            log: self.log - other.log,
+            error: variance.sqrt(),
+            freedom,
+        }
     }
 }
 
@@ -90,10 +104,16 @@ impl RunLevel {
         let logs: Vec<f64> = times.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
         let segments = (count / SEGMENT_FRAMES).clamp(SEGMENTS.0, SEGMENTS.1);
         let ends = |segment: usize| segment * count / segments;
-        let medians = (0..segments).map(|at| Data::new(logs[ends(at)..ends(at + 1)].to_vec()).median());
+        let medians =
+            (0..segments).map(|at| Data::new(logs[ends(at)..ends(at + 1)].to_vec()).median());
         let within = block_bootstrap(&logs, count.div_ceil(segments));
         let (drift, freedom) = (medians.variance(), (segments - 1) as f64);
-        Some(Self { log: Data::new(logs).median(), within, drift, freedom })
+        Some(Self {
+            log: Data::new(logs).median(),
+            within,
+            drift,
+            freedom,
+        })
     }
 }
 
@@ -150,7 +170,11 @@ impl Ratio {
         let count = logs.len() as f64;
         let (log, spread) = (logs.mean(), logs.variance());
         let floor = 2.0 * RUN_FLOOR * RUN_FLOOR;
-        (logs.len() >= 3).then(|| Self { log, error: ((spread + floor) / count).sqrt(), freedom: count - 1.0 })
+        (logs.len() >= 3).then(|| Self {
+            log,
+            error: ((spread + floor) / count).sqrt(),
+            freedom: count - 1.0,
+        })
     }
 
     /// The best estimate.
@@ -163,7 +187,11 @@ impl Ratio {
         let (own, more) = (self.error * self.error, spread * spread);
         let error = (own + more).sqrt();
         let freedom = (own + more).powi(2) / (own * own / self.freedom + more * more / freedom);
-        Self { log: self.log, error, freedom }
+        Self {
+            log: self.log,
+            error,
+            freedom,
+        }
     }
 
     /// The interval that contains the true ratio with probability `confidence`, for this and `others` more ratios
@@ -206,12 +234,16 @@ mod tests {
     /// Positive Student's t with two degrees of freedom: rare frames take several times as long.
     fn heavy_tailed(noise: &mut Noise, count: usize) -> Vec<f64> {
         let t = |noise: &mut Noise| noise.normal() / (-noise.uniform().ln()).sqrt();
-        (0..count).map(|_| (1.0 + 0.02 * t(noise).abs()).ln()).collect()
+        (0..count)
+            .map(|_| (1.0 + 0.02 * t(noise).abs()).ln())
+            .collect()
     }
 
     /// Half of the frames take 15 % longer.
     fn bimodal(noise: &mut Noise, count: usize) -> Vec<f64> {
-        (0..count).map(|_| if noise.uniform() < 0.5 { 0.15 } else { 0.0 } + 0.01 * noise.normal()).collect()
+        (0..count)
+            .map(|_| if noise.uniform() < 0.5 { 0.15 } else { 0.0 } + 0.01 * noise.normal())
+            .collect()
     }
 
     /// Each frame depends on the one before.
@@ -227,7 +259,9 @@ mod tests {
     /// A drift of up to 4 % over the run, up or down.
     fn sloping(noise: &mut Noise, count: usize) -> Vec<f64> {
         let slope = 0.08 * (noise.uniform() - 0.5);
-        (0..count).map(|i| slope * i as f64 / count as f64 + 0.01 * noise.normal()).collect()
+        (0..count)
+            .map(|i| slope * i as f64 / count as f64 + 0.01 * noise.normal())
+            .collect()
     }
 
     /// A random walk that strays 3 % over the run.
@@ -248,7 +282,9 @@ mod tests {
     }
 
     fn times(logs: Vec<f64>, factor: f64) -> Vec<u64> {
-        logs.into_iter().map(|log| (1e6 * factor * log.exp()) as u64).collect()
+        logs.into_iter()
+            .map(|log| (1e6 * factor * log.exp()) as u64)
+            .collect()
     }
 
     /// Fraction of trials in which the ratio of two levels is distinguished from 1, among `others` more, when the
@@ -259,7 +295,9 @@ mod tests {
         let mut found = 0;
         for _ in 0..TRIALS {
             let mut side = |factor| {
-                let runs: Vec<_> = (0..runs).map(|_| times(law(&mut noise, frames), factor)).collect();
+                let runs: Vec<_> = (0..runs)
+                    .map(|_| times(law(&mut noise, frames), factor))
+                    .collect();
                 Level::of(runs.iter().map(|run| &run[..])).unwrap()
             };
             let (base, new) = (side(1.0), side(factor));
@@ -285,7 +323,10 @@ mod tests {
             for (frames, runs) in [(40, 1), (40, 4), (200, 1), (200, 4)] {
                 let alarms = told_apart(law, frames, runs, 0, 1.0);
                 eprintln!("{name}, {frames} frames, {runs} runs: {alarms:.4} false alarms");
-                assert!(alarms <= 0.05, "{name}, {frames} frames, {runs} runs: {alarms}");
+                assert!(
+                    alarms <= 0.05,
+                    "{name}, {frames} frames, {runs} runs: {alarms}"
+                );
             }
         });
     }
@@ -303,8 +344,13 @@ mod tests {
             (dependent, 200, 1, 0, 1.10, 0.60),
         ] {
             let power = told_apart(law, frames, runs, others, factor);
-            eprintln!("{frames} frames, {runs} runs, {others} others, {factor}: found in {power:.3}");
-            assert!(power >= least, "{frames} frames, {runs} runs, {others} others, {factor}: {power}");
+            eprintln!(
+                "{frames} frames, {runs} runs, {others} others, {factor}: found in {power:.3}"
+            );
+            assert!(
+                power >= least,
+                "{frames} frames, {runs} runs, {others} others, {factor}: {power}"
+            );
         }
     }
 
@@ -319,12 +365,22 @@ mod tests {
                 let mut drawn = Vec::new();
                 while drawn.len() < count {
                     let start = random.next_u32() as usize % count;
-                    drawn.extend(values.iter().cycle().skip(start).take(block.min(count - drawn.len())));
+                    drawn.extend(
+                        values
+                            .iter()
+                            .cycle()
+                            .skip(start)
+                            .take(block.min(count - drawn.len())),
+                    );
                 }
                 Data::new(drawn).median()
             };
             let variance = (0..RESAMPLED).map(|_| resampled()).variance();
-            assert_eq!(block_bootstrap(&values, block), variance, "{count} in blocks of {block}");
+            assert_eq!(
+                block_bootstrap(&values, block),
+                variance,
+                "{count} in blocks of {block}"
+            );
         }
     }
 
@@ -333,7 +389,9 @@ mod tests {
         let mut noise = Noise(Pcg32::seed_from_u64(9));
         let mut told_apart = |factor: f64, pairs: usize| {
             let found = (0..400).filter(|_| {
-                let logs: Vec<f64> = (0..pairs).map(|_| factor.ln() + 0.03 * noise.normal()).collect();
+                let logs: Vec<f64> = (0..pairs)
+                    .map(|_| factor.ln() + 0.03 * noise.normal())
+                    .collect();
                 let (low, high) = Ratio::of_pairs(&logs).unwrap().interval(0.95, 9);
                 low > 1.0 || high < 1.0
             });
@@ -347,13 +405,19 @@ mod tests {
     #[test]
     fn the_ratio_is_that_of_the_medians() {
         let level = |times: &[u64]| Level::of([times]).unwrap();
-        let (base, new) = (level(&[100, 90, 110, 95, 105]), level(&[210, 190, 200, 180, 220]));
+        let (base, new) = (
+            level(&[100, 90, 110, 95, 105]),
+            level(&[210, 190, 200, 180, 220]),
+        );
         let ratio = new.over(&base);
         assert!((ratio.value() - 2.0).abs() < 1e-12, "{ratio:?}");
         let (low, high) = ratio.interval(0.95, 0);
         assert!(low < 2.0 && 2.0 < high && (low * high - 4.0).abs() < 1e-9);
         let (lower, higher) = ratio.interval(0.95, 9);
-        assert!(lower < low && high < higher, "more comparisons, wider intervals");
+        assert!(
+            lower < low && high < higher,
+            "more comparisons, wider intervals"
+        );
         assert_eq!(Level::of([&[1, 2, 3, 4][..]]), None);
         assert_eq!(Level::of([]), None);
     }

@@ -16,19 +16,40 @@ use std::path::Path;
 /// # Errors
 /// [`BackendError::Unavailable`] with what the crowd has beyond that.
 pub fn check(crowd: &Crowd) -> Result<&Group> {
-    let refused = |what: String| Err(BackendError::Unavailable(format!("is given plain crowds only; {what}")));
+    let refused = |what: String| {
+        Err(BackendError::Unavailable(format!(
+            "is given plain crowds only; {what}"
+        )))
+    };
     let [group] = crowd.groups() else {
-        return refused(format!("this one has {} models or groups", crowd.groups().len()));
+        return refused(format!(
+            "this one has {} models or groups",
+            crowd.groups().len()
+        ));
     };
     if !group.model.skeleton().matrices().is_empty() {
         return refused("joints of this model have fixed matrices".into());
     }
-    for track in group.model.clips().iter().filter_map(|clip| clip.keys().raw()).flat_map(|raw| raw.tracks()) {
-        if matches!(track.interpolation, Interpolation::CubicSpline | Interpolation::Squad) {
+    for track in group
+        .model
+        .clips()
+        .iter()
+        .filter_map(|clip| clip.keys().raw())
+        .flat_map(|raw| raw.tracks())
+    {
+        if matches!(
+            track.interpolation,
+            Interpolation::CubicSpline | Interpolation::Squad
+        ) {
             return refused("clips of this model are curved".into());
         }
     }
-    if group.model.clips().iter().any(|clip| clip.keys().raw().is_none()) {
+    if group
+        .model
+        .clips()
+        .iter()
+        .any(|clip| clip.keys().raw().is_none())
+    {
         return refused("needs --clips raw".into());
     }
     for layer in crowd.layers().all() {
@@ -47,18 +68,39 @@ pub fn check(crowd: &Crowd) -> Result<&Group> {
 /// written.
 pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Result<Request> {
     let failed = |error: io::Error| BackendError::Failed(format!("{}: {error}", folder.display()));
-    let [glb, model, instances] = ["model.glb", "model.json", "instances.bin"].map(|name| folder.join(name));
-    let exported = glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
+    let [glb, model, instances] =
+        ["model.glb", "model.json", "instances.bin"].map(|name| folder.join(name));
+    let exported =
+        glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
     fs::write(&glb, exported).map_err(failed)?;
     let mut words = Words::default();
     fs::write(&model, companion(group, &mut words).to_string()).map_err(failed)?;
     fs::write(folder.join("model.bin"), words.0).map_err(failed)?;
     // An instance as peers read it.
-    let words = |l: &Layer| [l.clip, l.phase, l.step, l.time_base.to_bits(), l.time_scale.to_bits()];
+    let words = |l: &Layer| {
+        [
+            l.clip,
+            l.phase,
+            l.step,
+            l.time_base.to_bits(),
+            l.time_scale.to_bits(),
+        ]
+    };
     let layers: Vec<[u32; 5]> = crowd.layers().all().iter().map(words).collect();
     fs::write(&instances, bytemuck::cast_slice(&layers)).map_err(failed)?;
-    let (attributes, normals) = (group.format.attributes.name().into(), group.format.normals.name().into());
-    Ok(Request::Load { glb, model, instances, count: group.len(), attributes, normals, threads })
+    let (attributes, normals) = (
+        group.format.attributes.name().into(),
+        group.format.normals.name().into(),
+    );
+    Ok(Request::Load {
+        glb,
+        model,
+        instances,
+        count: group.len(),
+        attributes,
+        normals,
+        threads,
+    })
 }
 
 /// Arrays of 32-bit words, one after the other.
@@ -76,11 +118,21 @@ impl Words {
 
 fn companion(group: &Group, words: &mut Words) -> Value {
     let (model, skeleton, mesh) = (&*group.model, group.model.skeleton(), group.model.mesh());
-    let parents: Vec<i32> = skeleton.parents().iter().map(|&p| if p == NO_PARENT { -1 } else { p.into() }).collect();
+    let parents: Vec<i32> = skeleton
+        .parents()
+        .iter()
+        .map(|&p| if p == NO_PARENT { -1 } else { p.into() })
+        .collect();
     let rest: Vec<f32> = skeleton
         .rest()
         .iter()
-        .flat_map(|r| r.rotation.to_array().into_iter().chain(r.translation.to_array()).chain(r.scale.to_array()))
+        .flat_map(|r| {
+            r.rotation
+                .to_array()
+                .into_iter()
+                .chain(r.translation.to_array())
+                .chain(r.scale.to_array())
+        })
         .collect();
     let influences = mesh.max_influences() as usize;
     let (mut joints, mut weights) = (Vec::new(), Vec::new());
@@ -92,7 +144,11 @@ fn companion(group: &Group, words: &mut Words) -> Value {
         joints.resize((vertex + 1) * influences, 0);
         weights.resize((vertex + 1) * influences, 0.0);
     }
-    let palette_joints: Vec<u32> = model.palette_joints().iter().map(|&joint| joint.into()).collect();
+    let palette_joints: Vec<u32> = model
+        .palette_joints()
+        .iter()
+        .map(|&joint| joint.into())
+        .collect();
     let mut companion = json!({
         "parents": parents,
         "influences": influences,
@@ -109,12 +165,20 @@ fn companion(group: &Group, words: &mut Words) -> Value {
     if let Some(tangents) = mesh.tangents() {
         companion["tangents"] = words.push(tangents);
     }
-    companion["clips"] = model.clips().iter().map(|clip| described(clip, words)).collect();
+    companion["clips"] = model
+        .clips()
+        .iter()
+        .map(|clip| described(clip, words))
+        .collect();
     companion
 }
 
 fn described(clip: &Clip, words: &mut Words) -> Value {
-    let tracks = clip.keys().raw().into_iter().flat_map(|raw| raw.tracks().iter().map(move |track| (raw, track)));
+    let tracks = clip
+        .keys()
+        .raw()
+        .into_iter()
+        .flat_map(|raw| raw.tracks().iter().map(move |track| (raw, track)));
     let track = |(raw, track): (&crate::model::RawKeys, &crate::model::Track)| {
         json!({
             "joint": track.joint,

@@ -93,12 +93,21 @@ fn default_timeout() -> u64 {
 /// # Errors
 /// The folder cannot be read, or the errors of [`Manifest::read`].
 pub fn find(folder: &Path, builds: &Path) -> Result<Vec<Manifest>, String> {
-    let entries = fs::read_dir(folder)
-        .map_err(|error| format!("{}: {error}; expected a folder of manifests (--peers)", folder.display()))?;
+    let entries = fs::read_dir(folder).map_err(|error| {
+        format!(
+            "{}: {error}; expected a folder of manifests (--peers)",
+            folder.display()
+        )
+    })?;
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|e| e == "toml")).collect();
+    let mut files: Vec<PathBuf> = files
+        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
+        .collect();
     files.sort();
-    files.iter().map(|file| Manifest::read(file, builds)).collect()
+    files
+        .iter()
+        .map(|file| Manifest::read(file, builds))
+        .collect()
 }
 
 impl Manifest {
@@ -108,26 +117,55 @@ impl Manifest {
     /// The file cannot be read, or is no manifest.
     pub fn read(file: &Path, builds: &Path) -> Result<Self, String> {
         let wrong = |problem: String| format!("{}: {problem}", file.display());
-        let text = regular_file::read_text(file, MOST_BYTES).map_err(|error| wrong(error.to_string()))?;
+        let text =
+            regular_file::read_text(file, MOST_BYTES).map_err(|error| wrong(error.to_string()))?;
         let manifest: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let word = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+        let word = |name: &str| {
+            name.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        };
         if manifest.name.is_empty() || !word(&manifest.name) {
-            return Err(wrong(format!("the name {:?}; expected lower-case letters, digits and -", manifest.name)));
+            return Err(wrong(format!(
+                "the name {:?}; expected lower-case letters, digits and -",
+                manifest.name
+            )));
         }
-        if REGISTRY.iter().any(|entry| entry.name.split(':').next() == Some(&manifest.name)) {
-            return Err(wrong(format!("the name {:?} is that of a backend; expected another", manifest.name)));
+        if REGISTRY
+            .iter()
+            .any(|entry| entry.name.split(':').next() == Some(&manifest.name))
+        {
+            return Err(wrong(format!(
+                "the name {:?} is that of a backend; expected another",
+                manifest.name
+            )));
         }
         if !(1..=600).contains(&manifest.timeout_s) {
-            return Err(wrong(format!("timeout_s is {}; expected 1 to 600", manifest.timeout_s)));
+            return Err(wrong(format!(
+                "timeout_s is {}; expected 1 to 600",
+                manifest.timeout_s
+            )));
         }
-        if std::iter::once(&manifest.start).chain(&manifest.build).any(Vec::is_empty) {
-            return Err(wrong("an empty command; expected a program and its arguments".into()));
+        if std::iter::once(&manifest.start)
+            .chain(&manifest.build)
+            .any(Vec::is_empty)
+        {
+            return Err(wrong(
+                "an empty command; expected a program and its arguments".into(),
+            ));
         }
         let plain = |name: &str| Path::new(name).file_name().is_some_and(|last| last == name);
-        if let Some(source) = manifest.sources.iter().find(|s| !plain(&s.folder) || !plain(&s.archive)) {
-            return Err(wrong(format!("the source {:?}; expected names without folders", source.folder)));
+        if let Some(source) = manifest
+            .sources
+            .iter()
+            .find(|s| !plain(&s.folder) || !plain(&s.archive))
+        {
+            return Err(wrong(format!(
+                "the source {:?}; expected names without folders",
+                source.folder
+            )));
         }
-        let absolute = |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
+        let absolute =
+            |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
         Ok(Self {
             folder: absolute(file.parent().unwrap_or(Path::new(".")))?,
             build_folder: absolute(&builds.join(&manifest.name))?,
@@ -138,18 +176,29 @@ impl Manifest {
 
     /// Returns whether this very manifest was built.
     pub fn is_built(&self) -> bool {
-        self.build.is_empty() || fs::read_to_string(self.build_folder.join(BUILT)).is_ok_and(|text| text == self.text)
+        self.build.is_empty()
+            || fs::read_to_string(self.build_folder.join(BUILT)).is_ok_and(|text| text == self.text)
     }
 
     /// What building or starting the peer needs and this machine lacks, if anything.
     pub fn lack(&self) -> Option<String> {
         let paths = std::env::var_os("PATH").unwrap_or_default();
-        let has = |program: &String| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file());
+        let has = |program: &String| {
+            std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+        };
         if let Some(program) = self.needs.iter().find(|program| !has(program)) {
             return Some(format!("the program {program} is not on the PATH"));
         }
-        let source = self.sources.iter().find(|source| !self.unpacked(source).exists() && archive(source).is_none())?;
-        let Source { archive, repository, commit, .. } = source;
+        let source = self
+            .sources
+            .iter()
+            .find(|source| !self.unpacked(source).exists() && archive(source).is_none())?;
+        let Source {
+            archive,
+            repository,
+            commit,
+            ..
+        } = source;
         let to = self.unpacked(source);
         Some(format!(
             "no {archive} in ${SHARED}/peers; or: git clone {repository} {to} && git -C {to} checkout {commit}",
@@ -167,8 +216,14 @@ impl Manifest {
         }
         let failed = |error: io::Error| format!("{}: {error}", self.build_folder.display());
         fs::create_dir_all(&self.build_folder).map_err(failed)?;
-        for source in self.sources.iter().filter(|source| !self.unpacked(source).exists()) {
-            let Some(file) = archive(source) else { continue };
+        for source in self
+            .sources
+            .iter()
+            .filter(|source| !self.unpacked(source).exists())
+        {
+            let Some(file) = archive(source) else {
+                continue;
+            };
             let sources = self.build_folder.join("sources");
             let unpack = || Archive::new(GzDecoder::new(File::open(&file)?)).unpack(&sources);
             unpack().map_err(|error| format!("{}: {error}", file.display()))?;
@@ -178,13 +233,26 @@ impl Manifest {
         for words in &self.build {
             let mut command = self.prepared(words);
             let output = || log.try_clone().map(Stdio::from);
-            command.stdin(Stdio::null()).stdout(output().map_err(failed)?).stderr(output().map_err(failed)?);
-            let status = command.status().map_err(|error| format!("cannot start {}: {error}", words[0]))?;
+            command
+                .stdin(Stdio::null())
+                .stdout(output().map_err(failed)?)
+                .stderr(output().map_err(failed)?);
+            let status = command
+                .status()
+                .map_err(|error| format!("cannot start {}: {error}", words[0]))?;
             if !status.success() {
                 let text = regular_file::read(&path, MOST_LOG).unwrap_or_default();
                 let text = String::from_utf8_lossy(&text);
-                let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-                return Err(format!("{} failed ({status}): {}; see {}", words[0], last.trim(), path.display()));
+                let last = text
+                    .lines()
+                    .rfind(|line| !line.trim().is_empty())
+                    .unwrap_or_default();
+                return Err(format!(
+                    "{} failed ({status}): {}; see {}",
+                    words[0],
+                    last.trim(),
+                    path.display()
+                ));
             }
         }
         fs::write(self.build_folder.join(BUILT), &self.text).map_err(failed)
@@ -196,16 +264,21 @@ impl Manifest {
 
     /// A command with the folders in place of `{build}` and `{folder}`.
     pub fn prepared(&self, words: &[String]) -> Command {
-        let [build, folder] = [&self.build_folder, &self.folder].map(|path| path.display().to_string());
+        let [build, folder] =
+            [&self.build_folder, &self.folder].map(|path| path.display().to_string());
         let word = |word: &String| word.replace("{build}", &build).replace("{folder}", &folder);
         let mut command = Command::new(word(&words[0]));
-        command.args(words[1..].iter().map(word)).current_dir(&self.folder);
+        command
+            .args(words[1..].iter().map(word))
+            .current_dir(&self.folder);
         command
     }
 }
 
 /// The archive of some sources, if it is at hand.
 fn archive(source: &Source) -> Option<PathBuf> {
-    let file = Path::new(&std::env::var_os(SHARED)?).join("peers").join(&source.archive);
+    let file = Path::new(&std::env::var_os(SHARED)?)
+        .join("peers")
+        .join(&source.archive);
     file.is_file().then_some(file)
 }

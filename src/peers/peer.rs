@@ -9,7 +9,8 @@ use crate::asset::regular_file;
 use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Result, StageTime, StageTimer,
+    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Result,
+    StageTime, StageTimer,
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
@@ -59,7 +60,10 @@ pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
             Box::new(Peer { manifest, threads }) as Box<dyn Backend>
         };
         let row = Constructor::Host(Box::leak(Box::new(create))).named(name, &manifest.summary);
-        &*Box::leak(Box::new(BackendEntry { owner: &manifest.owner, ..row }))
+        &*Box::leak(Box::new(BackendEntry {
+            owner: &manifest.owner,
+            ..row
+        }))
     };
     let mut entries = vec![entry(&manifest.name, false)];
     if manifest.threads {
@@ -70,8 +74,15 @@ pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
 
 impl Backend for Peer {
     fn abilities(&self) -> Abilities {
-        let lack = |ability| Lack { ability, reason: "is given plain crowds only" };
-        Abilities { joints: Joints::Host, later_passes: LaterPasses::NotDrawn, lacks: LACKS.map(lack).into() }
+        let lack = |ability| Lack {
+            ability,
+            reason: "is given plain crowds only",
+        };
+        Abilities {
+            joints: Joints::Host,
+            later_passes: LaterPasses::NotDrawn,
+            lacks: LACKS.map(lack).into(),
+        }
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
@@ -86,33 +97,70 @@ impl Backend for Peer {
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
         let group = companion::check(crowd)?;
         let manifest = self.manifest;
-        let mut process = Process::start(manifest.prepared(&manifest.start), Duration::from_secs(manifest.timeout_s))?;
+        let mut process = Process::start(
+            manifest.prepared(&manifest.start),
+            Duration::from_secs(manifest.timeout_s),
+        )?;
         let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
         if able.protocol != PROTOCOL || able.outputs.is_empty() {
-            let problem = format!("speaks protocol {} and has {} outputs", able.protocol, able.outputs.len());
-            return Err(BackendError::Failed(format!("{problem}; expected protocol {PROTOCOL}, and one or more")));
+            let problem = format!(
+                "speaks protocol {} and has {} outputs",
+                able.protocol,
+                able.outputs.len()
+            );
+            return Err(BackendError::Failed(format!(
+                "{problem}; expected protocol {PROTOCOL}, and one or more"
+            )));
         }
         let (attributes, normals) = (group.format.attributes.name(), group.format.normals.name());
         let makes_vertices = able.outputs.contains(&Output::Vertices);
-        for (option, made, asked) in [("attributes", &able.attributes, attributes), ("normals", &able.normals, normals)]
-        {
+        for (option, made, asked) in [
+            ("attributes", &able.attributes, attributes),
+            ("normals", &able.normals, normals),
+        ] {
             if makes_vertices && !made.iter().any(|name| name == asked) {
                 let made = one_line(&made.join(" or "), MOST_DEVICE);
-                return Err(BackendError::Unavailable(format!("needs --{option} {made}")));
+                return Err(BackendError::Unavailable(format!(
+                    "needs --{option} {made}"
+                )));
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let loaded: Loaded = process.ask(&companion::write(crowd, group, folder.path(), self.threads)?)?;
-        if let Some(Approximation { pose, position, normal, .. }) = loaded.error
-            && [pose, position, normal].iter().any(|error| !(0.0..=MOST_STATED).contains(error))
+        let loaded: Loaded = process.ask(&companion::write(
+            crowd,
+            group,
+            folder.path(),
+            self.threads,
+        )?)?;
+        if let Some(Approximation {
+            pose,
+            position,
+            normal,
+            ..
+        }) = loaded.error
+            && [pose, position, normal]
+                .iter()
+                .any(|error| !(0.0..=MOST_STATED).contains(error))
         {
-            return Err(BackendError::Failed(format!("states an error beyond 0 to {MOST_STATED}")));
+            return Err(BackendError::Failed(format!(
+                "states an error beyond 0 to {MOST_STATED}"
+            )));
         }
         if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
-            return Err(BackendError::Failed(format!("states memory of more than {MOST_BYTES} bytes")));
+            return Err(BackendError::Failed(format!(
+                "states memory of more than {MOST_BYTES} bytes"
+            )));
         }
         let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
-        Ok(Box::new(Running { process, able, loaded, vertices, threads: self.threads, folder, written: None }))
+        Ok(Box::new(Running {
+            process,
+            able,
+            loaded,
+            vertices,
+            threads: self.threads,
+            folder,
+            written: None,
+        }))
     }
 }
 
@@ -134,7 +182,8 @@ impl Running {
     /// new folder, so that no file of an earlier frame is read for this one. Returns the folder.
     fn write(&mut self, tick: Option<u32>) -> Result<&TempDir> {
         self.written = None;
-        let folder = TempDir::new_in(&self.folder).map_err(|error| BackendError::Failed(error.to_string()))?;
+        let folder = TempDir::new_in(&self.folder)
+            .map_err(|error| BackendError::Failed(error.to_string()))?;
         let path = |output: &Output| (*output, folder.path().join(<&str>::from(output)));
         let outputs = self.able.outputs.iter().map(path).collect();
         let Written {} = self.process.ask(&Request::Write { tick, outputs })?;
@@ -142,7 +191,13 @@ impl Running {
     }
 
     /// Appends the items of some instances from an output of the last frame.
-    fn read(&mut self, crowd: &Crowd, output: Output, range: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read(
+        &mut self,
+        crowd: &Crowd,
+        output: Output,
+        range: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         let name: &str = output.into();
         let folder = match &self.written {
             Some(folder) => folder,
@@ -162,12 +217,22 @@ impl Running {
         let mut file = regular_file::open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?.len();
         if found != expected {
-            return Err(BackendError::Failed(format!("wrote {found} bytes of {name}; expected {expected}")));
+            return Err(BackendError::Failed(format!(
+                "wrote {found} bytes of {name}; expected {expected}"
+            )));
         }
         let mut bytes = vec![0; size as usize * range.len()];
         let from = SeekFrom::Start(size * u64::from(range.start));
-        file.seek(from).and_then(|_| file.read_exact(&mut bytes)).map_err(failed)?;
-        out.extend(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)));
+        file.seek(from)
+            .and_then(|_| file.read_exact(&mut bytes))
+            .map_err(failed)?;
+        out.extend(
+            bytes
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|word| f32::from_le_bytes(*word)),
+        );
         Ok(())
     }
 }
@@ -178,8 +243,16 @@ impl Prepared for Running {
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        let host = self.loaded.memory.iter().map(|(purpose, bytes)| Bytes::of(*purpose, *bytes)).sum();
-        Footprint { host, ..Footprint::default() }
+        let host = self
+            .loaded
+            .memory
+            .iter()
+            .map(|(purpose, bytes)| Bytes::of(*purpose, *bytes))
+            .sum();
+        Footprint {
+            host,
+            ..Footprint::default()
+        }
     }
 
     fn approximation(&self) -> Option<Approximation> {
@@ -207,8 +280,17 @@ impl Prepared for Running {
         let mut refusal = String::new();
         for _ in 0..ATTEMPTS {
             let start = Instant::now();
-            let measured: Times = self.process.ask(&Request::Measure { tick: frames.start, frames: frames.len() })?;
-            match times::spans(&measured, frames.len(), start.elapsed(), self.vertices, self.threads) {
+            let measured: Times = self.process.ask(&Request::Measure {
+                tick: frames.start,
+                frames: frames.len(),
+            })?;
+            match times::spans(
+                &measured,
+                frames.len(),
+                start.elapsed(),
+                self.vertices,
+                self.threads,
+            ) {
                 Ok(spans) => return Ok(spans),
                 Err(problem) => refusal = problem,
             }
@@ -225,11 +307,23 @@ impl Prepared for Running {
         Skinned::Host
     }
 
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.read(crowd, output_of(what), instances, out)
     }
 
-    fn read_vertices(&mut self, crowd: &Crowd, _: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        _: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.read(crowd, Output::Vertices, instances, out)
     }
 }

@@ -44,11 +44,18 @@ impl Process {
     pub fn start(mut command: Command, timeout: Duration) -> Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let program = command.get_program().display().to_string();
-        let cannot_start = |problem: String| BackendError::Failed(format!("cannot start {program}: {problem}"));
-        let mut child = command.spawn().map_err(|error| cannot_start(error.to_string()))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let cannot_start =
+            |problem: String| BackendError::Failed(format!("cannot start {program}: {problem}"));
+        let mut child = command
+            .spawn()
+            .map_err(|error| cannot_start(error.to_string()))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(cannot_start("no pipes".into()));
         };
@@ -57,7 +64,11 @@ impl Process {
         thread::spawn(move || {
             let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
             // An error of the pipe ends it.
-            while let Ok(1..) = stdout.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line) {
+            while let Ok(1..) = stdout
+                .by_ref()
+                .take(LONGEST_LINE + 1)
+                .read_until(b'\n', &mut line)
+            {
                 if sender.send(std::mem::take(&mut line)).is_err() {
                     break;
                 }
@@ -66,7 +77,13 @@ impl Process {
         let said = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&said);
         thread::spawn(move || keep_tail(stderr, &kept));
-        Ok(Self { child, stdin: Some(stdin), lines, said, timeout })
+        Ok(Self {
+            child,
+            stdin: Some(stdin),
+            lines,
+            said,
+            timeout,
+        })
     }
 
     /// Sends a request and waits for its answer.
@@ -79,20 +96,28 @@ impl Process {
         let failed = |what: String| Err(BackendError::Failed(what));
         let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim().to_owned();
         if let Ok(line) = self.lines.try_recv() {
-            return failed(format!("wrote a line before it was asked to {name}: {}", one_line(&text(line), KEPT)));
+            return failed(format!(
+                "wrote a line before it was asked to {name}: {}",
+                one_line(&text(line), KEPT)
+            ));
         }
         // A peer that has ended is noticed when its answer is read.
         let _ = self.send(request);
         let line = match self.lines.recv_timeout(self.timeout) {
             Ok(line) if line.len() as u64 > LONGEST_LINE => {
-                return failed(format!("answered {name} with a line of more than {LONGEST_LINE} bytes"));
+                return failed(format!(
+                    "answered {name} with a line of more than {LONGEST_LINE} bytes"
+                ));
             }
             Ok(line) => text(line),
             Err(RecvTimeoutError::Disconnected) => {
                 return failed(format!("ended before it answered {name}{}", self.ending()));
             }
             Err(RecvTimeoutError::Timeout) => {
-                return failed(format!("took more than {} s to answer {name}", self.timeout.as_secs()));
+                return failed(format!(
+                    "took more than {} s to answer {name}",
+                    self.timeout.as_secs()
+                ));
             }
         };
         let unreadable = |error: serde_json::Error| {
@@ -108,7 +133,9 @@ impl Process {
     }
 
     fn send(&mut self, request: &Request) -> std::io::Result<()> {
-        let Some(stdin) = &mut self.stdin else { return Ok(()) };
+        let Some(stdin) = &mut self.stdin else {
+            return Ok(());
+        };
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
         stdin.write_all(&line)?;
@@ -124,7 +151,9 @@ impl Process {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&said);
         let last = text.lines().rfind(|line| !line.trim().is_empty());
-        last.map_or(status.clone(), |line| format!("{status}: {}", one_line(line, KEPT)))
+        last.map_or(status.clone(), |line| {
+            format!("{status}: {}", one_line(line, KEPT))
+        })
     }
 }
 

@@ -5,8 +5,14 @@ use crate::frame::{Clock, Stage, StageTime};
 use std::time::Duration;
 
 /// Stages that peers do not have.
-const ONLY_OURS: [Stage; 6] =
-    [Stage::Cull, Stage::Update, Stage::Bounds, Stage::Sockets, Stage::Morph, Stage::Throughput];
+const ONLY_OURS: [Stage; 6] = [
+    Stage::Cull,
+    Stage::Update,
+    Stage::Bounds,
+    Stage::Sockets,
+    Stage::Morph,
+    Stage::Throughput,
+];
 /// Time of a request besides its frames that is not counted.
 const PIPE: Duration = Duration::from_millis(5);
 /// Bytes per nanosecond that a thread cannot write, not even to its nearest cache.
@@ -29,44 +35,90 @@ pub fn spans(
     for (stage, list) in &times.stages {
         let name = stage.name();
         if ONLY_OURS.contains(stage) {
-            return Err(format!("times the stage {name}, which is not one of the protocol"));
+            return Err(format!(
+                "times the stage {name}, which is not one of the protocol"
+            ));
         }
         if list.len() != count {
-            return Err(format!("gave {} times of {name} for {count} frames", list.len()));
+            return Err(format!(
+                "gave {} times of {name} for {count} frames",
+                list.len()
+            ));
         }
         if let Some(frame) = list.iter().position(|&ns| ns == 0) {
             return Err(format!("says that {name} took no time in frame {frame}"));
         }
     }
-    let whole = if vertices.is_some() { Stage::Frame } else { Stage::EngineFrame };
-    let other = if vertices.is_some() { Stage::EngineFrame } else { Stage::Frame };
+    let whole = if vertices.is_some() {
+        Stage::Frame
+    } else {
+        Stage::EngineFrame
+    };
+    let other = if vertices.is_some() {
+        Stage::EngineFrame
+    } else {
+        Stage::Frame
+    };
     let (has, misnamed) = (times.stages.get(&whole), times.stages.contains_key(&other));
     match (vertices, has) {
         (Some(_), None) => return Err("writes vertices and gave no time of frame".into()),
-        (None, _) if misnamed => return Err("gave a time of frame and writes no vertices; expected stages".into()),
+        (None, _) if misnamed => {
+            return Err("gave a time of frame and writes no vertices; expected stages".into());
+        }
         _ if times.stages.is_empty() => return Err("gave no times".into()),
         _ => {}
     }
     let parts = |frame: usize| {
-        let parts = times.stages.iter().filter(|(stage, _)| ![whole, other].contains(*stage));
-        parts.map(|(_, list)| list[frame]).fold(0, u64::saturating_add)
+        let parts = times
+            .stages
+            .iter()
+            .filter(|(stage, _)| ![whole, other].contains(*stage));
+        parts
+            .map(|(_, list)| list[frame])
+            .fold(0, u64::saturating_add)
     };
     let of = |frame: usize| has.map_or_else(|| parts(frame), |list| list[frame]);
-    if let Some(frame) = (0..count).find(|&frame| parts(frame) as f64 > of(frame) as f64 * ROUNDING + 1e3) {
-        return Err(format!("says that the stages of frame {frame} took {} ns of {} ns", parts(frame), of(frame)));
+    if let Some(frame) =
+        (0..count).find(|&frame| parts(frame) as f64 > of(frame) as f64 * ROUNDING + 1e3)
+    {
+        return Err(format!(
+            "says that the stages of frame {frame} took {} ns of {} ns",
+            parts(frame),
+            of(frame)
+        ));
     }
     let stated = Duration::from_nanos((0..count).map(of).fold(0, u64::saturating_add));
     if stated > wall {
-        return Err(format!("says that its frames took {stated:.1?}; the request took {:.1?}", wall));
+        return Err(format!(
+            "says that its frames took {stated:.1?}; the request took {:.1?}",
+            wall
+        ));
     }
     if stated < wall.saturating_sub(PIPE) / 2 {
-        return Err(format!("says that its frames took {stated:.1?} of a request of {:.1?}; expected half", wall));
+        return Err(format!(
+            "says that its frames took {stated:.1?} of a request of {:.1?}; expected half",
+            wall
+        ));
     }
     let fastest = (0..count).map(of).min().unwrap_or(1);
     let rate = vertices.unwrap_or(0) as f64 / fastest as f64 / threads as f64;
     if rate > MOST_BYTES {
-        return Err(format!("says that a thread wrote {rate:.0} GB/s of vertices; no processor does"));
+        return Err(format!(
+            "says that a thread wrote {rate:.0} GB/s of vertices; no processor does"
+        ));
     }
-    let span = |stage: Stage, ns: u64| StageTime { stage, clock: Clock::Wall, ns: Some(ns) };
-    Ok((0..count).map(|frame| times.stages.iter().map(|(stage, list)| span(*stage, list[frame])).collect()).collect())
+    let span = |stage: Stage, ns: u64| StageTime {
+        stage,
+        clock: Clock::Wall,
+        ns: Some(ns),
+    };
+    Ok((0..count)
+        .map(|frame| {
+            times
+                .stages
+                .iter()
+                .map(|(stage, list)| span(*stage, list[frame]))
+                .collect()
+        })
+        .collect())
 }

@@ -19,22 +19,35 @@ type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
 /// Columns that every card has.
 const COLUMNS: [Column; 14] = [
     ("backend", |entry| Some(entry.backend.clone())),
-    ("frame p50 ms", |entry| Some(millions(entry.frame()?.median_ns?))),
+    ("frame p50 ms", |entry| {
+        Some(millions(entry.frame()?.median_ns?))
+    }),
     ("p99 ms", |entry| {
         let row = entry.frame()?;
         match row.p99_ns {
             Some(ns) => Some(millions(ns)),
-            None => row.frames.filter(|count| *count < TAIL_SAMPLES).map(|_| format!("needs {TAIL_SAMPLES}")),
+            None => row
+                .frames
+                .filter(|count| *count < TAIL_SAMPLES)
+                .map(|_| format!("needs {TAIL_SAMPLES}")),
         }
     }),
     ("worst ms", |entry| Some(millions(entry.frame()?.max_ns?))),
     ("processor ms", |entry| Some(millions(entry.processor()?))),
     ("device ms", |entry| Some(millions(entry.device()?))),
-    ("host MB", |entry| Some(millions(entry.frame()?.host_bytes?))),
-    ("device MB", |entry| Some(millions(entry.frame()?.device_bytes?))),
-    ("MB up", |entry| Some(millions(entry.frame()?.upload_bytes?))),
+    ("host MB", |entry| {
+        Some(millions(entry.frame()?.host_bytes?))
+    }),
+    ("device MB", |entry| {
+        Some(millions(entry.frame()?.device_bytes?))
+    }),
+    ("MB up", |entry| {
+        Some(millions(entry.frame()?.upload_bytes?))
+    }),
     ("draws", |entry| Some(grouped(entry.frame()?.draws?))),
-    ("largest error", |entry| Some(format!("{:.1e}", entry.frame()?.parity_max_rel?))),
+    ("largest error", |entry| {
+        Some(format!("{:.1e}", entry.frame()?.parity_max_rel?))
+    }),
     ("layers, fades", |entry| {
         let lacks = abilities(entry)?.lack(Ability::AdditiveLayers);
         Some(if lacks { "merge, crossfade" } else { "yes" }.into())
@@ -70,7 +83,11 @@ const OPTIONAL: [Column; 4] = [
     }),
     ("adapter's mJ per 1,000 instances", |entry| {
         let row = entry.frame()?;
-        energy(row.instances, row.adapter_energy_uj?, row.adapter_energy_error_uj?)
+        energy(
+            row.instances,
+            row.adapter_energy_uj?,
+            row.adapter_energy_error_uj?,
+        )
     }),
 ];
 
@@ -79,16 +96,33 @@ const OPTIONAL: [Column; 4] = [
 pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
     let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
     let has_cells = |(_, cell): &&Column| entries.iter().any(|entry| cell(entry).is_some());
-    let columns: Vec<&Column> = COLUMNS.iter().chain(OPTIONAL.iter().filter(has_cells)).collect();
-    let headings = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
-    let row = |entry: &&StudyEntry| columns.iter().map(|(_, cell)| cell(entry).unwrap_or("-".into())).collect();
-    std::iter::once(headings).chain(entries.iter().map(row)).collect()
+    let columns: Vec<&Column> = COLUMNS
+        .iter()
+        .chain(OPTIONAL.iter().filter(has_cells))
+        .collect();
+    let headings = columns
+        .iter()
+        .map(|(heading, _)| (*heading).to_owned())
+        .collect();
+    let row = |entry: &&StudyEntry| {
+        columns
+            .iter()
+            .map(|(_, cell)| cell(entry).unwrap_or("-".into()))
+            .collect()
+    };
+    std::iter::once(headings)
+        .chain(entries.iter().map(row))
+        .collect()
 }
 
 /// Millijoules per frame and thousand instances, with their largest error, from microjoules of a frame.
 fn energy(instances: usize, microjoules: f64, error: f64) -> Option<String> {
     let of_thousand = |microjoules: f64| three_digits(microjoules / instances as f64);
-    Some(format!("{} ± {}", of_thousand(microjoules), of_thousand(error)))
+    Some(format!(
+        "{} ± {}",
+        of_thousand(microjoules),
+        of_thousand(error)
+    ))
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
@@ -115,21 +149,43 @@ fn millions(value: u64) -> String {
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
 pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
     let quantity = study.quantity(point.passes);
-    let whole: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok() && !entry.leaves_out()).collect();
-    let (time, memory) = (ranking_of(quantity, whole.iter().copied()), smallest(whole.iter().copied()));
+    let whole: Vec<&StudyEntry> = study
+        .at(point)
+        .filter(|entry| entry.is_ok() && !entry.leaves_out())
+        .collect();
+    let (time, memory) = (
+        ranking_of(quantity, whole.iter().copied()),
+        smallest(whole.iter().copied()),
+    );
     let mut sentences = Vec::new();
     sentences.extend(time.as_ref().map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
-        format!("{} takes the least memory, {} MB on host and device.", entry.backend, millions(bytes))
+        format!(
+            "{} takes the least memory, {} MB on host and device.",
+            entry.backend,
+            millions(bytes)
+        )
     }));
     // The backends with the least time and with the least memory.
     let names = |time: &Option<Ranking<'a>>, memory: Option<(&'a StudyEntry, u64)>| {
-        (time.as_ref().map(|ranking| &ranking.first.backend), memory.map(|(entry, _)| &entry.backend))
+        (
+            time.as_ref().map(|ranking| &ranking.first.backend),
+            memory.map(|(entry, _)| &entry.backend),
+        )
     };
     // The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
     let held = |entry: &StudyEntry| entry.last()?.row.parity_tol;
-    if let Some(tolerance) = whole.iter().filter_map(|entry| held(entry)).min_by(f64::total_cmp) {
-        let exact = || whole.iter().copied().filter(|entry| held(entry) == Some(tolerance));
+    if let Some(tolerance) = whole
+        .iter()
+        .filter_map(|entry| held(entry))
+        .min_by(f64::total_cmp)
+    {
+        let exact = || {
+            whole
+                .iter()
+                .copied()
+                .filter(|entry| held(entry) == Some(tolerance))
+        };
         let (first, least) = names(&ranking_of(quantity, exact()), smallest(exact()));
         let fast = first.map(|backend| format!("{backend} is fastest"));
         let small = least.map(|backend| match first == least {
@@ -138,38 +194,76 @@ pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
         });
         let answers: Vec<_> = fast.into_iter().chain(small).collect();
         if (first, least) == names(&time, memory) {
-            sentences.push(format!("The answers at equal error (vertices within {tolerance:.0e}) are the same."));
+            sentences.push(format!(
+                "The answers at equal error (vertices within {tolerance:.0e}) are the same."
+            ));
         } else if !answers.is_empty() {
             let answers = answers.join(" and ");
-            sentences.push(format!("At equal error (vertices within {tolerance:.0e}), {answers}."));
+            sentences.push(format!(
+                "At equal error (vertices within {tolerance:.0e}), {answers}."
+            ));
         }
     }
     let sheets = sheets_through(study, point);
     if sheets.is_empty() {
-        sentences.push("`skinbench sweep` finds where the answers change with instances and passes.".into());
+        sentences.push(
+            "`skinbench sweep` finds where the answers change with instances and passes.".into(),
+        );
     }
-    sentences.extend(sheets.iter().flat_map(|sheet| changes(study, sheet, memory.is_some())));
+    sentences.extend(
+        sheets
+            .iter()
+            .flat_map(|sheet| changes(study, sheet, memory.is_some())),
+    );
     format!("{}: {}", place(point), sentences.join(" "))
 }
 
 /// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along the
 /// axis of one of the [`sheets_through`] a point.
 fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
-    let leading = crossovers(study, sheet).into_iter().filter(|crossover| crossover.leads);
-    let mut found: Vec<String> = leading.map(|crossover| overtakes(sheet, &crossover)).collect();
+    let leading = crossovers(study, sheet)
+        .into_iter()
+        .filter(|crossover| crossover.leads);
+    let mut found: Vec<String> = leading
+        .map(|crossover| overtakes(sheet, &crossover))
+        .collect();
     // The other axis is that of passes.
     let by_instances = sheet.axis == Axis::Instances;
-    let place = |value: u64| if by_instances { crowd(&sheet.fixed.scene, value) } else { drawn(value as u32) };
-    let fixed = if by_instances { format!(" ({})", drawn(sheet.fixed.passes)) } else { String::new() };
+    let place = |value: u64| {
+        if by_instances {
+            crowd(&sheet.fixed.scene, value)
+        } else {
+            drawn(value as u32)
+        }
+    };
+    let fixed = if by_instances {
+        format!(" ({})", drawn(sheet.fixed.passes))
+    } else {
+        String::new()
+    };
     let least = least_memory(study, sheet);
-    found.extend(least.windows(2).filter(|pair| pair[0].1 != pair[1].1).map(|pair| {
-        let [(_, before), (from, after)] = [pair[0], pair[1]];
-        format!("From {} on, {after} takes the least memory instead of {before}{fixed}.", place(from))
-    }));
+    found.extend(
+        least
+            .windows(2)
+            .filter(|pair| pair[0].1 != pair[1].1)
+            .map(|pair| {
+                let [(_, before), (from, after)] = [pair[0], pair[1]];
+                format!(
+                    "From {} on, {after} takes the least memory instead of {before}{fixed}.",
+                    place(from)
+                )
+            }),
+    );
     if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {
         let (first, last) = (place(*first), place(*last));
-        let memory = if has_memory { ", and the least memory stays with the same one" } else { "" };
-        found.push(format!("From {first} to {last}, no backend overtakes the fastest{memory}{fixed}."));
+        let memory = if has_memory {
+            ", and the least memory stays with the same one"
+        } else {
+            ""
+        };
+        found.push(format!(
+            "From {first} to {last}, no backend overtakes the fastest{memory}{fixed}."
+        ));
     }
     found
 }
@@ -181,7 +275,11 @@ pub fn text(study: &Study) -> String {
         let rows = table(study, point);
         let mut columns = new_table(&rows[0]);
         columns.add_rows(&rows[1..]);
-        text += &format!("card: {}\n{columns}\n{}\n", place(point), paragraph(study, point));
+        text += &format!(
+            "card: {}\n{columns}\n{}\n",
+            place(point),
+            paragraph(study, point)
+        );
     }
     text
 }
@@ -203,27 +301,50 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_or_more() {
-        assert_eq!([0.0, 1.234, 12.34, 123.4, 12_345.6].map(three_digits), ["0.00", "1.23", "12.3", "123", "12,346"]);
+        assert_eq!(
+            [0.0, 1.234, 12.34, 123.4, 12_345.6].map(three_digits),
+            ["0.00", "1.23", "12.3", "123", "12,346"]
+        );
     }
 
     #[test]
     fn abilities_are_the_backends_own() {
         let said = |name: &str| {
             let entry = registry::find(name).unwrap();
-            let Abilities { joints, later_passes, .. } = entry.abilities();
-            (entry.abilities().lack(Ability::AdditiveLayers), joints, later_passes)
+            let Abilities {
+                joints,
+                later_passes,
+                ..
+            } = entry.abilities();
+            (
+                entry.abilities().lack(Ability::AdditiveLayers),
+                joints,
+                later_passes,
+            )
         };
         assert_eq!(said("cpu-rayon"), (false, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:dual-quaternion"), (false, Joints::Host, LaterPasses::Free));
-        assert_eq!(said("cpu-simd:lanes-interleaved"), (false, Joints::Host, LaterPasses::NotDrawn));
+        assert_eq!(
+            said("cpu-simd:dual-quaternion"),
+            (false, Joints::Host, LaterPasses::Free)
+        );
+        assert_eq!(
+            said("cpu-simd:lanes-interleaved"),
+            (false, Joints::Host, LaterPasses::NotDrawn)
+        );
         #[cfg(feature = "gpu")]
         for (name, expected) in [
             ("gpu-vertex", (false, Joints::Host, LaterPasses::SkinAgain)),
             ("gpu-compute", (false, Joints::Host, LaterPasses::Free)),
             ("gpu-full", (false, Joints::Device, LaterPasses::Free)),
-            ("gpu-full:vertex-culled", (false, Joints::DeviceInView, LaterPasses::SkinAgain)),
+            (
+                "gpu-full:vertex-culled",
+                (false, Joints::DeviceInView, LaterPasses::SkinAgain),
+            ),
             ("gpu-baked", (true, Joints::Nowhere, LaterPasses::SkinAgain)),
-            ("gpu-baked:compute", (true, Joints::Nowhere, LaterPasses::Free)),
+            (
+                "gpu-baked:compute",
+                (true, Joints::Nowhere, LaterPasses::Free),
+            ),
             ("gpu-vat", (true, Joints::Nowhere, LaterPasses::SkinAgain)),
         ] {
             assert_eq!(said(name), expected, "{name}");

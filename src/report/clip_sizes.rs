@@ -53,16 +53,23 @@ impl ClipSizes {
     /// # Errors
     /// Poses that are not finite, or a clip that does not play by itself.
     pub fn new(model: &Model) -> Result<Self, String> {
-        let stored = compaction::compacted(model.clone(), compaction::ERROR).map_err(|error| error.to_string())?;
+        let stored = compaction::compacted(model.clone(), compaction::ERROR)
+            .map_err(|error| error.to_string())?;
         let stored = Arc::new(stored);
         let model = Arc::new(model.clone());
         let joints = model.skeleton().len();
         let of_clip = |(index, clip): (usize, &Clip)| {
             let times = times(clip.duration());
-            let mut errors = shell_errors(&model, &stored, index as u32, &times).map_err(|error| error.to_string())?;
+            let mut errors = shell_errors(&model, &stored, index as u32, &times)
+                .map_err(|error| error.to_string())?;
             errors.sort_unstable_by(f64::total_cmp);
             let most = errors.len().saturating_sub(1);
-            let at = |part: f64| errors.get((part * most as f64).ceil() as usize).copied().unwrap_or(0.0);
+            let at = |part: f64| {
+                errors
+                    .get((part * most as f64).ceil() as usize)
+                    .copied()
+                    .unwrap_or(0.0)
+            };
             let own = &stored.clips()[index];
             Ok(ClipSize {
                 name: clip.name().to_owned(),
@@ -76,31 +83,62 @@ impl ClipSizes {
                 error_99: at(0.99),
             })
         };
-        let clips = model.clips().iter().enumerate().map(of_clip).collect::<Result<_, String>>()?;
-        Ok(Self { joints, shell: SHELL, clips })
+        let clips = model
+            .clips()
+            .iter()
+            .enumerate()
+            .map(of_clip)
+            .collect::<Result<_, String>>()?;
+        Ok(Self {
+            joints,
+            shell: SHELL,
+            clips,
+        })
     }
 }
 
 /// Times of the raw samples of a clip: evenly spaced, with both ends.
 fn times(duration: f32) -> Vec<f32> {
     let intervals = (duration * RATE).round().max(0.0) as u32;
-    (0..=intervals).map(|sample| duration * sample as f32 / intervals.max(1) as f32).collect()
+    (0..=intervals)
+        .map(|sample| duration * sample as f32 / intervals.max(1) as f32)
+        .collect()
 }
 
 impl fmt::Display for ClipSizes {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let centimetres = |units: f64| 100.0 * units;
         let (joints, shell) = (self.joints, centimetres(self.shell));
-        write!(f, "clip sizes  of {joints} joints; raw: {RATE} samples a second, 10 floats a joint; ")?;
+        write!(
+            f,
+            "clip sizes  of {joints} joints; raw: {RATE} samples a second, 10 floats a joint; "
+        )?;
         writeln!(f, "errors at {shell} cm from joints, if a unit is a metre")?;
         let line = |f: &mut fmt::Formatter, name: &str, clips: &[&ClipSize]| {
-            let sum = |bytes: fn(&ClipSize) -> usize| clips.iter().map(|clip| bytes(clip)).sum::<usize>();
-            let most = |error: fn(&ClipSize) -> f64| clips.iter().map(|clip| error(clip)).fold(0.0, f64::max);
-            let (raw, bytes, samples) = (sum(|c| c.raw_bytes), sum(|c| c.bytes), sum(|c| c.samples));
-            let form = if clips.iter().any(|clip| clip.is_compact) { "compact" } else { "keys" };
-            let (ratio, each) = (raw as f64 / bytes.max(1) as f64, bytes as f64 / (joints * samples).max(1) as f64);
-            let (error, error_99) = (centimetres(most(|c| c.error)), centimetres(most(|c| c.error_99)));
-            write!(f, "    {name}: raw {raw} bytes, {form} {bytes} bytes ({ratio:.1} : 1), ")?;
+            let sum =
+                |bytes: fn(&ClipSize) -> usize| clips.iter().map(|clip| bytes(clip)).sum::<usize>();
+            let most = |error: fn(&ClipSize) -> f64| {
+                clips.iter().map(|clip| error(clip)).fold(0.0, f64::max)
+            };
+            let (raw, bytes, samples) =
+                (sum(|c| c.raw_bytes), sum(|c| c.bytes), sum(|c| c.samples));
+            let form = if clips.iter().any(|clip| clip.is_compact) {
+                "compact"
+            } else {
+                "keys"
+            };
+            let (ratio, each) = (
+                raw as f64 / bytes.max(1) as f64,
+                bytes as f64 / (joints * samples).max(1) as f64,
+            );
+            let (error, error_99) = (
+                centimetres(most(|c| c.error)),
+                centimetres(most(|c| c.error_99)),
+            );
+            write!(
+                f,
+                "    {name}: raw {raw} bytes, {form} {bytes} bytes ({ratio:.1} : 1), "
+            )?;
             writeln!(
                 f,
                 "{each:.2} bytes a joint and sample, off by at most {error:.4} cm, 99 % within {error_99:.4} cm"
@@ -128,16 +166,31 @@ mod tests {
     fn sizes_are_counted_and_errors_are_those_of_the_compact_form() {
         let model = walker(500).unwrap();
         let sizes = ClipSizes::new(&model).unwrap();
-        assert_eq!((sizes.joints, sizes.clips.len()), (model.skeleton().len(), 4));
+        assert_eq!(
+            (sizes.joints, sizes.clips.len()),
+            (model.skeleton().len(), 4)
+        );
         for (size, clip) in sizes.clips.iter().zip(model.clips()) {
             assert_eq!(size.samples, (clip.duration() * 30.0).round() as usize + 1);
-            assert_eq!((size.raw_bytes, size.key_bytes), (40 * sizes.joints * size.samples, clip.bytes()));
-            assert!(size.is_compact && size.bytes < size.key_bytes && size.bytes < size.raw_bytes, "{size:?}");
+            assert_eq!(
+                (size.raw_bytes, size.key_bytes),
+                (40 * sizes.joints * size.samples, clip.bytes())
+            );
+            assert!(
+                size.is_compact && size.bytes < size.key_bytes && size.bytes < size.raw_bytes,
+                "{size:?}"
+            );
             // A skeleton of two metres within 1e-4 of its size: less than a millimetre, but not exact.
-            assert!(0.0 < size.error_99 && size.error_99 < size.error && size.error < 1e-3, "{size:?}");
+            assert!(
+                0.0 < size.error_99 && size.error_99 < size.error && size.error < 1e-3,
+                "{size:?}"
+            );
         }
         let text = sizes.to_string();
-        assert!(text.contains("errors at 3 cm") && text.contains("\n    all: raw "), "{text}");
+        assert!(
+            text.contains("errors at 3 cm") && text.contains("\n    all: raw "),
+            "{text}"
+        );
     }
 
     /// A root that is turned by a known angle and one that is moved by a known distance.
@@ -146,17 +199,40 @@ mod tests {
         let plain = extremes::star_64().unwrap();
         let rest = plain.skeleton().rest()[0];
         let of_root = |channel, values| {
-            let keys = Keys { joint: 0, channel, interpolation: Interpolation::Linear, times: vec![0.0], values };
+            let keys = Keys {
+                joint: 0,
+                channel,
+                interpolation: Interpolation::Linear,
+                times: vec![0.0],
+                values,
+            };
             let clip = Clip::new("root", None, RotationBlend::Slerp, vec![keys]).unwrap();
             Arc::new(plain.clone().with_clips(vec![clip]))
         };
-        let turned = |angle: f32| of_root(Channel::Rotation, Quat::from_rotation_x(angle).to_array().to_vec());
-        let moved = |by: f32| of_root(Channel::Translation, (rest.translation + Vec3::Y * by).to_array().to_vec());
+        let turned = |angle: f32| {
+            of_root(
+                Channel::Rotation,
+                Quat::from_rotation_x(angle).to_array().to_vec(),
+            )
+        };
+        let moved = |by: f32| {
+            of_root(
+                Channel::Translation,
+                (rest.translation + Vec3::Y * by).to_array().to_vec(),
+            )
+        };
         let errors = |a, b| shell_errors(&a, &b, 0, &[0.0]).unwrap();
         assert_eq!(errors(turned(0.3), turned(0.3)), vec![0.0; 64]);
-        let (angle, expected) = (0.3f64, 2.0 * SHELL * (0.3f64 / 2.0).sin() * f64::from(rest.scale.y));
+        let (angle, expected) = (
+            0.3f64,
+            2.0 * SHELL * (0.3f64 / 2.0).sin() * f64::from(rest.scale.y),
+        );
         let found = errors(turned(0.1), turned(0.4))[0];
         assert!((found - expected).abs() < 1e-7, "{found} for {angle} rad");
-        assert!(errors(moved(0.0), moved(0.5)).iter().all(|error| (error - 0.5).abs() < 1e-6));
+        assert!(
+            errors(moved(0.0), moved(0.5))
+                .iter()
+                .all(|error| (error - 0.5).abs() < 1e-6)
+        );
     }
 }

@@ -18,14 +18,20 @@ pub fn verdict(study: &Study) -> Vec<String> {
     let said = |point: &&Point| {
         let crowd = crowd(&point.scene, point.instances as u64);
         let way = format!("{}{}", drawn(point.passes), settings(point));
-        Some(format!("{crowd} ({way}): {}", fastest(&ranking(study, point)?)))
+        Some(format!(
+            "{crowd} ({way}): {}",
+            fastest(&ranking(study, point)?)
+        ))
     };
     let mut found: Vec<String> = study.headlines().iter().filter_map(said).collect();
     if study.machine.is_emulated() {
         let adapter = &study.machine.adapter;
         let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
-        let without =
-            if drawn { "; drawing dominates frames there, so they are compared by pose + upload + skin" } else { "" };
+        let without = if drawn {
+            "; drawing dominates frames there, so they are compared by pose + upload + skin"
+        } else {
+            ""
+        };
         found.push(format!("{}{without}.", emulated(adapter)));
     }
     found
@@ -35,10 +41,18 @@ pub fn verdict(study: &Study) -> Vec<String> {
 pub fn findings(study: &Study) -> Vec<String> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
-        found.extend(crossovers(study, sheet).iter().filter(|c| c.leads).map(|c| overtakes(sheet, c)));
+        found.extend(
+            crossovers(study, sheet)
+                .iter()
+                .filter(|c| c.leads)
+                .map(|c| overtakes(sheet, c)),
+        );
         found.extend(fits(study, sheet));
     }
-    for sheet in [Axis::Passes, Axis::Models].into_iter().flat_map(|axis| study.sheets(axis)) {
+    for sheet in [Axis::Passes, Axis::Models]
+        .into_iter()
+        .flat_map(|axis| study.sheets(axis))
+    {
         found.extend(crossovers(study, sheet).iter().map(|c| overtakes(sheet, c)));
     }
     found.extend(limit(study));
@@ -57,12 +71,21 @@ pub fn crowd(scene: &str, instances: u64) -> String {
 
 /// `1,000 walkers, nothing drawn`, and the settings that are not the defaults.
 pub fn place(point: &Point) -> String {
-    format!("{}, {}{}", crowd(&point.scene, point.instances as u64), drawn(point.passes), settings(point))
+    format!(
+        "{}, {}{}",
+        crowd(&point.scene, point.instances as u64),
+        drawn(point.passes),
+        settings(point)
+    )
 }
 
 /// Options and attributes that are not the defaults, each after a comma.
 fn settings(point: &Point) -> String {
-    let Point { options, attributes, .. } = point;
+    let Point {
+        options,
+        attributes,
+        ..
+    } = point;
     let options = (!options.0.is_empty()).then(|| format!(", {options}"));
     let are_default = ["", DEFAULT_ATTRIBUTES].contains(&attributes.as_str());
     let attributes = (!are_default).then(|| format!(", attributes={attributes}"));
@@ -94,7 +117,10 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
         (Axis::Influences, "influences"),
         (Axis::Models, "models"),
     ] {
-        let varies = study.points.windows(2).any(|w| other.value(&w[0]) != other.value(&w[1]));
+        let varies = study
+            .points
+            .windows(2)
+            .any(|w| other.value(&w[0]) != other.value(&w[1]));
         if *axis != other && varies {
             words.push(format!("{} {word}", grouped(other.value(fixed))));
         }
@@ -102,7 +128,11 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     if !fixed.options.0.is_empty() {
         words.push(fixed.options.to_string());
     }
-    if study.points.windows(2).any(|w| w[0].attributes != w[1].attributes) {
+    if study
+        .points
+        .windows(2)
+        .any(|w| w[0].attributes != w[1].attributes)
+    {
         words.push(format!("attributes={}", fixed.attributes));
     }
     words.join(", ")
@@ -110,13 +140,26 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
 
 /// The verdict on a point: `cpu-rayon is fastest, 6.41 ms a frame, 1.92 times as fast as cpu-simd.`
 pub fn fastest(ranking: &Ranking) -> String {
-    let Ranking { quantity, first, ns, second } = ranking;
+    let Ranking {
+        quantity,
+        first,
+        ns,
+        second,
+    } = ranking;
     let time = match quantity {
         Quantity::Frame => format!("{} a frame", duration(*ns)),
         Quantity::Work => format!("{} for pose, upload and skin", duration(*ns)),
     };
-    let ratio = second.as_ref().map_or(String::new(), |second| format!("{:.2}", second.ratio));
-    sentence(&first.backend, &time, second.as_ref().map(|second| (&second.entry.backend[..], &ratio[..], second.lead)))
+    let ratio = second
+        .as_ref()
+        .map_or(String::new(), |second| format!("{:.2}", second.ratio));
+    sentence(
+        &first.backend,
+        &time,
+        second
+            .as_ref()
+            .map(|second| (&second.entry.backend[..], &ratio[..], second.lead)),
+    )
 }
 
 /// The sentence that names the fastest backend, its time, and the next one with the ratio of both times.
@@ -124,19 +167,29 @@ pub fn sentence(first: &str, time: &str, second: Option<(&str, &str, Lead)>) -> 
     let second = second.map_or(String::new(), |(name, ratio, lead)| match lead {
         Lead::Certain => format!(", {ratio} times as fast as {name}"),
         Lead::WithinNoise => format!("; {name} is as fast within the noise"),
-        Lead::Unknown => format!(", {ratio} times as fast as {name}, with too few samples to be sure"),
+        Lead::Unknown => {
+            format!(", {ratio} times as fast as {name}, with too few samples to be sure")
+        }
     });
     format!("{first} is fastest, {time}{second}.")
 }
 
 /// The sentence about an adapter that is emulated on the CPU, without its end.
 pub fn emulated(adapter: &str) -> String {
-    format!("{adapter} says how GPU kernels compare with each other, nothing about graphics hardware")
+    format!(
+        "{adapter} says how GPU kernels compare with each other, nothing about graphics hardware"
+    )
 }
 
 /// The finding that a backend overtakes another, with its uncertainty.
 pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
-    let Crossover { above, below, at, range, .. } = crossover;
+    let Crossover {
+        above,
+        below,
+        at,
+        range,
+        ..
+    } = crossover;
     let fixed = &sheet.fixed;
     let number = |x: f64| match sheet.axis {
         Axis::Passes => format!("{x:.1}"),
@@ -146,7 +199,10 @@ pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
     let whole = crowd(&fixed.scene, fixed.instances as u64);
     let (from, value, to) = (number(range.0), number(*at), number(range.1));
     let place = match sheet.axis {
-        Axis::Instances => format!("{} ({drawn}{settings})", crowd(&fixed.scene, wording::rounded(*at, 3))),
+        Axis::Instances => format!(
+            "{} ({drawn}{settings})",
+            crowd(&fixed.scene, wording::rounded(*at, 3))
+        ),
         Axis::Passes => format!("{value} passes ({whole}{settings})"),
         Axis::Models => format!("{value} models ({whole}, {drawn}{settings})"),
         axis => format!("{value} {}", axis.title()),
@@ -173,11 +229,18 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     let way = format!("{}{}", drawn(sheet.fixed.passes), settings(&sheet.fixed));
     match (all_fit, best) {
         (Some((last, curve)), best) if best.is_none_or(|(count, _)| count <= last.value as f64) => {
-            Some(format!("More than {} fit a 60 Hz frame on {} ({way}).", crowd(scene, last.value), curve.backend))
+            Some(format!(
+                "More than {} fit a 60 Hz frame on {} ({way}).",
+                crowd(scene, last.value),
+                curve.backend
+            ))
         }
         (_, Some((count, curve))) => {
             let count = crowd(scene, wording::rounded(count, 3));
-            Some(format!("About {count} fit a 60 Hz frame on {} ({way}).", curve.backend))
+            Some(format!(
+                "About {count} fit a 60 Hz frame on {} ({way}).",
+                curve.backend
+            ))
         }
         (_, None) => None,
     }
@@ -187,17 +250,29 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
 /// crowds are too noisy, and their data too near, to say anything about memory.
 fn limit(study: &Study) -> Option<String> {
     let near = |entry: &StudyEntry| {
-        entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).filter(|pct| pct.is_finite())
+        entry
+            .stages(StageGroup::Skin)
+            .find_map(|m| m.row.pct_of_limit)
+            .filter(|pct| pct.is_finite())
     };
     let headlines = study.headlines();
     let entries = headlines.iter().flat_map(|point| study.at(point));
-    let (pct, entry) = entries.filter_map(|e| Some((near(e)?, e))).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (pct, entry) = entries
+        .filter_map(|e| Some((near(e)?, e)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
     let point = &entry.point;
-    let place = format!("{}{}", crowd(&point.scene, point.instances as u64), settings(point));
+    let place = format!(
+        "{}{}",
+        crowd(&point.scene, point.instances as u64),
+        settings(point)
+    );
     let beyond = if pct > 100.5 {
         " More than 100 % is not an error: caches held some of the data, or the limit was measured at a slower moment."
     } else {
         ""
     };
-    Some(format!("Skinning reaches {pct:.0} % of this machine's bandwidth: {}, {place}.{beyond}", entry.backend))
+    Some(format!(
+        "Skinning reaches {pct:.0} % of this machine's bandwidth: {}, {place}.{beyond}",
+        entry.backend
+    ))
 }

@@ -4,7 +4,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A page with this title, these style sheets, one after the other, and this content of its element `body`. Scripts
 /// that are told about its state change `state`.
-pub fn page(title: &str, description: Option<&str>, styles: &[&str], state: Option<&str>, body: Markup) -> Markup {
+pub fn page(
+    title: &str,
+    description: Option<&str>,
+    styles: &[&str],
+    state: Option<&str>,
+    body: Markup,
+) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" data-state=[state] {

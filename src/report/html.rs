@@ -28,9 +28,16 @@ const PLAIN_BYTES: usize = 32 << 10;
 /// There is no study.
 pub fn page(studies: &[Study]) -> String {
     let study = &studies[0];
-    let scenes: BTreeSet<&str> = study.entries.iter().map(|entry| entry.point.scene.as_str()).collect();
+    let scenes: BTreeSet<&str> = study
+        .entries
+        .iter()
+        .map(|entry| entry.point.scene.as_str())
+        .collect();
     let scenes = scenes.into_iter().collect::<Vec<_>>().join(", ");
-    let title = format!("skinbench: {scenes} on {}", known(&study.machine.cpu, "an unknown processor"));
+    let title = format!(
+        "skinbench: {scenes} on {}",
+        known(&study.machine.cpu, "an unknown processor")
+    );
     let body = html! {
         a.skip href="#raw" { "Skip to the table" }
         main {
@@ -75,7 +82,10 @@ fn results(study: &Study, prefix: &str) -> Markup {
 
 /// Backends in the order in which they are met.
 pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> IndexSet<&'a str> {
-    entries.into_iter().map(|entry| entry.backend.as_str()).collect()
+    entries
+        .into_iter()
+        .map(|entry| entry.backend.as_str())
+        .collect()
 }
 
 /// A fact, or the words for an absent one.
@@ -90,7 +100,14 @@ fn machine(study: &Study) -> Markup {
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
     let revision = |row: &SummaryRow| {
         let commit = abbreviated(row.git_rev.as_deref()?);
-        Some(format!("{commit}{}", if row.dirty == Some(true) { ", changed since" } else { "" }))
+        Some(format!(
+            "{commit}{}",
+            if row.dirty == Some(true) {
+                ", changed since"
+            } else {
+                ""
+            }
+        ))
     };
     let machine = &study.machine;
     let mut facts = vec![
@@ -100,13 +117,23 @@ fn machine(study: &Study) -> Markup {
         ("driver", known(&machine.driver, "none").to_owned()),
         ("system", known(&machine.os, "unknown").to_owned()),
     ];
-    let dates = (rows.iter().map(|row| &row.utc).min(), rows.iter().map(|row| &row.utc).max());
+    let dates = (
+        rows.iter().map(|row| &row.utc).min(),
+        rows.iter().map(|row| &row.utc).max(),
+    );
     facts.extend(first(revision).map(|text| ("revision", text)));
     facts.extend(first(|row| row.rustc.clone()).map(|text| ("compiler", format!("rustc {text}"))));
     if let (Some(from), Some(to)) = dates {
         let minute = |utc: &str| utc.get(..16).unwrap_or(utc).replace('T', " ");
         let (from, to) = (minute(from), minute(to));
-        facts.push(("measured", if from == to { from } else { format!("{from} to {to}") }));
+        facts.push((
+            "measured",
+            if from == to {
+                from
+            } else {
+                format!("{from} to {to}")
+            },
+        ));
     }
     html! {
         h2 { "The machine" }
@@ -126,8 +153,14 @@ fn figure(chart: &Chart, prefix: &str) -> Markup {
 }
 
 fn text_table(rows: &[Vec<String>]) -> Markup {
-    let (head, rows) = rows.split_first().map_or((&[][..], rows), |(head, rows)| (&head[..], rows));
-    table(None, heads(head), html! { @for row in rows { tr { @for cell in row { td { (cell) } } } } })
+    let (head, rows) = rows
+        .split_first()
+        .map_or((&[][..], rows), |(head, rows)| (&head[..], rows));
+    table(
+        None,
+        heads(head),
+        html! { @for row in rows { tr { @for cell in row { td { (cell) } } } } },
+    )
 }
 
 /// A table that scrolls by itself, of classes, the cells of its heading, and its rows.
@@ -156,18 +189,36 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
 }
 
 fn parity(study: &Study, prefix: &str) -> Markup {
-    let mut rows = vec![["backend", "largest error", "limit", "verdict"].map(String::from).to_vec()];
+    let mut rows = vec![
+        ["backend", "largest error", "limit", "verdict"]
+            .map(String::from)
+            .to_vec(),
+    ];
     for backend in names(&study.entries) {
-        let own: Vec<_> = study.entries.iter().filter(|e| e.backend == backend).filter_map(|e| e.last()).collect();
+        let own: Vec<_> = study
+            .entries
+            .iter()
+            .filter(|e| e.backend == backend)
+            .filter_map(|e| e.last())
+            .collect();
         // Nothing is worse than NaN.
-        let worst = own.iter().filter_map(|m| m.row.parity_max_rel).max_by(f64::total_cmp);
+        let worst = own
+            .iter()
+            .filter_map(|m| m.row.parity_max_rel)
+            .max_by(f64::total_cmp);
         let limit = own.iter().find_map(|m| m.row.parity_tol);
         let failed = own.iter().find(|m| m.row.status == Status::ParityFailed);
         let verdict = match (failed, worst) {
-            (Some(m), _) => format!("failed: {}", m.row.error.as_deref().unwrap_or("no reason given")),
+            (Some(m), _) => format!(
+                "failed: {}",
+                m.row.error.as_deref().unwrap_or("no reason given")
+            ),
             (None, Some(_)) => "agrees with the reference".into(),
             (None, None) => {
-                let reason = own.iter().find_map(|m| m.row.error.clone()).unwrap_or_default();
+                let reason = own
+                    .iter()
+                    .find_map(|m| m.row.error.clone())
+                    .unwrap_or_default();
                 format!("not run: {reason}")
             }
         };
@@ -187,8 +238,8 @@ fn parity(study: &Study, prefix: &str) -> Markup {
 /// Every row, with a button in each heading that sorts by it.
 fn raw(study: &Study, prefix: &str) -> Markup {
     let columns = [
-        "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median", "MAD", "95 %", "99 %",
-        "status",
+        "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median",
+        "MAD", "95 %", "99 %", "status",
     ];
     let time = |ns: Option<u64>| html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (ns.map_or("-".into(), duration)) } };
     let number = |value: u64| html! { td.number data-sort=(value) { (grouped(value)) } };
@@ -244,7 +295,11 @@ fn downloads(study: &Study) -> Markup {
 
 /// A file inside the page: plain if it is short, otherwise compressed; `None` if it is too long even so.
 fn link(name: &str, text: &str) -> Option<Markup> {
-    let compressed = if text.len() > PLAIN_BYTES { Some(gzip(text)?) } else { None };
+    let compressed = if text.len() > PLAIN_BYTES {
+        Some(gzip(text)?)
+    } else {
+        None
+    };
     let (name, kind, bytes) = match &compressed {
         Some(bytes) => (format!("{name}.gz"), "application/gzip", &bytes[..]),
         None => (name.into(), "text/csv", text.as_bytes()),
@@ -259,15 +314,34 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
     let mut texts: IndexMap<&str, String> = IndexMap::new();
     for file in &study.files {
-        let part = if kind == "summary" { Some(&file.summary) } else { file.samples.as_ref() };
+        let part = if kind == "summary" {
+            Some(&file.summary)
+        } else {
+            file.samples.as_ref()
+        };
         let Some(part) = part else { continue };
         // A last line without an end is cut off, and would run into the next file's first.
         let whole = part.rfind('\n').map_or("", |end| &part[..=end]);
-        let Some((heading, rows)) = whole.split_once('\n') else { continue };
-        texts.entry(heading.trim_end()).or_insert_with(|| format!("{heading}\n")).push_str(rows);
+        let Some((heading, rows)) = whole.split_once('\n') else {
+            continue;
+        };
+        texts
+            .entry(heading.trim_end())
+            .or_insert_with(|| format!("{heading}\n"))
+            .push_str(rows);
     }
-    let name = |index: usize| if index == 0 { format!("{kind}.csv") } else { format!("{kind}-{}.csv", index + 1) };
-    texts.into_values().enumerate().map(|(index, text)| (name(index), text)).collect()
+    let name = |index: usize| {
+        if index == 0 {
+            format!("{kind}.csv")
+        } else {
+            format!("{kind}-{}.csv", index + 1)
+        }
+    };
+    texts
+        .into_values()
+        .enumerate()
+        .map(|(index, text)| (name(index), text))
+        .collect()
 }
 
 fn gzip(text: &str) -> Option<Vec<u8>> {
@@ -285,15 +359,29 @@ mod tests {
     #[test]
     fn an_error_that_is_no_number_is_the_largest() {
         let entry = |error| {
-            let row = SummaryRow { backend: "cpu".into(), parity_max_rel: Some(error), ..SummaryRow::default() };
+            let row = SummaryRow {
+                backend: "cpu".into(),
+                parity_max_rel: Some(error),
+                ..SummaryRow::default()
+            };
             let (point, backend) = (row.point(), row.backend_and_variant());
-            StudyEntry { point, backend, runs: vec![vec![Measurement { row, samples: Vec::new() }]] }
+            StudyEntry {
+                point,
+                backend,
+                runs: vec![vec![Measurement {
+                    row,
+                    samples: Vec::new(),
+                }]],
+            }
         };
         for errors in [[f64::NAN, 1e-3], [1e-3, f64::NAN]] {
             let mut study = Study::new(Recorded::default());
             study.entries.extend(errors.map(entry));
             let page = parity(&study, "").into_string();
-            assert!(page.contains("<td>cpu</td><td>NaN</td>"), "{errors:?}: {page}");
+            assert!(
+                page.contains("<td>cpu</td><td>NaN</td>"),
+                "{errors:?}: {page}"
+            );
         }
     }
 
@@ -302,9 +390,20 @@ mod tests {
         let mut study = Study::new(Recorded::default());
         for text in ["a,b\n1,2\n3,", "a,b\n5,6\n", "a,b,c\n7,8,9\n", ""] {
             let (name, summary, samples_name) = (String::new(), text.into(), String::new());
-            study.files.push(ResultFile { name, summary, samples_name, samples: None });
+            study.files.push(ResultFile {
+                name,
+                summary,
+                samples_name,
+                samples: None,
+            });
         }
-        let expected = [("summary.csv", "a,b\n1,2\n5,6\n"), ("summary-2.csv", "a,b,c\n7,8,9\n")];
-        assert_eq!(joined(&study, "summary"), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
+        let expected = [
+            ("summary.csv", "a,b\n1,2\n5,6\n"),
+            ("summary-2.csv", "a,b,c\n7,8,9\n"),
+        ];
+        assert_eq!(
+            joined(&study, "summary"),
+            expected.map(|(name, text)| (name.to_owned(), text.to_owned()))
+        );
     }
 }

@@ -100,9 +100,15 @@ impl TargetSummary {
             return None;
         }
         let packed = targets.packed();
-        let error = (0..targets.len()).map(|target| packed.error(target)[0]).fold(0.0, f64::max);
+        let error = (0..targets.len())
+            .map(|target| packed.error(target)[0])
+            .fold(0.0, f64::max);
         Some(Self {
-            list: targets.list().iter().map(|target| (target.name.clone(), target.weight)).collect(),
+            list: targets
+                .list()
+                .iter()
+                .map(|target| (target.name.clone(), target.weight))
+                .collect(),
             vertices: targets.moved(),
             deltas: targets.positions().len(),
             bytes: targets.bytes(),
@@ -163,14 +169,19 @@ pub struct CompactSummary {
 
 /// A clip in numbers, with its compact form if there is one.
 fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
-    let compact = compact.and_then(|clip| clip.keys().compact()).map(|compact| CompactSummary {
-        bytes: compact.bytes(),
-        frames: compact.frames,
-        error: compact.error.distance,
-        worst_joint: model.skeleton().names()[usize::from(compact.error.joint)].clone(),
-    });
+    let compact = compact
+        .and_then(|clip| clip.keys().compact())
+        .map(|compact| CompactSummary {
+            bytes: compact.bytes(),
+            frames: compact.frames,
+            error: compact.error.distance,
+            worst_joint: model.skeleton().names()[usize::from(compact.error.joint)].clone(),
+        });
     let (tracks, keys) = match clip.keys() {
-        ClipKeys::Raw(raw) => (raw.tracks().len(), raw.tracks().iter().map(|t| raw.times_of(t).len()).sum()),
+        ClipKeys::Raw(raw) => (
+            raw.tracks().len(),
+            raw.tracks().iter().map(|t| raw.times_of(t).len()).sum(),
+        ),
         ClipKeys::Compact(compact) => {
             let (moving, still) = (compact.tracks.len(), compact.still.len());
             (moving + still, compact.frames as usize * moving + still)
@@ -178,7 +189,15 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
     };
     let weights = clip.weights().iter().map(|track| track.targets.len()).sum();
     let (name, duration, bytes) = (clip.name().to_owned(), clip.duration(), clip.bytes());
-    ClipSummary { name, duration, tracks, weights, keys, bytes, compact }
+    ClipSummary {
+        name,
+        duration,
+        tracks,
+        weights,
+        keys,
+        bytes,
+        compact,
+    }
 }
 
 /// Bytes of the stores.
@@ -204,7 +223,10 @@ impl Inspection {
         }
         let mut influences = [0; MAX_INFLUENCES];
         for vertex in 0..mesh.vertex_count() {
-            let held = mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).count();
+            let held = mesh
+                .influences_of(vertex)
+                .filter(|(_, weight)| *weight > 0.0)
+                .count();
             influences[held.clamp(1, MAX_INFLUENCES) - 1] += 1;
         }
         let material = |index: u16| model.materials()[usize::from(index)].name.clone();
@@ -221,7 +243,10 @@ impl Inspection {
             skins: model
                 .skins()
                 .iter()
-                .map(|s| SkinSummary { name: s.name.clone(), entries: s.entries.len() })
+                .map(|s| SkinSummary {
+                    name: s.name.clone(),
+                    entries: s.entries.len(),
+                })
                 .collect(),
             primitives: mesh
                 .primitives()
@@ -241,7 +266,10 @@ impl Inspection {
             uvs: mesh.uvs().is_some(),
             influences,
             targets: TargetSummary::new(model),
-            clips: (0..).zip(model.clips()).map(|(i, clip)| summary(model, clip, compact.get(i))).collect(),
+            clips: (0..)
+                .zip(model.clips())
+                .map(|(i, clip)| summary(model, clip, compact.get(i)))
+                .collect(),
             bounds_min: model.bounds().min.to_array(),
             bounds_max: model.bounds().max.to_array(),
             handedness: match axes.handedness {
@@ -273,78 +301,196 @@ impl Inspection {
 fn textures(model: &Model) -> Vec<TextureSummary> {
     let mut known = Vec::new();
     let mut textures = Vec::new();
-    for subset in model.mesh().primitives().iter().flat_map(|primitive| &primitive.subsets) {
+    for subset in model
+        .mesh()
+        .primitives()
+        .iter()
+        .flat_map(|primitive| &primitive.subsets)
+    {
         let material = &model.materials()[usize::from(subset.material)];
-        let Some(texture) = material.texture.as_ref().filter(|texture| !known.contains(&&texture.image)) else {
+        let Some(texture) = material
+            .texture
+            .as_ref()
+            .filter(|texture| !known.contains(&&texture.image))
+        else {
             continue;
         };
         known.push(&texture.image);
         let decoded = decode::decode(&texture.image);
         let size = decoded.as_ref().ok().map(|pixels| pixels.size);
-        textures.push(TextureSummary { material: material.name.clone(), size, problem: decoded.err() });
+        textures.push(TextureSummary {
+            material: material.name.clone(),
+            size,
+            problem: decoded.err(),
+        });
     }
     textures
 }
 
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { name, load_ms, joints, roots, depth, matrix_joints, vertices, triangles, .. } = self;
+        let Self {
+            name,
+            load_ms,
+            joints,
+            roots,
+            depth,
+            matrix_joints,
+            vertices,
+            triangles,
+            ..
+        } = self;
         writeln!(f, "{name} (loaded in {load_ms:.1} ms)")?;
         let plural = if *roots == 1 { "" } else { "s" };
-        writeln!(f, "skeleton    {joints} joints, {roots} root{plural}, {depth} deep, {matrix_joints} by matrix")?;
+        writeln!(
+            f,
+            "skeleton    {joints} joints, {roots} root{plural}, {depth} deep, {matrix_joints} by matrix"
+        )?;
         for (index, skin) in self.skins.iter().enumerate() {
-            writeln!(f, "skin {index:<6} {:?}, {} joints", skin.name, skin.entries)?;
+            writeln!(
+                f,
+                "skin {index:<6} {:?}, {} joints",
+                skin.name, skin.entries
+            )?;
         }
         let tangents = if self.tangents { ", tangents" } else { "" };
         let uvs = if self.uvs { ", uvs" } else { "" };
-        writeln!(f, "mesh        {vertices} vertices, {triangles} triangles, normals{tangents}{uvs}")?;
+        writeln!(
+            f,
+            "mesh        {vertices} vertices, {triangles} triangles, normals{tangents}{uvs}"
+        )?;
         for (index, primitive) in self.primitives.iter().enumerate() {
-            let PrimitiveSummary { skin, vertices, triangles, .. } = primitive;
-            let materials: Vec<_> = primitive.materials.iter().map(|name| format!("{name:?}")).collect();
+            let PrimitiveSummary {
+                skin,
+                vertices,
+                triangles,
+                ..
+            } = primitive;
+            let materials: Vec<_> = primitive
+                .materials
+                .iter()
+                .map(|name| format!("{name:?}"))
+                .collect();
             let materials = materials.join(" ");
             let way = match (primitive.normals, primitive.dumped) {
                 (_, 0) => ", rigid",
                 (false, _) => ", normals generated",
                 (true, _) => "",
             };
-            writeln!(f, "primitive {index} {vertices} vertices, {triangles} triangles, skin {skin}, {materials}{way}")?;
+            writeln!(
+                f,
+                "primitive {index} {vertices} vertices, {triangles} triangles, skin {skin}, {materials}{way}"
+            )?;
         }
-        let held = self.influences.iter().enumerate().filter(|(_, count)| **count > 0);
-        let held: Vec<_> = held.map(|(i, count)| format!("{}: {count}", i + 1)).collect();
+        let held = self
+            .influences
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
+        let held: Vec<_> = held
+            .map(|(i, count)| format!("{}: {count}", i + 1))
+            .collect();
         writeln!(f, "influences  {}", held.join(", "))?;
-        if let Some(TargetSummary { list, vertices, deltas, bytes, packed_bytes, packed_error }) = &self.targets {
-            writeln!(f, "targets     {} on {vertices} vertices, {deltas} deltas, {bytes} bytes", list.len())?;
-            writeln!(f, "    16-bit  {packed_bytes} bytes, off by {packed_error:.1e} of the diagonal at weight 1")?;
+        if let Some(TargetSummary {
+            list,
+            vertices,
+            deltas,
+            bytes,
+            packed_bytes,
+            packed_error,
+        }) = &self.targets
+        {
+            writeln!(
+                f,
+                "targets     {} on {vertices} vertices, {deltas} deltas, {bytes} bytes",
+                list.len()
+            )?;
+            writeln!(
+                f,
+                "    16-bit  {packed_bytes} bytes, off by {packed_error:.1e} of the diagonal at weight 1"
+            )?;
             for (index, (name, weight)) in list.iter().enumerate() {
                 writeln!(f, "target {index:<4} {name:?}, weight {weight}")?;
             }
         }
         for (index, clip) in self.clips.iter().enumerate() {
-            let ClipSummary { name, duration, tracks, weights, keys, bytes: whole, compact } = clip;
-            let weights = if *weights > 0 { format!(", {weights} weights") } else { String::new() };
+            let ClipSummary {
+                name,
+                duration,
+                tracks,
+                weights,
+                keys,
+                bytes: whole,
+                compact,
+            } = clip;
+            let weights = if *weights > 0 {
+                format!(", {weights} weights")
+            } else {
+                String::new()
+            };
             writeln!(
                 f,
                 "clip {index:<6} {name:?}, {duration:.4} s, {tracks} tracks, {keys} keys, {whole} bytes{weights}"
             )?;
-            if let Some(CompactSummary { bytes, frames, error, worst_joint }) = compact {
+            if let Some(CompactSummary {
+                bytes,
+                frames,
+                error,
+                worst_joint,
+            }) = compact
+            {
                 let part = 100.0 * *bytes as f64 / (*whole).max(1) as f64;
-                write!(f, "    compact {frames} frames, {bytes} bytes ({part:.0} %), ")?;
+                write!(
+                    f,
+                    "    compact {frames} frames, {bytes} bytes ({part:.0} %), "
+                )?;
                 writeln!(f, "off by {error:.1e} of the skeleton at {worst_joint:?}")?;
             } else {
-                writeln!(f, "    compact no smaller within {:.0e} of the skeleton", compaction::ERROR)?;
+                writeln!(
+                    f,
+                    "    compact no smaller within {:.0e} of the skeleton",
+                    compaction::ERROR
+                )?;
             }
         }
-        let Self { bounds_min, bounds_max, handedness, up, .. } = self;
-        writeln!(f, "bounds      {bounds_min:?} to {bounds_max:?}, {handedness}-handed, {up} up")?;
-        for TextureSummary { material, size, problem } in &self.textures {
+        let Self {
+            bounds_min,
+            bounds_max,
+            handedness,
+            up,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "bounds      {bounds_min:?} to {bounds_max:?}, {handedness}-handed, {up} up"
+        )?;
+        for TextureSummary {
+            material,
+            size,
+            problem,
+        } in &self.textures
+        {
             let problem = problem.as_deref().unwrap_or("not decoded");
             match size {
-                Some([width, height]) => writeln!(f, "texture     {material:?}, {width} x {height} pixels")?,
-                None => writeln!(f, "texture     {material:?}, drawn in its plain colour: {problem}")?,
+                Some([width, height]) => {
+                    writeln!(f, "texture     {material:?}, {width} x {height} pixels")?
+                }
+                None => writeln!(
+                    f,
+                    "texture     {material:?}, drawn in its plain colour: {problem}"
+                )?,
             }
         }
-        let StoreBytes { skeleton, skins, clips, mesh } = self.bytes;
-        writeln!(f, "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}")?;
+        let StoreBytes {
+            skeleton,
+            skins,
+            clips,
+            mesh,
+        } = self.bytes;
+        writeln!(
+            f,
+            "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}"
+        )?;
         if self.repairs.is_empty() {
             writeln!(f, "repairs     none")?;
         }
@@ -363,20 +509,44 @@ mod tests {
     #[test]
     fn numbers_are_the_models_own() {
         let chain = Inspection::new(&extremes::chain_64().unwrap(), Duration::from_millis(3));
-        assert_eq!((chain.joints, chain.roots, chain.depth, chain.load_ms), (64, 1, 64, 3.0));
+        assert_eq!(
+            (chain.joints, chain.roots, chain.depth, chain.load_ms),
+            (64, 1, 64, 3.0)
+        );
         let star = Inspection::new(&extremes::star_64().unwrap(), Duration::ZERO);
         assert_eq!((star.joints, star.roots, star.depth), (64, 1, 2));
         let person = walker(1_000).unwrap();
         let inspection = Inspection::new(&person, Duration::ZERO);
-        assert_eq!(inspection.influences.iter().sum::<usize>(), person.mesh().vertex_count());
-        assert_eq!(inspection.influences[4..], [0; 12]);
-        assert_eq!(inspection.primitives.iter().map(|p| p.triangles as usize).sum::<usize>(), inspection.triangles);
         assert_eq!(
-            inspection.clips.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+            inspection.influences.iter().sum::<usize>(),
+            person.mesh().vertex_count()
+        );
+        assert_eq!(inspection.influences[4..], [0; 12]);
+        assert_eq!(
+            inspection
+                .primitives
+                .iter()
+                .map(|p| p.triangles as usize)
+                .sum::<usize>(),
+            inspection.triangles
+        );
+        assert_eq!(
+            inspection
+                .clips
+                .iter()
+                .map(|c| c.name.as_str())
+                .collect::<Vec<_>>(),
             ["idle", "walk", "run", "wave"]
         );
         let text = inspection.to_string();
-        assert!(text.contains("67 joints, 1 root") && text.contains("right-handed, y up"), "{text}");
-        assert!(serde_json::to_string(&inspection).unwrap().contains("\"joints\":67"));
+        assert!(
+            text.contains("67 joints, 1 root") && text.contains("right-handed, y up"),
+            "{text}"
+        );
+        assert!(
+            serde_json::to_string(&inspection)
+                .unwrap()
+                .contains("\"joints\":67")
+        );
     }
 }

@@ -15,44 +15,76 @@ pub fn report(study: &Study) -> String {
     }
     text += "\n## Which to ship\n";
     for point in study.headlines() {
-        text += &format!("\n{}\n\n{}", card::paragraph(study, point), rows(&card::table(study, point)));
+        text += &format!(
+            "\n{}\n\n{}",
+            card::paragraph(study, point),
+            rows(&card::table(study, point))
+        );
     }
     if !study.problems.is_empty() {
         text += "\n## Remarks\n\n";
-        study.problems.iter().for_each(|problem| text += &format!("- {problem}\n"));
+        study
+            .problems
+            .iter()
+            .for_each(|problem| text += &format!("- {problem}\n"));
     }
     text
 }
 
 /// The findings as a list.
 pub fn answers(study: &Study) -> String {
-    verdict(study).into_iter().chain(findings(study)).map(|finding| format!("- {finding}\n")).collect()
+    verdict(study)
+        .into_iter()
+        .chain(findings(study))
+        .map(|finding| format!("- {finding}\n"))
+        .collect()
 }
 
 /// A Markdown table: headings, then rows; all columns but the first are right-aligned.
 pub fn rows(rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let marks = |head: &Vec<String>| format!("| ---{} |\n", " | ---:".repeat(head.len() - 1));
-    let Some((head, body)) = rows.split_first() else { return String::new() };
+    let Some((head, body)) = rows.split_first() else {
+        return String::new();
+    };
     line(head) + &marks(head) + &body.iter().map(|row| line(row)).collect::<String>()
 }
 
 /// A table of the backends at a point with the columns of the terminal's.
 pub fn table(study: &Study, point: &Point) -> String {
-    let mut table = vec![["backend", "frame", "pose", "upload", "skin", "draw", "parity"].map(String::from).to_vec()];
+    let mut table = vec![
+        [
+            "backend", "frame", "pose", "upload", "skin", "draw", "parity",
+        ]
+        .map(String::from)
+        .to_vec(),
+    ];
     for entry in study.at(point) {
         let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = entry.last().map(|m| &m.row);
         let (frame, skin) = match entry.is_ok() {
-            true => {
-                (cell(entry.median(Stage::Frame)), entry.total(StageGroup::Skin).map_or("in draw".into(), duration))
-            }
+            true => (
+                cell(entry.median(Stage::Frame)),
+                entry
+                    .total(StageGroup::Skin)
+                    .map_or("in draw".into(), duration),
+            ),
             false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
         };
-        let [pose, upload, draw] =
-            [StageGroup::Pose, StageGroup::Upload, StageGroup::Draw].map(|group| cell(entry.total(group)));
-        let parity = row.and_then(|row| row.parity_max_rel).map_or("-".into(), |error| format!("{error:.1e}"));
-        table.push(vec![entry.backend.clone(), frame, pose, upload, skin, draw, parity]);
+        let [pose, upload, draw] = [StageGroup::Pose, StageGroup::Upload, StageGroup::Draw]
+            .map(|group| cell(entry.total(group)));
+        let parity = row
+            .and_then(|row| row.parity_max_rel)
+            .map_or("-".into(), |error| format!("{error:.1e}"));
+        table.push(vec![
+            entry.backend.clone(),
+            frame,
+            pose,
+            upload,
+            skin,
+            draw,
+            parity,
+        ]);
     }
     rows(&table)
 }

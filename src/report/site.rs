@@ -8,7 +8,9 @@ use super::units::{abbreviated, duration, grouped};
 use crate::results::bundle::ENDING;
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
-use crate::results::{Axis, Lead, Machine, Point, Quantity, Ranking, ResultFile, Session, Study, StudyEntry, ranking};
+use crate::results::{
+    Axis, Lead, Machine, Point, Quantity, Ranking, ResultFile, Session, Study, StudyEntry, ranking,
+};
 use maud::{Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +23,11 @@ const MOST_BYTES: usize = 512 << 20;
 const MOST_ROWS: usize = 250_000;
 const MOST_CELLS: usize = 4_000_000;
 /// Characters that have a meaning in links, or may have one.
-const IN_LINKS: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const IN_LINKS: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// A bundle whose check found no faults.
 #[derive(Debug)]
@@ -49,7 +55,13 @@ struct Column<'a> {
 
 /// A crowd and the way it is run, on any machine: a point without what depends on the machine.
 fn crowd_of(point: &Point) -> Point {
-    Point { vertices: 0, influences: 0, models: 0, threads: 0, ..point.clone() }
+    Point {
+        vertices: 0,
+        influences: 0,
+        models: 0,
+        threads: 0,
+        ..point.clone()
+    }
 }
 
 impl<'a> Column<'a> {
@@ -61,12 +73,20 @@ impl<'a> Column<'a> {
                 *known = point;
             }
         }
-        Self { submission, study, points }
+        Self {
+            submission,
+            study,
+            points,
+        }
     }
 
     fn entries(&self, crowd: &Point) -> Vec<&'a StudyEntry> {
         let point = self.points.get(crowd);
-        point.into_iter().flat_map(|point| self.study.at(point)).filter(|entry| entry.is_ok()).collect()
+        point
+            .into_iter()
+            .flat_map(|point| self.study.at(point))
+            .filter(|entry| entry.is_ok())
+            .collect()
     }
 
     fn division(&self) -> &'static str {
@@ -90,9 +110,19 @@ impl<'a> Column<'a> {
 /// The reason why bundles are too many for one site, if they are.
 pub fn excess(submissions: &[Submission]) -> Option<String> {
     let sum = |of: fn(&Submission) -> usize| submissions.iter().map(of).sum::<usize>();
-    let size = |file: &ResultFile| file.summary.len() + file.samples.as_ref().map_or(0, String::len);
-    let files = submissions.iter().flat_map(|submission| &submission.checked.studies[0].files);
-    let entries = sum(|submission| submission.checked.studies.iter().map(|study| study.entries.len()).sum());
+    let size =
+        |file: &ResultFile| file.summary.len() + file.samples.as_ref().map_or(0, String::len);
+    let files = submissions
+        .iter()
+        .flat_map(|submission| &submission.checked.studies[0].files);
+    let entries = sum(|submission| {
+        submission
+            .checked
+            .studies
+            .iter()
+            .map(|study| study.entries.len())
+            .sum()
+    });
     let counts = [
         ("bytes", files.map(size).sum(), MOST_BYTES),
         ("rows", sum(|submission| submission.checked.rows), MOST_ROWS),
@@ -103,18 +133,27 @@ pub fn excess(submissions: &[Submission]) -> Option<String> {
         ),
     ];
     let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
-    Some(format!("the bundles up to this one have {count} {what}; expected at most {most}: make several sites"))
+    Some(format!(
+        "the bundles up to this one have {count} {what}; expected at most {most}: make several sites"
+    ))
 }
 
 /// The page that compares all submissions.
 pub fn index(submissions: &[Submission]) -> String {
-    let columns = submissions
-        .iter()
-        .flat_map(|submission| submission.checked.studies.iter().map(move |study| Column::new(submission, study)));
+    let columns = submissions.iter().flat_map(|submission| {
+        submission
+            .checked
+            .studies
+            .iter()
+            .map(move |study| Column::new(submission, study))
+    });
     let mut columns: Vec<Column> = columns.collect();
     // Native results first.
     columns.sort_by_key(Column::is_of_browser);
-    let crowds: BTreeSet<Point> = columns.iter().flat_map(|column| column.points.keys().cloned()).collect();
+    let crowds: BTreeSet<Point> = columns
+        .iter()
+        .flat_map(|column| column.points.keys().cloned())
+        .collect();
     let body = html! {
         main.wide {
             h1 { "Skinning on many machines" }
@@ -130,11 +169,28 @@ pub fn index(submissions: &[Submission]) -> String {
         }
         script { (PreEscaped(SCRIPT)) }
     };
-    head::page("skinbench: skinning on many machines", None, &[STYLE], None, body).into_string()
+    head::page(
+        "skinbench: skinning on many machines",
+        None,
+        &[STYLE],
+        None,
+        body,
+    )
+    .into_string()
 }
 
 fn sent(submissions: &[Submission]) -> Markup {
-    let columns = ["results", "division", "processor", "adapter", "system", "settings", "load", "built from", "remark"];
+    let columns = [
+        "results",
+        "division",
+        "processor",
+        "adapter",
+        "system",
+        "settings",
+        "load",
+        "built from",
+        "remark",
+    ];
     html! {
         section #sent {
             h2 { "Submissions" }
@@ -179,9 +235,20 @@ fn settings(session: &Session) -> String {
     let words = [
         Some(format!("{} processors", hardware.processors)),
         (hardware.virtualised == Some(true)).then(|| "virtual machine".into()),
-        hardware.governor.as_ref().map(|governor| format!("governor {governor}")),
-        hardware.boost.map(|boost| if boost { "boost on".into() } else { "boost off".into() }),
-        hardware.memory_bytes.map(|bytes| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30))),
+        hardware
+            .governor
+            .as_ref()
+            .map(|governor| format!("governor {governor}")),
+        hardware.boost.map(|boost| {
+            if boost {
+                "boost on".into()
+            } else {
+                "boost off".into()
+            }
+        }),
+        hardware
+            .memory_bytes
+            .map(|bytes| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30))),
         hardware.memory_speed.map(|speed| format!("{speed} MT/s")),
         session.before.power.clone(),
     ];
@@ -190,13 +257,25 @@ fn settings(session: &Session) -> String {
 
 fn load(session: &Session) -> String {
     let load = |load: Option<f64>| load.map_or("unknown".into(), |load| format!("{load:.1}"));
-    format!("{} before, {} after", load(session.before.load), load(session.after.as_ref().and_then(|after| after.load)))
+    format!(
+        "{} before, {} after",
+        load(session.before.load),
+        load(session.after.as_ref().and_then(|after| after.load))
+    )
 }
 
 fn built_from(session: &Session) -> String {
     let program = &session.program;
-    let commit = program.build.git_rev.as_deref().map_or("unknown commit", abbreviated);
-    let changed = if program.build.dirty == Some(true) { " with changes" } else { "" };
+    let commit = program
+        .build
+        .git_rev
+        .as_deref()
+        .map_or("unknown commit", abbreviated);
+    let changed = if program.build.dirty == Some(true) {
+        " with changes"
+    } else {
+        ""
+    };
     format!("{}, {commit}{changed}", program.version)
 }
 
@@ -277,16 +356,31 @@ fn confirmed(columns: &[Column], ranked: &[Option<Ranking>]) -> Markup {
 fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
     let mut sure: BTreeMap<&str, BTreeMap<(&str, &str), &str>> = BTreeMap::new();
     for (column, ranking) in ranked {
-        let Ranking { first, second: Some(second), .. } = ranking else { continue };
+        let Ranking {
+            first,
+            second: Some(second),
+            ..
+        } = ranking
+        else {
+            continue;
+        };
         if second.lead == Lead::Certain {
-            let on_host = [&first.backend, &second.entry.backend].iter().all(|name| name.starts_with("cpu"));
+            let on_host = [&first.backend, &second.entry.backend]
+                .iter()
+                .all(|name| name.starts_with("cpu"));
             let Machine { cpu, adapter, .. } = &column.study.machine;
             let machine = (&cpu[..], if on_host { "" } else { adapter });
-            sure.entry(&first.backend).or_default().entry(machine).or_insert(&column.submission.name);
+            sure.entry(&first.backend)
+                .or_default()
+                .entry(machine)
+                .or_insert(&column.submission.name);
         }
     }
     let on = |(name, own): (&&str, &BTreeMap<_, &str>)| {
-        format!("{name} on {}", own.values().copied().collect::<Vec<_>>().join(" and "))
+        format!(
+            "{name} on {}",
+            own.values().copied().collect::<Vec<_>>().join(" and ")
+        )
     };
     let found = sure.iter().map(on).collect::<Vec<_>>().join(", ");
     html! {
@@ -332,7 +426,10 @@ fn side_by_side(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
 }
 
 fn time(entries: &[&StudyEntry], backend: &str, quantity: Quantity) -> Option<u64> {
-    entries.iter().find(|entry| entry.backend == backend)?.time(quantity)
+    entries
+        .iter()
+        .find(|entry| entry.backend == backend)?
+        .time(quantity)
 }
 
 /// The comparison of two backends, which the script fills.
@@ -412,18 +509,33 @@ mod tests {
         };
         assert_eq!(excess(&[submission(), submission()]), None);
         let said = excess(&[submission(), submission(), submission()]).unwrap_or_default();
-        assert!(said.ends_with("have 375000 rows; expected at most 250000: make several sites"), "{said}");
+        assert!(
+            said.ends_with("have 375000 rows; expected at most 250000: make several sites"),
+            "{said}"
+        );
         let mut wide = submission();
-        wide.checked.studies[0].entries =
-            vec![StudyEntry { point: SummaryRow::default().point(), backend: String::new(), runs: Vec::new() }; 2_001];
+        wide.checked.studies[0].entries = vec![
+            StudyEntry {
+                point: SummaryRow::default().point(),
+                backend: String::new(),
+                runs: Vec::new()
+            };
+            2_001
+        ];
         wide.checked.studies.resize(2_000, study.clone());
         let said = excess(&[wide]).unwrap_or_default();
-        assert!(said.contains("have 4002000 cells (machines times backends at crowds); expected "), "{said}");
+        assert!(
+            said.contains("have 4002000 cells (machines times backends at crowds); expected "),
+            "{said}"
+        );
     }
 
     #[test]
     fn links_lead_to_files_of_any_name() {
-        assert_eq!(link("javascript:alert(1)#x", ".html"), "./javascript%3Aalert%281%29%23x.html");
+        assert_eq!(
+            link("javascript:alert(1)#x", ".html"),
+            "./javascript%3Aalert%281%29%23x.html"
+        );
         assert_eq!(link("a b?c%20", ".tar.gz"), "./a%20b%3Fc%2520.tar.gz");
         assert_eq!(link("epyc-7_2.1", ".html"), "./epyc-7_2.1.html");
     }

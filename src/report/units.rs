@@ -11,7 +11,11 @@ pub(super) fn duration(ns: u64) -> String {
         ..1e9 => (ns / 1e6, "ms"),
         _ => (ns / 1e9, "s"),
     };
-    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let digits = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
     format!("{value:.digits$} {unit}")
 }
 
@@ -23,7 +27,12 @@ pub(super) fn size(bytes: f64) -> String {
 /// A number with a comma after every third digit from the end.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    let groups: Vec<_> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(String::from_utf8_lossy)
+        .collect();
     groups.join(",")
 }
 

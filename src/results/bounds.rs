@@ -37,10 +37,27 @@ pub(super) const MOST_INSTANCES: usize = 500_000;
 pub(super) fn exceeded(measurements: &[Measurement]) -> Option<String> {
     let rows = || measurements.iter();
     let counts = [
-        ("machines", rows().map(|m| m.machine()).collect::<HashSet<_>>().len(), MOST_MACHINES),
-        ("backends", rows().map(|m| m.row.backend_and_variant()).collect::<HashSet<_>>().len(), MOST_BACKENDS),
-        ("crowds and ways to run them", rows().map(|m| m.row.point()).collect::<HashSet<_>>().len(), MOST_POINTS),
+        (
+            "machines",
+            rows().map(|m| m.machine()).collect::<HashSet<_>>().len(),
+            MOST_MACHINES,
+        ),
+        (
+            "backends",
+            rows()
+                .map(|m| m.row.backend_and_variant())
+                .collect::<HashSet<_>>()
+                .len(),
+            MOST_BACKENDS,
+        ),
+        (
+            "crowds and ways to run them",
+            rows().map(|m| m.row.point()).collect::<HashSet<_>>().len(),
+            MOST_POINTS,
+        ),
     ];
     let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
-    Some(format!("results of {count} {what}; expected at most {most}: report or send them in parts"))
+    Some(format!(
+        "results of {count} {what}; expected at most {most}: report or send them in parts"
+    ))
 }

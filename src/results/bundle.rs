@@ -36,7 +36,10 @@ const MOST_NAME: usize = 255;
 /// Most bytes of the list of files.
 const MOST_MANIFEST: u64 = 1 << 20;
 /// Lines around a bundle as text, which is its file in base64.
-pub const MARKS: [&str; 2] = ["-----BEGIN SKINBENCH BUNDLE-----", "-----END SKINBENCH BUNDLE-----"];
+pub const MARKS: [&str; 2] = [
+    "-----BEGIN SKINBENCH BUNDLE-----",
+    "-----END SKINBENCH BUNDLE-----",
+];
 /// First bytes of a compressed file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Most characters of a note.
@@ -89,16 +92,30 @@ impl Bundle {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
             let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();
-            let Some(parts) = parts else { return content(format!("{}: expected a name in UTF-8", place.display())) };
-            let name = |file: &str| parts.iter().copied().chain([file]).collect::<Vec<_>>().join("/");
+            let Some(parts) = parts else {
+                return content(format!("{}: expected a name in UTF-8", place.display()));
+            };
+            let name = |file: &str| {
+                parts
+                    .iter()
+                    .copied()
+                    .chain([file])
+                    .collect::<Vec<_>>()
+                    .join("/")
+            };
             let samples = samples_beside(&summary);
             let environment = place.join(session::FILE);
             if !samples.exists() {
-                return content(format!("no samples.csv in {}; expected all samples", place.display()));
+                return content(format!(
+                    "no samples.csv in {}; expected all samples",
+                    place.display()
+                ));
             }
             if !environment.exists() {
                 let (place, file) = (place.display(), session::FILE);
-                return content(format!("no {file} in {place}; expected results of this version: measure again"));
+                return content(format!(
+                    "no {file} in {place}; expected results of this version: measure again"
+                ));
             }
             let limits = place.join("limits.csv");
             files.insert(name("summary.csv"), bytes_of(&summary, MOST_BYTES)?);
@@ -107,17 +124,34 @@ impl Bundle {
             if limits.exists() {
                 files.insert(name("limits.csv"), bytes_of(&limits, MOST_BYTES)?);
             }
-            if files.len() > MOST_FILES || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES {
+            if files.len() > MOST_FILES
+                || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES
+            {
                 return content(too_large());
             }
         }
         if let Some(name) = files.keys().find(|name| !is_allowed(name)) {
-            let expected = format!("expected at most {MOST_FOLDERS} folders above a file, and {MOST_NAME} bytes");
+            let expected = format!(
+                "expected at most {MOST_FOLDERS} folders above a file, and {MOST_NAME} bytes"
+            );
             return content(format!("{name}: {expected}"));
         }
-        let facts = |bytes: &Vec<u8>| FileFacts { bytes: bytes.len() as u64, sha256: digest::of_bytes(bytes) };
-        let listed = files.iter().map(|(name, bytes)| (name.clone(), facts(bytes))).collect();
-        Ok(Self { manifest: Manifest { format: FORMAT, note, files: listed }, files })
+        let facts = |bytes: &Vec<u8>| FileFacts {
+            bytes: bytes.len() as u64,
+            sha256: digest::of_bytes(bytes),
+        };
+        let listed = files
+            .iter()
+            .map(|(name, bytes)| (name.clone(), facts(bytes)))
+            .collect();
+        Ok(Self {
+            manifest: Manifest {
+                format: FORMAT,
+                note,
+                files: listed,
+            },
+            files,
+        })
     }
 
     /// The bytes of the bundle's file.
@@ -138,7 +172,9 @@ impl Bundle {
         let mut manifest = serde_json::to_vec_pretty(&self.manifest)?;
         manifest.push(b'\n');
         add(MANIFEST, &manifest)?;
-        self.files.iter().try_for_each(|(name, bytes)| add(name, bytes))?;
+        self.files
+            .iter()
+            .try_for_each(|(name, bytes)| add(name, bytes))?;
         archive.into_inner()?.finish()
     }
 
@@ -151,7 +187,10 @@ impl Bundle {
         if bytes.starts_with(&GZIP) {
             return Self::of_bytes(&bytes);
         }
-        match bytes.windows(MARKS[0].len()).position(|part| part == MARKS[0].as_bytes()) {
+        match bytes
+            .windows(MARKS[0].len())
+            .position(|part| part == MARKS[0].as_bytes())
+        {
             Some(at) => Self::of_bytes(&in_text(&bytes[at..])?),
             None => Self::of_bytes(&bytes),
         }
@@ -167,8 +206,12 @@ impl Bundle {
         for entry in archive.entries()? {
             let entry = entry?;
             let path = entry.path()?.into_owned();
-            let Some(name) = path.to_str().map(str::to_owned) else { return content("a name that is not UTF-8") };
-            if entry.header().entry_type() != EntryType::Regular || !(is_allowed(&name) || name == MANIFEST) {
+            let Some(name) = path.to_str().map(str::to_owned) else {
+                return content("a name that is not UTF-8");
+            };
+            if entry.header().entry_type() != EntryType::Regular
+                || !(is_allowed(&name) || name == MANIFEST)
+            {
                 return content(foreign(&name));
             }
             all += entry.size();
@@ -177,7 +220,9 @@ impl Bundle {
                 return content(too_large());
             }
             if name == MANIFEST && entry.size() > MOST_MANIFEST {
-                return content(format!("{MANIFEST}: expected at most {MOST_MANIFEST} bytes"));
+                return content(format!(
+                    "{MANIFEST}: expected at most {MOST_MANIFEST} bytes"
+                ));
             }
             let mut bytes = Vec::new();
             entry.take(MOST_BYTES).read_to_end(&mut bytes)?;
@@ -190,10 +235,14 @@ impl Bundle {
         let Some(manifest) = files.remove(MANIFEST) else {
             return content(format!("no {MANIFEST} in it: not a bundle"));
         };
-        let parsed = serde_json::from_slice(&manifest).or_else(|error| content(format!("{MANIFEST}: {error}")));
+        let parsed = serde_json::from_slice(&manifest)
+            .or_else(|error| content(format!("{MANIFEST}: {error}")));
         let manifest: Manifest = parsed?;
         if manifest.format != FORMAT {
-            return content(format!("{MANIFEST}: format {}; this skinbench reads {FORMAT}", manifest.format));
+            return content(format!(
+                "{MANIFEST}: format {}; this skinbench reads {FORMAT}",
+                manifest.format
+            ));
         }
         if let Some(name) = manifest.files.keys().find(|name| !is_allowed(name)) {
             return content(format!("{MANIFEST}: {}", foreign(name)));
@@ -208,24 +257,42 @@ fn in_text(text: &[u8]) -> Result<Vec<u8>, Problem> {
     let Some((letters, _)) = text[MARKS[0].len()..].split_once(MARKS[1]) else {
         return content(format!("the text is cut off; expected a line {}", MARKS[1]));
     };
-    let letters: String = letters.chars().filter(|c| !c.is_whitespace() && *c != '>').collect();
-    STANDARD.decode(letters).or_else(|error| content(format!("not the text of a bundle: {error}")))
+    let letters: String = letters
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '>')
+        .collect();
+    STANDARD
+        .decode(letters)
+        .or_else(|error| content(format!("not the text of a bundle: {error}")))
 }
 
 /// Returns whether a file's name leads to one of the known files, in a folder at or below the root.
 fn is_allowed(name: &str) -> bool {
     let path = Path::new(name);
-    let plain = path.components().all(|part| matches!(part, Component::Normal(_))) && !name.contains('\\');
-    let known = path.file_name().and_then(OsStr::to_str).is_some_and(|file| NAMES.contains(&file));
+    let plain = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)))
+        && !name.contains('\\');
+    let known = path
+        .file_name()
+        .and_then(OsStr::to_str)
+        .is_some_and(|file| NAMES.contains(&file));
     plain && known && path.components().count() <= MOST_FOLDERS + 1 && name.len() <= MOST_NAME
 }
 
 fn foreign(name: &str) -> String {
-    format!("{:?} in it; expected only {MANIFEST}, {}", one_line(name, MOST_NAME), NAMES.join(", "))
+    format!(
+        "{:?} in it; expected only {MANIFEST}, {}",
+        one_line(name, MOST_NAME),
+        NAMES.join(", ")
+    )
 }
 
 fn too_large() -> String {
-    format!("too large: expected at most {MOST_FILES} files with {} MiB together", MOST_BYTES >> 20)
+    format!(
+        "too large: expected at most {MOST_FILES} files with {} MiB together",
+        MOST_BYTES >> 20
+    )
 }
 
 #[cfg(test)]
@@ -275,8 +342,11 @@ mod tests {
             ("part/summary.csv", "more"),
         ];
         let bundle = of_files(&files);
-        let held: Vec<_> =
-            bundle.files.iter().map(|(name, bytes)| (name.as_str(), str::from_utf8(bytes).unwrap())).collect();
+        let held: Vec<_> = bundle
+            .files
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), str::from_utf8(bytes).unwrap()))
+            .collect();
         let mut sorted = files.to_vec();
         sorted.sort_unstable();
         assert_eq!(held, sorted);
@@ -287,32 +357,72 @@ mod tests {
 
     #[test]
     fn foreign_and_damaged_files_are_refused() {
-        let files = [("environment.json", "[]"), ("samples.csv", "samples"), ("summary.csv", "summary")];
+        let files = [
+            ("environment.json", "[]"),
+            ("samples.csv", "samples"),
+            ("summary.csv", "summary"),
+        ];
         let whole = of_files(&files).packed().unwrap();
         let problem = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
         for cut in [0, 1, 20, whole.len() / 2, whole.len() - 1] {
-            assert!(read(&whole[..cut]).is_err(), "{cut} of {} bytes", whole.len());
+            assert!(
+                read(&whole[..cut]).is_err(),
+                "{cut} of {} bytes",
+                whole.len()
+            );
         }
         assert!(problem(b"run_id,utc").starts_with("cannot read: "));
-        assert_eq!(problem(&archive(&[("summary.csv", b"")])), "no manifest.json in it: not a bundle");
-        for name in ["../summary.csv", "/summary.csv", "a/../summary.csv", "notes.txt", "a/b/c/d/e/f/g/summary.csv"] {
-            assert!(problem(&archive(&[(name, b"")])).starts_with(&format!("{name:?} in it; expected only")), "{name}");
+        assert_eq!(
+            problem(&archive(&[("summary.csv", b"")])),
+            "no manifest.json in it: not a bundle"
+        );
+        for name in [
+            "../summary.csv",
+            "/summary.csv",
+            "a/../summary.csv",
+            "notes.txt",
+            "a/b/c/d/e/f/g/summary.csv",
+        ] {
+            assert!(
+                problem(&archive(&[(name, b"")]))
+                    .starts_with(&format!("{name:?} in it; expected only")),
+                "{name}"
+            );
         }
-        assert_eq!(problem(&archive(&[("summary.csv", &b""[..]); 2])), "summary.csv is in it twice");
+        assert_eq!(
+            problem(&archive(&[("summary.csv", &b""[..]); 2])),
+            "summary.csv is in it twice"
+        );
         let later = br#"{"format":2,"files":{}}"#;
-        assert_eq!(problem(&archive(&[(MANIFEST, later)])), "manifest.json: format 2; this skinbench reads 1");
+        assert_eq!(
+            problem(&archive(&[(MANIFEST, later)])),
+            "manifest.json: format 2; this skinbench reads 1"
+        );
     }
 
     #[test]
     fn errors_are_said_once_and_leave_the_folder_to_the_caller() {
         let folder = tempfile::tempdir().unwrap();
         for folder in [folder.path(), &folder.path().join("none")] {
-            let said = format!("{:#}", anyhow::Error::new(Bundle::of_folder(folder, None).unwrap_err()));
-            assert!(!said.contains(folder.to_str().unwrap()), "the caller names it: {said}");
-            assert!(said.starts_with("no summary.csv in it; ") || said.starts_with("cannot read: "), "{said}");
+            let said = format!(
+                "{:#}",
+                anyhow::Error::new(Bundle::of_folder(folder, None).unwrap_err())
+            );
+            assert!(
+                !said.contains(folder.to_str().unwrap()),
+                "the caller names it: {said}"
+            );
+            assert!(
+                said.starts_with("no summary.csv in it; ") || said.starts_with("cannot read: "),
+                "{said}"
+            );
         }
         let said = format!("{:#}", anyhow::Error::new(read(b"text").unwrap_err()));
-        assert!(said.starts_with("cannot read: ") && said.matches("unexpected end of file").count() == 1, "{said}");
+        assert!(
+            said.starts_with("cannot read: ")
+                && said.matches("unexpected end of file").count() == 1,
+            "{said}"
+        );
     }
 
     #[test]
@@ -325,6 +435,9 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         io::Write::write_all(&mut encoder, header.as_bytes()).unwrap();
         let problem = read(&encoder.finish().unwrap()).unwrap_err().to_string();
-        assert_eq!(problem, "too large: expected at most 256 files with 128 MiB together");
+        assert_eq!(
+            problem,
+            "too large: expected at most 256 files with 128 MiB together"
+        );
     }
 }

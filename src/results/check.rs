@@ -2,7 +2,10 @@
 
 use super::bounds::{MOST_CROWDS, MOST_INSTANCES};
 use super::bundle::Bundle;
-use super::{LimitsRow, Measurement, Part, Program, Recorded, Session, Study, SummaryRow, digest, read_rows, session};
+use super::{
+    LimitsRow, Measurement, Part, Program, Recorded, Session, Study, SummaryRow, digest, read_rows,
+    session,
+};
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
 use crate::harness::{Floor, Status, Summary};
@@ -63,17 +66,29 @@ pub struct Checked {
 /// `memory` is the number of bytes that building a scene may take.
 pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
     let mut faults = digests(bundle);
-    let recorded = Recorded::of_bundle(&bundle.files).and_then(|recorded| recorded.bounded().map_err(|e| e.what));
+    let recorded = Recorded::of_bundle(&bundle.files)
+        .and_then(|recorded| recorded.bounded().map_err(|e| e.what));
     let recorded = recorded.unwrap_or_else(|problem| {
         faults.push(problem);
         Recorded::default()
     });
-    faults.extend(recorded.problems.iter().filter(|problem| problem.is_fault).map(ToString::to_string));
+    faults.extend(
+        recorded
+            .problems
+            .iter()
+            .filter(|problem| problem.is_fault)
+            .map(ToString::to_string),
+    );
     let sessions = sessions(bundle, &mut faults);
     let by_run: HashMap<(&str, &str), &Session> = sessions
         .iter()
         .flat_map(|(folder, own)| own.iter().map(move |session| (*folder, session)))
-        .flat_map(|(folder, session)| session.runs.iter().map(move |run| ((folder, run.as_str()), session)))
+        .flat_map(|(folder, session)| {
+            session
+                .runs
+                .iter()
+                .map(move |run| ((folder, run.as_str()), session))
+        })
         .collect();
     let mut rows = Vec::with_capacity(recorded.measurements.len());
     let mut unknown = BTreeSet::new();
@@ -86,20 +101,35 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         match session {
             // Once per run, not once per row.
             None if unknown.insert((folder, &row.run_id)) => {
-                faults.push(format!("{place}: run {} is not in {folder}{}", row.run_id, session::FILE));
+                faults.push(format!(
+                    "{place}: run {} is not in {folder}{}",
+                    row.run_id,
+                    session::FILE
+                ));
             }
             None => {}
-            Some(session) => faults.extend(
-                differing(row, session)
-                    .map(|what| format!("{place}: {what} is not the one in {folder}{}", session::FILE)),
-            ),
+            Some(session) => faults.extend(differing(row, session).map(|what| {
+                format!(
+                    "{place}: {what} is not the one in {folder}{}",
+                    session::FILE
+                )
+            })),
         }
         rows.push((row, session));
     }
-    let measured: Vec<&Session> = sessions.values().flatten().filter(|session| !session.runs.is_empty()).collect();
-    let in_browser = measured.iter().filter(|session| session.browser.is_some()).count();
+    let measured: Vec<&Session> = sessions
+        .values()
+        .flatten()
+        .filter(|session| !session.runs.is_empty())
+        .collect();
+    let in_browser = measured
+        .iter()
+        .filter(|session| session.browser.is_some())
+        .count();
     if ![0, measured.len()].contains(&in_browser) {
-        faults.push("sessions of a browser beside native ones; expected one kind: send them apart".into());
+        faults.push(
+            "sessions of a browser beside native ones; expected one kind: send them apart".into(),
+        );
     }
     let reasons = open_because(&measured, &rows, version, memory).unwrap_or_else(|fault| {
         // The reason why nothing was built comes before the many that it may have.
@@ -117,7 +147,11 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         reasons,
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
-        samples: recorded.measurements.iter().map(|measurement| measurement.samples.len()).sum(),
+        samples: recorded
+            .measurements
+            .iter()
+            .map(|measurement| measurement.samples.len())
+            .sum(),
         studies: Study::of_each_machine(recorded),
     }
 }
@@ -133,13 +167,20 @@ fn digests(bundle: &Bundle) -> Vec<String> {
     for (name, facts) in &bundle.manifest.files {
         match bundle.files.get(name) {
             None => faults.push(format!("{name} is missing")),
-            Some(bytes) if digest::of_bytes(bytes) != facts.sha256 || bytes.len() as u64 != facts.bytes => {
-                faults.push(format!("{name} was edited: its SHA-256 is not that in manifest.json"));
+            Some(bytes)
+                if digest::of_bytes(bytes) != facts.sha256 || bytes.len() as u64 != facts.bytes =>
+            {
+                faults.push(format!(
+                    "{name} was edited: its SHA-256 is not that in manifest.json"
+                ));
             }
             Some(_) => {}
         }
     }
-    let unlisted = bundle.files.keys().filter(|name| !bundle.manifest.files.contains_key(*name));
+    let unlisted = bundle
+        .files
+        .keys()
+        .filter(|name| !bundle.manifest.files.contains_key(*name));
     faults.extend(unlisted.map(|name| format!("{name} is not in manifest.json")));
     faults
 }
@@ -156,7 +197,10 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
         }
         if let Some(limits) = file("limits.csv") {
             let mut problems = Vec::new();
-            let (name, text) = (format!("{folder}limits.csv"), String::from_utf8_lossy(limits));
+            let (name, text) = (
+                format!("{folder}limits.csv"),
+                String::from_utf8_lossy(limits),
+            );
             let read = read_rows(&name, &text, &[], &mut problems, |_, _: LimitsRow| Ok(()));
             faults.extend(problems.iter().map(ToString::to_string).chain(read.err()));
         }
@@ -167,7 +211,10 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
         match session::parse(bytes) {
             Ok(own) => {
                 let text = String::from_utf8_lossy(bytes);
-                faults.extend(changed_parts(&own, &text).map(|what| format!("{folder}{}{what}", session::FILE)));
+                faults.extend(
+                    changed_parts(&own, &text)
+                        .map(|what| format!("{folder}{}{what}", session::FILE)),
+                );
                 sessions.insert(folder, own);
             }
             Err(problem) => faults.push(format!("{folder}{}: {problem}", session::FILE)),
@@ -178,11 +225,19 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
 
 /// Parts of pages that were changed after the pages were made: the line of each in the text of its sessions, and what.
 fn changed_parts<'a>(sessions: &'a [Session], text: &'a str) -> impl Iterator<Item = String> {
-    let parts = sessions.iter().filter_map(|session| session.browser.as_ref()).flat_map(|browser| &browser.parts);
-    parts.filter(|part| part.made != part.ran || part.ran.is_empty()).map(|Part { name, made, ran }| {
-        let line = text[..text.find(ran.as_str()).unwrap_or(0)].matches('\n').count() + 1;
-        format!(":{line}: {name} ran with SHA-256 {ran}, but the page was made with {made}")
-    })
+    let parts = sessions
+        .iter()
+        .filter_map(|session| session.browser.as_ref())
+        .flat_map(|browser| &browser.parts);
+    parts
+        .filter(|part| part.made != part.ran || part.ran.is_empty())
+        .map(|Part { name, made, ran }| {
+            let line = text[..text.find(ran.as_str()).unwrap_or(0)]
+                .matches('\n')
+                .count()
+                + 1;
+            format!(":{line}: {name} ran with SHA-256 {ran}, but the page was made with {made}")
+        })
 }
 
 /// Differences between the figures of a row and those of its samples.
@@ -197,7 +252,11 @@ fn figures(measurement: &Measurement) -> Vec<String> {
     let mut compare = |name: &str, stated: Option<u64>, computed: Option<u64>| {
         if stated != computed {
             let text = |value: Option<u64>| value.map_or("empty".into(), |value| value.to_string());
-            faults.push(format!("{name} is {}, but the samples give {}", text(stated), text(computed)));
+            faults.push(format!(
+                "{name} is {}, but the samples give {}",
+                text(stated),
+                text(computed)
+            ));
         }
     };
     compare("median_ns", row.median_ns, summary.map(|s| s.median));
@@ -205,13 +264,20 @@ fn figures(measurement: &Measurement) -> Vec<String> {
     compare("min_ns", row.min_ns, summary.map(|s| s.min));
     compare("p95_ns", row.p95_ns, summary.map(|s| s.p95));
     // Older results lack the column.
-    compare("p99_ns", row.p99_ns, summary.and_then(|s| s.p99).filter(|_| row.p99_ns.is_some()));
+    compare(
+        "p99_ns",
+        row.p99_ns,
+        summary.and_then(|s| s.p99).filter(|_| row.p99_ns.is_some()),
+    );
     compare("max_ns", row.max_ns, summary.map(|s| s.max));
     if row.noisy != summary.map(|s| s.is_noisy()) {
         faults.push("noisy does not follow from the samples".into());
     }
     if let Some(percent) = row.pct_of_limit {
-        let floor = row.bytes.zip(row.limit).map(|(bytes, limit)| Floor { bytes, limit }.ns());
+        let floor = row
+            .bytes
+            .zip(row.limit)
+            .map(|(bytes, limit)| Floor { bytes, limit }.ns());
         match floor.zip(row.median_ns) {
             // The stated one is rounded to a tenth. NaN and infinity are not within any distance.
             Some((floor, median)) if (percent - 1e2 * floor / median as f64).abs() <= 0.11 => {}
@@ -219,7 +285,9 @@ fn figures(measurement: &Measurement) -> Vec<String> {
                 faults
                     .push(format!("pct_of_limit is {percent}, but bytes, limit and median_ns give another percentage"));
             }
-            None => faults.push(format!("pct_of_limit is {percent} without bytes, limit and median_ns")),
+            None => faults.push(format!(
+                "pct_of_limit is {percent} without bytes, limit and median_ns"
+            )),
         }
     }
     faults
@@ -229,18 +297,29 @@ fn figures(measurement: &Measurement) -> Vec<String> {
 fn verdicts(row: &SummaryRow) -> Vec<String> {
     let mut faults = Vec::new();
     if row.median_ns.is_some() && row.status != Status::Ok {
-        faults.push(format!("status {} with a time; only a backend that was verified is timed", row.status.name()));
+        faults.push(format!(
+            "status {} with a time; only a backend that was verified is timed",
+            row.status.name()
+        ));
     }
     if row.status == Status::Ok {
         match row.parity_max_rel.zip(row.parity_tol) {
             None => faults.push("status ok without parity_max_rel and parity_tol".into()),
-            Some((error, tolerance)) if ![error, tolerance].iter().all(|value| value.is_finite() && *value >= 0.0) => {
+            Some((error, tolerance))
+                if ![error, tolerance]
+                    .iter()
+                    .all(|value| value.is_finite() && *value >= 0.0) =>
+            {
                 let expected = "expected finite numbers of at least 0";
-                faults.push(format!("status ok, but parity_max_rel {error} and parity_tol {tolerance}; {expected}"));
+                faults.push(format!(
+                    "status ok, but parity_max_rel {error} and parity_tol {tolerance}; {expected}"
+                ));
             }
             Some((error, tolerance)) if error <= tolerance => {}
             Some((error, tolerance)) => {
-                faults.push(format!("status ok, but parity_max_rel {error:e} is not within parity_tol {tolerance:e}"));
+                faults.push(format!(
+                    "status ok, but parity_max_rel {error:e} is not within parity_tol {tolerance:e}"
+                ));
             }
         }
     }
@@ -260,7 +339,10 @@ fn differing<'a>(row: &'a SummaryRow, session: &'a Session) -> impl Iterator<Ite
         ("adapter", row.adapter == session.adapter),
         ("driver", row.driver == session.driver),
     ];
-    columns.into_iter().filter(|(_, same)| !same).map(|(name, _)| name)
+    columns
+        .into_iter()
+        .filter(|(_, same)| !same)
+        .map(|(name, _)| name)
 }
 
 /// The reasons why results are not of the closed division.
@@ -275,19 +357,48 @@ fn open_because(
 ) -> Result<Vec<String>, String> {
     let mut reasons = BTreeSet::new();
     let shaders = digest::of_shaders();
-    for Session { program, isa, isa_chosen, .. } in sessions {
-        let Program { version: own, build, .. } = program;
-        let other = format!("made by {own}, and only that version can confirm its scenes and shaders, not {version}");
+    for Session {
+        program,
+        isa,
+        isa_chosen,
+        ..
+    } in sessions
+    {
+        let Program {
+            version: own,
+            build,
+            ..
+        } = program;
+        let other = format!(
+            "made by {own}, and only that version can confirm its scenes and shaders, not {version}"
+        );
         let found = [
-            (build.tag != Some(format!("v{own}")), "the build has no release tag".into()),
-            (build.dirty == Some(true), "the build is dirty: tracked files differed from its commit".into()),
-            (build.dirty.is_none(), "the build does not know its commit".into()),
+            (
+                build.tag != Some(format!("v{own}")),
+                "the build has no release tag".into(),
+            ),
+            (
+                build.dirty == Some(true),
+                "the build is dirty: tracked files differed from its commit".into(),
+            ),
+            (
+                build.dirty.is_none(),
+                "the build does not know its commit".into(),
+            ),
             (program.debug, "a debug build".into()),
             (own != version, other),
-            (own == version && program.shaders != shaders, format!("its shaders are not those of {version}")),
+            (
+                own == version && program.shaders != shaders,
+                format!("its shaders are not those of {version}"),
+            ),
             (*isa_chosen, format!("the instruction set {isa} was chosen")),
         ];
-        reasons.extend(found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason));
+        reasons.extend(
+            found
+                .into_iter()
+                .filter(|(is_so, _)| *is_so)
+                .map(|(_, reason)| reason),
+        );
     }
     let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
     for (row, session) in rows {
@@ -295,29 +406,65 @@ fn open_because(
         let entry = registry::find(&backend);
         let is_baked = entry.is_some_and(|entry| entry.abilities().joints == Joints::Nowhere);
         let loosest = if is_baked { LOOSEST_BAKED } else { LOOSEST };
-        let is_loose = entry.is_some() && row.parity_tol.is_some_and(|tolerance| tolerance > loosest);
+        let is_loose =
+            entry.is_some() && row.parity_tol.is_some_and(|tolerance| tolerance > loosest);
         // Of stages with frames in flight, slow backends have fewer samples.
-        let is_timed = (row.stage, row.clock) == (Stage::Frame, Clock::Wall) && row.median_ns.is_some();
+        let is_timed =
+            (row.stage, row.clock) == (Stage::Frame, Clock::Wall) && row.median_ns.is_some();
         let frames = row.frames.unwrap_or(0) + row.dropped.unwrap_or(0) as usize;
         // A page has no threads of its own.
         let native = session.filter(|session| session.browser.is_none());
         let processors = native.map_or(row.threads, |session| session.hardware.processors);
         let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == row.scene);
         if is_built_in {
-            crowds.entry((&row.scene, row.instances)).or_default().insert(&row.scene_hash);
+            crowds
+                .entry((&row.scene, row.instances))
+                .or_default()
+                .insert(&row.scene_hash);
         }
         let found = [
-            (row.options.is_some(), format!("options {}", row.options.as_deref().unwrap_or_default())),
-            (entry.is_none(), format!("{backend} is not a backend of {version}")),
-            (is_loose, format!("parity_tol of {backend} is more than {loosest}")),
-            (row.attributes != Attributes::default().name(), format!("attributes {}", row.attributes)),
-            (is_timed && frames < FEWEST_FRAMES, format!("fewer than {FEWEST_FRAMES} frames")),
-            (row.threads != processors, format!("{} threads on {processors} processors", row.threads)),
-            (!is_built_in, format!("{} is not a built-in scene", row.scene)),
+            (
+                row.options.is_some(),
+                format!("options {}", row.options.as_deref().unwrap_or_default()),
+            ),
+            (
+                entry.is_none(),
+                format!("{backend} is not a backend of {version}"),
+            ),
+            (
+                is_loose,
+                format!("parity_tol of {backend} is more than {loosest}"),
+            ),
+            (
+                row.attributes != Attributes::default().name(),
+                format!("attributes {}", row.attributes),
+            ),
+            (
+                is_timed && frames < FEWEST_FRAMES,
+                format!("fewer than {FEWEST_FRAMES} frames"),
+            ),
+            (
+                row.threads != processors,
+                format!("{} threads on {processors} processors", row.threads),
+            ),
+            (
+                !is_built_in,
+                format!("{} is not a built-in scene", row.scene),
+            ),
         ];
-        reasons.extend(found.into_iter().filter(|(is_so, _)| *is_so).map(|(_, reason)| reason));
+        reasons.extend(
+            found
+                .into_iter()
+                .filter(|(is_so, _)| *is_so)
+                .map(|(_, reason)| reason),
+        );
     }
-    let (count, instances) = (crowds.len(), crowds.keys().fold(0, |sum: usize, (_, own)| sum.saturating_add(*own)));
+    let (count, instances) = (
+        crowds.len(),
+        crowds
+            .keys()
+            .fold(0, |sum: usize, (_, own)| sum.saturating_add(*own)),
+    );
     if count > MOST_CROWDS || instances > MOST_INSTANCES {
         return Err(format!(
             "{count} crowds of built-in scenes with {instances} instances together; a check builds them again, at most \
@@ -327,21 +474,46 @@ fn open_because(
     // Crowds of a scene have the same models.
     let mut known: HashMap<ModelSource, Result<Model, String>> = HashMap::new();
     let mut load = |sources: &[&ModelSource]| {
-        let unknown: Vec<&ModelSource> =
-            sources.iter().copied().filter(|&source| !known.contains_key(source)).collect();
-        known.extend(unknown.iter().map(|&source| source.clone()).zip(ModelSource::load_all(&unknown)));
-        sources.iter().map(|&source| known[source].clone()).collect()
+        let unknown: Vec<&ModelSource> = sources
+            .iter()
+            .copied()
+            .filter(|&source| !known.contains_key(source))
+            .collect();
+        known.extend(
+            unknown
+                .iter()
+                .map(|&source| source.clone())
+                .zip(ModelSource::load_all(&unknown)),
+        );
+        sources
+            .iter()
+            .map(|&source| known[source].clone())
+            .collect()
     };
     let mut foreign = |scene: &str, instances: usize, hashes: &BTreeSet<&str>| {
-        let settings = Settings { instances: Some(instances as u64), ..Settings::default() };
-        let built = Scene::load(scene).and_then(|loaded| loaded.with(settings).build_with(memory, &mut load));
+        let settings = Settings {
+            instances: Some(instances as u64),
+            ..Settings::default()
+        };
+        let built = Scene::load(scene)
+            .and_then(|loaded| loaded.with(settings).build_with(memory, &mut load));
         let crowd = format!("the scene {scene} with {instances} instances");
         match built {
-            Ok(built) if hashes.iter().all(|hash| *hash == format!("{:016x}", built.hash)) => None,
+            Ok(built)
+                if hashes
+                    .iter()
+                    .all(|hash| *hash == format!("{:016x}", built.hash)) =>
+            {
+                None
+            }
             Ok(_) => Some(format!("{crowd} is not the built-in one: another hash")),
             Err(error) => Some(format!("{crowd} cannot be confirmed here: {error}")),
         }
     };
-    reasons.extend(crowds.iter().filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes)));
+    reasons.extend(
+        crowds
+            .iter()
+            .filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes)),
+    );
     Ok(reasons.into_iter().collect())
 }

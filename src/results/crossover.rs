@@ -26,7 +26,12 @@ pub struct Crossover {
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
     let levels = |curve: &Curve| -> BTreeMap<u64, Level> {
-        let level = |point: &CurvePoint| Some((point.value, study.entries[point.entry].level(sheet.quantity)?));
+        let level = |point: &CurvePoint| {
+            Some((
+                point.value,
+                study.entries[point.entry].level(sheet.quantity)?,
+            ))
+        };
         curve.points.iter().filter_map(level).collect()
     };
     let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
@@ -63,11 +68,19 @@ fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Cro
             let ratio: Ratio = level.over(other);
             let (low, high) = ratio.interval(CONFIDENCE, 0);
             let x = position(axis, *value as f64);
-            Some(Shared { x, log: ratio.log, low: low.ln(), high: high.ln(), ns: other.median() })
+            Some(Shared {
+                x,
+                log: ratio.log,
+                low: low.ln(),
+                high: high.ln(),
+                ns: other.median(),
+            })
         })
         .collect();
     // Points at which the sign of the difference is certain.
-    let sure: Vec<usize> = (0..shared.len()).filter(|&i| shared[i].low > 0.0 || shared[i].high < 0.0).collect();
+    let sure: Vec<usize> = (0..shared.len())
+        .filter(|&i| shared[i].low > 0.0 || shared[i].high < 0.0)
+        .collect();
     let mut found = Vec::new();
     for pair in sure.windows(2) {
         let span = &shared[pair[0]..=pair[1]];
@@ -77,10 +90,16 @@ fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Cro
         }
         let zero = |value: fn(&Shared) -> f64| crossing(span, value);
         let [low, (at, ns), high] = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
-        let range = [low.0.min(at).min(high.0), low.0.max(at).max(high.0)].map(|x| value_at(axis, x));
+        let range =
+            [low.0.min(at).min(high.0), low.0.max(at).max(high.0)].map(|x| value_at(axis, x));
         let (below, above) = if rising { (a, b) } else { (b, a) };
-        let rest = sheet.curves.iter().filter(|curve| curve.backend != a.backend && curve.backend != b.backend);
-        let leads = rest.filter_map(|curve| interpolated(&positions(axis, curve), at)).all(|other| other >= ns);
+        let rest = sheet
+            .curves
+            .iter()
+            .filter(|curve| curve.backend != a.backend && curve.backend != b.backend);
+        let leads = rest
+            .filter_map(|curve| interpolated(&positions(axis, curve), at))
+            .all(|other| other >= ns);
         found.push(Crossover {
             above: above.backend.clone(),
             below: below.backend.clone(),
@@ -95,7 +114,9 @@ fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Cro
 
 /// First crossing of zero of the line through the points: position, and time there.
 fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
-    let step = span.windows(2).find(|w| (value(&w[0]) < 0.0) != (value(&w[1]) < 0.0));
+    let step = span
+        .windows(2)
+        .find(|w| (value(&w[0]) < 0.0) != (value(&w[1]) < 0.0));
     let [from, to] = step.map_or([&span[0], &span[span.len() - 1]], |w| [&w[0], &w[1]]);
     let part = value(from) / (value(from) - value(to));
     let along = |a: f64, b: f64| a + (b - a) * part;
@@ -104,7 +125,11 @@ fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
 
 /// A curve's points: position, and logarithm of the time.
 fn positions(axis: Axis, curve: &Curve) -> Vec<(f64, f64)> {
-    curve.points.iter().map(|point| (position(axis, point.value as f64), (point.ns as f64).ln())).collect()
+    curve
+        .points
+        .iter()
+        .map(|point| (position(axis, point.value as f64), (point.ns as f64).ln()))
+        .collect()
 }
 
 /// The time at a position between points, which rise, in nanoseconds.
@@ -118,14 +143,20 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> Option<f64> {
 pub fn reaches(axis: Axis, curve: &Curve, ns: f64) -> Option<f64> {
     let points = positions(axis, curve);
     let target = ns.ln();
-    let pair = points.windows(2).find(|w| w[0].1 <= target && target < w[1].1)?;
+    let pair = points
+        .windows(2)
+        .find(|w| w[0].1 <= target && target < w[1].1)?;
     let x = pair[0].0 + (pair[1].0 - pair[0].0) * (target - pair[0].1) / (pair[1].1 - pair[0].1);
     Some(value_at(axis, x))
 }
 
 /// Position on the axis: the logarithm if times are almost proportional, so that straight lines fit.
 fn position(axis: Axis, value: f64) -> f64 {
-    if axis.is_linear() { value } else { value.max(f64::MIN_POSITIVE).ln() }
+    if axis.is_linear() {
+        value
+    } else {
+        value.max(f64::MIN_POSITIVE).ln()
+    }
 }
 
 fn value_at(axis: Axis, x: f64) -> f64 {

@@ -24,12 +24,19 @@ pub struct Problem {
 impl Problem {
     /// Something that is wrong with a file.
     pub(super) fn fault(place: impl AsRef<Path>, what: impl Into<String>) -> Self {
-        Self { place: place.as_ref().display().to_string(), what: what.into(), is_fault: true }
+        Self {
+            place: place.as_ref().display().to_string(),
+            what: what.into(),
+            is_fault: true,
+        }
     }
 
     /// A remark on a file that is as it should be.
     pub(super) fn remark(place: impl AsRef<Path>, what: impl Into<String>) -> Self {
-        Self { is_fault: false, ..Self::fault(place, what) }
+        Self {
+            is_fault: false,
+            ..Self::fault(place, what)
+        }
     }
 }
 
@@ -52,9 +59,18 @@ pub(super) fn read_rows<T: DeserializeOwned>(
     problems: &mut Vec<Problem>,
     mut each: impl FnMut(u64, T) -> Result<(), String>,
 ) -> Result<(), String> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| format!("{name}: {error}"))?.clone();
-    let missing: Vec<_> = needed.iter().copied().filter(|column| !headers.iter().any(|h| h == *column)).collect();
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let headers = reader
+        .headers()
+        .map_err(|error| format!("{name}: {error}"))?
+        .clone();
+    let missing: Vec<_> = needed
+        .iter()
+        .copied()
+        .filter(|column| !headers.iter().any(|h| h == *column))
+        .collect();
     if !missing.is_empty() {
         let what = match headers.is_empty() {
             true => "empty file".into(),
@@ -72,36 +88,72 @@ pub(super) fn read_rows<T: DeserializeOwned>(
         let is_cut = records.peek().is_none() && !text.ends_with('\n');
         match damage(&record, &headers, line, is_cut) {
             Some(what) => problems.push(Problem::fault(place(), what)),
-            None => match parsed(&mut record, &headers, needed, |what| problems.push(Problem::fault(place(), what))) {
+            None => match parsed(&mut record, &headers, needed, |what| {
+                problems.push(Problem::fault(place(), what))
+            }) {
                 Ok(row) => each(line, row).map_err(|what| format!("{}: {what}", place()))?,
-                Err(what) => problems.push(Problem::fault(place(), format!("{what}: line left out"))),
+                Err(what) => {
+                    problems.push(Problem::fault(place(), format!("{what}: line left out")))
+                }
             },
         }
         if problems.len() - before > MOST_PROBLEMS {
             let what = format!("more than {MOST_PROBLEMS} problems up to here, the first in line");
-            let first = problems[before].place.rsplit(':').next().unwrap_or_default();
-            return Err(format!("{}: {what} {first}; expected a file that skinbench wrote", place()));
+            let first = problems[before]
+                .place
+                .rsplit(':')
+                .next()
+                .unwrap_or_default();
+            return Err(format!(
+                "{}: {what} {first}; expected a file that skinbench wrote",
+                place()
+            ));
         }
     }
     Ok(())
 }
 
 /// The reason why a record is no row, if it is none.
-fn damage(record: &StringRecord, headers: &StringRecord, line: u64, is_cut: bool) -> Option<String> {
+fn damage(
+    record: &StringRecord,
+    headers: &StringRecord,
+    line: u64,
+    is_cut: bool,
+) -> Option<String> {
     // Only messages may have several lines.
-    let fields = record.iter().zip(headers.iter()).filter(|(_, column)| *column != "error");
-    let more: u64 = fields.map(|(field, _)| field.trim_end().matches('\n').count() as u64).sum();
+    let fields = record
+        .iter()
+        .zip(headers.iter())
+        .filter(|(_, column)| *column != "error");
+    let more: u64 = fields
+        .map(|(field, _)| field.trim_end().matches('\n').count() as u64)
+        .sum();
     if more > 0 {
-        return Some(format!("an unmatched quotation mark: left out up to line {}", line + more));
+        return Some(format!(
+            "an unmatched quotation mark: left out up to line {}",
+            line + more
+        ));
     }
     if is_cut {
         return Some("the last line is cut off: left out".into());
     }
     if record.len() != headers.len() {
-        return Some(format!("{} fields; expected {}: line left out", record.len(), headers.len()));
+        return Some(format!(
+            "{} fields; expected {}: line left out",
+            record.len(),
+            headers.len()
+        ));
     }
-    let long = record.iter().zip(headers.iter()).find(|(field, column)| field.len() > most_of_field(column));
-    long.map(|(_, column)| format!("{column}: more than {} bytes: line left out", most_of_field(column)))
+    let long = record
+        .iter()
+        .zip(headers.iter())
+        .find(|(field, column)| field.len() > most_of_field(column));
+    long.map(|(_, column)| {
+        format!(
+            "{column}: more than {} bytes: line left out",
+            most_of_field(column)
+        )
+    })
 }
 
 /// One row; an invalid field that is not needed is told to `emptied` and left empty.
@@ -116,15 +168,23 @@ fn parsed<T: DeserializeOwned>(
             Ok(row) => return Ok(row),
             Err(error) => error,
         };
-        let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return Err(error.to_string()) };
-        let Some(field) = err.field().map(|field| field as usize) else { return Err(err.kind().to_string()) };
+        let csv::ErrorKind::Deserialize { err, .. } = error.kind() else {
+            return Err(error.to_string());
+        };
+        let Some(field) = err.field().map(|field| field as usize) else {
+            return Err(err.kind().to_string());
+        };
         let (column, value) = (&headers[field], &record[field]);
         let quoted: String = value.chars().take(QUOTED).collect();
         let what = format!("{column}: {quoted:?} ({})", err.kind());
         if needed.contains(&column) || value.is_empty() {
             return Err(what);
         }
-        *record = record.iter().enumerate().map(|(at, value)| if at == field { "" } else { value }).collect();
+        *record = record
+            .iter()
+            .enumerate()
+            .map(|(at, value)| if at == field { "" } else { value })
+            .collect();
         emptied(format!("{what}: field left empty"));
     }
 }

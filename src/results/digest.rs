@@ -44,7 +44,10 @@ mod tests {
     #[test]
     fn digests_are_those_of_the_standard() {
         // FIPS 180-4, example of one block.
-        assert_eq!(of_bytes(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            of_bytes(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "abc").unwrap();
         assert_eq!(of_file(file.path()).unwrap(), of_bytes(b"abc"));

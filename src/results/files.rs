@@ -12,7 +12,13 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// Names of result files.
-const NAMES: [&str; 5] = ["summary.csv", "samples.csv", "samples.csv.gz", "limits.csv", session::FILE];
+const NAMES: [&str; 5] = [
+    "summary.csv",
+    "samples.csv",
+    "samples.csv.gz",
+    "limits.csv",
+    session::FILE,
+];
 
 /// The result files of a run.
 pub struct Results {
@@ -32,9 +38,20 @@ impl Results {
     /// The folder has results already, and is as it was; or it or a file cannot be created.
     pub fn create(folder: &Path, session: Session) -> Result<Self, Problem> {
         // A link that leads nowhere is there, too.
-        let known = NAMES.iter().map(|name| folder.join(name)).find(|file| file.symlink_metadata().is_ok());
-        let exists = |file: PathBuf| format!("{} exists already; name a folder without results", file.display());
-        known.map_or_else(|| Self::append(folder, session), |file| Err(Problem::fault("", exists(file))))
+        let known = NAMES
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|file| file.symlink_metadata().is_ok());
+        let exists = |file: PathBuf| {
+            format!(
+                "{} exists already; name a folder without results",
+                file.display()
+            )
+        };
+        known.map_or_else(
+            || Self::append(folder, session),
+            |file| Err(Problem::fault("", exists(file))),
+        )
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
@@ -54,13 +71,22 @@ impl Results {
         let file = File::create(&path).map_err(io)?;
         // A file system without locks does not keep anything from writing.
         if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(Problem::fault(folder, "another skinbench writes there; give each its own folder"));
+            return Err(Problem::fault(
+                folder,
+                "another skinbench writes there; give each its own folder",
+            ));
         }
         let lock = (TempPath::try_from_path(path).map_err(io)?, file);
         let foreign_file = |file: &Path, what: &str| {
-            Problem::fault(file, format!("{what}: another version or program wrote it; name another folder"))
+            Problem::fault(
+                file,
+                format!("{what}: another version or program wrote it; name another folder"),
+            )
         };
-        for (name, heading) in [("summary.csv", heading::<SummaryRow>()), ("samples.csv", heading::<SampleRow>())] {
+        for (name, heading) in [
+            ("summary.csv", heading::<SummaryRow>()),
+            ("samples.csv", heading::<SampleRow>()),
+        ] {
             let file = folder.join(name);
             let problem = heading
                 .and_then(|heading| foreign(&file, &heading))
@@ -84,8 +110,15 @@ impl Results {
         let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
         sessions.push(session);
         let cannot_write = |error| format!("cannot write to {}: {error}", folder.display());
-        session::write(folder, &sessions).map_err(|error| Problem::fault("", cannot_write(error)))?;
-        Ok(Self { folder: folder.into(), summary, samples, sessions, _lock: lock })
+        session::write(folder, &sessions)
+            .map_err(|error| Problem::fault("", cannot_write(error)))?;
+        Ok(Self {
+            folder: folder.into(),
+            summary,
+            samples,
+            sessions,
+            _lock: lock,
+        })
     }
 
     /// Path of the summary.
@@ -98,7 +131,9 @@ impl Results {
     /// # Errors
     /// The file cannot be written.
     pub fn end(&mut self) -> io::Result<()> {
-        let Some(session) = self.sessions.last_mut() else { return Ok(()) };
+        let Some(session) = self.sessions.last_mut() else {
+            return Ok(());
+        };
         session.after = Some(Conditions::collect());
         session::write(&self.folder, &self.sessions)
     }
@@ -133,16 +168,23 @@ impl Results {
             }
         }
         self.samples.flush()?;
-        measurements.iter().try_for_each(|m| self.summary.serialize(&m.row))?;
+        measurements
+            .iter()
+            .try_for_each(|m| self.summary.serialize(&m.row))?;
         self.summary.flush()
     }
 }
 
 /// Opens a table at its end; a new one begins with the names of its columns.
 fn appending(folder: &Path, name: &str) -> io::Result<csv::Writer<File>> {
-    let file = OpenOptions::new().create(true).append(true).open(folder.join(name))?;
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join(name))?;
     let fresh = file.metadata()?.len() == 0;
-    Ok(csv::WriterBuilder::new().has_headers(fresh).from_writer(file))
+    Ok(csv::WriterBuilder::new()
+        .has_headers(fresh)
+        .from_writer(file))
 }
 
 #[cfg(test)]
@@ -156,21 +198,38 @@ mod tests {
     use crate::scene::{Scene, Settings};
 
     fn outcome(stages: Vec<StageTimes>) -> Outcome {
-        Outcome { stages, ..Outcome::new("cpu-scalar", 0, Status::Ok) }
+        Outcome {
+            stages,
+            ..Outcome::new("cpu-scalar", 0, Status::Ok)
+        }
     }
 
     /// The reason why nothing can be appended in a folder.
     fn refusal(folder: &Path) -> String {
-        Results::append(folder, Session::default()).err().unwrap().to_string()
+        Results::append(folder, Session::default())
+            .err()
+            .unwrap()
+            .to_string()
     }
 
     #[test]
     fn the_columns_are_those_of_the_contract() {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::collect(Build::default(), &Context::default());
-        let few = Settings { instances: Some(3), ..Settings::default() };
-        let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
-        let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
+        let few = Settings {
+            instances: Some(3),
+            ..Settings::default()
+        };
+        let scene = Scene::load("smoke")
+            .unwrap()
+            .with(few)
+            .build(1 << 30)
+            .unwrap();
+        let measured = MeasuredScene {
+            environment: &environment,
+            scene: &scene,
+            clip_error: None,
+        };
         let mut results = Results::create(folder.path(), Session::default()).unwrap();
         let times = StageTimes {
             stage: Stage::Skin,
@@ -181,7 +240,9 @@ mod tests {
             counts: crate::frame::CountSum::default(),
         };
         for stages in [vec![times], vec![]] {
-            results.write(&measured.measurements(&outcome(stages))).unwrap();
+            results
+                .write(&measured.measurements(&outcome(stages)))
+                .unwrap();
         }
         let summary = std::fs::read_to_string(results.summary_path()).unwrap();
         let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();
@@ -195,33 +256,77 @@ mod tests {
             adapter_energy_uj,adapter_energy_error_uj,p99_ns,error_px";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(heading::<SummaryRow>().unwrap(), header);
-        assert_eq!(samples.lines().next(), Some("run_id,scene,backend,variant,stage,clock,frame,ns"));
-        let rows: Vec<SummaryRow> =
-            csv::Reader::from_reader(summary.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap();
-        assert_eq!((rows[0].median_ns, rows[0].dropped, rows[0].stage), (Some(6), Some(1), Stage::Skin));
-        assert_eq!((rows[1].median_ns, rows[1].frames, rows[1].stage), (None, None, Stage::Frame));
+        assert_eq!(
+            samples.lines().next(),
+            Some("run_id,scene,backend,variant,stage,clock,frame,ns")
+        );
+        let rows: Vec<SummaryRow> = csv::Reader::from_reader(summary.as_bytes())
+            .deserialize()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(
+            (rows[0].median_ns, rows[0].dropped, rows[0].stage),
+            (Some(6), Some(1), Stage::Skin)
+        );
+        assert_eq!(
+            (rows[1].median_ns, rows[1].frames, rows[1].stage),
+            (None, None, Stage::Frame)
+        );
         assert_eq!(samples.lines().count(), 4);
-        assert!(summary.contains(",cpu-scalar,,skin,wall,ok,,3,1,") && samples.contains(",skin,wall,2,6\n"));
+        assert!(
+            summary.contains(",cpu-scalar,,skin,wall,ok,,3,1,")
+                && samples.contains(",skin,wall,2,6\n")
+        );
     }
 
     /// Rows under other columns would be lost at the next resumption.
     #[test]
     fn nothing_is_appended_under_other_columns() {
-        let (heading, samples) = (heading::<SummaryRow>().unwrap() + "\n", heading::<SampleRow>().unwrap() + "\n");
+        let (heading, samples) = (
+            heading::<SummaryRow>().unwrap() + "\n",
+            heading::<SampleRow>().unwrap() + "\n",
+        );
         let older = heading.replace(",models,lod_error,lod_error_px", "");
         let utf_16: Vec<u8> = heading.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let cases: [(&[u8], &[u8], &str); 8] = [
-            (older.as_bytes(), samples.as_bytes(), "summary.csv: it has no column models, lod_error, lod_error_px: "),
+            (
+                older.as_bytes(),
+                samples.as_bytes(),
+                "summary.csv: it has no column models, lod_error, lod_error_px: ",
+            ),
             (
                 heading.as_bytes(),
                 b"run_id,frame,ns\n",
                 "samples.csv: it has no column scene, backend, variant and 2 more",
             ),
-            (b"date;total\n2026;5\n", b"mine\n", "summary.csv: it has no column schema, run_id, utc and 72 more: "),
-            (b"notes", b"", "summary.csv: it has no column schema, run_id, utc and 72 more: "),
-            (&utf_16, samples.as_bytes(), "summary.csv: it has no column schema, run_id, utc and 72 more: "),
-            (&heading.as_bytes()[..heading.len() / 2], b"mine\n1\n", "samples.csv: it has no column run_id, "),
-            (&heading.clone().replace(",models", ",more,models").into_bytes(), b"", "its columns are not those of"),
+            (
+                b"date;total\n2026;5\n",
+                b"mine\n",
+                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+            ),
+            (
+                b"notes",
+                b"",
+                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+            ),
+            (
+                &utf_16,
+                samples.as_bytes(),
+                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+            ),
+            (
+                &heading.as_bytes()[..heading.len() / 2],
+                b"mine\n1\n",
+                "samples.csv: it has no column run_id, ",
+            ),
+            (
+                &heading
+                    .clone()
+                    .replace(",models", ",more,models")
+                    .into_bytes(),
+                b"",
+                "its columns are not those of",
+            ),
             (b"", b"x", "samples.csv: it has no column run_id, "),
         ];
         for (summary, samples, expected) in cases {
@@ -230,14 +335,33 @@ mod tests {
             std::fs::write(path("summary.csv"), summary).unwrap();
             std::fs::write(path("samples.csv"), samples).unwrap();
             let problem = refusal(folder.path());
-            assert!(problem.contains(expected) && problem.contains("; name another folder"), "{problem}: {expected}");
-            assert_eq!(std::fs::read(path("summary.csv")).unwrap(), summary, "{expected}");
-            assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "{expected}");
+            assert!(
+                problem.contains(expected) && problem.contains("; name another folder"),
+                "{problem}: {expected}"
+            );
+            assert_eq!(
+                std::fs::read(path("summary.csv")).unwrap(),
+                summary,
+                "{expected}"
+            );
+            assert_eq!(
+                std::fs::read(path("samples.csv")).unwrap(),
+                samples,
+                "{expected}"
+            );
+            assert_eq!(
+                std::fs::read_dir(folder.path()).unwrap().count(),
+                2,
+                "{expected}"
+            );
             std::fs::remove_file(path("summary.csv")).unwrap();
             let problem = refusal(folder.path());
             assert!(problem.contains("samples.csv: "), "{problem}");
-            assert_eq!(std::fs::read(path("samples.csv")).unwrap(), samples, "{expected}");
+            assert_eq!(
+                std::fs::read(path("samples.csv")).unwrap(),
+                samples,
+                "{expected}"
+            );
         }
     }
 
@@ -247,7 +371,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("samples.csv.gz"), "").unwrap();
         let problem = refusal(folder.path());
-        assert!(problem.contains("samples.csv.gz: compressed samples cannot be added to; unpack them"), "{problem}");
+        assert!(
+            problem.contains("samples.csv.gz: compressed samples cannot be added to; unpack them"),
+            "{problem}"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         std::fs::write(folder.path().join("samples.csv"), "").unwrap();
         std::fs::write(folder.path().join("summary.csv"), "").unwrap();
@@ -262,7 +389,10 @@ mod tests {
         std::fs::write(&summary, "schema,run").unwrap();
         std::fs::write(folder.path().join(session::FILE), "{").unwrap();
         let problem = refusal(folder.path());
-        assert!(problem.contains(session::FILE) && problem.contains("invalid type: map"), "{problem}");
+        assert!(
+            problem.contains(session::FILE) && problem.contains("invalid type: map"),
+            "{problem}"
+        );
         assert_eq!(std::fs::read_to_string(summary).unwrap(), "schema,run");
     }
 
@@ -278,14 +408,18 @@ mod tests {
         Results::append(folder.path(), Session::default()).unwrap();
         std::fs::write(path("new"), "").unwrap();
         let mode = |name: &str| std::fs::metadata(path(name)).unwrap().permissions().mode();
-        assert_eq!(std::fs::read_to_string(path("summary.csv")).unwrap(), heading);
+        assert_eq!(
+            std::fs::read_to_string(path("summary.csv")).unwrap(),
+            heading
+        );
         assert_eq!([mode("summary.csv"), mode(session::FILE)], [mode("new"); 2]);
     }
 
     #[test]
     fn results_are_never_written_over() {
         let refused = |folder: &Path| {
-            Results::create(folder, Session::default()).is_err_and(|problem| problem.what.contains(" exists already; "))
+            Results::create(folder, Session::default())
+                .is_err_and(|problem| problem.what.contains(" exists already; "))
         };
         let folder = tempfile::tempdir().unwrap();
         Results::create(folder.path(), Session::default()).unwrap();
@@ -294,7 +428,11 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join(name), "mine").unwrap();
             assert!(refused(folder.path()), "{name}");
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{name}: more was written");
+            assert_eq!(
+                std::fs::read_dir(folder.path()).unwrap().count(),
+                1,
+                "{name}: more was written"
+            );
         }
     }
 }

@@ -8,10 +8,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Settings that have columns of their own.
-const COLUMNS: [&str; 6] = ["instances", "passes", "vertices", "influences", "models", "attributes"];
+const COLUMNS: [&str; 6] = [
+    "instances",
+    "passes",
+    "vertices",
+    "influences",
+    "models",
+    "attributes",
+];
 /// Values of options that mean the same as none.
-const DEFAULTS: [(&str, &str); 5] =
-    [("normals", "unit"), ("output", "f32"), ("clips", "raw"), ("interpolation", "authored"), ("lod", "none")];
+const DEFAULTS: [(&str, &str); 5] = [
+    ("normals", "unit"),
+    ("output", "f32"),
+    ("clips", "raw"),
+    ("interpolation", "authored"),
+    ("lod", "none"),
+];
 
 /// Options that differ from the defaults, by name; switches have empty values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,13 +32,19 @@ pub struct Options(pub BTreeMap<String, String>);
 impl Options {
     /// The options of settings, and of what disturbs frames.
     pub fn of(settings: &Settings, disturbance: Disturbance) -> Self {
-        let chosen = settings.chosen().into_iter().filter(|(name, _)| !COLUMNS.contains(&name.as_str()));
+        let chosen = settings
+            .chosen()
+            .into_iter()
+            .filter(|(name, _)| !COLUMNS.contains(&name.as_str()));
         let options = chosen.map(|(name, value)| {
             let value = words(&value).join(if name == "lod" { "+" } else { "/" });
             (name, value)
         });
-        let options = options.filter(|(name, value)| !DEFAULTS.contains(&(name.as_str(), value.as_str())));
-        let caches = disturbance.cold.then(|| ("caches".to_owned(), "cold".to_owned()));
+        let options =
+            options.filter(|(name, value)| !DEFAULTS.contains(&(name.as_str(), value.as_str())));
+        let caches = disturbance
+            .cold
+            .then(|| ("caches".to_owned(), "cold".to_owned()));
         let neighbours = Some(disturbance.neighbours).filter(|threads| *threads > 0);
         let neighbours = neighbours.map(|threads| ("neighbours".to_owned(), threads.to_string()));
         Self(options.chain(caches).chain(neighbours).collect())
@@ -103,7 +121,12 @@ impl Point {
         Self {
             scene: scene.name.clone(),
             vertices: per_instance(crowd.vertex_count(), crowd.instance_count()),
-            influences: crowd.groups().iter().map(|g| g.model.mesh().max_influences()).max().unwrap_or(0),
+            influences: crowd
+                .groups()
+                .iter()
+                .map(|g| g.model.mesh().max_influences())
+                .max()
+                .unwrap_or(0),
             models: scene.mixed_models.unwrap_or(0),
             attributes: crowd.format().attributes.name().into(),
             options: Options::of(&scene.settings, disturbance),
@@ -116,7 +139,10 @@ impl Point {
 
     /// The same point without the scene's hash.
     pub fn without_hash(&self) -> Self {
-        Self { scene_hash: String::new(), ..self.clone() }
+        Self {
+            scene_hash: String::new(),
+            ..self.clone()
+        }
     }
 }
 
@@ -147,7 +173,18 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let or = |text: &str, absent: &'static str| if text.is_empty() { absent.into() } else { text.to_owned() };
-        write!(f, "{}, {}", or(&self.cpu, "unknown processor"), or(&self.adapter, "no adapter"))
+        let or = |text: &str, absent: &'static str| {
+            if text.is_empty() {
+                absent.into()
+            } else {
+                text.to_owned()
+            }
+        };
+        write!(
+            f,
+            "{}, {}",
+            or(&self.cpu, "unknown processor"),
+            or(&self.adapter, "no adapter")
+        )
     }
 }

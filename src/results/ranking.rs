@@ -40,22 +40,37 @@ pub enum Lead {
 /// Ranks the backends at a point; `None` if none of them has a time. Backends that leave instances out do less work,
 /// and do not compete.
 pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
-    ranking_of(study.quantity(point.passes), study.at(point).filter(|entry| !entry.leaves_out()))
+    ranking_of(
+        study.quantity(point.passes),
+        study.at(point).filter(|entry| !entry.leaves_out()),
+    )
 }
 
 /// Ranks some backends by a quantity; `None` if none of them has a time.
-pub fn ranking_of<'a>(quantity: Quantity, entries: impl Iterator<Item = &'a StudyEntry>) -> Option<Ranking<'a>> {
-    let mut ranked: Vec<(u64, &StudyEntry)> = entries.filter_map(|e| Some((e.time(quantity)?, e))).collect();
+pub fn ranking_of<'a>(
+    quantity: Quantity,
+    entries: impl Iterator<Item = &'a StudyEntry>,
+) -> Option<Ranking<'a>> {
+    let mut ranked: Vec<(u64, &StudyEntry)> = entries
+        .filter_map(|e| Some((e.time(quantity)?, e)))
+        .collect();
     ranked.sort_by_key(|(ns, _)| *ns);
     let &(ns, first) = ranked.first()?;
     let second = ranked.get(1).map(|&(next, entry)| Second {
         entry,
         ratio: next as f64 / ns.max(1) as f64,
         lead: match entry.level(quantity).zip(first.level(quantity)) {
-            Some((second, first)) if second.over(&first).interval(CONFIDENCE, 0).0 > 1.0 => Lead::Certain,
+            Some((second, first)) if second.over(&first).interval(CONFIDENCE, 0).0 > 1.0 => {
+                Lead::Certain
+            }
             Some(_) => Lead::WithinNoise,
             None => Lead::Unknown,
         },
     });
-    Some(Ranking { quantity, first, ns, second })
+    Some(Ranking {
+        quantity,
+        first,
+        ns,
+        second,
+    })
 }

@@ -14,10 +14,22 @@ use std::path::{Path, PathBuf};
 /// Depth of the search for results in folders.
 const DEPTH: usize = 6;
 /// Required columns of `summary.csv`.
-const NEEDED: [&str; 10] =
-    ["run_id", "scene", "scene_hash", "instances", "passes", "backend", "stage", "clock", "status", "median_ns"];
+const NEEDED: [&str; 10] = [
+    "run_id",
+    "scene",
+    "scene_hash",
+    "instances",
+    "passes",
+    "backend",
+    "stage",
+    "clock",
+    "status",
+    "median_ns",
+];
 /// Required columns of `samples.csv`.
-const SAMPLES_NEEDED: [&str; 7] = ["run_id", "scene", "backend", "stage", "clock", "frame", "ns"];
+const SAMPLES_NEEDED: [&str; 7] = [
+    "run_id", "scene", "backend", "stage", "clock", "frame", "ns",
+];
 
 /// A `summary.csv` and the samples beside it, as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +52,10 @@ impl ResultFile {
             name: summary.display().to_string(),
             summary: text_of(summary)?,
             samples_name: samples.display().to_string(),
-            samples: samples.try_exists()?.then(|| text_of(&samples)).transpose()?,
+            samples: samples
+                .try_exists()?
+                .then(|| text_of(&samples))
+                .transpose()?,
         })
     }
 
@@ -51,7 +66,12 @@ impl ResultFile {
             let folder = name.strip_suffix("summary.csv")?;
             let samples_name = format!("{folder}samples.csv");
             let samples = files.get(&samples_name).map(text);
-            Some(Self { name: name.clone(), summary: text(bytes), samples_name, samples })
+            Some(Self {
+                name: name.clone(),
+                summary: text(bytes),
+                samples_name,
+                samples,
+            })
         })
     }
 }
@@ -95,12 +115,19 @@ impl Recorded {
         let (mut recorded, mut known) = (Self::default(), Known::default());
         let mut met = HashSet::new();
         for path in paths.iter().map(AsRef::as_ref) {
-            let files: Vec<_> = summaries(path)?.into_iter().filter(|file| met.insert(file.clone())).collect();
+            let files: Vec<_> = summaries(path)?
+                .into_iter()
+                .filter(|file| met.insert(file.clone()))
+                .collect();
             let files = files.iter().map(|file| ResultFile::read(file));
-            recorded.add(files, &mut known).map_err(|problem| Problem::fault(path, problem))?;
+            recorded
+                .add(files, &mut known)
+                .map_err(|problem| Problem::fault(path, problem))?;
         }
         let first = paths.first().map_or(Path::new(""), AsRef::as_ref);
-        recorded.completed(known).map_err(|problem| Problem::fault(first, problem))
+        recorded
+            .completed(known)
+            .map_err(|problem| Problem::fault(first, problem))
     }
 
     /// Reads the results in the files of a bundle.
@@ -115,7 +142,9 @@ impl Recorded {
     /// # Errors
     /// Too many crowds, backends or machines.
     pub fn bounded(self) -> Result<Self, Problem> {
-        let Some(problem) = bounds::exceeded(&self.measurements) else { return Ok(self) };
+        let Some(problem) = bounds::exceeded(&self.measurements) else {
+            return Ok(self);
+        };
         let place = match &self.files[..] {
             [file] => file.name.clone(),
             [first, rest @ ..] => format!("{} and {} more files", first.name, rest.len()),
@@ -127,15 +156,22 @@ impl Recorded {
     /// The machines, the one with most measurements first.
     pub fn machines(&self) -> Vec<Machine> {
         let mut counts: HashMap<Machine, usize> = HashMap::new();
-        self.measurements.iter().for_each(|m| *counts.entry(m.machine()).or_default() += 1);
+        self.measurements
+            .iter()
+            .for_each(|m| *counts.entry(m.machine()).or_default() += 1);
         let mut machines: Vec<_> = counts.into_iter().collect();
         machines.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         machines.into_iter().map(|(machine, _)| machine).collect()
     }
 
     /// Adds the measurements of files that belong together; an error if none of them has anything to use.
-    fn add(&mut self, files: impl Iterator<Item = io::Result<ResultFile>>, known: &mut Known) -> Result<(), String> {
-        let (before, problems, copies) = (self.measurements.len(), self.problems.len(), known.copies);
+    fn add(
+        &mut self,
+        files: impl Iterator<Item = io::Result<ResultFile>>,
+        known: &mut Known,
+    ) -> Result<(), String> {
+        let (before, problems, copies) =
+            (self.measurements.len(), self.problems.len(), known.copies);
         for file in files {
             let file = file.map_err(|error| format!("cannot read: {error}"))?;
             self.add_file(&file, known)?;
@@ -144,7 +180,10 @@ impl Recorded {
         // Nothing of a copy is used, but nothing of it is wrong.
         let nothing = self.measurements.len() == before && known.copies == copies;
         if nothing && self.problems.len() > problems {
-            return Err(format!("nothing in it can be used: {}", self.problems[problems]));
+            return Err(format!(
+                "nothing in it can be used: {}",
+                self.problems[problems]
+            ));
         }
         Ok(())
     }
@@ -154,14 +193,30 @@ impl Recorded {
     fn completed(mut self, known: Known) -> Result<Self, String> {
         let Known { owned, others, .. } = known;
         for (place, others) in others {
-            let others: BTreeMap<_, _> = others.into_iter().filter(|(series, _)| !owned.contains(series)).collect();
-            let Some((first, _)) = others.first_key_value() else { continue };
-            let more = if others.len() > 1 { format!(" and {} more", others.len() - 1) } else { String::new() };
+            let others: BTreeMap<_, _> = others
+                .into_iter()
+                .filter(|(series, _)| !owned.contains(series))
+                .collect();
+            let Some((first, _)) = others.first_key_value() else {
+                continue;
+            };
+            let more = if others.len() > 1 {
+                format!(" and {} more", others.len() - 1)
+            } else {
+                String::new()
+            };
             let count: usize = others.values().map(Vec::len).sum();
-            let what = format!("{}{more}: {count} samples belong to no row: not used", first.subject());
+            let what = format!(
+                "{}{more}: {count} samples belong to no row: not used",
+                first.subject()
+            );
             self.problems.push(Problem::fault(place, what));
         }
-        if self.measurements.is_empty() { Err("no measurements in it".into()) } else { Ok(self) }
+        if self.measurements.is_empty() {
+            Err("no measurements in it".into())
+        } else {
+            Ok(self)
+        }
     }
 
     fn add_file(&mut self, file: &ResultFile, known: &mut Known) -> Result<(), String> {
@@ -172,7 +227,11 @@ impl Recorded {
             known.rows += 1;
             rows.push((line, row));
             let fits = known.rows <= MOST_ROWS;
-            if fits { Ok(()) } else { Err(format!("more than {MOST_ROWS} rows in all; expected fewer")) }
+            if fits {
+                Ok(())
+            } else {
+                Err(format!("more than {MOST_ROWS} rows in all; expected fewer"))
+            }
         })?;
         if rows.is_empty() {
             // What the samples lack does not matter then.
@@ -182,24 +241,38 @@ impl Recorded {
             return Ok(());
         }
         // Rows that are left out below own their samples nevertheless.
-        known.owned.extend(rows.iter().map(|(_, row)| SampleRow::series(row)));
+        known
+            .owned
+            .extend(rows.iter().map(|(_, row)| SampleRow::series(row)));
         let (first, this) = (self.measurements.len(), self.files.len());
         if let Some((_, row)) = rows.iter().find(|(_, row)| row.schema < SCHEMA) {
-            let what = format!("older schema {}; columns that it lacks are empty", row.schema);
+            let what = format!(
+                "older schema {}; columns that it lacks are empty",
+                row.schema
+            );
             self.problems.push(Problem::remark(name, what));
         }
         for (line, row) in rows {
             let place = format!("{name}:{line}");
             if row.schema > SCHEMA {
-                let what = format!("schema {}; this skinbench reads up to {SCHEMA}: row left out", row.schema);
+                let what = format!(
+                    "schema {}; this skinbench reads up to {SCHEMA}: row left out",
+                    row.schema
+                );
                 self.problems.push(Problem::fault(place, what));
                 continue;
             }
             if row.status == Status::Ok && row.parity_max_rel.is_some_and(f64::is_nan) {
-                self.problems.push(Problem::fault(place, "status ok, but parity_max_rel is NaN: row left out"));
+                self.problems.push(Problem::fault(
+                    place,
+                    "status ok, but parity_max_rel is NaN: row left out",
+                ));
                 continue;
             }
-            let measurement = Measurement { row, samples: Vec::new() };
+            let measurement = Measurement {
+                row,
+                samples: Vec::new(),
+            };
             let key = (measurement.row.run_id.clone(), measurement.key());
             let Some(&index) = known.measurements.get(&key) else {
                 known.measurements.insert(key, self.measurements.len());
@@ -215,12 +288,15 @@ impl Recorded {
                 (_, other) if self.measurements[index] == measurement => {
                     Problem::fault(place, format!("the same as line {other}: counted once"))
                 }
-                (_, other) => {
-                    Problem::fault(place, format!("measures the same as line {other} of the same run: left out"))
-                }
+                (_, other) => Problem::fault(
+                    place,
+                    format!("measures the same as line {other} of the same run: left out"),
+                ),
             });
         }
-        known.others.push((file.samples_name.clone(), self.add_samples(file, first)?));
+        known
+            .others
+            .push((file.samples_name.clone(), self.add_samples(file, first)?));
         Ok(())
     }
 
@@ -229,17 +305,35 @@ impl Recorded {
         let name = &file.samples_name;
         let mut by_series = BySeries::new();
         let Some(text) = &file.samples else {
-            self.problems.push(Problem::fault(name, "missing: medians only, no uncertainties"));
+            self.problems.push(Problem::fault(
+                name,
+                "missing: medians only, no uncertainties",
+            ));
             return Ok(by_series);
         };
-        read_rows(name, text, &SAMPLES_NEEDED, &mut self.problems, |_, row: SampleRow| {
-            let time = (row.frame, row.ns);
-            by_series.entry(SampleRow { frame: 0, ns: 0, ..row }).or_default().push(time);
-            Ok(())
-        })?;
+        read_rows(
+            name,
+            text,
+            &SAMPLES_NEEDED,
+            &mut self.problems,
+            |_, row: SampleRow| {
+                let time = (row.frame, row.ns);
+                by_series
+                    .entry(SampleRow {
+                        frame: 0,
+                        ns: 0,
+                        ..row
+                    })
+                    .or_default()
+                    .push(time);
+                Ok(())
+            },
+        )?;
         let mut owners: HashMap<SampleRow, usize> = HashMap::new();
         for measurement in &self.measurements[first..] {
-            *owners.entry(SampleRow::series(&measurement.row)).or_default() += 1;
+            *owners
+                .entry(SampleRow::series(&measurement.row))
+                .or_default() += 1;
         }
         for measurement in &mut self.measurements[first..] {
             let row = &measurement.row;
@@ -253,15 +347,26 @@ impl Recorded {
             samples.sort_unstable();
             samples.dedup();
             if samples.len() < given {
-                let what = format!("{who}: {} samples are there twice: counted once", given - samples.len());
+                let what = format!(
+                    "{who}: {} samples are there twice: counted once",
+                    given - samples.len()
+                );
                 self.problems.push(Problem::fault(name, what));
             }
             let twice = samples.windows(2).find(|two| two[0].0 == two[1].0);
             let problem = match (owners[&key], twice) {
-                (1, Some(two)) => Some(format!("{who}: frame {} has several times: not used", two[0].0)),
+                (1, Some(two)) => Some(format!(
+                    "{who}: frame {} has several times: not used",
+                    two[0].0
+                )),
                 (1, None) if samples.len() == expected => None,
-                (1, None) => Some(format!("{who}: {} samples for {expected} frames: not used", samples.len())),
-                (owners, _) => Some(format!("{who}: {owners} rows of the summary share these samples: not used")),
+                (1, None) => Some(format!(
+                    "{who}: {} samples for {expected} frames: not used",
+                    samples.len()
+                )),
+                (owners, _) => Some(format!(
+                    "{who}: {owners} rows of the summary share these samples: not used"
+                )),
             };
             match problem {
                 Some(what) => self.problems.push(Problem::fault(name, what)),
@@ -279,19 +384,28 @@ impl Recorded {
 /// A path that does not exist, cannot be read, or contains no results.
 pub fn summaries(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     let mut found = Vec::new();
-    find(path, DEPTH, &mut found).map_err(|error| Problem::fault(path, format!("cannot read: {error}")))?;
+    find(path, DEPTH, &mut found)
+        .map_err(|error| Problem::fault(path, format!("cannot read: {error}")))?;
     found.sort();
     if found.is_empty() {
         let expected = "expected a folder that `skinbench run -o` or `skinbench sweep -o` wrote";
-        return Err(Problem::fault(path, format!("no summary.csv in it; {expected}")));
+        return Err(Problem::fault(
+            path,
+            format!("no summary.csv in it; {expected}"),
+        ));
     }
     Ok(found)
 }
 
 /// The samples of a `summary.csv`: `samples.csv` beside it, or `samples.csv.gz` if only that exists.
 pub(super) fn samples_beside(summary: &Path) -> PathBuf {
-    let [plain, packed] = ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
-    if packed.exists() && !plain.exists() { packed } else { plain }
+    let [plain, packed] =
+        ["samples.csv", "samples.csv.gz"].map(|name| summary.with_file_name(name));
+    if packed.exists() && !plain.exists() {
+        packed
+    } else {
+        plain
+    }
 }
 
 /// The text of a file, decompressed if its name ends in `.gz`. A compressed file may be a thousandth of its content, so
@@ -303,14 +417,23 @@ pub(super) fn text_of(file: &Path) -> io::Result<String> {
     let mut bytes = bytes_of(file, MOST_PLAIN)?;
     if file.extension().is_some_and(|ending| ending == "gz") {
         let packed = std::mem::take(&mut bytes);
-        GzDecoder::new(&packed[..]).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| named(file, error))?;
+        GzDecoder::new(&packed[..])
+            .take(MOST_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| named(file, error))?;
         if bytes.len() as u64 > MOST_BYTES {
-            let what =
-                format!("holds more than {} MiB; expected less, or a file that is not compressed", MOST_BYTES >> 20);
-            return Err(named(file, io::Error::new(io::ErrorKind::FileTooLarge, what)));
+            let what = format!(
+                "holds more than {} MiB; expected less, or a file that is not compressed",
+                MOST_BYTES >> 20
+            );
+            return Err(named(
+                file,
+                io::Error::new(io::ErrorKind::FileTooLarge, what),
+            ));
         }
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// The bytes of a file of at most so many.
@@ -359,8 +482,16 @@ mod tests {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sweep");
         let folder = tempfile::tempdir().unwrap();
         let text = |name: &str| fs::read_to_string(fixture.join(name)).unwrap();
-        fs::write(folder.path().join("summary.csv"), summary(text("summary.csv"))).unwrap();
-        fs::write(folder.path().join("samples.csv"), samples(text("samples.csv"))).unwrap();
+        fs::write(
+            folder.path().join("summary.csv"),
+            summary(text("summary.csv")),
+        )
+        .unwrap();
+        fs::write(
+            folder.path().join("samples.csv"),
+            samples(text("samples.csv")),
+        )
+        .unwrap();
         folder
     }
 
@@ -369,31 +500,45 @@ mod tests {
     }
 
     fn said(recorded: &Recorded) -> Vec<String> {
-        recorded.problems.iter().map(|problem| problem.what.clone()).collect()
+        recorded
+            .problems
+            .iter()
+            .map(|problem| problem.what.clone())
+            .collect()
     }
 
     #[test]
     fn samples_of_no_row_are_listed_unless_another_file_has_the_row() {
-        let more =
-            |text: String| text + "r.9,walkers,cpu-old,fast,frame,wall,0,5\nr.9,walkers,cpu-old,fast,frame,wall,1,6\n";
+        let more = |text: String| {
+            text + "r.9,walkers,cpu-old,fast,frame,wall,0,5\nr.9,walkers,cpu-old,fast,frame,wall,1,6\n"
+        };
         let first = folder(same, more);
         let recorded = Recorded::read(&[first.path()]).unwrap();
-        let expected = "cpu-old:fast frame wall of walkers in run r.9: 2 samples belong to no row: not used";
+        let expected =
+            "cpu-old:fast frame wall of walkers in run r.9: 2 samples belong to no row: not used";
         assert_eq!(said(&recorded), [expected]);
         assert!(recorded.problems[0].place.ends_with("samples.csv"));
 
         let part = |wanted: fn(usize) -> bool| {
             let keep = move |text: String| {
-                let lines = text.lines().enumerate().filter(|(at, _)| *at == 0 || wanted(*at));
+                let lines = text
+                    .lines()
+                    .enumerate()
+                    .filter(|(at, _)| *at == 0 || wanted(*at));
                 lines.map(|(_, line)| format!("{line}\n")).collect()
             };
             folder(keep, same)
         };
         let (even, odd) = (part(|at| at % 2 == 0), part(|at| at % 2 == 1));
-        assert_eq!(said(&Recorded::read(&[even.path(), odd.path()]).unwrap()), [""; 0]);
+        assert_eq!(
+            said(&Recorded::read(&[even.path(), odd.path()]).unwrap()),
+            [""; 0]
+        );
         let half = said(&Recorded::read(&[even.path()]).unwrap());
         assert!(
-            half.len() == 1 && half[0].contains(" more: ") && half[0].contains("samples belong to no row"),
+            half.len() == 1
+                && half[0].contains(" more: ")
+                && half[0].contains("samples belong to no row"),
             "{half:?}"
         );
     }
@@ -404,20 +549,36 @@ mod tests {
         let folder = folder(same, |text| text.replacen(",wall,1,", ",wall,0,", 1));
         let recorded = Recorded::read(&[folder.path()]).unwrap();
         let problems = said(&recorded);
-        assert!(problems.len() == 1 && problems[0].ends_with(": frame 0 has several times: not used"), "{problems:?}");
-        assert!(recorded.measurements[0].samples.is_empty() && !recorded.measurements[1].samples.is_empty());
+        assert!(
+            problems.len() == 1 && problems[0].ends_with(": frame 0 has several times: not used"),
+            "{problems:?}"
+        );
+        assert!(
+            recorded.measurements[0].samples.is_empty()
+                && !recorded.measurements[1].samples.is_empty()
+        );
     }
 
     #[test]
     fn a_copy_is_noted_and_a_file_without_rows_is_named() {
         let (one, two) = (folder(same, same), folder(same, same));
         let recorded = Recorded::read(&[one.path(), two.path()]).unwrap();
-        assert_eq!(recorded.measurements, Recorded::read(&[one.path()]).unwrap().measurements);
-        assert!(said(&recorded).iter().all(|what| what == "this run is in another file, too: counted once"));
+        assert_eq!(
+            recorded.measurements,
+            Recorded::read(&[one.path()]).unwrap().measurements
+        );
+        assert!(
+            said(&recorded)
+                .iter()
+                .all(|what| what == "this run is in another file, too: counted once")
+        );
         assert_eq!(recorded.problems.len(), recorded.measurements.len());
 
         let heading = |text: String| text.lines().next().unwrap().to_owned();
-        for without in [folder(heading, same), folder(|text| heading(text) + "\n", same)] {
+        for without in [
+            folder(heading, same),
+            folder(|text| heading(text) + "\n", same),
+        ] {
             fs::remove_file(without.path().join("samples.csv")).unwrap();
             let error = Recorded::read(&[without.path()]).unwrap_err().to_string();
             assert!(error.ends_with("summary.csv: no rows"), "{error}");
@@ -433,6 +594,9 @@ mod tests {
         packed.write_all(b"0").unwrap();
         packed.finish().unwrap();
         let error = text_of(file.path()).unwrap_err().to_string();
-        assert!(error.contains(".gz: holds more than 128 MiB; expected "), "{error}");
+        assert!(
+            error.contains(".gz: holds more than 128 MiB; expected "),
+            "{error}"
+        );
     }
 }

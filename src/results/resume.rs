@@ -31,7 +31,9 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    BufReader::new(regular_file::open(file)?).take(MOST_HEADING).read_until(b'\n', &mut bytes)?;
+    BufReader::new(regular_file::open(file)?)
+        .take(MOST_HEADING)
+        .read_until(b'\n', &mut bytes)?;
     if !bytes.ends_with(b"\n") && format!("{heading}\n").as_bytes().starts_with(&bytes) {
         return Ok(None);
     }
@@ -40,12 +42,19 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
     if bytes.ends_with(b"\n") && found.iter().eq(heading.split(',').map(str::as_bytes)) {
         return Ok(None);
     }
-    let lacking: Vec<_> = heading.split(',').filter(|name| !found.iter().any(|h| h == name.as_bytes())).collect();
+    let lacking: Vec<_> = heading
+        .split(',')
+        .filter(|name| !found.iter().any(|h| h == name.as_bytes()))
+        .collect();
     let what = match lacking.len() {
         // More columns, or another order.
         0 => "its columns are not those of this skinbench".into(),
         1..=LISTED => format!("it has no column {}", lacking.join(", ")),
-        count => format!("it has no column {} and {} more", lacking[..LISTED].join(", "), count - LISTED),
+        count => format!(
+            "it has no column {} and {} more",
+            lacking[..LISTED].join(", "),
+            count - LISTED
+        ),
     };
     Ok(Some(what))
 }
@@ -57,10 +66,16 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
 /// # Errors
 /// A file that cannot be read or written, or that is no CSV.
 pub fn mend(folder: &Path) -> io::Result<()> {
-    let field = |row: &Row, column: &str| row.get(column.as_bytes()).copied().unwrap_or_default().to_vec();
+    let field = |row: &Row, column: &str| {
+        row.get(column.as_bytes())
+            .copied()
+            .unwrap_or_default()
+            .to_vec()
+    };
     let owner = |row: &Row| OWNER.map(|column| field(row, column));
     let is_frame = |row: &Row| {
-        field(row, "stage") == Stage::Frame.name().as_bytes() && field(row, "clock") == Clock::Wall.name().as_bytes()
+        field(row, "stage") == Stage::Frame.name().as_bytes()
+            && field(row, "clock") == Clock::Wall.name().as_bytes()
     };
     let mut whole = HashSet::new();
     cut_behind(&folder.join("summary.csv"), |row| {
@@ -70,7 +85,9 @@ pub fn mend(folder: &Path) -> io::Result<()> {
         whole.contains(&owner(row))
     })?;
     // Samples are written before the summary's rows: those without a row there are not complete.
-    cut_behind(&folder.join("samples.csv"), |row| whole.contains(&owner(row)))
+    cut_behind(&folder.join("samples.csv"), |row| {
+        whole.contains(&owner(row))
+    })
 }
 
 /// Cuts a file off behind the last of its rows that `is_whole`, and empties one whose heading is cut off. There may be no
@@ -87,7 +104,9 @@ fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result
         let at = at + usize::from(bytes[at..].starts_with(b"\n"));
         bytes[..at].ends_with(b"\n").then_some(at)
     };
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(&bytes[..]);
+    let mut reader = csv::ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(&bytes[..]);
     let headers = reader.byte_headers()?.clone();
     let mut end = behind(reader.position()).unwrap_or(0);
     let mut record = ByteRecord::new();
@@ -100,7 +119,10 @@ fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result
         }
     }
     if end < bytes.len() {
-        fs::OpenOptions::new().write(true).open(path)?.set_len(end as u64)?;
+        fs::OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .set_len(end as u64)?;
     }
     Ok(())
 }
@@ -128,13 +150,21 @@ mod tests {
         let samples = "r.1,s,cpu,,skin,wall,0,5\nr.1,s,cpu,,frame,wall,0,9\n";
         for (more, more_samples) in [
             ("", "r.1,s,gpu,,skin,wall,0,7\n"),
-            ("r.1,s,gpu,,skin,wall,7\n", "r.1,s,gpu,,skin,wall,0,7\nr.1,s,gp"),
-            ("r.1,s,gpu,,frame,thread_sum,7\n", "r.1,s,gpu,,frame,thread_sum,0,7\n"),
+            (
+                "r.1,s,gpu,,skin,wall,7\n",
+                "r.1,s,gpu,,skin,wall,0,7\nr.1,s,gp",
+            ),
+            (
+                "r.1,s,gpu,,frame,thread_sum,7\n",
+                "r.1,s,gpu,,frame,thread_sum,0,7\n",
+            ),
             ("r.1,s,gpu,,frame,wall,1", ""),
             ("r.1,s,gpu", "r.1"),
         ] {
-            let (summary, kept) =
-                mended(&format!("{SUMMARY}{whole}{more}"), &format!("{SAMPLES}{samples}{more_samples}"));
+            let (summary, kept) = mended(
+                &format!("{SUMMARY}{whole}{more}"),
+                &format!("{SAMPLES}{samples}{more_samples}"),
+            );
             assert_eq!(summary, format!("{SUMMARY}{whole}"), "{more:?}");
             assert_eq!(kept, format!("{SAMPLES}{samples}"), "{more_samples:?}");
         }
@@ -150,12 +180,26 @@ mod tests {
             "r.1,s,gpu,,frame,wall,9",
         ];
         for end in ["\n", "\r\n"] {
-            let lines = |heading: &str, rows: &[&str]| format!("{}{end}{}{end}", heading.trim_end(), rows.join(end));
+            let lines = |heading: &str, rows: &[&str]| {
+                format!("{}{end}{}{end}", heading.trim_end(), rows.join(end))
+            };
             let summary = lines(SUMMARY, &rows);
-            let samples = lines(SAMPLES, &["r.1,s,cpu,,frame,wall,0,9", "r.1,s,gpu,,of another version,wall,0,7"]);
+            let samples = lines(
+                SAMPLES,
+                &[
+                    "r.1,s,cpu,,frame,wall,0,9",
+                    "r.1,s,gpu,,of another version,wall,0,7",
+                ],
+            );
             let whole = (summary.clone(), samples.clone());
             assert_eq!(mended(&summary, &samples), whole);
-            assert_eq!(mended(&(summary + "r.1,s,new"), &(samples + "r.1,s,new,,skin,wall,0,5" + end)), whole);
+            assert_eq!(
+                mended(
+                    &(summary + "r.1,s,new"),
+                    &(samples + "r.1,s,new,,skin,wall,0,5" + end)
+                ),
+                whole
+            );
         }
     }
 

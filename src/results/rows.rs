@@ -280,21 +280,53 @@ pub struct SampleRow {
 impl SampleRow {
     /// The frame 0 without a time: what all samples of a row of `summary.csv` have in common.
     pub fn series(row: &SummaryRow) -> Self {
-        let SummaryRow { run_id, scene, backend, variant, stage, clock, .. } = row.clone();
-        Self { run_id, scene, backend, variant, stage, clock, frame: 0, ns: 0 }
+        let SummaryRow {
+            run_id,
+            scene,
+            backend,
+            variant,
+            stage,
+            clock,
+            ..
+        } = row.clone();
+        Self {
+            run_id,
+            scene,
+            backend,
+            variant,
+            stage,
+            clock,
+            frame: 0,
+            ns: 0,
+        }
     }
 
     /// Backend, stage, clock, scene and run, as messages name them.
     pub fn subject(&self) -> String {
-        let Self { run_id, scene, backend, variant, stage, clock, .. } = self;
+        let Self {
+            run_id,
+            scene,
+            backend,
+            variant,
+            stage,
+            clock,
+            ..
+        } = self;
         let backend = listed_name(backend, variant.as_deref());
-        format!("{backend} {} {} of {scene} in run {run_id}", stage.name(), clock.name())
+        format!(
+            "{backend} {} {} of {scene} in run {run_id}",
+            stage.name(),
+            clock.name()
+        )
     }
 }
 
 /// A backend's name as in `skinbench list`.
 fn listed_name(backend: &str, variant: Option<&str>) -> String {
-    variant.map_or_else(|| backend.to_owned(), |variant| format!("{backend}:{variant}"))
+    variant.map_or_else(
+        || backend.to_owned(),
+        |variant| format!("{backend}:{variant}"),
+    )
 }
 
 /// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
@@ -345,7 +377,11 @@ pub struct MeasuredScene<'a> {
 impl<'a> MeasuredScene<'a> {
     /// A scene on a machine. Its clip error is measured here.
     pub fn new(environment: &'a Environment, scene: &'a BuiltScene) -> Self {
-        Self { environment, scene, clip_error: fidelity::clip_error(scene) }
+        Self {
+            environment,
+            scene,
+            clip_error: fidelity::clip_error(scene),
+        }
     }
 
     /// The measurements of a backend: one per stage and clock, or a single one without times.
@@ -356,7 +392,10 @@ impl<'a> MeasuredScene<'a> {
         };
         match &outcome.stages[..] {
             [] => vec![measurement(None)],
-            stages => stages.iter().map(|times| measurement(Some(times))).collect(),
+            stages => stages
+                .iter()
+                .map(|times| measurement(Some(times)))
+                .collect(),
         }
     }
 }
@@ -369,7 +408,12 @@ impl Measurement {
     /// The key of the measurement.
     pub fn key(&self) -> MeasurementKey {
         let SummaryRow { stage, clock, .. } = self.row;
-        MeasurementKey { point: self.row.point(), backend: self.row.backend_and_variant(), stage, clock }
+        MeasurementKey {
+            point: self.row.point(),
+            backend: self.row.backend_and_variant(),
+            stage,
+            clock,
+        }
     }
 
     /// Returns whether it was measured and is valid.
@@ -381,14 +425,24 @@ impl Measurement {
     pub fn machine(&self) -> Machine {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let Measurement { row, .. } = self;
-        Machine { os: text(&row.os), cpu: text(&row.cpu), adapter: text(&row.adapter), driver: text(&row.driver) }
+        Machine {
+            os: text(&row.os),
+            cpu: text(&row.cpu),
+            adapter: text(&row.adapter),
+            driver: text(&row.driver),
+        }
     }
 }
 
 impl LimitsRow {
     /// Limits of the processor with some threads, just before a scene.
     pub fn new(environment: &Environment, scene: &BuiltScene, isa: Isa, host: &Host) -> Self {
-        let Host { threads, lanes, bandwidth, fma } = *host;
+        let Host {
+            threads,
+            lanes,
+            bandwidth,
+            fma,
+        } = *host;
         Self {
             run_id: environment.run_id.clone(),
             scene: scene.name.clone(),

@@ -115,7 +115,10 @@ impl Program {
     /// Its executable file cannot be found or read.
     pub fn running(version: &str, build: &Build) -> io::Result<Self> {
         let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
-        Ok(Self { sha256: digest::of_file(&std::env::current_exe()?)?, ..Self::new(version, build, &target) })
+        Ok(Self {
+            sha256: digest::of_file(&std::env::current_exe()?)?,
+            ..Self::new(version, build, &target)
+        })
     }
 
     /// A program of this version for `target`, without the digest of its file.
@@ -143,7 +146,9 @@ impl Session {
             isa: isa.name().into(),
             isa_chosen: isa != Isa::strongest(),
             adapter: adapter.map(AdapterSummary::label),
-            driver: adapter.map(|adapter| adapter.driver.clone()).filter(|text| !text.is_empty()),
+            driver: adapter
+                .map(|adapter| adapter.driver.clone())
+                .filter(|text| !text.is_empty()),
             device_clock: adapter.map(|_| environment.clock.label()),
             empty_submission_ns: empty.map(|empty| empty.as_nanos() as u64),
             hardware: Hardware::collect(),
@@ -162,7 +167,12 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     if !path.try_exists()? {
         return Ok(Vec::new());
     }
-    let wrong = |problem| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {problem}", path.display()));
+    let wrong = |problem| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{}: {problem}", path.display()),
+        )
+    };
     parse(&bytes_of(&path, MOST_ENVIRONMENT)?).map_err(wrong)
 }
 
@@ -172,11 +182,17 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
 /// Not what [`write()`] writes, or more than bounds allow.
 pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
     if bytes.len() as u64 > MOST_ENVIRONMENT {
-        return Err(format!("{} bytes; expected at most {MOST_ENVIRONMENT}", bytes.len()));
+        return Err(format!(
+            "{} bytes; expected at most {MOST_ENVIRONMENT}",
+            bytes.len()
+        ));
     }
     let texts: Vec<&RawValue> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if texts.len() > MOST_SESSIONS {
-        return Err(format!("{} sessions; expected at most {MOST_SESSIONS}", texts.len()));
+        return Err(format!(
+            "{} sessions; expected at most {MOST_SESSIONS}",
+            texts.len()
+        ));
     }
     let session = |(index, text): (usize, &&RawValue)| {
         serde_json::from_str(text.get()).map_err(|error| format!("session {index}: {error}"))

@@ -60,13 +60,21 @@ impl Axis {
             Self::Influences => take(&mut fixed.influences).into(),
             Self::Models => {
                 // Levels keep as many vertices as the shape of each model needs.
-                if fixed.options.get("lod").is_some_and(|kinds| kinds.starts_with("mesh")) {
+                if fixed
+                    .options
+                    .get("lod")
+                    .is_some_and(|kinds| kinds.starts_with("mesh"))
+                {
                     fixed.vertices = 0;
                 }
                 take(&mut fixed.models).into()
             }
             Self::ActiveTargets => {
-                let count = fixed.options.0.get_mut("active_targets").map(|count| replace(count, "N".into()));
+                let count = fixed
+                    .options
+                    .0
+                    .get_mut("active_targets")
+                    .map(|count| replace(count, "N".into()));
                 count.and_then(|count| count.parse().ok()).unwrap_or(0)
             }
         };
@@ -145,12 +153,15 @@ impl StudyEntry {
 
     /// The sum of a group's medians in nanoseconds; `None` if it has none of its stages.
     pub fn total(&self, group: StageGroup) -> Option<u64> {
-        self.stages(group).filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+        self.stages(group)
+            .filter_map(|m| m.row.median_ns)
+            .reduce(|a, b| a + b)
     }
 
     /// CPU time of our own threads per frame, in nanoseconds.
     pub fn processor(&self) -> Option<u64> {
-        let computed = |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
+        let computed =
+            |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
         self.newest().iter().find(computed)?.row.median_ns
     }
 
@@ -173,28 +184,50 @@ impl StudyEntry {
 
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
-        parts(self.newest(), quantity).iter().filter_map(|m| m.row.median_ns).reduce(|a, b| a + b)
+        parts(self.newest(), quantity)
+            .iter()
+            .filter_map(|m| m.row.median_ns)
+            .reduce(|a, b| a + b)
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
-        let runs: Vec<Vec<u64>> = self.runs.iter().map(|run| times(run, quantity)).filter(|t| !t.is_empty()).collect();
-        if runs.is_empty() { None } else { Level::of(runs.iter().map(|run| &run[..])) }
+        let runs: Vec<Vec<u64>> = self
+            .runs
+            .iter()
+            .map(|run| times(run, quantity))
+            .filter(|t| !t.is_empty())
+            .collect();
+        if runs.is_empty() {
+            None
+        } else {
+            Level::of(runs.iter().map(|run| &run[..]))
+        }
     }
 }
 
 /// Place of a backend in the registry; behind it for those of others.
 fn place(backend: &str) -> usize {
-    REGISTRY.iter().position(|entry| entry.name == backend).unwrap_or(REGISTRY.len())
+    REGISTRY
+        .iter()
+        .position(|entry| entry.name == backend)
+        .unwrap_or(REGISTRY.len())
 }
 
 fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
-    let by = |clock| run.iter().find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok());
+    let by = |clock| {
+        run.iter()
+            .find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok())
+    };
     Clock::BY_CLOSENESS.into_iter().find_map(by)
 }
 
 fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
-    Stage::ALL.iter().copied().filter(move |stage| stage.group() == group).filter_map(|stage| stage_of(run, stage))
+    Stage::ALL
+        .iter()
+        .copied()
+        .filter(move |stage| stage.group() == group)
+        .filter_map(|stage| stage_of(run, stage))
 }
 
 /// The stages whose sum is a quantity; none without all that it needs.
@@ -205,17 +238,26 @@ fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     let groups = [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin];
     let [pose, upload, skin] = groups.map(|group| stages_of(run, group).collect::<Vec<_>>());
     let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
-    if skin.is_empty() || !poses { Vec::new() } else { [pose, upload, skin].concat() }
+    if skin.is_empty() || !poses {
+        Vec::new()
+    } else {
+        [pose, upload, skin].concat()
+    }
 }
 
 /// A quantity frame by frame; for several stages only frames that all of them have.
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
     let stages = parts(run, quantity);
-    let Some((first, others)) = stages.split_first() else { return Vec::new() };
+    let Some((first, others)) = stages.split_first() else {
+        return Vec::new();
+    };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
     for stage in others {
         let of_stage: HashMap<u32, u64> = stage.samples.iter().copied().collect();
-        sums = sums.into_iter().filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?))).collect();
+        sums = sums
+            .into_iter()
+            .filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?)))
+            .collect();
     }
     sums.into_values().collect()
 }
@@ -289,7 +331,10 @@ pub struct Study {
 impl Study {
     /// Returns whether a curve's backend skins the whole crowd everywhere.
     pub fn skins_all(&self, curve: &Curve) -> bool {
-        !curve.points.iter().any(|point| self.entries[point.entry].leaves_out())
+        !curve
+            .points
+            .iter()
+            .any(|point| self.entries[point.entry].leaves_out())
     }
 
     /// Puts results in order. Of several machines the one with most rows is used, the others are listed.
@@ -297,8 +342,14 @@ impl Study {
         let mut studies = Self::of_each_machine(recorded);
         let mut study = studies.remove(0);
         for Self { machine, rows, .. } in studies {
-            let left_out = format!("{} rows of another machine left out: {machine} ({})", rows.len(), machine.os);
-            study.problems.push(format!("{left_out}; report them separately"));
+            let left_out = format!(
+                "{} rows of another machine left out: {machine} ({})",
+                rows.len(),
+                machine.os
+            );
+            study
+                .problems
+                .push(format!("{left_out}; report them separately"));
         }
         study
     }
@@ -308,12 +359,20 @@ impl Study {
     pub fn of_each_machine(recorded: Recorded) -> Vec<Self> {
         let mut by_machine: BTreeMap<Machine, Vec<Measurement>> = BTreeMap::new();
         for measurement in recorded.measurements {
-            by_machine.entry(measurement.machine()).or_default().push(measurement);
+            by_machine
+                .entry(measurement.machine())
+                .or_default()
+                .push(measurement);
         }
-        let mut studies: Vec<Self> = by_machine.into_iter().map(|(machine, rows)| Self::of(machine, rows)).collect();
+        let mut studies: Vec<Self> = by_machine
+            .into_iter()
+            .map(|(machine, rows)| Self::of(machine, rows))
+            .collect();
         studies.sort_by_key(|study| Reverse(study.rows.len()));
         studies.resize(studies.len().max(1), Self::default());
-        studies[0].problems.splice(0..0, recorded.problems.iter().map(ToString::to_string));
+        studies[0]
+            .problems
+            .splice(0..0, recorded.problems.iter().map(ToString::to_string));
         studies[0].files = recorded.files;
         studies
     }
@@ -321,15 +380,31 @@ impl Study {
     /// Puts the rows of a machine in order, and notes which points and backends there are. Rows are in the order in which
     /// backends finished, which differs from run to run, so backends are put in the registry's order.
     fn of(machine: Machine, rows: Vec<Measurement>) -> Self {
-        let mut study = Self { machine, rows, ..Self::default() };
+        let mut study = Self {
+            machine,
+            rows,
+            ..Self::default()
+        };
         study.collect();
-        let Self { entries, by_point, points, backends, .. } = &mut study;
+        let Self {
+            entries,
+            by_point,
+            points,
+            backends,
+            ..
+        } = &mut study;
         for (index, entry) in entries.iter().enumerate() {
             by_point.entry(entry.point.clone()).or_default().push(index);
         }
-        by_point.values_mut().for_each(|own| own.sort_by_key(|&index| place(&entries[index].backend)));
+        by_point
+            .values_mut()
+            .for_each(|own| own.sort_by_key(|&index| place(&entries[index].backend)));
         points.extend(by_point.keys().cloned());
-        let measured: IndexSet<&String> = entries.iter().filter(|e| e.is_ok()).map(|e| &e.backend).collect();
+        let measured: IndexSet<&String> = entries
+            .iter()
+            .filter(|e| e.is_ok())
+            .map(|e| &e.backend)
+            .collect();
         backends.extend(measured.into_iter().cloned());
         backends.sort_by_key(|backend| place(backend));
         study
@@ -344,7 +419,8 @@ impl Study {
             }
         }
         let mut foreign = 0;
-        let mut entries: IndexMap<(Point, String), IndexMap<&str, Vec<Measurement>>> = IndexMap::new();
+        let mut entries: IndexMap<(Point, String), IndexMap<&str, Vec<Measurement>>> =
+            IndexMap::new();
         for measurement in &self.rows {
             let row = &measurement.row;
             let at = row.point();
@@ -353,11 +429,19 @@ impl Study {
                 continue;
             }
             let runs = entries.entry((at, row.backend_and_variant())).or_default();
-            runs.entry(&row.run_id).or_default().push(measurement.clone());
+            runs.entry(&row.run_id)
+                .or_default()
+                .push(measurement.clone());
         }
         for ((point, backend), runs) in entries {
-            let mut entry = StudyEntry { point, backend, runs: runs.into_values().collect() };
-            entry.runs.sort_by(|a, b| (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id)));
+            let mut entry = StudyEntry {
+                point,
+                backend,
+                runs: runs.into_values().collect(),
+            };
+            entry.runs.sort_by(|a, b| {
+                (&a[0].row.utc, &a[0].row.run_id).cmp(&(&b[0].row.utc, &b[0].row.run_id))
+            });
             // An old failure says nothing about later runs that succeeded.
             if entry.is_ok() {
                 entry.runs.retain(|run| run.iter().any(Measurement::is_ok));
@@ -368,22 +452,38 @@ impl Study {
             let what = "rows of an older form of a scene (another scene hash) left out";
             self.problems.push(format!("{foreign} {what}"));
         }
-        let repeated = self.entries.iter().filter(|entry| entry.runs.len() > 1).count();
+        let repeated = self
+            .entries
+            .iter()
+            .filter(|entry| entry.runs.len() > 1)
+            .count();
         if repeated > 0 {
-            let what = "were measured by several runs: figures are the newest's, uncertainties of all";
-            self.problems.push(format!("{repeated} of {} backends at points {what}", self.entries.len()));
+            let what =
+                "were measured by several runs: figures are the newest's, uncertainties of all";
+            self.problems.push(format!(
+                "{repeated} of {} backends at points {what}",
+                self.entries.len()
+            ));
         }
     }
 
     /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
     /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
-        if self.machine.is_emulated() && passes > 0 { Quantity::Work } else { Quantity::Frame }
+        if self.machine.is_emulated() && passes > 0 {
+            Quantity::Work
+        } else {
+            Quantity::Frame
+        }
     }
 
     /// The backends at a point.
     pub fn at(&self, point: &Point) -> impl Iterator<Item = &StudyEntry> {
-        self.by_point.get(point).into_iter().flatten().map(|&index| &self.entries[index])
+        self.by_point
+            .get(point)
+            .into_iter()
+            .flatten()
+            .map(|&index| &self.entries[index])
     }
 
     /// For each scene and number of passes, the largest crowd on which most backends were measured.
@@ -410,24 +510,46 @@ impl Study {
     }
 
     fn made_sheets(&self, axis: Axis) -> Vec<Sheet> {
-        let mut groups: BTreeMap<(Point, Quantity), IndexMap<&String, Vec<CurvePoint>>> = BTreeMap::new();
+        let mut groups: BTreeMap<(Point, Quantity), IndexMap<&String, Vec<CurvePoint>>> =
+            BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             // Frames with and without drawing are not comparable.
             let quantity = self.quantity(entry.point.passes);
-            let Some(ns) = entry.time(quantity) else { continue };
+            let Some(ns) = entry.time(quantity) else {
+                continue;
+            };
             let (value, fixed) = axis.split(&entry.point);
             let curves = groups.entry((fixed, quantity)).or_default();
-            curves.entry(&entry.backend).or_default().push(CurvePoint { value, entry: index, ns });
+            curves.entry(&entry.backend).or_default().push(CurvePoint {
+                value,
+                entry: index,
+                ns,
+            });
         }
         let mut sheets = Vec::new();
         for ((fixed, quantity), mut curves) in groups {
-            curves.values_mut().for_each(|points| points.sort_unstable());
+            curves
+                .values_mut()
+                .for_each(|points| points.sort_unstable());
             let curves = curves.into_iter().filter(|(_, points)| points.len() > 1);
-            let curves: Vec<_> = curves.map(|(name, points)| Curve { backend: name.clone(), points }).collect();
-            let values = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.value));
+            let curves: Vec<_> = curves
+                .map(|(name, points)| Curve {
+                    backend: name.clone(),
+                    points,
+                })
+                .collect();
+            let values = curves
+                .iter()
+                .flat_map(|curve| curve.points.iter().map(|point| point.value));
             let values: Vec<u64> = values.collect::<BTreeSet<_>>().into_iter().collect();
             if values.len() > 1 {
-                sheets.push(Sheet { axis, fixed, quantity, values, curves });
+                sheets.push(Sheet {
+                    axis,
+                    fixed,
+                    quantity,
+                    values,
+                    curves,
+                });
             }
         }
         sheets

@@ -8,7 +8,10 @@ use tempfile::{Builder, NamedTempFile};
 ///
 /// # Errors
 /// The file cannot be written; one that was there before is as it was.
-pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     temporary(path, write)?.persist(path)?;
     Ok(())
 }
@@ -17,14 +20,23 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<
 ///
 /// # Errors
 /// The file cannot be written, or there is one already.
-pub fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     temporary(path, write)?.persist_noclobber(path)?;
     Ok(())
 }
 
 /// A complete file under a temporary name, in the folder of `path`.
-fn temporary(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+fn temporary(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let mut builder = Builder::new();
     // Temporary files are private by default; this one becomes an ordinary file.
     #[cfg(unix)]

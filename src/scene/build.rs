@@ -59,7 +59,10 @@ impl BuiltScene {
     /// The eye by which levels of detail are chosen.
     pub fn eye(&self) -> Eye {
         // Levels change the boxes of models a little, but not the view.
-        let crowd = self.levels.as_ref().map_or(&self.crowd, |levels| &levels.full);
+        let crowd = self
+            .levels
+            .as_ref()
+            .map_or(&self.crowd, |levels| &levels.full);
         self.camera.seen_from(crowd, self.resolution)
     }
 
@@ -72,7 +75,10 @@ impl BuiltScene {
             return Err("chooses levels of detail on the device; needs --lod".into());
         };
         if self.crowd.is_reduced() {
-            return Err("poses every instance; needs a run without --phase-buckets and --update-rate".into());
+            return Err(
+                "poses every instance; needs a run without --phase-buckets and --update-rate"
+                    .into(),
+            );
         }
         levels.choices()
     }
@@ -118,16 +124,30 @@ impl Scene {
         load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
     ) -> Result<BuiltScene, SceneError> {
         let settings = &self.settings;
-        settings.check().map_err(|(_, problem)| SceneError::new(self.name.clone(), problem))?;
+        settings
+            .check()
+            .map_err(|(_, problem)| SceneError::new(self.name.clone(), problem))?;
         let instances = self.instances();
-        let most_layers = self.groups.iter().map(|g| 1 + g.layers.len()).max().unwrap_or(1);
+        let most_layers = self
+            .groups
+            .iter()
+            .map(|g| 1 + g.layers.len())
+            .max()
+            .unwrap_or(1);
         // Instances are drawn first and then sorted by model.
-        let bytes = instances.saturating_mul(2 * (size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
+        let bytes = instances
+            .saturating_mul(2 * (size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
         if bytes > memory || instances > u64::from(u32::MAX) {
             let [taken, most] = [bytes, memory].map(|bytes| ByteSize(bytes).display().si());
             let expected = format!("expected at most {most} and {} instances", u32::MAX);
-            let problem = format!("{instances} instances take {taken} before a vertex is skinned; {expected}");
-            let largest = self.groups.iter().max_by_key(|group| group.count).and_then(|group| group.model_place);
+            let problem = format!(
+                "{instances} instances take {taken} before a vertex is skinned; {expected}"
+            );
+            let largest = self
+                .groups
+                .iter()
+                .max_by_key(|group| group.count)
+                .and_then(|group| group.model_place);
             return Err(match settings.instances {
                 Some(_) => SceneError::new(self.name.clone(), problem),
                 None => self.error(largest, problem),
@@ -135,8 +155,15 @@ impl Scene {
         }
         let mut hash = SceneHash::default();
         hash.number(self.seed);
-        self.resolution.iter().for_each(|pixels| hash.number(*pixels));
-        let Camera { orbit, elevation, distance, field_of_view } = self.camera;
+        self.resolution
+            .iter()
+            .for_each(|pixels| hash.number(*pixels));
+        let Camera {
+            orbit,
+            elevation,
+            distance,
+            field_of_view,
+        } = self.camera;
         hash.reals([orbit, elevation, distance, field_of_view]);
         let format = settings.format();
         hash.list(format.attributes.name().as_bytes());
@@ -150,7 +177,10 @@ impl Scene {
         let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
         let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
         let place_of = |source: &ModelSource| {
-            self.groups.iter().find(|g| g.used_models().contains(source)).and_then(|group| group.model_place)
+            self.groups
+                .iter()
+                .find(|g| g.used_models().contains(source))
+                .and_then(|group| group.model_place)
         };
         if let Some((source, problem)) = ModelSource::excess(&sources) {
             return Err(self.error(place_of(source), problem));
@@ -158,7 +188,11 @@ impl Scene {
         let loaded = load(&sources)
             .into_iter()
             .zip(&sources)
-            .map(|(model, source)| model.map(Deriving::new).map_err(|error| self.error(place_of(source), error)));
+            .map(|(model, source)| {
+                model
+                    .map(Deriving::new)
+                    .map_err(|error| self.error(place_of(source), error))
+            });
         let mut models: Vec<Deriving> = loaded.collect::<Result<_, _>>()?;
         let mut resolved: Vec<(usize, usize, ResolvedClips)> = Vec::new();
         for (place, group) in self.groups.iter().enumerate() {
@@ -169,12 +203,26 @@ impl Scene {
         }
         let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
         let clips = settings.clips.unwrap_or_default();
-        let models: Vec<_> = raw.par_iter().map(|model| clips.stored(Arc::clone(model))).collect();
-        let models: Vec<_> = models.into_iter().collect::<Result<_, _>>().map_err(|error| self.error(None, error))?;
+        let models: Vec<_> = raw
+            .par_iter()
+            .map(|model| clips.stored(Arc::clone(model)))
+            .collect();
+        let models: Vec<_> = models
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(|error| self.error(None, error))?;
         let member = |(group, index, resolved): (usize, usize, ResolvedClips)| {
             let model = Arc::clone(&models[index]);
             let stand = Stand::new(&model, self.groups[group].scale);
-            Member { group, index, stand, model, resolved, placements: Vec::new(), layers: Vec::new() }
+            Member {
+                group,
+                index,
+                stand,
+                model,
+                resolved,
+                placements: Vec::new(),
+                layers: Vec::new(),
+            }
         };
         let mut members: Vec<Member> = resolved.into_iter().map(member).collect();
         let (mut first_models, mut spacings) = (Vec::new(), Vec::new());
@@ -182,32 +230,55 @@ impl Scene {
             if own.len() > 1 {
                 hash.number(own.len() as u64);
             }
-            own.iter().for_each(|member| hash.group(group, &member.model, &member.resolved));
-            let footprint = own.iter().map(|member| member.stand.footprint).fold(0.1, f64::max);
+            own.iter()
+                .for_each(|member| hash.group(group, &member.model, &member.resolved));
+            let footprint = own
+                .iter()
+                .map(|member| member.stand.footprint)
+                .fold(0.1, f64::max);
             spacings.push(group.spacing.unwrap_or(1.25 * footprint));
             first_models.push(Arc::clone(&own[0].model));
         }
 
         let mut crowd = Crowd::with_format(format);
-        let across =
-            self.groups.iter().zip(&spacings).map(|(g, spacing)| g.layout.half_width(g.count as u32, *spacing));
+        let across = self
+            .groups
+            .iter()
+            .zip(&spacings)
+            .map(|(g, spacing)| g.layout.half_width(g.count as u32, *spacing));
         let middles = side_by_side(&across.collect::<Vec<_>>());
         for (place, own) in members.chunk_by_mut(Member::beside).enumerate() {
-            draw(own, &self.groups[place], middles[place], spacings[place], self.seed, place);
+            draw(
+                own,
+                &self.groups[place],
+                middles[place],
+                spacings[place],
+                self.seed,
+                place,
+            );
         }
         // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
         members.sort_by_key(|member| member.index);
         for showing in members.chunk_by(|a, b| a.index == b.index) {
-            let masks: Vec<_> = showing.iter().flat_map(|member| member.resolved.masks.iter().cloned()).collect();
+            let masks: Vec<_> = showing
+                .iter()
+                .flat_map(|member| member.resolved.masks.iter().cloned())
+                .collect();
             let all = showing.iter().flat_map(|member| {
-                let layers = member.layers.chunks(1 + self.groups[member.group].layers.len());
+                let layers = member
+                    .layers
+                    .chunks(1 + self.groups[member.group].layers.len());
                 member.placements.iter().copied().zip(layers)
             });
             let pushed = crowd.push_masked_group(Arc::clone(&showing[0].model), &masks, all);
             pushed.map_err(|error| self.error(None, error))?;
         }
         let crowd = self.expressed(crowd, &members)?;
-        let mixed = self.groups.iter().filter(|group| group.is_mixed()).flat_map(GroupDescription::used_models);
+        let mixed = self
+            .groups
+            .iter()
+            .filter(|group| group.is_mixed())
+            .flat_map(GroupDescription::used_models);
         let mixed_models = mixed.collect::<HashSet<_>>().len();
         let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
             None => (crowd, None, Vec::new()),
@@ -220,18 +291,36 @@ impl Scene {
                 (crowd, Some(levels), remarks)
             }
         };
-        let crowd = self.reusing_poses(crowd).map_err(|error| self.error(None, error))?;
+        let crowd = self
+            .reusing_poses(crowd)
+            .map_err(|error| self.error(None, error))?;
         hash.reuse(settings);
-        for (socket, group) in settings.sockets.iter().flat_map(|s| crowd.groups().iter().map(move |g| (s, g))) {
-            let names: Vec<&str> = group.model.skeleton().names().iter().map(String::as_str).collect();
+        for (socket, group) in settings
+            .sockets
+            .iter()
+            .flat_map(|s| crowd.groups().iter().map(move |g| (s, g)))
+        {
+            let names: Vec<&str> = group
+                .model
+                .skeleton()
+                .names()
+                .iter()
+                .map(String::as_str)
+                .collect();
             if !names.contains(&socket.as_str()) {
                 let problem = wording::unknown("joint", socket, &names);
-                return Err(self.error(None, format!("socket of {:?}: {problem}", group.model.name())));
+                return Err(self.error(
+                    None,
+                    format!("socket of {:?}: {problem}", group.model.name()),
+                ));
             }
         }
         let reads = settings.bounds || !settings.sockets.is_empty();
         let gameplay = reads.then(|| Gameplay::new(&crowd, settings.bounds, &settings.sockets));
-        let gameplay = gameplay.transpose().map_err(|error| self.error(None, error))?.map(Arc::new);
+        let gameplay = gameplay
+            .transpose()
+            .map_err(|error| self.error(None, error))?
+            .map(Arc::new);
         if let Some(count) = settings.active_targets {
             hash.list(b"active targets");
             hash.number(count);
@@ -256,13 +345,18 @@ impl Scene {
     fn expressed(&self, crowd: Crowd, members: &[Member]) -> Result<Crowd, SceneError> {
         let requested = self.settings.active_targets;
         if let Some(count) = requested.filter(|_| !crowd.has_targets()) {
-            let problem = format!("{count} active morph targets requested; no model of the scene has targets");
+            let problem = format!(
+                "{count} active morph targets requested; no model of the scene has targets"
+            );
             return Err(self.error(None, problem));
         }
         let plan = |member: &Member| {
             let own = &self.groups[member.group].expression;
             let morphs = !member.model.mesh().targets().is_empty();
-            ExpressionPlan { active: requested.filter(|_| morphs).or(own.active), ..own.clone() }
+            ExpressionPlan {
+                active: requested.filter(|_| morphs).or(own.active),
+                ..own.clone()
+            }
         };
         if members.iter().all(|member| plan(member).is_empty()) {
             return Ok(crowd);
@@ -271,13 +365,21 @@ impl Scene {
         for (index, member) in members.iter().enumerate() {
             let plan = plan(member);
             // Each model of a group has a sequence of its own.
-            let earlier = members[..index].iter().filter(|other| other.group == member.group).count();
+            let earlier = members[..index]
+                .iter()
+                .filter(|other| other.group == member.group)
+                .count();
             let stream = member.group + earlier * self.groups.len();
             let own = plan.of_instances(&member.model, self.seed, stream, member.placements.len());
             expressions.extend(own.map_err(|problem| self.error(plan.place, problem))?);
         }
-        let expressions = expressions.iter().map(|(pinned, alone)| Expression { pinned, alone: *alone });
-        crowd.with_expressions(expressions).map_err(|error| self.error(None, error))
+        let expressions = expressions.iter().map(|(pinned, alone)| Expression {
+            pinned,
+            alone: *alone,
+        });
+        crowd
+            .with_expressions(expressions)
+            .map_err(|error| self.error(None, error))
     }
 
     /// Poses that instances share or keep, and instances that are replaced.
@@ -309,25 +411,39 @@ impl Scene {
 
     /// Checks the number of models that an override asked for.
     fn check_models(&self) -> Result<(), SceneError> {
-        let Some(models) = self.settings.models else { return Ok(()) };
+        let Some(models) = self.settings.models else {
+            return Ok(());
+        };
         let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
         let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
-        match self.groups.iter().filter(of_people).map(|group| group.count).min() {
-            None => {
-                refused(format!("{models} models, but no group of people; expected a scene with one, such as city"))
-            }
-            Some(count) if u64::from(models) > count => {
-                refused(format!("{models} models for {count} instances; expected at most {count}"))
-            }
+        match self
+            .groups
+            .iter()
+            .filter(of_people)
+            .map(|group| group.count)
+            .min()
+        {
+            None => refused(format!(
+                "{models} models, but no group of people; expected a scene with one, such as city"
+            )),
+            Some(count) if u64::from(models) > count => refused(format!(
+                "{models} models for {count} instances; expected at most {count}"
+            )),
             Some(_) => Ok(()),
         }
     }
 
     /// Resolves the clips and masks of a group; derived clips are added to its model.
-    fn find(&self, group: &GroupDescription, models: &mut Deriving) -> Result<ResolvedClips, SceneError> {
+    fn find(
+        &self,
+        group: &GroupDescription,
+        models: &mut Deriving,
+    ) -> Result<ResolvedClips, SceneError> {
         let clip_error = |problem| self.error(group.clip_place, problem);
         let clips = clips(group, models).map_err(clip_error)?;
-        let own = clips.into_iter().map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
+        let own = clips
+            .into_iter()
+            .map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
         let mut resolved = ResolvedClips {
             clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
             layers: Vec::new(),
@@ -338,10 +454,15 @@ impl Scene {
                 .find(&layer.clip)
                 .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            resolved.layers.push(ResolvedLayer { clip, mask: models.masks });
+            resolved.layers.push(ResolvedLayer {
+                clip,
+                mask: models.masks,
+            });
             if let Some(mask) = &layer.mask {
                 let weights = mask.resolve(&models.model);
-                resolved.masks.push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
+                resolved
+                    .masks
+                    .push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
                 models.masks += 1;
             }
         }
@@ -349,7 +470,10 @@ impl Scene {
     }
 
     fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
-        SceneError { place, ..SceneError::new(self.file.clone(), problem.to_string()) }
+        SceneError {
+            place,
+            ..SceneError::new(self.file.clone(), problem.to_string())
+        }
     }
 }
 
@@ -397,13 +521,27 @@ fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String>
 
 /// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for
 /// each layer.
-fn draw(members: &mut [Member], group: &GroupDescription, middle: f64, spacing: f64, seed: u64, stream: usize) {
+fn draw(
+    members: &mut [Member],
+    group: &GroupDescription,
+    middle: f64,
+    spacing: f64,
+    seed: u64,
+    stream: usize,
+) {
     let count = group.count as u32;
     let member_of = shuffled(count, members.len(), seed, stream);
     let mut random = Pcg32::new(seed, stream as u64);
     let mut layer_random = layer::streams(seed, stream, group.layers.len());
     for (instance, member) in (0..count).zip(member_of) {
-        let Member { model, resolved, stand, placements, layers, .. } = &mut members[member as usize];
+        let Member {
+            model,
+            resolved,
+            stand,
+            placements,
+            layers,
+            ..
+        } = &mut members[member as usize];
         // Always three draws, so that changing one key does not affect the others' values.
         let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
@@ -414,8 +552,16 @@ fn draw(members: &mut [Member], group: &GroupDescription, middle: f64, spacing: 
         let yaw = yaw + group.layout.facing(instance, count);
         let own = layer::playing(model, clip, &group.play, phase, group.speed * pace);
         let first = layers.len();
-        layers.push(Layer { weight: group.weight as f32, ..own });
-        for ((plan, found), random) in group.layers.iter().zip(&resolved.layers).zip(&mut layer_random) {
+        layers.push(Layer {
+            weight: group.weight as f32,
+            ..own
+        });
+        for ((plan, found), random) in group
+            .layers
+            .iter()
+            .zip(&resolved.layers)
+            .zip(&mut layer_random)
+        {
             layers.push(plan.of_instance(model, found, &own, pace, random));
         }
         layer::fall_in_step(model, &mut layers[first..], group.speed * pace);
@@ -425,7 +571,9 @@ fn draw(members: &mut [Member], group: &GroupDescription, middle: f64, spacing: 
 
 /// The model of each of `count` instances: equally many of each, in a random order.
 fn shuffled(count: u32, models: usize, seed: u64, stream: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..count).map(|instance| instance % models as u32).collect();
+    let mut order: Vec<u32> = (0..count)
+        .map(|instance| instance % models as u32)
+        .collect();
     if models > 1 {
         // A stream that neither groups nor layers use.
         let mut random = Pcg32::new(seed, u64::MAX ^ stream as u64);

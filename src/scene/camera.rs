@@ -25,7 +25,11 @@ pub struct Camera {
 impl Camera {
     /// World to clip space (depth 0 near to 1 far) for a picture of `width` by `height` pixels.
     pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
-        let Framed { target, eye, radius } = self.framed(crowd, size);
+        let Framed {
+            target,
+            eye,
+            radius,
+        } = self.framed(crowd, size);
         let distance = eye.distance(target);
         let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
         self.projection(size, near, distance + radius) * look_at_mat4(eye, target, Vec3::Y)
@@ -33,7 +37,10 @@ impl Camera {
 
     /// The projection between two distances.
     fn projection(&self, size: [u32; 2], near: f32, far: f32) -> Mat4 {
-        let (angle, aspect) = ((self.field_of_view as f32).to_radians(), size[0] as f32 / size[1] as f32);
+        let (angle, aspect) = (
+            (self.field_of_view as f32).to_radians(),
+            size[0] as f32 / size[1] as f32,
+        );
         directx::perspective(angle, aspect, near, far.max(2.0 * near))
     }
 
@@ -49,8 +56,11 @@ impl Camera {
         let height = 2.0 * distance * (0.5 * angle).tan();
         let shift = height * (right * shift[0] as f32 + up * shift[1] as f32);
         let (eye, target) = (framed.eye + shift, framed.target + shift);
-        let near = (distance - framed.radius - shift.length()).max(0.02 * framed.radius).max(1e-3 * distance);
-        self.projection(size, near, distance + BEHIND * framed.radius) * look_at_mat4(eye, target, Vec3::Y)
+        let near = (distance - framed.radius - shift.length())
+            .max(0.02 * framed.radius)
+            .max(1e-3 * distance);
+        self.projection(size, near, distance + BEHIND * framed.radius)
+            * look_at_mat4(eye, target, Vec3::Y)
     }
 
     /// Position of the camera in the world for such a picture.
@@ -81,7 +91,11 @@ impl Camera {
             .fold(f32::MIN_POSITIVE, f32::max);
         let radius = corners[7].length().max(f32::MIN_POSITIVE);
         let distance = fit * self.distance as f32;
-        Framed { target, eye: target + back * distance, radius }
+        Framed {
+            target,
+            eye: target + back * distance,
+            radius,
+        }
     }
 }
 
@@ -110,5 +124,8 @@ fn world_bounds(crowd: &Crowd) -> Bounds {
             (min, max) = (min.min(middle - half), max.max(middle + half));
         }
     }
-    Bounds { min: min.as_vec3(), max: max.as_vec3() }
+    Bounds {
+        min: min.as_vec3(),
+        max: max.as_vec3(),
+    }
 }

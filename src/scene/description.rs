@@ -25,7 +25,11 @@ impl<'de> Deserialize<'de> for ClipChoice {
                 f.write_str("a clip's name or index")
             }
             fn visit_str<E: de::Error>(self, name: &str) -> Result<ClipChoice, E> {
-                Ok(if name == "*" { ClipChoice::All } else { ClipChoice::Named(name.into()) })
+                Ok(if name == "*" {
+                    ClipChoice::All
+                } else {
+                    ClipChoice::Named(name.into())
+                })
             }
             fn visit_i64<E: de::Error>(self, index: i64) -> Result<ClipChoice, E> {
                 Ok(ClipChoice::Named(index.to_string()))
@@ -106,7 +110,9 @@ pub struct Scene {
 impl Scene {
     /// Instances of all groups.
     pub fn instances(&self) -> u64 {
-        self.groups.iter().fold(0, |sum, g| sum.saturating_add(g.count))
+        self.groups
+            .iter()
+            .fold(0, |sum, g| sum.saturating_add(g.count))
     }
 
     /// Number of times that a frame draws the crowd.
@@ -124,14 +130,18 @@ impl Scene {
                 before += u128::from(group.count);
                 // Rounding the running total keeps the sum exact; every later group needs at least one instance, too.
                 let end = (before * u128::from(instances) + total / 2) / total;
-                let end = end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
+                let end =
+                    end.min(u128::from(instances).saturating_sub((groups - 1 - index) as u128));
                 group.count = end.saturating_sub(given).max(1) as u64;
                 given += u128::from(group.count);
             }
         }
         self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
-            if let Some(people) = settings.models.and_then(|count| group.models[0].people(count)) {
+            if let Some(people) = settings
+                .models
+                .and_then(|count| group.models[0].people(count))
+            {
                 group.models = people;
             }
             for model in &mut group.models {

@@ -15,11 +15,19 @@ pub struct SceneError {
 
 impl SceneError {
     pub(crate) fn new(file: impl Into<String>, problem: String) -> Self {
-        Self { file: file.into(), place: None, problem, is_unknown: false }
+        Self {
+            file: file.into(),
+            place: None,
+            problem,
+            is_unknown: false,
+        }
     }
 
     pub(super) fn at(file: &str, place: Place, problem: String) -> Self {
-        Self { place: Some(place), ..Self::new(file, problem) }
+        Self {
+            place: Some(place),
+            ..Self::new(file, problem)
+        }
     }
 }
 

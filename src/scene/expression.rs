@@ -38,14 +38,28 @@ impl ExpressionPlan {
         group: usize,
         count: usize,
     ) -> Result<Vec<(Vec<TargetWeight>, bool)>, String> {
-        let names: Vec<&str> = model.mesh().targets().list().iter().map(|target| target.name.as_str()).collect();
+        let names: Vec<&str> = model
+            .mesh()
+            .targets()
+            .list()
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect();
         let find = |(wanted, weight): &(String, f64)| {
             let target = names.iter().position(|name| name == wanted);
             let target = target.ok_or_else(|| wording::unknown("morph target", wanted, &names))?;
-            Ok(TargetWeight { target: target as u32, weight: *weight as f32 })
+            Ok(TargetWeight {
+                target: target as u32,
+                weight: *weight as f32,
+            })
         };
-        let named: Vec<TargetWeight> = self.weights.iter().map(find).collect::<Result<_, String>>()?;
-        let others = (0..names.len() as u32).filter(|target| named.iter().all(|named| named.target != *target));
+        let named: Vec<TargetWeight> = self
+            .weights
+            .iter()
+            .map(find)
+            .collect::<Result<_, String>>()?;
+        let others = (0..names.len() as u32)
+            .filter(|target| named.iter().all(|named| named.target != *target));
         let mut others: Vec<u32> = others.collect();
         let (active, have) = (self.active.unwrap_or(0) as usize, others.len());
         if active > have {
@@ -65,7 +79,10 @@ impl ExpressionPlan {
                 others.swap(place, other);
                 let part = f64::from(random.next_u32()) / 2f64.powi(32);
                 let weight = (LEAST + (1.0 - LEAST) * part) as f32;
-                pinned.push(TargetWeight { target: others[place], weight });
+                pinned.push(TargetWeight {
+                    target: others[place],
+                    weight,
+                });
             }
             (pinned, self.active.is_some())
         };

@@ -13,17 +13,29 @@ pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
 
 pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
     let named = clips.iter().position(|clip| clip.name() == wanted);
-    let numbered = || wanted.parse().ok().filter(|&index: &usize| index < clips.len());
-    named.or_else(numbered).map(|index| index as u32).ok_or_else(|| {
-        let names: Vec<_> = clips.iter().map(|clip| clip.name()).filter(|name| !name.is_empty()).collect();
-        let unknown = match names[..] {
-            [] => format!("unknown clip {wanted:?};"),
-            _ => format!("{} or", wording::unknown("clip", wanted, &names)),
-        };
-        match clips.len() {
-            0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
-            1 => format!("{unknown} index 0"),
-            count => format!("{unknown} an index, 0 to {}", count - 1),
-        }
-    })
+    let numbered = || {
+        wanted
+            .parse()
+            .ok()
+            .filter(|&index: &usize| index < clips.len())
+    };
+    named
+        .or_else(numbered)
+        .map(|index| index as u32)
+        .ok_or_else(|| {
+            let names: Vec<_> = clips
+                .iter()
+                .map(|clip| clip.name())
+                .filter(|name| !name.is_empty())
+                .collect();
+            let unknown = match names[..] {
+                [] => format!("unknown clip {wanted:?};"),
+                _ => format!("{} or", wording::unknown("clip", wanted, &names)),
+            };
+            match clips.len() {
+                0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
+                1 => format!("{unknown} index 0"),
+                count => format!("{unknown} an index, 0 to {}", count - 1),
+            }
+        })
 }

@@ -39,7 +39,11 @@ impl SceneHash {
         found.clips.iter().for_each(|clip| self.number(*clip));
         self.model(model);
         // Only if they are used, so that scenes without them keep the hashes of older results.
-        if group.weight != 1.0 || play.offset != 0.0 || play.mode != PlaybackMode::Loop || !group.layers.is_empty() {
+        if group.weight != 1.0
+            || play.offset != 0.0
+            || play.mode != PlaybackMode::Loop
+            || !group.layers.is_empty()
+        {
             self.reals([group.weight, play.offset]);
             self.number(play.mode as u8);
         }
@@ -58,14 +62,32 @@ impl SceneHash {
 
     fn layer(&mut self, layer: &LayerPlan, clip: u32) {
         self.number(clip);
-        let choices = [layer.kind as u8, layer.fade as u8, layer.play.mode as u8, layer.mask.is_some().into()];
+        let choices = [
+            layer.kind as u8,
+            layer.fade as u8,
+            layer.play.mode as u8,
+            layer.mask.is_some().into(),
+        ];
         choices.iter().for_each(|value| self.number(*value));
         let play = &layer.play;
         let speed = layer.speed.unwrap_or(f64::INFINITY);
-        self.reals([layer.weight, speed, play.phase_spread, play.offset, play.frames_per_second]);
+        self.reals([
+            layer.weight,
+            speed,
+            play.phase_spread,
+            play.offset,
+            play.frames_per_second,
+        ]);
         if let Some(times) = layer.times {
             let (every, lasts) = (times.every.unwrap_or(0.0), times.lasts.unwrap_or(0.0));
-            self.reals([every, lasts, times.start, times.stagger, times.fade_in, times.fade_out]);
+            self.reals([
+                every,
+                lasts,
+                times.start,
+                times.stagger,
+                times.fade_in,
+                times.fade_out,
+            ]);
         }
     }
 
@@ -98,7 +120,10 @@ impl SceneHash {
     }
 
     fn targets(&mut self, targets: &Targets) {
-        targets.list().iter().for_each(|target| self.list(&[[target.weight]]));
+        targets
+            .list()
+            .iter()
+            .for_each(|target| self.list(&[[target.weight]]));
         for (target, vertex, _) in targets.entries() {
             self.number(((target as u64) << 32) | vertex as u64);
         }
@@ -114,7 +139,8 @@ impl SceneHash {
             self.number(track.targets.start);
             self.number(track.targets.end);
             self.number(
-                track.interpolation.values_per_key() as u64 + 8 * u64::from(track.interpolation == Interpolation::Step),
+                track.interpolation.values_per_key() as u64
+                    + 8 * u64::from(track.interpolation == Interpolation::Step),
             );
             self.list(&track.times);
             self.list(&track.values);
@@ -150,8 +176,15 @@ impl SceneHash {
 
     /// Only if they are used, as above.
     pub(super) fn reuse(&mut self, settings: &Settings) {
-        settings.phase_buckets.iter().for_each(|buckets| self.number(*buckets));
-        settings.update_rate.iter().flatten().for_each(|metres| self.reals([*metres]));
+        settings
+            .phase_buckets
+            .iter()
+            .for_each(|buckets| self.number(*buckets));
+        settings
+            .update_rate
+            .iter()
+            .flatten()
+            .for_each(|metres| self.reals([*metres]));
         for (name, share) in [("turnover", settings.turnover), ("frozen", settings.frozen)] {
             if let Some(share) = share.filter(|share| *share > 0.0) {
                 self.list(name.as_bytes());

@@ -2,7 +2,9 @@
 
 use super::find_clip::find_among;
 use crate::asset::Place;
-use crate::crowd::{Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED};
+use crate::crowd::{
+    Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
+};
 use crate::model::{Clip, Model, NO_PARENT};
 use crate::wording;
 use rand_core::Rng;
@@ -88,7 +90,10 @@ impl MaskPlan {
         let skeleton = model.skeleton();
         let names: Vec<&str> = skeleton.names().iter().map(String::as_str).collect();
         let find = |wanted: &str| {
-            names.iter().position(|name| *name == wanted).ok_or_else(|| wording::unknown("joint", wanted, &names))
+            names
+                .iter()
+                .position(|name| *name == wanted)
+                .ok_or_else(|| wording::unknown("joint", wanted, &names))
         };
         let mut mask = vec![0.0; skeleton.len()];
         for name in &self.subtree {
@@ -126,7 +131,12 @@ pub(super) struct Deriving {
 
 impl Deriving {
     pub fn new(model: Model) -> Self {
-        Self { own: model.clips().len() as u32, model, masks: 0, derived: HashMap::new() }
+        Self {
+            own: model.clips().len() as u32,
+            model,
+            masks: 0,
+            derived: HashMap::new(),
+        }
     }
 
     /// The model's own clips; derived ones follow them.
@@ -183,10 +193,21 @@ pub(super) struct ResolvedClips {
 /// Phase at tick 0: a random fraction of the cycle, plus the offset. A clip that plays once begins at its start, or at
 /// its end if it plays backwards.
 fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
-    let duration = model.clips().get(clip as usize).map_or(0.0, |c| f64::from(c.duration()));
+    let duration = model
+        .clips()
+        .get(clip as usize)
+        .map_or(0.0, |c| f64::from(c.duration()));
     // A cycle of ping-pong goes forwards and backwards.
-    let cycle = if play.mode == PlaybackMode::PingPong { 2.0 * duration } else { duration };
-    let ahead = if cycle > 0.0 { (play.offset / cycle).rem_euclid(1.0) * 2f64.powi(32) } else { 0.0 };
+    let cycle = if play.mode == PlaybackMode::PingPong {
+        2.0 * duration
+    } else {
+        duration
+    };
+    let ahead = if cycle > 0.0 {
+        (play.offset / cycle).rem_euclid(1.0) * 2f64.powi(32)
+    } else {
+        0.0
+    };
     let ahead = ahead as u64 as u32;
     match play.mode {
         PlaybackMode::Once if speed < 0.0 => u32::MAX - ahead,
@@ -199,12 +220,17 @@ fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
 pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
     let phase = phase(model, clip, play, draw, speed);
     let layer = Layer::playing(model, clip, play.mode.playback(), phase, speed);
-    Layer { frame_rate: play.frames_per_second as f32, ..layer }
+    Layer {
+        frame_rate: play.frames_per_second as f32,
+        ..layer
+    }
 }
 
 /// One stream of random numbers per layer of a group, so that an additional layer does not affect the others.
 pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
-    (1..=layers as u64).map(|layer| Pcg32::new(seed, (layer << 32) | group as u64)).collect()
+    (1..=layers as u64)
+        .map(|layer| Pcg32::new(seed, (layer << 32) | group as u64))
+        .collect()
 }
 
 impl LayerPlan {
@@ -227,9 +253,15 @@ impl LayerPlan {
         Layer {
             kind: self.kind,
             weight: self.weight as f32,
-            mask: if self.mask.is_some() { found.mask } else { UNMASKED },
+            mask: if self.mask.is_some() {
+                found.mask
+            } else {
+                UNMASKED
+            },
             fade: self.fade,
-            schedule: self.times.map_or(Schedule::ALWAYS, |times| times.schedule(start)),
+            schedule: self
+                .times
+                .map_or(Schedule::ALWAYS, |times| times.schedule(start)),
             ..layer
         }
     }
@@ -250,10 +282,20 @@ impl Times {
             _ => (spread + period - ahead % period) % period,
         };
         let length = self.lasts.map_or(LONGEST, |lasts| ticks(lasts).max(1));
-        let length = if period == 0 { length } else { length.min(period) };
+        let length = if period == 0 {
+            length
+        } else {
+            length.min(period)
+        };
         // Rounded separately, two fades may be a tick longer than the whole.
         let fade_in = ticks(self.fade_in).min(length);
-        Schedule { period, offset, length, fade_in, fade_out: ticks(self.fade_out).min(length - fade_in) }
+        Schedule {
+            period,
+            offset,
+            length,
+            fade_in,
+            fade_out: ticks(self.fade_out).min(length - fade_in),
+        }
     }
 }
 
@@ -264,7 +306,12 @@ pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
         return;
     }
     layers[0].in_step = 1;
-    let duration = |l: &Layer| model.clips().get(l.clip as usize).map_or(0.0, |c| f64::from(c.duration()));
+    let duration = |l: &Layer| {
+        model
+            .clips()
+            .get(l.clip as usize)
+            .map_or(0.0, |c| f64::from(c.duration()))
+    };
     // A masked layer neither follows nor determines the pace.
     let leads = |l: &Layer| l.in_step != 0 && l.mask == UNMASKED && l.kind != LayerKind::Additive;
     let shared = |layers: &mut dyn Iterator<Item = &Layer>| {
@@ -274,12 +321,20 @@ pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
             match layer.kind {
                 LayerKind::Merge => {
                     total += weight;
-                    mean += if total > 0.0 { (duration(layer) - mean) * weight / total } else { 0.0 };
+                    mean += if total > 0.0 {
+                        (duration(layer) - mean) * weight / total
+                    } else {
+                        0.0
+                    };
                 }
                 _ => mean += weight * (duration(layer) - mean),
             }
         }
-        if mean > 0.0 { speed / (mean * TICKS_PER_SECOND) } else { 0.0 }
+        if mean > 0.0 {
+            speed / (mean * TICKS_PER_SECOND)
+        } else {
+            0.0
+        }
     };
     let always = |l: &Layer| l.schedule.length == 0;
     let own = shared(&mut layers.iter().filter(|l| always(l)));
@@ -288,9 +343,15 @@ pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
             if always(&layers[index]) || !leads(&layers[index]) {
                 return 0;
             }
-            let with = layers.iter().enumerate().filter(|(i, l)| *i == index || always(l)).map(|(_, l)| l);
+            let with = layers
+                .iter()
+                .enumerate()
+                .filter(|(i, l)| *i == index || always(l))
+                .map(|(_, l)| l);
             let gain = shared(&mut with.into_iter()) - own;
-            layers[index].schedule.divisible((gain * 2f64.powi(32)) as i32)
+            layers[index]
+                .schedule
+                .divisible((gain * 2f64.powi(32)) as i32)
         })
         .collect();
     let phase = layers[0].phase;

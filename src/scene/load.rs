@@ -33,24 +33,54 @@ impl SceneFile {
     pub fn find(name: &str) -> Result<Self, SceneError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             let file = format!("scenes/{name}.toml");
-            return Ok(Self { name: name.into(), file, text: (*text).into(), folder: PathBuf::new() });
+            return Ok(Self {
+                name: name.into(),
+                file,
+                text: (*text).into(),
+                folder: PathBuf::new(),
+            });
         }
         let path = Path::new(name);
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if is_scene_file(path) {
             let text = regular_file::read_text(path, MOST_BYTES);
-            let text = text.map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
+            let text =
+                text.map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            return Ok(Self { name: stem, file: name.into(), text, folder });
+            return Ok(Self {
+                name: stem,
+                file: name.into(),
+                text,
+                folder,
+            });
         }
         if Scene::is_model(name) {
-            let text = format!("[[group]]\nmodel = {}\ncount = 100\nclip = \"*\"\n", toml::Value::from(name));
-            return Ok(Self { name: stem, file: String::new(), text, folder: PathBuf::new() });
+            let text = format!(
+                "[[group]]\nmodel = {}\ncount = 100\nclip = \"*\"\n",
+                toml::Value::from(name)
+            );
+            return Ok(Self {
+                name: stem,
+                file: String::new(),
+                text,
+                folder: PathBuf::new(),
+            });
         }
         let endings = model_endings();
-        let scenes = BUILT_IN.iter().map(|(known, _)| *known).chain(BUILT_IN_MODELS).chain(["a .toml file"]);
+        let scenes = BUILT_IN
+            .iter()
+            .map(|(known, _)| *known)
+            .chain(BUILT_IN_MODELS)
+            .chain(["a .toml file"]);
         let known: Vec<_> = scenes.chain(endings.iter().map(String::as_str)).collect();
-        Err(SceneError { is_unknown: true, ..SceneError::new("", wording::unknown("scene", name, &known)) })
+        Err(SceneError {
+            is_unknown: true,
+            ..SceneError::new("", wording::unknown("scene", name, &known))
+        })
     }
 
     /// Reads it.
@@ -63,7 +93,8 @@ impl SceneFile {
 }
 
 fn is_scene_file(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
 impl Scene {
@@ -82,10 +113,20 @@ impl Scene {
     /// A name that is neither.
     pub fn with_model(mut self, name: &str) -> Result<Self, SceneError> {
         if !BUILT_IN_MODELS.contains(&name) && !is_model_file(Path::new(name)) {
-            let unknown = wording::unknown("model", name, &[&BUILT_IN_MODELS[..], &["a model file"]].concat());
-            return Err(SceneError { is_unknown: true, ..SceneError::new("", unknown) });
+            let unknown = wording::unknown(
+                "model",
+                name,
+                &[&BUILT_IN_MODELS[..], &["a model file"]].concat(),
+            );
+            return Err(SceneError {
+                is_unknown: true,
+                ..SceneError::new("", unknown)
+            });
         }
-        let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
+        let stem = Path::new(name)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy();
         self.name = format!("{}-{stem}", self.name);
         for group in &mut self.groups {
             group.models = vec![ModelSource::from_name(name)];
@@ -109,11 +150,26 @@ impl Scene {
     /// # Panics
     /// No model.
     pub fn of_models(names: &[&str]) -> Result<Self, SceneError> {
-        let mut scenes = names.iter().map(|name| Self::load(name)).collect::<Result<Vec<_>, _>>()?;
-        let stems: Vec<&str> = scenes.iter().take(MOST_NAMED).map(|scene| scene.name.as_str()).collect();
+        let mut scenes = names
+            .iter()
+            .map(|name| Self::load(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let stems: Vec<&str> = scenes
+            .iter()
+            .take(MOST_NAMED)
+            .map(|scene| scene.name.as_str())
+            .collect();
         let rest = names.len() - stems.len();
-        let name = stems.join("+") + &(if rest > 0 { format!("+{rest}") } else { String::new() });
-        let models = scenes.iter().flat_map(|scene| scene.groups[0].models.clone()).collect();
+        let name = stems.join("+")
+            + &(if rest > 0 {
+                format!("+{rest}")
+            } else {
+                String::new()
+            });
+        let models = scenes
+            .iter()
+            .flat_map(|scene| scene.groups[0].models.clone())
+            .collect();
         let mut scene = scenes.swap_remove(0);
         (scene.name, scene.groups[0].models) = (name, models);
         Ok(scene)

@@ -55,24 +55,35 @@ impl Levels {
     pub(super) fn choices(&self) -> Result<&Crowd, String> {
         let make = || -> Result<Crowd, Box<dyn Error>> {
             let instances: Vec<u32> = (0..self.full.instance_count() as u32).collect();
-            let all = self.full.groups().iter().enumerate().flat_map(|(group, own)| {
-                let own = &instances[own.instances.start as usize..own.instances.end as usize];
-                (0..LEVELS).map(move |level| (group, level, own))
-            });
+            let all = self
+                .full
+                .groups()
+                .iter()
+                .enumerate()
+                .flat_map(|(group, own)| {
+                    let own = &instances[own.instances.start as usize..own.instances.end as usize];
+                    (0..LEVELS).map(move |level| (group, level, own))
+                });
             let crowd = self.maker.crowd(&self.full, &all.collect::<Vec<_>>())?;
             Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
         };
-        self.choices.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+        self.choices
+            .get_or_init(|| make().map_err(|error| error.to_string()))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at
     /// the level that the scene shows.
     pub fn chosen(&self) -> impl Iterator<Item = u32> {
-        self.original.iter().zip(&self.pixels).map(|(&instance, &pixels)| {
-            let group = &self.full.groups()[self.full.group_of(instance)];
-            let (before, levels) = (group.instances.start, LEVELS as u32);
-            before * levels + level(pixels) as u32 * group.len() as u32 + (instance - before)
-        })
+        self.original
+            .iter()
+            .zip(&self.pixels)
+            .map(|(&instance, &pixels)| {
+                let group = &self.full.groups()[self.full.group_of(instance)];
+                let (before, levels) = (group.instances.start, LEVELS as u32);
+                before * levels + level(pixels) as u32 * group.len() as u32 + (instance - before)
+            })
     }
 }
 
@@ -116,11 +127,23 @@ pub(super) fn leveled(
     let remarks = remarks(&placed, &maker, &full, &crowd);
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
-        crowd = crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
+        crowd =
+            crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
     }
-    let pixels = original.iter().map(|&instance| sizes[instance as usize]).collect();
+    let pixels = original
+        .iter()
+        .map(|&instance| sizes[instance as usize])
+        .collect();
     let (error, choices) = (OnceLock::new(), OnceLock::new());
-    let levels = Levels { full, original, pixels, counts, error, maker, choices };
+    let levels = Levels {
+        full,
+        original,
+        pixels,
+        counts,
+        error,
+        maker,
+        choices,
+    };
     Ok((crowd, levels, remarks))
 }
 
@@ -138,26 +161,42 @@ pub(super) struct LevelMaker {
 impl LevelMaker {
     /// `models` are those of the full crowd's groups, with raw clips.
     pub fn new(models: Vec<Arc<Model>>, lod: Lod, clips: Clips) -> Self {
-        Self { made: models.iter().map(|_| Default::default()).collect(), models, lod, clips }
+        Self {
+            made: models.iter().map(|_| Default::default()).collect(),
+            models,
+            lod,
+            clips,
+        }
     }
 
     /// The crowd of some instances, each at a level. Lets backends bake the vertices of the last level if that is asked
     /// for and the instances play what can be baked.
     fn crowd(&self, full: &Crowd, placed: &[Placed]) -> Result<Crowd, Box<dyn Error>> {
-        placed.par_iter().for_each(|&(group, level, _)| drop(self.model(full, group, level)));
+        placed
+            .par_iter()
+            .for_each(|&(group, level, _)| drop(self.model(full, group, level)));
         let mut crowd = Crowd::with_format(full.format());
         for &(group, level, instances) in placed {
             let LevelModel { model, joints, .. } = self.model(full, group, level)?;
             let group = &full.groups()[group];
-            let masks = group.masks().chunks(group.model.skeleton().len()).map(|mask| match joints {
-                Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
-                None => mask.to_vec(),
-            });
+            let masks =
+                group
+                    .masks()
+                    .chunks(group.model.skeleton().len())
+                    .map(|mask| match joints {
+                        Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
+                        None => mask.to_vec(),
+                    });
             let own = instances.iter().map(|&instance| instance as usize);
             let own = own.map(|instance| (full.placements()[instance], full.layers().of(instance)));
             crowd.push_masked_group(Arc::clone(model), &masks.collect::<Vec<_>>(), own)?;
             let asked = level == LEVELS - 1 && self.lod.vertices;
-            if asked && crowd.groups().last().is_some_and(|group| bake::blends(&crowd, group)) {
+            if asked
+                && crowd
+                    .groups()
+                    .last()
+                    .is_some_and(|group| bake::blends(&crowd, group))
+            {
                 crowd.bake_last_group();
             }
         }
@@ -166,12 +205,19 @@ impl LevelMaker {
 
     /// The model of a group of the full crowd at a level.
     fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, ModelError> {
-        self.made[group][level].get_or_init(|| self.make(full, group, level)).as_ref().map_err(Clone::clone)
+        self.made[group][level]
+            .get_or_init(|| self.make(full, group, level))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     fn make(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
         let Some(reduction) = level.checked_sub(1) else {
-            return Ok(LevelModel { model: Arc::clone(&full.groups()[group].model), joints: None, whole: false });
+            return Ok(LevelModel {
+                model: Arc::clone(&full.groups()[group].model),
+                joints: None,
+                whole: false,
+            });
         };
         let model = &self.models[group];
         let mut reduced = Model::clone(model);
@@ -190,7 +236,11 @@ impl LevelMaker {
         if self.lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[reduction] {
             reduced = adapt::with_influences(reduced, INFLUENCES[reduction])?;
         }
-        Ok(LevelModel { model: self.clips.stored(Arc::new(reduced))?, joints, whole })
+        Ok(LevelModel {
+            model: self.clips.stored(Arc::new(reduced))?,
+            joints,
+            whole,
+        })
     }
 }
 
@@ -202,25 +252,41 @@ fn remarks(placed: &[Placed], maker: &LevelMaker, full: &Crowd, crowd: &Crowd) -
         [only] => Some(format!("{only} keeps {what}")),
         [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
     };
-    let of = |level: usize| placed.iter().zip(crowd.groups()).filter(move |(own, _)| own.1 == level);
+    let of = |level: usize| {
+        placed
+            .iter()
+            .zip(crowd.groups())
+            .filter(move |(own, _)| own.1 == level)
+    };
     let of_level = |level: usize| {
-        let whole = of(level).filter(|(own, _)| maker.model(full, own.0, level).is_ok_and(|made| made.whole));
+        let whole = of(level)
+            .filter(|(own, _)| maker.model(full, own.0, level).is_ok_and(|made| made.whole));
         let names: Vec<&str> = whole.map(|(_, group)| group.model.name()).collect();
-        remark(&names, format!("the whole mesh at level {level}: too few vertices inside seams and borders"))
+        remark(
+            &names,
+            format!("the whole mesh at level {level}: too few vertices inside seams and borders"),
+        )
     };
     let posed = of(LEVELS - 1).filter(|(_, group)| maker.lod.vertices && !group.baked);
     let posed: Vec<&str> = posed.map(|(_, group)| group.model.name()).collect();
     let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
     let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
-    (1..LEVELS).filter_map(of_level).chain(remark(&posed, poses)).collect()
+    (1..LEVELS)
+        .filter_map(of_level)
+        .chain(remark(&posed, poses))
+        .collect()
 }
 
 /// Size of each instance on the screen: pixels of its model's diagonal.
 pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
-    crowd.placements().iter().zip(0..).map(move |(placement, instance)| {
-        let group = &crowd.groups()[crowd.group_of(instance)];
-        eye.pixels(group.model.bounds(), placement)
-    })
+    crowd
+        .placements()
+        .iter()
+        .zip(0..)
+        .map(move |(placement, instance)| {
+            let group = &crowd.groups()[crowd.group_of(instance)];
+            eye.pixels(group.model.bounds(), placement)
+        })
 }
 
 /// The level for a size on the screen.
@@ -235,7 +301,10 @@ fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelError>
 
 #[cfg(not(feature = "resample"))]
 fn simplified(_: &Model, _: f64) -> Result<Option<Model>, ModelError> {
-    Err(ModelError::new("mesh levels", "this build lacks the feature `resample`"))
+    Err(ModelError::new(
+        "mesh levels",
+        "this build lacks the feature `resample`",
+    ))
 }
 
 #[cfg(test)]
@@ -244,7 +313,10 @@ mod tests {
 
     #[test]
     fn smaller_instances_have_less_detail() {
-        assert_eq!([f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0].map(level), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(
+            [f64::INFINITY, 200.0, 199.0, 100.0, 99.0, 40.0, 39.0, 0.0].map(level),
+            [0, 0, 1, 1, 2, 2, 3, 3]
+        );
     }
 
     /// A model whose triangles share no vertex.
@@ -254,10 +326,20 @@ mod tests {
         let mut parts = crate::asset::walker::walker(500).unwrap().into_parts();
         let primitive = &mut parts.primitives[0];
         let corners: Vec<u32> = primitive.indices[..60].to_vec();
-        *primitive = PrimitiveData { indices: (0..60).collect(), ..primitive.with_vertices(&corners) };
-        primitive.subsets = vec![Subset { material: 0, indices: 0..60 }];
+        *primitive = PrimitiveData {
+            indices: (0..60).collect(),
+            ..primitive.with_vertices(&corners)
+        };
+        primitive.subsets = vec![Subset {
+            material: 0,
+            indices: 0..60,
+        }];
         // Each corner at a place of its own.
-        primitive.positions.iter_mut().zip(0u8..).for_each(|(position, at)| position[0] += f32::from(at));
+        primitive
+            .positions
+            .iter_mut()
+            .zip(0u8..)
+            .for_each(|(position, at)| position[0] += f32::from(at));
         Model::new(parts).unwrap()
     }
 
@@ -268,14 +350,28 @@ mod tests {
         use crate::model::IDENTITY_ROWS;
         let model = Arc::new(shreds());
         let mut crowd = Crowd::new();
-        crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])]).unwrap();
-        let camera = Camera { orbit: 0.0, elevation: 0.0, distance: 1.0, field_of_view: 40.0 };
-        let lod = Lod { mesh: true, ..Lod::default() };
+        crowd
+            .push_group(Arc::clone(&model), [(IDENTITY_ROWS, [Layer::held(0, 0.0)])])
+            .unwrap();
+        let camera = Camera {
+            orbit: 0.0,
+            elevation: 0.0,
+            distance: 1.0,
+            field_of_view: 40.0,
+        };
+        let lod = Lod {
+            mesh: true,
+            ..Lod::default()
+        };
         let maker = LevelMaker::new(vec![model], lod, Clips::Raw);
         let (crowd, levels, remarks) = leveled(crowd, maker, &camera, [8, 8]).unwrap();
         assert_eq!(levels.counts, [0, 0, 0, 1]);
         assert_eq!(crowd.vertex_count(), 60);
         assert_eq!(remarks.len(), 1);
-        assert!(remarks[0].starts_with("walker keeps the whole mesh at level 3: "), "{:?}", remarks);
+        assert!(
+            remarks[0].starts_with("walker keeps the whole mesh at level 3: "),
+            "{:?}",
+            remarks
+        );
     }
 }

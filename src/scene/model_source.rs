@@ -40,18 +40,38 @@ type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
 
 macro_rules! file {
     ($name:literal) => {
-        ($name, include_bytes!(concat!("../../scenes/models/", $name)))
+        (
+            $name,
+            include_bytes!(concat!("../../scenes/models/", $name)),
+        )
     };
 }
 
 const SAMPLES: [Sample; 7] = [
     ("sprout-glb", &[file!("sprout.glb")]),
     ("sprout-m3d", &[file!("sprout.m3d")]),
-    ("sprout-ram", &[file!("sprout.ram"), file!("sprout.raa"), file!("sprout-nod.raa")]),
+    (
+        "sprout-ram",
+        &[
+            file!("sprout.ram"),
+            file!("sprout.raa"),
+            file!("sprout-nod.raa"),
+        ],
+    ),
     ("sprout-js", &[file!("sprout.js")]),
     ("sprout-frames", &[file!("sprout-frames.json")]),
-    ("sprout-ogre", &[file!("sprout.mesh.xml"), file!("sprout.skeleton.xml")]),
-    ("sprout-md5", &[file!("sprout.md5mesh"), file!("sprout.md5anim"), file!("sprout-nod.md5anim")]),
+    (
+        "sprout-ogre",
+        &[file!("sprout.mesh.xml"), file!("sprout.skeleton.xml")],
+    ),
+    (
+        "sprout-md5",
+        &[
+            file!("sprout.md5mesh"),
+            file!("sprout.md5anim"),
+            file!("sprout-nod.md5anim"),
+        ],
+    ),
 ];
 
 /// Origin of a model.
@@ -89,12 +109,20 @@ impl ModelSource {
             Some(known) => Origin::BuiltIn(known),
             None => Origin::File(folder.join(name)),
         };
-        Self { origin, vertices: None, influences: None, smooth: false }
+        Self {
+            origin,
+            vertices: None,
+            influences: None,
+            smooth: false,
+        }
     }
 
     /// This many people, if the source is one of them.
     pub(super) fn people(&self, count: u32) -> Option<Vec<Self>> {
-        let person = |number| Self { origin: Origin::Person(number), ..self.clone() };
+        let person = |number| Self {
+            origin: Origin::Person(number),
+            ..self.clone()
+        };
         self.is_person().then(|| (0..count).map(person).collect())
     }
 
@@ -113,7 +141,10 @@ impl ModelSource {
     /// As [`ModelSource::load`] for several models, in parallel; meshes people once.
     pub(crate) fn load_all(sources: &[&Self]) -> LoadedModels {
         let bases = bases(sources);
-        sources.par_iter().map(|source| source.load_with(&bases)).collect()
+        sources
+            .par_iter()
+            .map(|source| source.load_with(&bases))
+            .collect()
     }
 
     fn load_with(&self, bases: &PeopleBases) -> Result<Model, String> {
@@ -121,19 +152,29 @@ impl ModelSource {
         let walker = || walker(self.walker_vertices());
         let mut model = match &self.origin {
             Origin::BuiltIn("walker") => walker().map_err(said)?,
-            Origin::BuiltIn("walker-8") => walker().and_then(|walker| adapt::spread(walker, 8)).map_err(said)?,
-            Origin::BuiltIn("face") => face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?,
+            Origin::BuiltIn("walker-8") => walker()
+                .and_then(|walker| adapt::spread(walker, 8))
+                .map_err(said)?,
+            Origin::BuiltIn("face") => {
+                face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?
+            }
             Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
             Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
             Origin::BuiltIn(name) => sample(name)?,
             Origin::Person(number) => {
                 // Every source has its base.
                 let people = bases[&self.walker_vertices()].as_ref();
-                people.map_err(String::clone)?.person(*number).map_err(said)?
+                people
+                    .map_err(String::clone)?
+                    .person(*number)
+                    .map_err(said)?
             }
             Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
         };
-        let made = matches!(self.origin, Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_));
+        let made = matches!(
+            self.origin,
+            Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_)
+        );
         if let (Some(vertices), false) = (self.vertices, made) {
             model = with_vertices(model, vertices)?;
         }
@@ -164,7 +205,8 @@ impl ModelSource {
             cost += source.cost();
             cost > MOST_COST
         })?;
-        let problem = format!("the models up to this one cost as much as {cost} vertices of walkers");
+        let problem =
+            format!("the models up to this one cost as much as {cost} vertices of walkers");
         Some((last, format!("{problem}; expected at most {MOST_COST}")))
     }
 
@@ -181,8 +223,15 @@ type PeopleBases = HashMap<u32, Result<People, String>>;
 
 /// One mesh per number of vertices that people among the sources have.
 fn bases(sources: &[&ModelSource]) -> PeopleBases {
-    let counts: BTreeSet<u32> = sources.iter().filter(|s| s.is_person()).map(|s| s.walker_vertices()).collect();
-    counts.into_iter().map(|count| (count, People::new(count).map_err(|error| error.to_string()))).collect()
+    let counts: BTreeSet<u32> = sources
+        .iter()
+        .filter(|s| s.is_person())
+        .map(|s| s.walker_vertices())
+        .collect();
+    counts
+        .into_iter()
+        .map(|count| (count, People::new(count).map_err(|error| error.to_string())))
+        .collect()
 }
 
 #[cfg(feature = "resample")]
@@ -192,7 +241,10 @@ fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
 
 #[cfg(not(feature = "resample"))]
 fn with_vertices(model: Model, vertices: u32) -> Result<Model, String> {
-    Err(format!("{vertices} vertices for {:?}; this build lacks the feature `resample`", model.name()))
+    Err(format!(
+        "{vertices} vertices for {:?}; this build lacks the feature `resample`",
+        model.name()
+    ))
 }
 
 /// Importers read folders, so a sample is written to a temporary one.
@@ -200,23 +252,37 @@ fn sample(name: &str) -> Result<Model, String> {
     let Some((_, files)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
         return Err(format!("unknown built-in model {name:?}"));
     };
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     for (file, bytes) in *files {
         let path = folder.path().join(file);
-        fs::write(&path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        fs::write(&path, bytes)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
 /// What files of models are called in messages.
 pub(super) fn model_endings() -> Vec<String> {
-    FORMATS.iter().flat_map(|format| format.extensions).map(|ending| format!("a .{ending} file")).collect()
+    FORMATS
+        .iter()
+        .flat_map(|format| format.extensions)
+        .map(|ending| format!("a .{ending} file"))
+        .collect()
 }
 
 /// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.
 pub(super) fn is_model_file(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    FORMATS.iter().flat_map(|f| f.extensions).any(|e| name.ends_with(&format!(".{e}"))) || path.is_file()
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    FORMATS
+        .iter()
+        .flat_map(|f| f.extensions)
+        .any(|e| name.ends_with(&format!(".{e}")))
+        || path.is_file()
 }
 
 #[cfg(test)]
@@ -226,7 +292,9 @@ mod tests {
     #[test]
     fn every_built_in_model_loads() {
         for name in BUILT_IN_MODELS {
-            let model = ModelSource::from_name(name).load().unwrap_or_else(|error| panic!("{name}: {error}"));
+            let model = ModelSource::from_name(name)
+                .load()
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(!model.clips().is_empty(), "{name}");
         }
     }

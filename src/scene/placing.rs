@@ -65,7 +65,8 @@ impl Layout {
                 let columns = STREET_COLUMNS.min(count);
                 let (column, row) = (instance % columns, instance / columns);
                 // Every other column is shifted by half a step, so that neighbours do not walk abreast.
-                let along = centred(row, count.div_ceil(columns)) + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
+                let along = centred(row, count.div_ceil(columns))
+                    + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
                 spacing * DVec2::new(centred(column, columns), along)
             }
             Self::Rings => {
@@ -108,7 +109,10 @@ fn ring(instance: u32, count: u32) -> Ring {
         index += 1;
     }
     let own = holds(index).min(count - first);
-    Ring { index, angle: TAU * f64::from(instance - first) / f64::from(own) }
+    Ring {
+        index,
+        angle: TAU * f64::from(instance - first) / f64::from(own),
+    }
 }
 
 /// People abreast on a street, in both directions together.
@@ -138,21 +142,34 @@ impl Stand {
             rotation = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * rotation;
         }
         let bounds = model.bounds();
-        let (a, b) = (rotation * bounds.min.as_dvec3(), rotation * bounds.max.as_dvec3());
+        let (a, b) = (
+            rotation * bounds.min.as_dvec3(),
+            rotation * bounds.max.as_dvec3(),
+        );
         let (min, max) = (a.min(b), a.max(b));
         let size = max - min;
         let tall = size.max_element();
-        let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) { 1.8 / tall } else { 1.0 });
+        let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) {
+            1.8 / tall
+        } else {
+            1.0
+        });
         let middle = DVec3::new(0.5 * (min.x + max.x), min.y, 0.5 * (min.z + max.z));
         Self {
-            to_world: DAffine3 { matrix3: rotation * scale, translation: -middle * scale },
+            to_world: DAffine3 {
+                matrix3: rotation * scale,
+                translation: -middle * scale,
+            },
             footprint: scale * size.x.max(size.z),
         }
     }
 
     /// Model to world for an instance at a place on the ground, rotated about the vertical by `yaw` radians.
     pub fn placement(&self, place: DVec2, yaw: f64) -> Rows {
-        let stand = DAffine3 { matrix3: DMat3::from_rotation_y(yaw), translation: DVec3::new(place.x, 0.0, place.y) };
+        let stand = DAffine3 {
+            matrix3: DMat3::from_rotation_y(yaw),
+            translation: DVec3::new(place.x, 0.0, place.y),
+        };
         affine_to_rows(&(stand * self.to_world))
     }
 }
@@ -163,7 +180,13 @@ mod tests {
 
     #[test]
     fn neighbours_keep_their_distance() {
-        for layout in [Layout::Grid, Layout::Disc, Layout::Line, Layout::Street, Layout::Rings] {
+        for layout in [
+            Layout::Grid,
+            Layout::Disc,
+            Layout::Line,
+            Layout::Street,
+            Layout::Rings,
+        ] {
             let name = layout.name();
             let places: Vec<_> = (0..50).map(|i| layout.place(i, 50, 2.0)).collect();
             let half = layout.half_width(50, 2.0);
@@ -172,7 +195,10 @@ mod tests {
                 assert!(places[..i].iter().all(|b| a.distance(*b) > 1.5), "{name}");
             }
             let middle = places.iter().sum::<DVec2>() / 50.0;
-            assert!(middle.length() < 1.0, "{name} is off its middle by {middle}");
+            assert!(
+                middle.length() < 1.0,
+                "{name} is off its middle by {middle}"
+            );
         }
     }
 }

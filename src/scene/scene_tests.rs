@@ -8,7 +8,13 @@ use glam::{DVec2, DVec3, Vec3};
 const MEMORY: u64 = 1 << 30;
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
-    SceneFile { name: "test".into(), file: "test.toml".into(), text: text.into(), folder: "models".into() }.read()
+    SceneFile {
+        name: "test".into(),
+        file: "test.toml".into(),
+        text: text.into(),
+        folder: "models".into(),
+    }
+    .read()
 }
 
 fn built(text: &str) -> BuiltScene {
@@ -16,7 +22,13 @@ fn built(text: &str) -> BuiltScene {
 }
 
 fn with(settings: Settings, text: &str) -> Vec<u64> {
-    parse(text).unwrap().with(settings).groups.iter().map(|g| g.count).collect()
+    parse(text)
+        .unwrap()
+        .with(settings)
+        .groups
+        .iter()
+        .map(|g| g.count)
+        .collect()
 }
 
 #[test]
@@ -24,65 +36,171 @@ fn built_in_scenes_are_sound() {
     // Fewer vertices are built faster, if the build can change a model's number.
     let vertices = cfg!(feature = "resample").then_some(600);
     for (name, _) in BUILT_IN {
-        let few = Settings { instances: Some(5), vertices, ..Settings::default() };
+        let few = Settings {
+            instances: Some(5),
+            vertices,
+            ..Settings::default()
+        };
         let scene = Scene::load(name).unwrap();
         assert_eq!(scene.name, name);
         scene.with(few).build(MEMORY).unwrap();
     }
     let instances = |name| Scene::load(name).unwrap().instances();
-    assert_eq!(["walkers", "kernel", "crowd-10k"].map(instances), [1_000, 256, 10_000]);
+    assert_eq!(
+        ["walkers", "kernel", "crowd-10k"].map(instances),
+        [1_000, 256, 10_000]
+    );
 }
 
 #[test]
 fn wrong_scenes_name_the_place_and_what_is_accepted() {
     let group = |keys: &str| format!("[[group]]\nmodel = \"walker\"\n{keys}");
     for (text, expected) in [
-        ("sed = 1".into(), "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected instances, passes,"),
-        (group("cuont = 1"), "test.toml:3:1: unknown key \"cuont\"; did you mean \"count\"?"),
-        ("[camera]\nzoom = 1".into(), "test.toml:2:1: unknown key \"zoom\"; expected orbit,"),
-        (group("count = 0"), "test.toml:3:9: count = 0; expected 1 or more"),
-        (group("count = -3"), "test.toml:3:9: invalid value: integer `-3`, expected u64"),
-        (group("count = \"many\""), "test.toml:3:9: invalid type: string \"many\", expected u64"),
-        (group("  spacing = -0.5"), "test.toml:3:13: spacing = -0.5; expected metres, more than 0"),
-        (group("spacing = nan"), "test.toml:3:11: spacing = NaN; expected metres"),
-        (group("scale = inf"), "test.toml:3:9: scale = inf; expected metres per unit"),
-        (group("speed = nan"), "test.toml:3:9: speed = NaN; expected a finite number"),
-        (group("speed_spread = 1.1"), "speed_spread = 1.1; expected 0 to 1"),
-        (group("phase_spread = -0.1"), "phase_spread = -0.1; expected 0 to 1"),
-        (group("yaw_spread = 181"), "yaw_spread = 181; expected 0 to 180 degrees"),
-        (group("layout = \"gird\""), "test.toml:3:10: unknown value \"gird\"; did you mean \"grid\"? expected grid,"),
-        (group("clip = 1.5"), "test.toml:3:8: invalid type: floating point `1.5`, expected a clip's name or index"),
-        (group("vertices = 0"), "test.toml:3:12: vertices = 0; expected 1 or more"),
-        ("[[group]]\nmodel = \"waker\"".into(), "test.toml:2:9: unknown model \"waker\"; did you mean \"walker\"?"),
-        ("[[group]]\ncount = 1".into(), "test.toml:1:1: missing field `model`"),
-        (group("influences = 17"), "test.toml:3:14: influences = 17; expected 1 to 16"),
-        (group("frames_per_second = 60"), "test.toml:3:21: frames_per_second = 60; expected 1 to 50"),
-        ("seed = 1\n".into(), "test.toml:2:1: no [[group]]; expected at least one"),
-        (format!("passes = 65\n{}", group("")), "test.toml:1:10: passes = 65; expected 0 to 64"),
-        (format!("resolution = [0, 9]\n{}", group("")), "test.toml:1:14: resolution = [0, 9]; expected 1 to 8192"),
-        (format!("resolution = [9]\n{}", group("")), "test.toml:1:14: invalid length 1"),
-        (format!("phase_buckets = 0\n{}", group("")), "test.toml:1:17: phase_buckets = 0; expected 1 to 65536"),
-        (format!("update_rate = [9, 3]\n{}", group("")), "test.toml:1:15: update_rate = [9, 3]; expected metres"),
-        (format!("update_rate = [nan, 3]\n{}", group("")), "update_rate = [NaN, 3]; expected metres"),
+        (
+            "sed = 1".into(),
+            "test.toml:1:1: unknown key \"sed\"; did you mean \"seed\"? expected instances, passes,",
+        ),
+        (
+            group("cuont = 1"),
+            "test.toml:3:1: unknown key \"cuont\"; did you mean \"count\"?",
+        ),
+        (
+            "[camera]\nzoom = 1".into(),
+            "test.toml:2:1: unknown key \"zoom\"; expected orbit,",
+        ),
+        (
+            group("count = 0"),
+            "test.toml:3:9: count = 0; expected 1 or more",
+        ),
+        (
+            group("count = -3"),
+            "test.toml:3:9: invalid value: integer `-3`, expected u64",
+        ),
+        (
+            group("count = \"many\""),
+            "test.toml:3:9: invalid type: string \"many\", expected u64",
+        ),
+        (
+            group("  spacing = -0.5"),
+            "test.toml:3:13: spacing = -0.5; expected metres, more than 0",
+        ),
+        (
+            group("spacing = nan"),
+            "test.toml:3:11: spacing = NaN; expected metres",
+        ),
+        (
+            group("scale = inf"),
+            "test.toml:3:9: scale = inf; expected metres per unit",
+        ),
+        (
+            group("speed = nan"),
+            "test.toml:3:9: speed = NaN; expected a finite number",
+        ),
+        (
+            group("speed_spread = 1.1"),
+            "speed_spread = 1.1; expected 0 to 1",
+        ),
+        (
+            group("phase_spread = -0.1"),
+            "phase_spread = -0.1; expected 0 to 1",
+        ),
+        (
+            group("yaw_spread = 181"),
+            "yaw_spread = 181; expected 0 to 180 degrees",
+        ),
+        (
+            group("layout = \"gird\""),
+            "test.toml:3:10: unknown value \"gird\"; did you mean \"grid\"? expected grid,",
+        ),
+        (
+            group("clip = 1.5"),
+            "test.toml:3:8: invalid type: floating point `1.5`, expected a clip's name or index",
+        ),
+        (
+            group("vertices = 0"),
+            "test.toml:3:12: vertices = 0; expected 1 or more",
+        ),
+        (
+            "[[group]]\nmodel = \"waker\"".into(),
+            "test.toml:2:9: unknown model \"waker\"; did you mean \"walker\"?",
+        ),
+        (
+            "[[group]]\ncount = 1".into(),
+            "test.toml:1:1: missing field `model`",
+        ),
+        (
+            group("influences = 17"),
+            "test.toml:3:14: influences = 17; expected 1 to 16",
+        ),
+        (
+            group("frames_per_second = 60"),
+            "test.toml:3:21: frames_per_second = 60; expected 1 to 50",
+        ),
+        (
+            "seed = 1\n".into(),
+            "test.toml:2:1: no [[group]]; expected at least one",
+        ),
+        (
+            format!("passes = 65\n{}", group("")),
+            "test.toml:1:10: passes = 65; expected 0 to 64",
+        ),
+        (
+            format!("resolution = [0, 9]\n{}", group("")),
+            "test.toml:1:14: resolution = [0, 9]; expected 1 to 8192",
+        ),
+        (
+            format!("resolution = [9]\n{}", group("")),
+            "test.toml:1:14: invalid length 1",
+        ),
+        (
+            format!("phase_buckets = 0\n{}", group("")),
+            "test.toml:1:17: phase_buckets = 0; expected 1 to 65536",
+        ),
+        (
+            format!("update_rate = [9, 3]\n{}", group("")),
+            "test.toml:1:15: update_rate = [9, 3]; expected metres",
+        ),
+        (
+            format!("update_rate = [nan, 3]\n{}", group("")),
+            "update_rate = [NaN, 3]; expected metres",
+        ),
         (
             format!("phase_buckets = 4\nupdate_rate = [1, 3]\n{}", group("")),
             "test.toml:2:15: update_rate beside phase_buckets; expected one of them",
         ),
-        (format!("turnover = 1.5\n{}", group("")), "test.toml:1:12: turnover = 1.5; expected a share, 0 to 1"),
+        (
+            format!("turnover = 1.5\n{}", group("")),
+            "test.toml:1:12: turnover = 1.5; expected a share, 0 to 1",
+        ),
         (
             format!("frozen = 0.5\nlod = [\"mesh\"]\n{}", group("")),
             "test.toml:1:10: frozen beside lod, update_rate or phase_buckets; expected no more than one of them",
         ),
-        (format!("[camera]\nelevation = 90\n{}", group("")), "elevation = 90; expected -89 to 89 degrees"),
-        (format!("[camera]\ndistance = 0\n{}", group("")), "distance = 0; expected a factor of more than 0"),
-        (format!("[camera]\nfield_of_view = 180\n{}", group("")), "field_of_view = 180; expected more than 0"),
-        (format!("# é\n[camera]\norbit = \"é\" # é\n{}", group("")), "test.toml:3:9: invalid type: string"),
+        (
+            format!("[camera]\nelevation = 90\n{}", group("")),
+            "elevation = 90; expected -89 to 89 degrees",
+        ),
+        (
+            format!("[camera]\ndistance = 0\n{}", group("")),
+            "distance = 0; expected a factor of more than 0",
+        ),
+        (
+            format!("[camera]\nfield_of_view = 180\n{}", group("")),
+            "field_of_view = 180; expected more than 0",
+        ),
+        (
+            format!("# é\n[camera]\norbit = \"é\" # é\n{}", group("")),
+            "test.toml:3:9: invalid type: string",
+        ),
         ("[[group]\n".into(), "test.toml:1:"),
         ("\u{0}".into(), "test.toml:1:"),
         (String::new(), "test.toml:1:1: no [[group]]"),
     ] {
         let error = parse(&text).expect_err(&text).to_string();
-        assert!(error.contains(expected), "{text:?}\n   gave {error}\nnot {expected}");
+        assert!(
+            error.contains(expected),
+            "{text:?}\n   gave {error}\nnot {expected}"
+        );
         assert!(!error.contains('\n'), "{error:?}");
     }
 }
@@ -94,76 +212,171 @@ fn wrong_models_and_clips_name_their_place() {
         error("[[group]]\nmodel = \"walker\"\nclip = \"wlak\""),
         "test.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle, walk, run or wave or an index, 0 to 3"
     );
-    assert!(error("[[group]]\nmodel = \"walker\"\nclip = 4").starts_with("test.toml:3:8: unknown clip \"4\""));
-    assert!(error("[[group]]\nmodel = \"walker\"\nvertices = 7").starts_with("test.toml:3:12: walker: 7 vertices"));
+    assert!(
+        error("[[group]]\nmodel = \"walker\"\nclip = 4")
+            .starts_with("test.toml:3:8: unknown clip \"4\"")
+    );
+    assert!(
+        error("[[group]]\nmodel = \"walker\"\nvertices = 7")
+            .starts_with("test.toml:3:12: walker: 7 vertices")
+    );
     let missing = error("[[group]]\nmodel = \"no.glb\"");
-    assert!(missing.starts_with("test.toml:2:9: models/no.glb: "), "{missing}");
+    assert!(
+        missing.starts_with("test.toml:2:9: models/no.glb: "),
+        "{missing}"
+    );
     let unknown = Scene::load("walkrs").unwrap_err();
-    assert!(unknown.is_unknown && unknown.to_string().contains("did you mean \"walkers\"?"), "{unknown}");
+    assert!(
+        unknown.is_unknown && unknown.to_string().contains("did you mean \"walkers\"?"),
+        "{unknown}"
+    );
     assert!(!Scene::load("no.toml").unwrap_err().is_unknown);
 }
 
 /// A group that walks, with the keys of one layer over it.
 fn layered(keys: &str) -> String {
-    format!("[[group]]\nmodel = \"walker\"\nclip = \"walk\"\n[[group.layer]]\nclip = \"run\"\n{keys}")
+    format!(
+        "[[group]]\nmodel = \"walker\"\nclip = \"walk\"\n[[group.layer]]\nclip = \"run\"\n{keys}"
+    )
 }
 
 #[test]
 fn wrong_layers_name_the_place_and_what_is_accepted() {
     for (keys, expected) in [
-        ("wieght = 1", "test.toml:6:1: unknown key \"wieght\"; did you mean \"weight\"?"),
+        (
+            "wieght = 1",
+            "test.toml:6:1: unknown key \"wieght\"; did you mean \"weight\"?",
+        ),
         (
             "kind = \"over\"",
             "6:8: unknown value \"over\"; did you mean \"override\"? expected merge, override or additive",
         ),
-        ("weight = -1", "6:10: weight = -1; expected 0 to 1, as the layer does not merge"),
-        ("kind = \"merge\"\nweight = -1", "7:10: weight = -1; expected a finite number, 0 or more"),
+        (
+            "weight = -1",
+            "6:10: weight = -1; expected 0 to 1, as the layer does not merge",
+        ),
+        (
+            "kind = \"merge\"\nweight = -1",
+            "7:10: weight = -1; expected a finite number, 0 or more",
+        ),
         ("weight = 2", "6:10: weight = 2; expected 0 to 1"),
         ("speed = inf", "6:9: speed = inf; expected a finite number"),
-        ("playback = \"twice\"", "6:12: unknown value \"twice\"; expected loop, wrap, ping-pong or once"),
-        ("fade = \"slow\"", "6:8: unknown value \"slow\"; expected cross or inertial"),
-        ("fade = \"inertial\"\nkind = \"merge\"", "6:8: an inertial merge layer; expected kind override or additive"),
-        ("in_step = true\nspeed = 2", "7:9: speed of a layer in step; expected none, it is the group's"),
-        ("in_step = true\nplayback = \"once\"", "7:12: in step without a loop; expected playback loop or wrap"),
-        ("every = 3", "6:9: every without lasts; expected the seconds that the layer stays"),
-        ("every = 3\nlasts = 4", "7:9: lasts = 4 in every = 3; expected at most as much"),
-        ("lasts = 1\nfade_in = 0.7\nfade_out = 0.7", "7:11: fades of 0.7 and 0.7 s in 1 s; expected both to fit"),
+        (
+            "playback = \"twice\"",
+            "6:12: unknown value \"twice\"; expected loop, wrap, ping-pong or once",
+        ),
+        (
+            "fade = \"slow\"",
+            "6:8: unknown value \"slow\"; expected cross or inertial",
+        ),
+        (
+            "fade = \"inertial\"\nkind = \"merge\"",
+            "6:8: an inertial merge layer; expected kind override or additive",
+        ),
+        (
+            "in_step = true\nspeed = 2",
+            "7:9: speed of a layer in step; expected none, it is the group's",
+        ),
+        (
+            "in_step = true\nplayback = \"once\"",
+            "7:12: in step without a loop; expected playback loop or wrap",
+        ),
+        (
+            "every = 3",
+            "6:9: every without lasts; expected the seconds that the layer stays",
+        ),
+        (
+            "every = 3\nlasts = 4",
+            "7:9: lasts = 4 in every = 3; expected at most as much",
+        ),
+        (
+            "lasts = 1\nfade_in = 0.7\nfade_out = 0.7",
+            "7:11: fades of 0.7 and 0.7 s in 1 s; expected both to fit",
+        ),
         ("fade_out = 1", "6:12: fade_out without lasts"),
         ("lasts = 1\nstagger = 0.5", "7:11: stagger without every"),
         ("lasts = 0", "6:9: lasts = 0; expected seconds, more than 0"),
-        ("start = 1e6", "6:9: start = 1000000; expected seconds, 0 to 100000"),
-        ("mask = { joint = [] }", "6:10: unknown key \"joint\"; did you mean \"joints\"?"),
-        ("mask = { weights = { head = 1.5 } }", "6:29: head = 1.5; expected 0 to 1"),
+        (
+            "start = 1e6",
+            "6:9: start = 1000000; expected seconds, 0 to 100000",
+        ),
+        (
+            "mask = { joint = [] }",
+            "6:10: unknown key \"joint\"; did you mean \"joints\"?",
+        ),
+        (
+            "mask = { weights = { head = 1.5 } }",
+            "6:29: head = 1.5; expected 0 to 1",
+        ),
     ] {
         let error = parse(&layered(keys)).expect_err(keys).to_string();
-        assert!(error.contains(expected), "{keys:?}\n   gave {error}\nnot {expected}");
+        assert!(
+            error.contains(expected),
+            "{keys:?}\n   gave {error}\nnot {expected}"
+        );
     }
     let layers = "[[group.layer]]\nclip = 0\n".repeat(8);
-    let many = parse(&format!("[[group]]\nmodel = \"walker\"\n{layers}")).unwrap_err().to_string();
-    assert_eq!(many, "test.toml:17:1: 8 layers; expected at most 7 over the group's own clip");
-    let late = parse(&format!("{}\n[[group.layer]]\nclip = 0\nkind = \"merge\"", layered(""))).unwrap_err().to_string();
-    assert_eq!(late, "test.toml:7:1: a merge layer after another kind; expected merge layers first");
+    let many = parse(&format!("[[group]]\nmodel = \"walker\"\n{layers}"))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        many,
+        "test.toml:17:1: 8 layers; expected at most 7 over the group's own clip"
+    );
+    let late = parse(&format!(
+        "{}\n[[group.layer]]\nclip = 0\nkind = \"merge\"",
+        layered("")
+    ))
+    .unwrap_err()
+    .to_string();
+    assert_eq!(
+        late,
+        "test.toml:7:1: a merge layer after another kind; expected merge layers first"
+    );
     let inertial = "[[group.layer]]\nclip = 0\nfade = \"inertial\"\n".repeat(2);
-    let two = parse(&format!("[[group]]\nmodel = \"walker\"\n{inertial}")).unwrap_err().to_string();
-    assert_eq!(two, "test.toml:6:1: a second inertial layer; expected at most one per group");
+    let two = parse(&format!("[[group]]\nmodel = \"walker\"\n{inertial}"))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        two,
+        "test.toml:6:1: a second inertial layer; expected at most one per group"
+    );
     let none = "[[group]]\nmodel = \"walker\"\nweight = 0\n[[group.layer]]\nkind = \"merge\"\nclip = 0\nweight = 0";
     let none = parse(none).unwrap_err().to_string();
-    assert_eq!(none, "test.toml:3:10: weights of merge layers that sum to 0; expected one above 0");
-    let all = parse(&layered("").replace("\"run\"", "\"*\"")).unwrap_err().to_string();
-    assert_eq!(all, "test.toml:5:8: clip = \"*\"; expected one clip, by name or index");
+    assert_eq!(
+        none,
+        "test.toml:3:10: weights of merge layers that sum to 0; expected one above 0"
+    );
+    let all = parse(&layered("").replace("\"run\"", "\"*\""))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        all,
+        "test.toml:5:8: clip = \"*\"; expected one clip, by name or index"
+    );
 }
 
 #[test]
 fn layers_that_the_model_lacks_name_their_place() {
     let error = |text: &str| parse(text).unwrap().build(MEMORY).unwrap_err().to_string();
     let clip = error(&layered("").replace("\"run\"", "\"rum\""));
-    assert!(clip.starts_with("test.toml:5:8: unknown clip \"rum\"; did you mean \"run\"?"), "{clip}");
+    assert!(
+        clip.starts_with("test.toml:5:8: unknown clip \"rum\"; did you mean \"run\"?"),
+        "{clip}"
+    );
     let joint = error(&layered("mask = { subtree = [\"clavicle_x\"] }"));
-    assert!(joint.starts_with("test.toml:6:8: unknown joint \"clavicle_x\"; did you mean \"clavicle_"), "{joint}");
+    assert!(
+        joint.starts_with("test.toml:6:8: unknown joint \"clavicle_x\"; did you mean \"clavicle_"),
+        "{joint}"
+    );
     assert!(joint.contains("expected root, pelvis,"), "{joint}");
     for empty in ["{}", "{ joints = [] }", "{ weights = { head = 0 } }"] {
         let error = error(&layered(&format!("mask = {empty}")));
-        assert_eq!(error, "test.toml:6:8: a mask of no joint; expected names in joints, subtree or weights", "{empty}");
+        assert_eq!(
+            error,
+            "test.toml:6:8: a mask of no joint; expected names in joints, subtree or weights",
+            "{empty}"
+        );
     }
     // A clip made for another layer has no index of its own.
     let derived = layered("kind = \"additive\"\n[[group.layer]]\nclip = 4");
@@ -173,11 +386,17 @@ fn layers_that_the_model_lacks_name_their_place() {
 /// Layers in step have one phase at every tick, and fades bring the pace from one clip's to the other's.
 #[test]
 fn layers_in_step_share_their_phase_through_fades() {
-    let scene = built(&layered("in_step = true\nevery = 10\nlasts = 6\nfade_in = 1\nfade_out = 2\nstagger = 0"));
+    let scene = built(&layered(
+        "in_step = true\nevery = 10\nlasts = 6\nfade_in = 1\nfade_out = 2\nstagger = 0",
+    ));
     let layers = scene.crowd.layers().of(0);
     let [walk, run] = [1, 2].map(|clip| scene.crowd.groups()[0].model.clips()[clip].duration());
-    let turn = |index: usize, tick: u32| f64::from(crate::crowd::time(layers, index, tick) / [walk, run][index]);
-    let pace = |tick: u32| (turn(0, tick + 1) - turn(0, tick)).rem_euclid(1.0) * crate::crowd::TICKS_PER_SECOND;
+    let turn = |index: usize, tick: u32| {
+        f64::from(crate::crowd::time(layers, index, tick) / [walk, run][index])
+    };
+    let pace = |tick: u32| {
+        (turn(0, tick + 1) - turn(0, tick)).rem_euclid(1.0) * crate::crowd::TICKS_PER_SECOND
+    };
     for tick in (0..1_200).chain(216_000..216_600) {
         assert!((turn(0, tick) - turn(1, tick)).abs() < 1e-6, "tick {tick}");
         let clock = tick % 600;
@@ -186,23 +405,47 @@ fn layers_in_step_share_their_phase_through_fades() {
             360.. => 1.0 / f64::from(walk),
             _ => continue,
         };
-        assert!((pace(tick) / expected - 1.0).abs() < 1e-3, "tick {tick}: {} turns a second", pace(tick));
+        assert!(
+            (pace(tick) / expected - 1.0).abs() < 1e-3,
+            "tick {tick}: {} turns a second",
+            pace(tick)
+        );
     }
     let merged = built(&layered("kind = \"merge\"\nweight = 3\nin_step = true"));
     let step = merged.crowd.layers().of(0)[0].step;
     let duration = f64::from(walk + 3.0 * run) / 4.0;
     let turns = f64::from(step) / 2f64.powi(32) * crate::crowd::TICKS_PER_SECOND;
-    assert!((turns * duration - 1.0).abs() < 1e-6, "{turns} turns a second");
+    assert!(
+        (turns * duration - 1.0).abs() < 1e-6,
+        "{turns} turns a second"
+    );
 }
 
 #[test]
 fn masks_reach_whole_subtrees() {
-    let scene =
-        built(&layered("mask = { subtree = [\"upperarm_r\"], joints = [\"head\"], weights = { hand_r = 0.25 } }"));
+    let scene = built(&layered(
+        "mask = { subtree = [\"upperarm_r\"], joints = [\"head\"], weights = { hand_r = 0.25 } }",
+    ));
     let group = &scene.crowd.groups()[0];
     let mask = group.mask(scene.crowd.layers().of(0)[1].mask);
-    let weight = |name: &str| mask[group.model.skeleton().names().iter().position(|n| n == name).unwrap()];
-    let names = ["upperarm_r", "index_02_r", "head", "hand_r", "clavicle_r", "upperarm_l", "root"];
+    let weight = |name: &str| {
+        mask[group
+            .model
+            .skeleton()
+            .names()
+            .iter()
+            .position(|n| n == name)
+            .unwrap()]
+    };
+    let names = [
+        "upperarm_r",
+        "index_02_r",
+        "head",
+        "hand_r",
+        "clavicle_r",
+        "upperarm_l",
+        "root",
+    ];
     assert_eq!(names.map(weight), [1.0, 1.0, 1.0, 0.25, 0.0, 0.0, 0.0]);
 }
 
@@ -213,7 +456,9 @@ fn clips_are_found_by_name_before_number() {
     assert_eq!(find_clip(&model, "2"), Ok(2));
     let clips = |clip: &str| {
         let scene = built(&format!("[[group]]\nmodel = \"walker\"\ncount = 6\n{clip}"));
-        (0..6).map(|i| scene.crowd.layers().of(i)[0].clip).collect::<Vec<_>>()
+        (0..6)
+            .map(|i| scene.crowd.layers().of(i)[0].clip)
+            .collect::<Vec<_>>()
     };
     assert_eq!(clips("clip = \"*\""), [0, 1, 2, 3, 0, 1]);
     assert_eq!(clips("clip = \"rest\""), [REST; 6]);
@@ -225,7 +470,15 @@ fn clips_are_found_by_name_before_number() {
 fn overridden_instances_are_shared_out_in_proportion() {
     let text = "[[group]]\nmodel=\"walker\"\ncount=10\n[[group]]\nmodel=\"walker\"\ncount=30\n\
         [[group]]\nmodel=\"walker\"\ncount=1";
-    let counts = |instances| with(Settings { instances: Some(instances), ..Settings::default() }, text);
+    let counts = |instances| {
+        with(
+            Settings {
+                instances: Some(instances),
+                ..Settings::default()
+            },
+            text,
+        )
+    };
     assert_eq!(counts(41), [10, 30, 1]);
     assert_eq!(counts(82), [20, 60, 2]);
     assert_eq!(counts(4), [1, 2, 1]);
@@ -237,9 +490,18 @@ fn overridden_instances_are_shared_out_in_proportion() {
 fn what_does_not_fit_is_refused_with_an_estimate() {
     let scene = parse("[[group]]\nmodel = \"walker\"\ncount = 1000000000000").unwrap();
     let error = scene.build(16 << 30).unwrap_err().to_string();
-    let place = error.split(" 1000000000000 instances take ").next().unwrap();
-    assert!(place.ends_with(".toml:2:9:") && error.contains(" TB"), "{error}");
-    assert!(scene.build(u64::MAX).is_err(), "more instances than a u32 counts");
+    let place = error
+        .split(" 1000000000000 instances take ")
+        .next()
+        .unwrap();
+    assert!(
+        place.ends_with(".toml:2:9:") && error.contains(" TB"),
+        "{error}"
+    );
+    assert!(
+        scene.build(u64::MAX).is_err(),
+        "more instances than a u32 counts"
+    );
 }
 
 #[test]
@@ -309,9 +571,12 @@ fn one_seed_gives_one_crowd() {
 
 #[test]
 fn models_stand_upright_whatever_their_axes() {
-    for (up, handedness) in
-        [(0, Handedness::Right), (1, Handedness::Right), (2, Handedness::Right), (2, Handedness::Left)]
-    {
+    for (up, handedness) in [
+        (0, Handedness::Right),
+        (1, Handedness::Right),
+        (2, Handedness::Right),
+        (2, Handedness::Left),
+    ] {
         // Its longest extent is along its own Y, so set axes with another one up.
         let mut parts = extremes::chain_64().unwrap().into_parts();
         parts.axes = Axes { handedness, up };
@@ -323,10 +588,23 @@ fn models_stand_upright_whatever_their_axes() {
         let mut bottom = top;
         top[usize::from(up)] = bounds.max[usize::from(up)].into();
         bottom[usize::from(up)] = bounds.min[usize::from(up)].into();
-        assert!(placement.transform_point3(bottom).abs_diff_eq(DVec3::new(3.0, 0.0, 4.0), 1e-4), "{up} {handedness:?}");
+        assert!(
+            placement
+                .transform_point3(bottom)
+                .abs_diff_eq(DVec3::new(3.0, 0.0, 4.0), 1e-4),
+            "{up} {handedness:?}"
+        );
         let height = 2.0 * (top - bottom).length();
-        assert!(placement.transform_point3(top).abs_diff_eq(DVec3::new(3.0, height, 4.0), 1e-4), "{up} {handedness:?}");
-        assert_eq!(placement.matrix3.determinant() < 0.0, handedness == Handedness::Left);
+        assert!(
+            placement
+                .transform_point3(top)
+                .abs_diff_eq(DVec3::new(3.0, height, 4.0), 1e-4),
+            "{up} {handedness:?}"
+        );
+        assert_eq!(
+            placement.matrix3.determinant() < 0.0,
+            handedness == Handedness::Left
+        );
     }
 }
 
@@ -338,15 +616,28 @@ fn the_camera_sees_everybody() {
     );
     let seen = scene.view_projection();
     let mut widest: f32 = 0.0;
-    for (placement, corner) in scene.crowd.placements().iter().flat_map(|p| [0, 1].map(|c| (p, c))) {
+    for (placement, corner) in scene
+        .crowd
+        .placements()
+        .iter()
+        .flat_map(|p| [0, 1].map(|c| (p, c)))
+    {
         let bounds = scene.crowd.groups()[0].model.bounds();
         let corner = if corner == 0 { bounds.min } else { bounds.max };
-        let world: Vec3 = rows_to_affine(placement).transform_point3(corner.as_dvec3()).as_vec3();
+        let world: Vec3 = rows_to_affine(placement)
+            .transform_point3(corner.as_dvec3())
+            .as_vec3();
         let clip = seen.project_point3(world);
-        assert!(clip.x.abs() <= 1.0 && clip.y.abs() <= 1.0 && (0.0..=1.0).contains(&clip.z), "{clip}");
+        assert!(
+            clip.x.abs() <= 1.0 && clip.y.abs() <= 1.0 && (0.0..=1.0).contains(&clip.z),
+            "{clip}"
+        );
         widest = widest.max(clip.x.abs()).max(clip.y.abs());
     }
-    assert!(widest > 0.6, "the crowd fills the picture, not {widest} of it");
+    assert!(
+        widest > 0.6,
+        "the crowd fills the picture, not {widest} of it"
+    );
 }
 
 /// docs/scenes.md lists the keys that the parser accepts, level by level, and no others.
@@ -357,17 +648,35 @@ fn the_reference_page_has_every_key() {
         ("## Top level", "bogus = 1".to_owned()),
         ("## `[camera]`", "[camera]\nbogus = 1".to_owned()),
         ("## `[[group]]`", "[[group]]\nbogus = 1".to_owned()),
-        ("## `[[group.layer]]`", "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nbogus = 1".to_owned()),
-        ("## `mask`", "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nclip = 0\nmask = { bogus = 1 }".to_owned()),
+        (
+            "## `[[group.layer]]`",
+            "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nbogus = 1".to_owned(),
+        ),
+        (
+            "## `mask`",
+            "[[group]]\nmodel = \"walker\"\n[[group.layer]]\nclip = 0\nmask = { bogus = 1 }"
+                .to_owned(),
+        ),
     ];
     for (heading, text) in levels {
-        let section = page.split(heading).nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+        let section = page
+            .split(heading)
+            .nth(1)
+            .and_then(|rest| rest.split("\n## ").next())
+            .unwrap();
         // The first cell of a row names one key, or several with the same meaning.
-        let cells = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" |"));
-        let mut documented: Vec<&str> = cells.flat_map(|(keys, _)| keys.trim_end_matches('`').split("`, `")).collect();
+        let cells = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split_once(" |"));
+        let mut documented: Vec<&str> = cells
+            .flat_map(|(keys, _)| keys.trim_end_matches('`').split("`, `"))
+            .collect();
         let message = parse(&text).unwrap_err().to_string();
         let (_, accepted) = message.rsplit_once("expected ").unwrap();
-        let mut accepted: Vec<&str> = accepted.split([',', ' ']).filter(|word| !["", "or"].contains(word)).collect();
+        let mut accepted: Vec<&str> = accepted
+            .split([',', ' '])
+            .filter(|word| !["", "or"].contains(word))
+            .collect();
         documented.sort_unstable();
         accepted.sort_unstable();
         assert_eq!(documented, accepted, "{heading}");
@@ -396,11 +705,22 @@ fn damaged_scenes_are_refused_or_read() {
             bytes[at] ^= 1 << (random.next_u32() % 8);
             try_one(&String::from_utf8_lossy(&bytes));
         }
-        for wrong in
-            ["nan", "inf", "-1", "1e400", "99999999999999999999", "[]", "{}", "\"\"", "18446744073709551615", "true"]
-        {
+        for wrong in [
+            "nan",
+            "inf",
+            "-1",
+            "1e400",
+            "99999999999999999999",
+            "[]",
+            "{}",
+            "\"\"",
+            "18446744073709551615",
+            "true",
+        ] {
             for (index, _) in text.match_indices(" = ") {
-                let end = text[index..].find('\n').map_or(text.len(), |length| index + length);
+                let end = text[index..]
+                    .find('\n')
+                    .map_or(text.len(), |length| index + length);
                 try_one(&format!("{} = {wrong}{}", &text[..index], &text[end..]));
             }
         }

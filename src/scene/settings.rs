@@ -28,7 +28,9 @@ impl Clips {
     pub(super) fn stored(self, model: Arc<Model>) -> Result<Arc<Model>, ModelError> {
         match self {
             Self::Raw => Ok(model),
-            Self::Compact => compaction::compacted(Arc::unwrap_or_clone(model), compaction::ERROR).map(Arc::new),
+            Self::Compact => {
+                compaction::compacted(Arc::unwrap_or_clone(model), compaction::ERROR).map(Arc::new)
+            }
         }
     }
 }
@@ -79,8 +81,14 @@ impl Lod {
 
     /// The names of its kinds, separated by `+`; empty if there is none.
     pub fn name(self) -> String {
-        let kinds = [self.mesh, self.joints, self.influences, self.vertices].into_iter().zip(Self::KINDS);
-        kinds.filter(|(on, _)| *on).map(|(_, name)| name).collect::<Vec<_>>().join("+")
+        let kinds = [self.mesh, self.joints, self.influences, self.vertices]
+            .into_iter()
+            .zip(Self::KINDS);
+        kinds
+            .filter(|(on, _)| *on)
+            .map(|(_, name)| name)
+            .collect::<Vec<_>>()
+            .join("+")
     }
 
     /// Returns whether no kind is dropped.
@@ -94,12 +102,20 @@ impl FromStr for Lod {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names: Vec<&str> = text.split(',').filter(|_| !["", "none"].contains(&text)).collect();
+        let names: Vec<&str> = text
+            .split(',')
+            .filter(|_| !["", "none"].contains(&text))
+            .collect();
         if let Some(name) = names.iter().find(|name| !Self::KINDS.contains(name)) {
             return Err(wording::unknown("kind of level", name, &Self::KINDS));
         }
         let [mesh, joints, influences, vertices] = Self::KINDS.map(|kind| names.contains(&kind));
-        Ok(Self { mesh, joints, influences, vertices })
+        Ok(Self {
+            mesh,
+            joints,
+            influences,
+            vertices,
+        })
     }
 }
 
@@ -113,7 +129,11 @@ impl TryFrom<Vec<String>> for Lod {
 
 impl From<Lod> for Vec<String> {
     fn from(lod: Lod) -> Self {
-        let name = if lod.is_none() { "none".into() } else { lod.name() };
+        let name = if lod.is_none() {
+            "none".into()
+        } else {
+            lod.name()
+        };
         name.split('+').map(String::from).collect()
     }
 }
@@ -154,11 +174,17 @@ pub struct Settings {
     pub normals: Option<Normals>,
     /// Storage of clips: keys as they are (raw), or frames of small numbers within 1e-4 of the skeleton's size
     /// (compact); default: raw
-    #[cfg_attr(feature = "cli", arg(long, value_name = "raw|compact", hide_possible_values = true))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "raw|compact", hide_possible_values = true)
+    )]
     pub clips: Option<Clips>,
     /// Interpolation between linear keys: straight lines as in the file (authored), or curves (smooth); default:
     /// authored
-    #[cfg_attr(feature = "cli", arg(long, value_name = "authored|smooth", hide_possible_values = true))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "authored|smooth", hide_possible_values = true)
+    )]
     pub interpolation: Option<Interpolation>,
     /// Share poses: round phases to N values per cycle; instances that play the same clips at the same rounded phase
     /// show one pose
@@ -180,7 +206,10 @@ pub struct Settings {
     pub distance: Option<f64>,
     /// Storage of skinned vertices: plain floats, 16 bits per number, or floats in a ring of buffers that chunks of the
     /// crowd share (nothing is drawn); default: f32
-    #[cfg_attr(feature = "cli", arg(long, value_name = "f32|packed|ring", hide_possible_values = true))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "f32|packed|ring", hide_possible_values = true)
+    )]
     pub output: Option<Output>,
     /// Keep the last frame's vertices too, and draw motion vectors from both
     #[cfg_attr(feature = "cli", arg(long))]
@@ -191,7 +220,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Not::not")]
     pub bounds: bool,
     /// Read the poses of these joints of each instance in every frame, as gameplay does
-    #[cfg_attr(feature = "cli", arg(long, value_name = "JOINT,...", value_delimiter = ','))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "JOINT,...", value_delimiter = ',')
+    )]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sockets: Vec<String>,
 }
@@ -210,14 +242,21 @@ impl Settings {
         if changes.phase_buckets.is_some() || changes.update_rate.is_some() {
             (self.phase_buckets, self.update_rate) = (None, None);
         }
-        let new = changes.sockets.iter().filter(|name| !self.sockets.contains(name));
+        let new = changes
+            .sockets
+            .iter()
+            .filter(|name| !self.sockets.contains(name));
         let sockets = self.sockets.iter().chain(new).cloned().collect();
         // TOML has no whole numbers of 64 bits; everything else is read as it is written.
         let own = self.instances.take();
         let instances = changes.instances.take().or(own);
         let mut chosen = self.chosen();
         chosen.extend(changes.chosen());
-        Self { instances, sockets, ..chosen.try_into().unwrap_or_default() }
+        Self {
+            instances,
+            sockets,
+            ..chosen.try_into().unwrap_or_default()
+        }
     }
 
     /// Checks the values that were chosen.
@@ -225,31 +264,57 @@ impl Settings {
     /// # Errors
     /// The name of a setting, and what is wrong with its value.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
-        let whole = |name, value: Option<u32>, least, most: Option<u32>| (name, value.map(u64::from), least, most);
+        let whole = |name, value: Option<u32>, least, most: Option<u32>| {
+            (name, value.map(u64::from), least, most)
+        };
         for (name, value, least, most) in [
             ("instances", self.instances, 1, None),
             whole("passes", self.passes, 0, Some(Self::MOST_PASSES)),
             whole("vertices", self.vertices, 1, None),
-            whole("influences", self.influences, 1, Some(MAX_INFLUENCES as u32)),
+            whole(
+                "influences",
+                self.influences,
+                1,
+                Some(MAX_INFLUENCES as u32),
+            ),
             whole("models", self.models, 1, Some(Self::MOST_MODELS)),
-            whole("phase_buckets", self.phase_buckets, 1, Some(Self::MOST_BUCKETS)),
+            whole(
+                "phase_buckets",
+                self.phase_buckets,
+                1,
+                Some(Self::MOST_BUCKETS),
+            ),
         ] {
             let value = value.unwrap_or(least);
             if value < least || most.is_some_and(|most| value > most.into()) {
-                let range = most.map_or(format!("{least} or more"), |most| format!("{least} to {most}"));
+                let range = most.map_or(format!("{least} or more"), |most| {
+                    format!("{least} to {most}")
+                });
                 return Err((name, format!("{name} = {value}; expected {range}")));
             }
         }
-        if let Some(distance) = self.distance.filter(|distance| !(*distance > 0.0 && distance.is_finite())) {
-            return Err(("distance", format!("distance = {distance}; expected a factor of more than 0")));
+        if let Some(distance) = self
+            .distance
+            .filter(|distance| !(*distance > 0.0 && distance.is_finite()))
+        {
+            return Err((
+                "distance",
+                format!("distance = {distance}; expected a factor of more than 0"),
+            ));
         }
         let [near, far] = self.update_rate.unwrap_or_default();
         if !(near >= 0.0 && near <= far && far.is_finite()) {
             let expected = "metres, 0 or more, the second no less than the first";
-            return Err(("update_rate", format!("update_rate = [{near}, {far}]; expected {expected}")));
+            return Err((
+                "update_rate",
+                format!("update_rate = [{near}, {far}]; expected {expected}"),
+            ));
         }
         if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            return Err(("update_rate", "update_rate beside phase_buckets; expected one of them".into()));
+            return Err((
+                "update_rate",
+                "update_rate beside phase_buckets; expected one of them".into(),
+            ));
         }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
@@ -259,11 +324,17 @@ impl Settings {
             let lod = self.lod.is_some_and(|lod| !lod.is_none());
             if value > 0.0 && (lod || self.update_rate.is_some() || self.phase_buckets.is_some()) {
                 let others = "lod, update_rate or phase_buckets";
-                return Err((name, format!("{name} beside {others}; expected no more than one of them")));
+                return Err((
+                    name,
+                    format!("{name} beside {others}; expected no more than one of them"),
+                ));
             }
         }
         match self.output == Some(Output::Ring) && self.motion {
-            true => Err(("motion", "--motion draws what --output ring does not keep; expected one of them".into())),
+            true => Err((
+                "motion",
+                "--motion draws what --output ring does not keep; expected one of them".into(),
+            )),
             false => Ok(()),
         }
     }
@@ -279,7 +350,11 @@ impl Settings {
         VertexFormat {
             attributes: self.attributes.unwrap_or_default(),
             normals: self.normals.unwrap_or_default(),
-            encoding: if self.output == Some(Output::Packed) { Encoding::Packed } else { Encoding::F32 },
+            encoding: if self.output == Some(Output::Packed) {
+                Encoding::Packed
+            } else {
+                Encoding::F32
+            },
         }
     }
 
@@ -314,14 +389,22 @@ fn whole<T: FromStr>(text: &str) -> Result<T, &'static str> {
 #[cfg(feature = "cli")]
 fn distances(text: &str) -> Result<[f64; 2], &'static str> {
     let metres: Option<Vec<f64>> = text.split(',').map(|metres| metres.parse().ok()).collect();
-    metres.and_then(|metres| metres.try_into().ok()).ok_or("expected two distances in metres, such as 20,40")
+    metres
+        .and_then(|metres| metres.try_into().ok())
+        .ok_or("expected two distances in metres, such as 20,40")
 }
 
 /// Parses a share: a number from 0 to 1, or a percentage.
 #[cfg(feature = "cli")]
 fn share(text: &str) -> Result<f64, &'static str> {
-    let (number, of) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
-    let share = number.parse().ok().map(|number: f64| number / of).filter(|share| (0.0..=1.0).contains(share));
+    let (number, of) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |number| (number, 100.0));
+    let share = number
+        .parse()
+        .ok()
+        .map(|number: f64| number / of)
+        .filter(|share| (0.0..=1.0).contains(share));
     share.ok_or("expected a share, such as 5% or 0.05")
 }
 
@@ -342,7 +425,10 @@ mod tests {
     #[test]
     fn kinds_are_read_and_named() {
         let lod: Lod = "influences,mesh".parse().unwrap();
-        assert_eq!((lod.name().as_str(), lod.joints), ("mesh+influences", false));
+        assert_eq!(
+            (lod.name().as_str(), lod.joints),
+            ("mesh+influences", false)
+        );
         assert!("none".parse::<Lod>().unwrap().is_none());
         let error = "mesh,joint".parse::<Lod>().unwrap_err();
         assert_eq!(

@@ -1,7 +1,9 @@
 //! The bind pose of a crowd: the pose in which the meshes were bound to their joints. It may differ from the rest pose.
 
 use crate::crowd::{Crowd, CrowdError, Layer};
-use crate::model::{Channel, Clip, Interpolation, Keys, Model, ModelError, NO_PARENT, RotationBlend, rows_to_affine};
+use crate::model::{
+    Channel, Clip, Interpolation, Keys, Model, ModelError, NO_PARENT, RotationBlend, rows_to_affine,
+};
 use glam::DAffine3;
 use std::sync::Arc;
 
@@ -13,10 +15,17 @@ pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
     let mut bound = Crowd::with_format(crowd.format());
     for group in crowd.groups() {
         let mut model = (*group.model).clone();
-        let clip = bind_clip(&model).and_then(|clip| model.add_clip(clip)).map_err(|error| error.to_string())?;
-        let placements = group.instances.clone().map(|instance| crowd.placements()[instance as usize]);
+        let clip = bind_clip(&model)
+            .and_then(|clip| model.add_clip(clip))
+            .map_err(|error| error.to_string())?;
+        let placements = group
+            .instances
+            .clone()
+            .map(|instance| crowd.placements()[instance as usize]);
         let instances = placements.map(|placement| (placement, Layer::held(clip, 0.0)));
-        bound.push_group(Arc::new(model), instances).map_err(|error: CrowdError| error.to_string())?;
+        bound
+            .push_group(Arc::new(model), instances)
+            .map_err(|error: CrowdError| error.to_string())?;
     }
     Ok(bound)
 }
@@ -26,7 +35,12 @@ pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
 fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     let skeleton = model.skeleton();
     let mut bound: Vec<Option<DAffine3>> = vec![None; skeleton.len()];
-    for (&joint, inverse) in model.palette_joints().iter().zip(model.inverse_binds()).rev() {
+    for (&joint, inverse) in model
+        .palette_joints()
+        .iter()
+        .zip(model.inverse_binds())
+        .rev()
+    {
         let pose = rows_to_affine(inverse).inverse();
         if pose.is_finite() {
             bound[usize::from(joint)] = Some(pose);
@@ -36,9 +50,17 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     let mut pose: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
     let mut keys = Vec::new();
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let parent_at =
-            |pose: &[DAffine3]| if parent == NO_PARENT { DAffine3::IDENTITY } else { pose[usize::from(parent)] };
-        let fixed = skeleton.matrices().iter().any(|(fixed, _)| usize::from(*fixed) == joint);
+        let parent_at = |pose: &[DAffine3]| {
+            if parent == NO_PARENT {
+                DAffine3::IDENTITY
+            } else {
+                pose[usize::from(parent)]
+            }
+        };
+        let fixed = skeleton
+            .matrices()
+            .iter()
+            .any(|(fixed, _)| usize::from(*fixed) == joint);
         let Some(bound) = bound[joint].filter(|_| !fixed) else {
             pose.push(parent_at(&pose) * parent_at(&rest).inverse() * rest[joint]);
             continue;
@@ -48,7 +70,10 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
         let (scale, rotation, translation) = local.to_scale_rotation_translation();
         let values = [
             (Channel::Rotation, rotation.as_quat().to_array().to_vec()),
-            (Channel::Translation, translation.as_vec3().to_array().to_vec()),
+            (
+                Channel::Translation,
+                translation.as_vec3().to_array().to_vec(),
+            ),
             (Channel::Scale, scale.as_vec3().to_array().to_vec()),
         ];
         keys.extend(values.map(|(channel, values)| Keys {
@@ -66,7 +91,8 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
 mod tests {
     use super::*;
     use crate::model::{
-        Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData, Transform,
+        Axes, Influences, Joint, JointTransform, ModelParts, PrimitiveData, Skeleton, SkinData,
+        Transform,
     };
     use crate::reference::reference_vertices;
     use crate::scene::Scene;
@@ -76,9 +102,18 @@ mod tests {
         for group in crowd.groups() {
             let diagonal = f64::from(group.model.bounds().diagonal());
             let vertices = reference_vertices(crowd, group.instances.start, 0);
-            for (found, wanted) in vertices.chunks(group.format.floats()).zip(group.model.mesh().positions()) {
-                let off = (0..3).map(|axis| (found[axis] - f64::from(wanted[axis])).abs()).fold(0.0, f64::max);
-                assert!(off < 1e-5 * diagonal, "{}: {found:?} instead of {wanted:?}", group.model.name());
+            for (found, wanted) in vertices
+                .chunks(group.format.floats())
+                .zip(group.model.mesh().positions())
+            {
+                let off = (0..3)
+                    .map(|axis| (found[axis] - f64::from(wanted[axis])).abs())
+                    .fold(0.0, f64::max);
+                assert!(
+                    off < 1e-5 * diagonal,
+                    "{}: {found:?} instead of {wanted:?}",
+                    group.model.name()
+                );
             }
         }
     }
@@ -103,17 +138,22 @@ mod tests {
                 scale: Vec3::splat(1.5),
             }),
         };
-        let joints =
-            vec![joint("hip", None, Quat::from_rotation_x(0.7)), joint("knee", Some(0), Quat::from_rotation_z(1.1))];
+        let joints = vec![
+            joint("hip", None, Quat::from_rotation_x(0.7)),
+            joint("knee", Some(0), Quat::from_rotation_z(1.1)),
+        ];
         let (skeleton, _) = Skeleton::new(joints).unwrap();
         let mut influences = Influences::default();
         (0..3).for_each(|vertex| influences.push([(0, 0.5), (u16::from(vertex > 0), 0.5)]));
         let bind = |x: f32| [1.0, 0.0, 0.0, x, 0.0, 0.0, -2.0, 0.5, 0.0, 2.0, 0.0, 1.0];
-        let bind = [[1.0, 0.0, 0.0, 0.3, 0.0, 1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0], {
-            let mut scaled = bind(0.2);
-            scaled[0] = 2.0;
-            scaled
-        }];
+        let bind = [
+            [1.0, 0.0, 0.0, 0.3, 0.0, 1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0],
+            {
+                let mut scaled = bind(0.2);
+                scaled[0] = 2.0;
+                scaled
+            },
+        ];
         let primitive = PrimitiveData {
             positions: vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 2.0]],
             influences,
@@ -125,7 +165,11 @@ mod tests {
             name: "bent".into(),
             axes: Axes::Y_UP,
             skeleton,
-            skins: vec![SkinData { name: String::new(), joints: vec![0, 1], inverse_binds: bind.to_vec() }],
+            skins: vec![SkinData {
+                name: String::new(),
+                joints: vec![0, 1],
+                inverse_binds: bind.to_vec(),
+            }],
             clips: Vec::new(),
             primitives: vec![primitive],
             targets: Vec::new(),
@@ -134,10 +178,16 @@ mod tests {
         })
         .unwrap();
         let mut crowd = Crowd::new();
-        let resting = (crate::model::IDENTITY_ROWS, Layer::held(crate::crowd::REST, 0.0));
+        let resting = (
+            crate::model::IDENTITY_ROWS,
+            Layer::held(crate::crowd::REST, 0.0),
+        );
         crowd.push_group(Arc::new(model), [resting]).unwrap();
         let at_rest = reference_vertices(&crowd, 0, 0);
-        assert!(at_rest[..3].iter().any(|axis| axis.abs() > 0.1), "the rest pose moves the first vertex");
+        assert!(
+            at_rest[..3].iter().any(|axis| axis.abs() > 0.1),
+            "the rest pose moves the first vertex"
+        );
         assert_at_bind(&crowd_at_bind(&crowd).unwrap());
     }
 }

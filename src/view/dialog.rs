@@ -9,7 +9,11 @@ use std::sync::Mutex;
 /// # Errors
 /// One line: the system has no dialog.
 pub fn open() -> Result<Option<PathBuf>, String> {
-    told(|| rfd::FileDialog::new().set_title("Open a scene or a model").pick_file())
+    told(|| {
+        rfd::FileDialog::new()
+            .set_title("Open a scene or a model")
+            .pick_file()
+    })
 }
 
 /// Chooses a scene file to write; none if the dialog was cancelled.
@@ -17,7 +21,12 @@ pub fn open() -> Result<Option<PathBuf>, String> {
 /// # Errors
 /// One line: the system has no dialog.
 pub fn save(name: &str) -> Result<Option<PathBuf>, String> {
-    told(|| rfd::FileDialog::new().set_file_name(name).add_filter("Scene", &["toml"]).save_file())
+    told(|| {
+        rfd::FileDialog::new()
+            .set_file_name(name)
+            .add_filter("Scene", &["toml"])
+            .save_file()
+    })
 }
 
 /// The crate answers a dialog that cannot be shown as one that was cancelled. It logs the difference.
@@ -70,7 +79,10 @@ mod tests {
             None
         });
         let problem = failed.unwrap_err();
-        assert!(problem.contains("(Failed to pick file with zenity: not found)"), "{problem}");
+        assert!(
+            problem.contains("(Failed to pick file with zenity: not found)"),
+            "{problem}"
+        );
         assert_eq!(told(|| None), Ok(None), "an old reason is forgotten");
     }
 }

@@ -13,8 +13,13 @@ pub const SCALE: [f64; 2] = [1e-8, 1e-2];
 /// Most vertices that are painted.
 pub const MOST_VERTICES: usize = 1 << 20;
 /// Colours of the scale in sRGB, from dark to bright, with hues that remain distinguishable with colour blindness.
-const COLORS: [[f32; 3]; 5] =
-    [[0.0, 0.0, 0.0], [0.34, 0.06, 0.43], [0.73, 0.21, 0.33], [0.98, 0.55, 0.04], [0.99, 1.0, 0.64]];
+const COLORS: [[f32; 3]; 5] = [
+    [0.0, 0.0, 0.0],
+    [0.34, 0.06, 0.43],
+    [0.73, 0.21, 0.33],
+    [0.98, 0.55, 0.04],
+    [0.99, 1.0, 0.64],
+];
 /// Colour of NaN, sRGB.
 const NOT_A_NUMBER: [f32; 3] = [0.0, 1.0, 1.0];
 
@@ -59,23 +64,46 @@ pub fn paint(
             let corner = |(words, &error): (&[f32], &f64)| {
                 let numbers = group.format.decode(group.model.mesh().cube(), words);
                 let at = |first: usize| Vec3::from_slice(&numbers[first..]).as_dvec3();
-                let normal = placement.transform_vector3(at(3)).normalize_or_zero().as_vec3();
+                let normal = placement
+                    .transform_vector3(at(3))
+                    .normalize_or_zero()
+                    .as_vec3();
                 // A little shading shows the shape where errors are uniform; black stays black.
-                let shade = if group.format.floats() < 6 { 1.0 } else { 0.65 + 0.35 * normal.dot(light).max(0.0) };
+                let shade = if group.format.floats() < 6 {
+                    1.0
+                } else {
+                    0.65 + 0.35 * normal.dot(light).max(0.0)
+                };
                 let linear = Vec3::from(color(error)).powf(2.2) * shade;
                 let world = placement.transform_point3(at(0));
-                let world = if world.is_finite() { world } else { placement.translation };
-                LineEnd { position: world.as_vec3().to_array(), color: opaque(linear) }
+                let world = if world.is_finite() {
+                    world
+                } else {
+                    placement.translation
+                };
+                LineEnd {
+                    position: world.as_vec3().to_array(),
+                    color: opaque(linear),
+                }
             };
-            let corners = words.chunks_exact(group.format.words()).zip(&errors).map(corner).collect();
+            let corners = words
+                .chunks_exact(group.format.words())
+                .zip(&errors)
+                .map(corner)
+                .collect();
             Some((instance, corners, worst_of(instance, &errors)))
         })
         .collect();
-    let mut heat = Heat { painted: parts.len(), ..Heat::default() };
+    let mut heat = Heat {
+        painted: parts.len(),
+        ..Heat::default()
+    };
     for (instance, corners, worst) in parts {
         let first = heat.overlay.corners.len() as u32;
         let mesh = crowd.groups()[crowd.group_of(instance)].model.mesh();
-        heat.overlay.indices.extend(mesh.indices().iter().map(|index| first + index));
+        heat.overlay
+            .indices
+            .extend(mesh.indices().iter().map(|index| first + index));
         heat.overlay.corners.extend(corners);
         heat.worst = Some(heat.worst.map_or(worst, |known| known.max(worst)));
     }
@@ -83,8 +111,19 @@ pub fn paint(
 }
 
 fn worst_of(instance: u32, errors: &[f64]) -> WorstError {
-    let errors = errors.iter().enumerate().map(|(item, &error)| WorstError { error, instance, item });
-    errors.fold(WorstError { error: 0.0, instance, item: 0 }, WorstError::max)
+    let errors = errors.iter().enumerate().map(|(item, &error)| WorstError {
+        error,
+        instance,
+        item,
+    });
+    errors.fold(
+        WorstError {
+            error: 0.0,
+            instance,
+            item: 0,
+        },
+        WorstError::max,
+    )
 }
 
 #[cfg(test)]
@@ -99,7 +138,9 @@ mod tests {
         assert_eq!(color(7.0), COLORS[4]);
         assert_eq!(color(f64::NAN), NOT_A_NUMBER);
         let brightness = |error: f64| color(error).iter().sum::<f32>();
-        let steps: Vec<f32> = (-80..=-20).map(|tenths| brightness(10f64.powf(f64::from(tenths) / 10.0))).collect();
+        let steps: Vec<f32> = (-80..=-20)
+            .map(|tenths| brightness(10f64.powf(f64::from(tenths) / 10.0)))
+            .collect();
         assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     }
 

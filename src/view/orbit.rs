@@ -23,12 +23,17 @@ pub struct Orbit {
 impl Orbit {
     /// Creates an orbit with the camera of a scene and no shift.
     pub fn new(camera: Camera) -> Self {
-        Self { camera, pan: [0.0; 2] }
+        Self {
+            camera,
+            pan: [0.0; 2],
+        }
     }
 
     /// Rotates for a drag of this many pixels to the right and down.
     pub fn turn(&mut self, [x, y]: [f32; 2]) {
-        let Camera { orbit, elevation, .. } = &mut self.camera;
+        let Camera {
+            orbit, elevation, ..
+        } = &mut self.camera;
         *orbit = (*orbit - TURN * f64::from(x) + 180.0).rem_euclid(360.0) - 180.0;
         *elevation = (*elevation + TURN * f64::from(y)).clamp(*ELEVATION.start(), *ELEVATION.end());
     }
@@ -41,7 +46,8 @@ impl Orbit {
 
     /// Moves closer by a factor above 1, or away by one below 1.
     pub fn zoom(&mut self, factor: f64) {
-        self.camera.distance = (self.camera.distance / factor).clamp(*DISTANCE.start(), *DISTANCE.end());
+        self.camera.distance =
+            (self.camera.distance / factor).clamp(*DISTANCE.start(), *DISTANCE.end());
     }
 
     /// Returns the matrix from world to clip space (depth 0 near to 1 far) for a picture of this size.
@@ -56,14 +62,23 @@ mod tests {
     use crate::scene::Scene;
 
     fn orbit() -> Orbit {
-        Orbit::new(Camera { orbit: 25.0, elevation: 20.0, distance: 1.0, field_of_view: 40.0 })
+        Orbit::new(Camera {
+            orbit: 25.0,
+            elevation: 20.0,
+            distance: 1.0,
+            field_of_view: 40.0,
+        })
     }
 
     #[test]
     fn the_mouse_moves_the_camera_within_limits() {
         let mut orbit = orbit();
         orbit.turn([-400.0, 1e6]);
-        assert_eq!((orbit.camera.orbit, orbit.camera.elevation), (-175.0, 89.0), "round the back, not over the top");
+        assert_eq!(
+            (orbit.camera.orbit, orbit.camera.elevation),
+            (-175.0, 89.0),
+            "round the back, not over the top"
+        );
         orbit.zoom(2.0);
         assert_eq!(orbit.camera.distance, 0.5);
         orbit.zoom(1e-9);
@@ -78,10 +93,16 @@ mod tests {
         let mut orbit = Orbit::new(scene.camera);
         let size = [400, 200];
         let middle = scene.camera.framed(&scene.crowd, size).target;
-        let seen = |orbit: &Orbit| orbit.view_projection(&scene.crowd, size).project_point3(middle);
+        let seen = |orbit: &Orbit| {
+            orbit
+                .view_projection(&scene.crowd, size)
+                .project_point3(middle)
+        };
         assert!(seen(&orbit).truncate().length() < 1e-5);
         // 50 pixels right and 20 down, in halves of the picture.
         orbit.shift([50.0, 20.0], 200.0);
-        assert!((seen(&orbit).truncate() - glam::vec2(50.0 / 200.0, -20.0 / 100.0)).length() < 1e-4);
+        assert!(
+            (seen(&orbit).truncate() - glam::vec2(50.0 / 200.0, -20.0 / 100.0)).length() < 1e-4
+        );
     }
 }

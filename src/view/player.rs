@@ -68,7 +68,11 @@ impl Default for Player {
 impl Player {
     /// A player with the same settings, at the start.
     pub fn anew(&self) -> Self {
-        Self { speed: self.speed, looping: self.looping, ..Self::default() }
+        Self {
+            speed: self.speed,
+            looping: self.looping,
+            ..Self::default()
+        }
     }
 
     /// The tick that is shown. Ticks wrap, so times before the start are valid too.
@@ -159,7 +163,11 @@ impl Player {
                 whole * FRAME
             }
         };
-        self.seconds += if self.backwards != self.returning { -passed } else { passed };
+        self.seconds += if self.backwards != self.returning {
+            -passed
+        } else {
+            passed
+        };
         self.keep_in_range();
     }
 
@@ -194,7 +202,11 @@ mod tests {
     use super::*;
 
     fn player(looping: Looping, speed: Speed) -> Player {
-        let mut player = Player { looping, speed, ..Player::default() };
+        let mut player = Player {
+            looping,
+            speed,
+            ..Player::default()
+        };
         player.set_length(2.0);
         player
     }
@@ -206,7 +218,10 @@ mod tests {
         assert_eq!((player.seconds, player.tick()), (1.5, 90));
         player.backwards = true;
         player.advance(5.0);
-        assert_eq!((player.seconds, player.tick()), (-1.0, 0u32.wrapping_sub(60)));
+        assert_eq!(
+            (player.seconds, player.tick()),
+            (-1.0, 0u32.wrapping_sub(60))
+        );
         assert_eq!(player.position(), 1.0, "the timeline starts again");
         player.pause();
         player.advance(1.0);
@@ -225,13 +240,20 @@ mod tests {
                     shown.push(player.tick());
                 }
             }
-            assert_eq!(shown.len() as u32, 2 * rate + 1, "{rate} new poses per second");
+            assert_eq!(
+                shown.len() as u32,
+                2 * rate + 1,
+                "{rate} new poses per second"
+            );
             assert!((player.seconds - f64::from(2 * rate) * FRAME).abs() < 1e-9);
         }
         let mut off = player(Looping::Loop, Speed::Frames(25));
         off.scrub(0.05);
         off.advance(0.04 + 1e-9);
-        assert!((off.seconds - 0.08).abs() < 1e-9, "the first step goes to a whole frame");
+        assert!(
+            (off.seconds - 0.08).abs() < 1e-9,
+            "the first step goes to a whole frame"
+        );
     }
 
     #[test]

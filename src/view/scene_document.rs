@@ -45,7 +45,13 @@ impl SceneDocument {
             regular_file::open(Path::new(source))
                 .map_err(|error| SceneError::new(source, format!("cannot read: {error}")))?;
         }
-        Ok(Self { source: source.to_owned(), saved: file.text.clone(), file, clip: None, wave: None })
+        Ok(Self {
+            source: source.to_owned(),
+            saved: file.text.clone(),
+            file,
+            clip: None,
+            wave: None,
+        })
     }
 
     /// Name of the scene.
@@ -80,13 +86,21 @@ impl SceneDocument {
     /// # Errors
     /// As [`SceneFile::read`]; positions refer to [`SceneDocument::text`].
     pub fn scene(&self) -> Result<Scene, SceneError> {
-        SceneFile { file: format!("{} (as shown)", self.source), text: self.text(), ..self.file.clone() }.read()
+        SceneFile {
+            file: format!("{} (as shown)", self.source),
+            text: self.text(),
+            ..self.file.clone()
+        }
+        .read()
     }
 
     /// Clip of the first group: a name or an index, `*` or `rest`; empty for the model's first clip.
     pub fn clip(&self) -> String {
         let scene = parsed(&self.file.text);
-        scene.get("group").and_then(|groups| groups.get(0)?.get("clip")).map_or_else(String::new, plain)
+        scene
+            .get("group")
+            .and_then(|groups| groups.get(0)?.get("clip"))
+            .map_or_else(String::new, plain)
     }
 
     /// Plays another clip in the first group, and in all of the same model.
@@ -119,13 +133,18 @@ impl SceneDocument {
     /// Names of the groups: number and model.
     pub fn groups(&self) -> Vec<String> {
         let scene = parsed(&self.file.text);
-        (1..).zip(list(scene.as_item(), "group")).map(|(number, group)| format!("{number}: {}", model(group))).collect()
+        (1..)
+            .zip(list(scene.as_item(), "group"))
+            .map(|(number, group)| format!("{number}: {}", model(group)))
+            .collect()
     }
 
     /// Layers of a group, without the wave; none while the text is no valid scene.
     pub(crate) fn layers(&self, group: usize) -> Vec<LayerPlan> {
         let scene = self.file.read().ok();
-        scene.and_then(|scene| Some(scene.groups.get(group)?.layers.clone())).unwrap_or_default()
+        scene
+            .and_then(|scene| Some(scene.groups.get(group)?.layers.clone()))
+            .unwrap_or_default()
     }
 
     /// Sets the weight of a layer.
@@ -176,7 +195,8 @@ impl SceneDocument {
     /// As [`SceneDocument::scene`].
     pub fn with_settings(&self, camera: Camera, settings: &Settings) -> Result<String, SceneError> {
         self.scene()?;
-        let folder = std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());
+        let folder =
+            std::path::absolute(&self.file.folder).unwrap_or_else(|_| self.file.folder.clone());
         let mut text = self.text();
         edit(&mut text, |file| {
             // Either takes the place of the other.
@@ -203,7 +223,10 @@ impl SceneDocument {
             // The scene file may be saved to another folder.
             for index in 0..list(file, "group").count() {
                 let group = &mut file["group"][index];
-                let model = group.get("model").and_then(Item::as_str).map(|model| folder.join(model));
+                let model = group
+                    .get("model")
+                    .and_then(Item::as_str)
+                    .map(|model| folder.join(model));
                 if let Some(model) = model.filter(|model| model.is_file()) {
                     set(group, "model", model.display().to_string());
                 }
@@ -212,9 +235,15 @@ impl SceneDocument {
         Ok(text)
     }
 
-    fn edit_layer(&mut self, LayerIndex { group, layer }: LayerIndex, change: impl FnOnce(&mut Item)) {
+    fn edit_layer(
+        &mut self,
+        LayerIndex { group, layer }: LayerIndex,
+        change: impl FnOnce(&mut Item),
+    ) {
         edit(&mut self.file.text, |scene| {
-            let group = scene.get_mut("group").and_then(|groups| groups.get_mut(group));
+            let group = scene
+                .get_mut("group")
+                .and_then(|groups| groups.get_mut(group));
             if let Some(layer) = group.and_then(|group| group.get_mut("layer")?.get_mut(layer)) {
                 change(layer);
             }
@@ -234,7 +263,11 @@ fn fade_out(layer: &mut Item, tick: u32, fade: f64) {
     remove(layer, &["every", "stagger"]);
     let start = layer.get("start").and_then(number).unwrap_or(0.0);
     let there = (seconds(tick) - start).max(0.0);
-    let fade_in = layer.get("fade_in").and_then(number).unwrap_or(0.0).min(there);
+    let fade_in = layer
+        .get("fade_in")
+        .and_then(number)
+        .unwrap_or(0.0)
+        .min(there);
     set(layer, "fade_in", fade_in);
     set(layer, "fade_out", fade);
     set(layer, "lasts", (there + fade).max(1.0 / TICKS_PER_SECOND));
@@ -269,7 +302,9 @@ fn model(group: &Item) -> String {
 /// Numbers of the groups that show the first group's model.
 fn groups_of_first_model(scene: &Item) -> Vec<usize> {
     let models: Vec<String> = list(scene, "group").map(model).collect();
-    (0..models.len()).filter(|&group| models[group] == models[0]).collect()
+    (0..models.len())
+        .filter(|&group| models[group] == models[0])
+        .collect()
 }
 
 /// Sets a key of a table, which is created if it is missing. A comment behind the old value stays.
@@ -288,11 +323,15 @@ fn remove(table: &mut Item, keys: &[&str]) {
 }
 
 fn number(value: &Item) -> Option<f64> {
-    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+    value
+        .as_float()
+        .or_else(|| value.as_integer().map(|whole| whole as f64))
 }
 
 fn plain(value: &Item) -> String {
-    value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string().trim().to_owned(), str::to_owned)
 }
 
 /// The time of a tick in seconds. Ticks before the start count as the start, because schedules have no earlier times.
@@ -336,13 +375,27 @@ mod tests {
         };
         let on = layer(&document);
         let presences = [119, 120, 149, 150, 4_000].map(|tick| on.schedule.at(tick));
-        assert_eq!(presences, [Presence::Absent, Presence::In(0), Presence::In(29), Presence::Full, Presence::Full]);
+        assert_eq!(
+            presences,
+            [
+                Presence::Absent,
+                Presence::In(0),
+                Presence::In(29),
+                Presence::Full,
+                Presence::Full
+            ]
+        );
         document.switch_wave(false, "wave", 0.5, 300);
         assert!(!document.is_wave_on());
         let off = layer(&document);
         assert_eq!(
             [299, 300, 329, 330].map(|tick| off.schedule.at(tick)),
-            [Presence::Full, Presence::Out(0), Presence::Out(29), Presence::Absent]
+            [
+                Presence::Full,
+                Presence::Out(0),
+                Presence::Out(29),
+                Presence::Absent
+            ]
         );
         document.reset_layers();
         assert_eq!(document.text(), plain);
@@ -359,17 +412,37 @@ mod tests {
     #[test]
     fn weights_masks_and_fades_of_layers_reach_the_crowd() {
         let mut document = SceneDocument::open("layers-4").unwrap();
-        let kinds: Vec<_> = document.layers(0).into_iter().map(|layer| layer.kind).collect();
-        assert_eq!(kinds, [LayerKind::Merge, LayerKind::Override, LayerKind::Additive]);
+        let kinds: Vec<_> = document
+            .layers(0)
+            .into_iter()
+            .map(|layer| layer.kind)
+            .collect();
+        assert_eq!(
+            kinds,
+            [LayerKind::Merge, LayerKind::Override, LayerKind::Additive]
+        );
         let layer = LayerIndex { group: 0, layer: 1 };
         document.set_layer_weight(layer, 0.25);
         document.set_mask(layer, "head", 0.5);
         document.fade_in(layer, 60, 1.0);
         let scene = built(&document);
         let of_crowd = scene.crowd.layers().of(0)[2];
-        assert_eq!((of_crowd.weight, of_crowd.weight_at(59), of_crowd.weight_at(120)), (0.25, 0.0, 0.25));
+        assert_eq!(
+            (
+                of_crowd.weight,
+                of_crowd.weight_at(59),
+                of_crowd.weight_at(120)
+            ),
+            (0.25, 0.0, 0.25)
+        );
         let group = &scene.crowd.groups()[0];
-        let head = group.model.skeleton().names().iter().position(|name| name == "head").unwrap();
+        let head = group
+            .model
+            .skeleton()
+            .names()
+            .iter()
+            .position(|name| name == "head")
+            .unwrap();
         assert_eq!(group.mask(of_crowd.mask)[head], 0.5);
         document.fade_out(layer, 240, 0.5);
         let of_crowd = built(&document).crowd.layers().of(0)[2];
@@ -384,20 +457,48 @@ mod tests {
     fn layers_of_every_group_can_be_edited() {
         let mut document = SceneDocument::open("street").unwrap();
         let groups = document.groups();
-        let layered: Vec<usize> = (0..groups.len()).filter(|&group| !document.layers(group).is_empty()).collect();
+        let layered: Vec<usize> = (0..groups.len())
+            .filter(|&group| !document.layers(group).is_empty())
+            .collect();
         let last = *layered.last().unwrap();
         assert!(last > 0, "{groups:?}");
         let before = document.layers(0);
-        document.set_layer_weight(LayerIndex { group: last, layer: 0 }, 0.125);
-        assert_eq!((document.layers(last)[0].weight, document.layers(0)), (0.125, before));
+        document.set_layer_weight(
+            LayerIndex {
+                group: last,
+                layer: 0,
+            },
+            0.125,
+        );
+        assert_eq!(
+            (document.layers(last)[0].weight, document.layers(0)),
+            (0.125, before)
+        );
         let weights = |document: &SceneDocument| {
             let crowd = built(document).crowd;
-            crowd.layers().all().iter().filter(|layer| layer.weight == 0.125).count() as i64
+            crowd
+                .layers()
+                .all()
+                .iter()
+                .filter(|layer| layer.weight == 0.125)
+                .count() as i64
         };
         let scene = parsed(&document.text());
-        let count = list(scene.as_item(), "group").nth(last).and_then(|group| group.get("count")?.as_integer());
-        assert_eq!(Some(weights(&document)), count, "one layer of each instance");
-        document.set_layer_weight(LayerIndex { group: 99, layer: 0 }, 0.5);
+        let count = list(scene.as_item(), "group")
+            .nth(last)
+            .and_then(|group| group.get("count")?.as_integer());
+        assert_eq!(
+            Some(weights(&document)),
+            count,
+            "one layer of each instance"
+        );
+        document.set_layer_weight(
+            LayerIndex {
+                group: 99,
+                layer: 0,
+            },
+            0.5,
+        );
         document.reset_layers();
         assert!(!document.is_modified());
     }
@@ -405,7 +506,12 @@ mod tests {
     #[test]
     fn a_saved_scene_is_the_one_that_was_shown() {
         let document = SceneDocument::open("street").unwrap();
-        let camera = Camera { orbit: 12.345, elevation: -3.0, distance: 0.5, field_of_view: 40.0 };
+        let camera = Camera {
+            orbit: 12.345,
+            elevation: -3.0,
+            distance: 0.5,
+            field_of_view: 40.0,
+        };
         let settings = Settings {
             instances: Some(50),
             passes: Some(3),
@@ -416,23 +522,40 @@ mod tests {
             ..Settings::default()
         };
         let text = document.with_settings(camera, &settings).unwrap();
-        let shown = document.scene().unwrap().with(settings).build(1 << 30).unwrap();
-        let saved = SceneFile { name: "street".into(), file: "saved".into(), text: text.clone(), folder: "".into() }
-            .read()
+        let shown = document
+            .scene()
             .unwrap()
+            .with(settings)
             .build(1 << 30)
             .unwrap();
+        let saved = SceneFile {
+            name: "street".into(),
+            file: "saved".into(),
+            text: text.clone(),
+            folder: "".into(),
+        }
+        .read()
+        .unwrap()
+        .build(1 << 30)
+        .unwrap();
         assert_eq!((saved.camera, &saved.settings), (camera, &shown.settings));
         assert_eq!(saved.crowd.layers().all(), shown.crowd.layers().all());
         assert_eq!(saved.crowd.placements(), shown.crowd.placements());
         assert_eq!(saved.crowd.groups()[0].model.mesh().max_influences(), 2);
-        assert!(text.contains("phase_buckets = 8") && text.contains("interpolation = \"smooth\""), "{text}");
+        assert!(
+            text.contains("phase_buckets = 8") && text.contains("interpolation = \"smooth\""),
+            "{text}"
+        );
     }
     #[test]
     fn comments_of_a_scene_file_stay() {
         let mut document = SceneDocument::open("street").unwrap();
-        let comments =
-            |text: &str| text.lines().filter(|line| line.contains('#')).map(str::to_owned).collect::<Vec<_>>();
+        let comments = |text: &str| {
+            text.lines()
+                .filter(|line| line.contains('#'))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         let before = comments(&document.text());
         assert!(before.len() > 2, "{before:?}");
         document.set_clip("run");
@@ -440,7 +563,15 @@ mod tests {
         document.fade_in(LayerIndex { group: 0, layer: 0 }, 60, 1.0);
         document.set_mask(LayerIndex { group: 0, layer: 0 }, "head", 0.5);
         let camera = document.scene().unwrap().camera;
-        let saved = document.with_settings(camera, &Settings { influences: Some(2), ..Settings::default() }).unwrap();
+        let saved = document
+            .with_settings(
+                camera,
+                &Settings {
+                    influences: Some(2),
+                    ..Settings::default()
+                },
+            )
+            .unwrap();
         assert_eq!(comments(&saved), before);
         let mut text = "passes = 2 # of two\n".to_owned();
         edit(&mut text, |scene| set(scene, "passes", 3_i64));

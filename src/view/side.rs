@@ -45,12 +45,30 @@ impl Side {
     /// # Errors
     /// [`BackendError::Unavailable`] if the machine lacks an adapter, [`BackendError::TooLarge`] if the crowd does not
     /// fit, or [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn new(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job, memory: u64) -> Result<Self> {
-        let gpu = context.gpu.clone().ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
+    pub fn new(
+        backend: &dyn Backend,
+        context: &Context,
+        crowd: &Crowd,
+        job: &Job,
+        memory: u64,
+    ) -> Result<Self> {
+        let gpu = context
+            .gpu
+            .clone()
+            .ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         // Render targets are small compared with crowds, and their size is not known before the first picture.
         let (prepared, arena) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
         let surfaces = Surfaces::new(&gpu, crowd);
-        Ok(Self { gpu, prepared, arena, timer: StageTimer::default(), surfaces, timed: None, picture: None, tick: 0 })
+        Ok(Self {
+            gpu,
+            prepared,
+            arena,
+            timer: StageTimer::default(),
+            surfaces,
+            timed: None,
+            picture: None,
+            tick: 0,
+        })
     }
 
     /// Computes and draws a frame as a run does, then draws the picture. Returns the wall-clock time of the frame,
@@ -59,13 +77,29 @@ impl Side {
     /// # Errors
     /// [`BackendError::Unavailable`] if it cannot draw what the backend leaves, or [`BackendError::Device`] if the
     /// device was lost or refused a command.
-    pub fn frame(&mut self, crowd: &Crowd, tick: u32, view: &View, canvas: Canvas) -> Result<Duration> {
+    pub fn frame(
+        &mut self,
+        crowd: &Crowd,
+        tick: u32,
+        view: &View,
+        canvas: Canvas,
+    ) -> Result<Duration> {
         self.set_canvas(crowd, view, canvas)?;
         self.tick = tick;
-        let Self { gpu, prepared, arena, timer, timed, picture, .. } = self;
+        let Self {
+            gpu,
+            prepared,
+            arena,
+            timer,
+            timed,
+            picture,
+            ..
+        } = self;
         // The crowd has no levels of detail to choose by an eye.
         prepared.look(&Frustum::new(view.view_projection), &Eye::default());
-        let Some((_, picture)) = picture else { return Ok(Duration::ZERO) };
+        let Some((_, picture)) = picture else {
+            return Ok(Duration::ZERO);
+        };
         timer.clear();
         let start = Instant::now();
         let mut frame = FrameInput { crowd, tick, arena };
@@ -77,7 +111,12 @@ impl Side {
         let took = start.elapsed();
         gpu.collect(timer)?;
         gpu.set_timing(false);
-        let drawn = Ticket::default().draw(picture, &prepared.skinned(), &frame, &mut StageTimer::default());
+        let drawn = Ticket::default().draw(
+            picture,
+            &prepared.skinned(),
+            &frame,
+            &mut StageTimer::default(),
+        );
         let drawn = drawn.and_then(Ticket::finish);
         gpu.set_timing(true);
         drawn?;
@@ -111,7 +150,8 @@ impl Side {
             left -= count as usize * vertices;
             let instances = group.instances.start..group.instances.start + count;
             let mut words = Vec::new();
-            self.prepared.read_vertices(crowd, &self.arena, instances.clone(), &mut words)?;
+            self.prepared
+                .read_vertices(crowd, &self.arena, instances.clone(), &mut words)?;
             let kept = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
             read.extend(kept.zip(words.chunks(group.instance_words()).map(<[f32]>::to_vec)));
         }
@@ -124,7 +164,8 @@ impl Side {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
         let (words, tick, blending) = (self.words(crowd)?, self.tick, self.prepared.blending());
-        let errors = |instance, words: &[f32]| Some(vertex_errors(crowd, instance, tick, blending, words));
+        let errors =
+            |instance, words: &[f32]| Some(vertex_errors(crowd, instance, tick, blending, words));
         Ok(heat::paint(crowd, tick, light, words, errors))
     }
 
@@ -132,15 +173,30 @@ impl Side {
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn differences(&mut self, other: &mut Self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
+    pub fn differences(
+        &mut self,
+        other: &mut Self,
+        crowd: &Crowd,
+        light: glam::Vec3,
+    ) -> Result<Heat> {
         let theirs = other.words(crowd)?;
         let errors = |instance, words: &[f32]| {
-            let other = theirs.binary_search_by_key(&instance, |(instance, _)| *instance).ok()?;
+            let other = theirs
+                .binary_search_by_key(&instance, |(instance, _)| *instance)
+                .ok()?;
             let group = &crowd.groups()[crowd.group_of(instance)];
             let theirs: Vec<&[f32]> = theirs[other].1.chunks(group.format.words()).collect();
-            Some(distances(group, words, |vertex| position(group, theirs[vertex])))
+            Some(distances(group, words, |vertex| {
+                position(group, theirs[vertex])
+            }))
         };
-        Ok(heat::paint(crowd, self.tick, light, self.words(crowd)?, errors))
+        Ok(heat::paint(
+            crowd,
+            self.tick,
+            light,
+            self.words(crowd)?,
+            errors,
+        ))
     }
 
     /// Returns whether the vertices have a layout that nothing draws.
@@ -149,20 +205,38 @@ impl Side {
     }
 
     fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
-        let Self { gpu, surfaces, timed, picture, .. } = self;
+        let Self {
+            gpu,
+            surfaces,
+            timed,
+            picture,
+            ..
+        } = self;
         if picture.as_ref().is_none_or(|(known, _)| *known != canvas) {
             // Frees the old targets first: memory may not suffice for both.
             (*timed, *picture) = (None, None);
             let [width, height] = canvas.size;
-            let view = View { width, height, mode: canvas.mode, ..*view };
-            let presenter = Presenter::for_pictures(Rc::clone(gpu), crowd, view, surfaces, canvas.tinted)?;
+            let view = View {
+                width,
+                height,
+                mode: canvas.mode,
+                ..*view
+            };
+            let presenter =
+                Presenter::for_pictures(Rc::clone(gpu), crowd, view, surfaces, canvas.tinted)?;
             *picture = Some((canvas, presenter));
             if canvas.passes > 0 {
-                let view = View { mode: Mode::Skin, ..view };
+                let view = View {
+                    mode: Mode::Skin,
+                    ..view
+                };
                 *timed = Some(Presenter::new(Rc::clone(gpu), crowd, view, canvas.passes)?);
             }
         }
-        for presenter in timed.iter_mut().chain(picture.as_mut().map(|(_, picture)| picture)) {
+        for presenter in timed
+            .iter_mut()
+            .chain(picture.as_mut().map(|(_, picture)| picture))
+        {
             presenter.set_view_projection(view.view_projection);
         }
         Ok(())

@@ -34,7 +34,13 @@ pub struct Show {
 
 impl Default for Show {
     fn default() -> Self {
-        Self { skin: true, wireframe: false, skeleton: false, ground: true, tint: true }
+        Self {
+            skin: true,
+            wireframe: false,
+            skeleton: false,
+            ground: true,
+            tint: true,
+        }
     }
 }
 
@@ -44,7 +50,13 @@ impl Show {
 
     /// Whether each part is shown, in the order of [`Show::NAMES`].
     pub fn parts(&mut self) -> [&mut bool; 5] {
-        [&mut self.skin, &mut self.wireframe, &mut self.skeleton, &mut self.ground, &mut self.tint]
+        [
+            &mut self.skin,
+            &mut self.wireframe,
+            &mut self.skeleton,
+            &mut self.ground,
+            &mut self.tint,
+        ]
     }
 
     /// Mode in which meshes are drawn; `None` if they are not.
@@ -155,7 +167,12 @@ impl State {
             attempt: 0,
             scene_camera: camera,
         };
-        for (backend, default) in state.preferences.backends.iter_mut().zip([DEFAULT_BACKEND, OTHER_BACKEND]) {
+        for (backend, default) in state
+            .preferences
+            .backends
+            .iter_mut()
+            .zip([DEFAULT_BACKEND, OTHER_BACKEND])
+        {
             if registry::find(backend).is_none() {
                 *backend = default.into();
             }
@@ -178,8 +195,26 @@ impl State {
                     update_rate: None,
                     ..self.run.clone()
                 };
-                let Self { threads, split, divider, errors, fade, attempt, .. } = *self;
-                *self = Self { player, run, threads, split, divider, errors, fade, attempt, ..opened };
+                let Self {
+                    threads,
+                    split,
+                    divider,
+                    errors,
+                    fade,
+                    attempt,
+                    ..
+                } = *self;
+                *self = Self {
+                    player,
+                    run,
+                    threads,
+                    split,
+                    divider,
+                    errors,
+                    fade,
+                    attempt,
+                    ..opened
+                };
             }
             Err(error) => self.problem = Some(error.to_string()),
         }
@@ -199,12 +234,17 @@ impl State {
         };
         if self.wave.is_empty() {
             // Prefers a clip of this name, if there is one.
-            self.wave = clips.iter().find(|clip| *clip == "wave").unwrap_or(second).clone();
+            self.wave = clips
+                .iter()
+                .find(|clip| *clip == "wave")
+                .unwrap_or(second)
+                .clone();
         }
         if self.player.at_bind {
             self.player.play();
         }
-        self.document.switch_wave(on, &self.wave, self.fade, self.player.tick());
+        self.document
+            .switch_wave(on, &self.wave, self.fade, self.player.tick());
     }
 
     /// Resets the camera to that of the scene.
@@ -214,15 +254,28 @@ impl State {
 
     /// Names in the list of scenes and models.
     pub fn library(&self) -> Vec<String> {
-        let built_in = BUILT_IN.iter().map(|(name, _)| *name).chain(BUILT_IN_MODELS).map(String::from);
+        let built_in = BUILT_IN
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(BUILT_IN_MODELS)
+            .map(String::from);
         let known: Vec<String> = built_in.collect();
-        let recent = self.preferences.recent.iter().filter(|source| !known.contains(source)).cloned();
+        let recent = self
+            .preferences
+            .recent
+            .iter()
+            .filter(|source| !known.contains(source))
+            .cloned();
         recent.chain(known.iter().cloned()).collect()
     }
 
     /// The backends that are shown, one or two.
     pub fn backends(&self) -> &[String] {
-        &self.preferences.backends[..if self.split || self.errors == Errors::Sides { 2 } else { 1 }]
+        &self.preferences.backends[..if self.split || self.errors == Errors::Sides {
+            2
+        } else {
+            1
+        }]
     }
 
     /// The scene with all options, as it is run.
@@ -247,7 +300,10 @@ impl State {
     /// The scene has unsaved changes, so no command can name it.
     pub fn command(&self) -> Result<String, String> {
         if self.document.is_modified() {
-            return Err("the scene was changed; save it and open the file, so that a command can name it".into());
+            return Err(
+                "the scene was changed; save it and open the file, so that a command can name it"
+                    .into(),
+            );
         }
         let mut words = vec!["skinbench run".to_owned(), quoted(&self.document.source)];
         words.push(format!("-b {}", self.backends().join(",")));
@@ -271,7 +327,11 @@ impl State {
 /// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -292,24 +352,40 @@ mod tests {
         state.player.advance(2.0);
         state.switch_wave(true, &clips);
         let text = state.document.text();
-        assert!(text.contains("{ clip = \"wave\", start = 2.0, fade_in = 0.4 }"), "{text}");
+        assert!(
+            text.contains("{ clip = \"wave\", start = 2.0, fade_in = 0.4 }"),
+            "{text}"
+        );
         state.stop();
         assert!(state.player.at_bind && state.player.tick() == 0 && !state.document.is_modified());
         state.switch_wave(true, &clips);
-        assert!(state.player.playing && !state.player.at_bind, "a wave starts the clock");
+        assert!(
+            state.player.playing && !state.player.at_bind,
+            "a wave starts the clock"
+        );
     }
 
     #[test]
     fn another_model_starts_anew_and_keeps_how_it_is_looked_at() {
         let mut state = state("walkers");
-        state.run = Settings { instances: Some(9), output: Some(Output::Packed), ..Settings::default() };
+        state.run = Settings {
+            instances: Some(9),
+            output: Some(Output::Packed),
+            ..Settings::default()
+        };
         state.player.speed = Speed::Frames(12);
         state.player.advance(1.0);
         state.split = true;
         state.switch_to("sprout-glb");
-        assert_eq!((state.document.name(), state.player.tick()), ("sprout-glb", 0));
+        assert_eq!(
+            (state.document.name(), state.player.tick()),
+            ("sprout-glb", 0)
+        );
         assert_eq!((state.player.speed, state.split), (Speed::Frames(12), true));
-        assert_eq!((state.run.instances, state.run.output), (None, Some(Output::Packed)));
+        assert_eq!(
+            (state.run.instances, state.run.output),
+            (None, Some(Output::Packed))
+        );
         assert_eq!(state.preferences.recent, ["sprout-glb", "walkers"]);
         state.switch_to("missing.glb");
         assert_eq!(state.document.name(), "sprout-glb", "what was there stays");
@@ -321,7 +397,10 @@ mod tests {
         let before = format!("{:?}", state.document);
         state.switch_to("no-such-scene.toml");
         assert!(
-            state.problem.as_deref().is_some_and(|text| text.contains("no-such-scene.toml")),
+            state
+                .problem
+                .as_deref()
+                .is_some_and(|text| text.contains("no-such-scene.toml")),
             "{:?}",
             state.problem
         );
@@ -331,7 +410,10 @@ mod tests {
     #[test]
     fn the_command_names_all_that_was_chosen() {
         let mut state = state("walkers");
-        assert_eq!(state.command().unwrap(), "skinbench run walkers -b cpu-rayon");
+        assert_eq!(
+            state.command().unwrap(),
+            "skinbench run walkers -b cpu-rayon"
+        );
         state.run = Settings {
             instances: Some(50),
             passes: Some(0),
@@ -363,7 +445,11 @@ mod tests {
 
     #[test]
     fn preferences_survive_as_text() {
-        let preferences = Preferences { recent: vec!["a b.glb".into()], dark: Some(true), ..Preferences::default() };
+        let preferences = Preferences {
+            recent: vec!["a b.glb".into()],
+            dark: Some(true),
+            ..Preferences::default()
+        };
         let text = toml::to_string(&preferences).unwrap();
         assert_eq!(toml::from_str::<Preferences>(&text).unwrap(), preferences);
         assert_eq!(
@@ -371,7 +457,13 @@ mod tests {
             Preferences::default(),
             "what is missing has its default"
         );
-        let odd = Preferences { backends: ["gone".into(), "cpu-simd".into()], ..Preferences::default() };
-        assert_eq!(State::open("walkers", odd).unwrap().preferences.backends, ["cpu-rayon", "cpu-simd"]);
+        let odd = Preferences {
+            backends: ["gone".into(), "cpu-simd".into()],
+            ..Preferences::default()
+        };
+        assert_eq!(
+            State::open("walkers", odd).unwrap().preferences.backends,
+            ["cpu-rayon", "cpu-simd"]
+        );
     }
 }

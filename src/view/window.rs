@@ -50,12 +50,19 @@ pub fn open(
         .with_app_id("skinbench")
         .with_inner_size(options.size)
         .with_min_inner_size([900.0, 560.0]);
-    let native = eframe::NativeOptions { viewport, ..Default::default() };
+    let native = eframe::NativeOptions {
+        viewport,
+        ..Default::default()
+    };
     let (outcome, ended) = mpsc::channel();
     let created: eframe::AppCreator = Box::new(move |creation| {
         let ctx = creation.egui_ctx.clone();
         if let Some(dark) = state.preferences.dark {
-            ctx.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
+            ctx.set_theme(if dark {
+                egui::Theme::Dark
+            } else {
+                egui::Theme::Light
+            });
         }
         let worker = Worker::start(make, move || ctx.request_repaint())?;
         Ok(Box::new(Window::new(state, options, worker, outcome)))
@@ -91,13 +98,21 @@ enum Brought {
 }
 
 impl Window {
-    fn new(state: State, options: WindowOptions, worker: Worker, outcome: Sender<Result<(), String>>) -> Self {
+    fn new(
+        state: State,
+        options: WindowOptions,
+        worker: Worker,
+        outcome: Sender<Result<(), String>>,
+    ) -> Self {
         let now = Instant::now();
         Self {
             state,
             options,
             worker,
-            live: Live { size: [640, 480], ..Live::default() },
+            live: Live {
+                size: [640, 480],
+                ..Live::default()
+            },
             opened: now,
             last: now,
             pictures: 0,
@@ -132,7 +147,8 @@ impl Window {
             }
         }
         if self.worker.has_ended() {
-            self.live.shown.problem = Some("the thread that draws has failed; open the window again".into());
+            self.live.shown.problem =
+                Some("the thread that draws has failed; open the window again".into());
         }
         if measuring {
             ctx.request_repaint_after(LOOK);
@@ -146,12 +162,25 @@ impl Window {
 
     fn take(&mut self, ctx: &egui::Context, mut shown: super::engine::Shown) {
         for (index, texture) in self.live.textures.iter_mut().enumerate() {
-            let Some(side) = shown.sides.get_mut(index).filter(|side| !side.pixels.is_empty()) else { continue };
+            let Some(side) = shown
+                .sides
+                .get_mut(index)
+                .filter(|side| !side.pixels.is_empty())
+            else {
+                continue;
+            };
             let size = side.size.map(|pixels| pixels as usize);
-            let image = egui::ColorImage::from_rgba_unmultiplied(size, &std::mem::take(&mut side.pixels));
+            let image =
+                egui::ColorImage::from_rgba_unmultiplied(size, &std::mem::take(&mut side.pixels));
             match texture {
                 Some(texture) => texture.set(image, egui::TextureOptions::LINEAR),
-                None => *texture = Some(ctx.load_texture(["A", "B"][index], image, egui::TextureOptions::LINEAR)),
+                None => {
+                    *texture = Some(ctx.load_texture(
+                        ["A", "B"][index],
+                        image,
+                        egui::TextureOptions::LINEAR,
+                    ))
+                }
             }
             self.pictures += 1;
         }
@@ -181,24 +210,32 @@ impl Window {
     fn dialog(&mut self, ctx: &egui::Context, save: bool) {
         let (sender, ctx) = (self.brought.0.clone(), ctx.clone());
         let name = format!("{}.toml", self.state.document.name());
-        let spawned = std::thread::Builder::new().name("dialog".into()).spawn(move || {
-            let chosen = match save {
-                true => dialog::save(&name).map(|file| file.map(Brought::Save)),
-                false => dialog::open().map(|file| file.map(Brought::Open)),
-            };
-            let chosen = chosen.unwrap_or_else(|problem| Some(Brought::Failed(problem)));
-            // If the window was closed meanwhile, the choice is dropped.
-            if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
-                ctx.request_repaint();
-            }
-        });
+        let spawned = std::thread::Builder::new()
+            .name("dialog".into())
+            .spawn(move || {
+                let chosen = match save {
+                    true => dialog::save(&name).map(|file| file.map(Brought::Save)),
+                    false => dialog::open().map(|file| file.map(Brought::Open)),
+                };
+                let chosen = chosen.unwrap_or_else(|problem| Some(Brought::Failed(problem)));
+                // If the window was closed meanwhile, the choice is dropped.
+                if chosen.is_some_and(|chosen| sender.send(chosen).is_ok()) {
+                    ctx.request_repaint();
+                }
+            });
         if let Err(error) = spawned {
             self.state.problem = Some(format!("cannot open a dialog: {error}"));
         }
     }
 
     fn take_brought(&mut self, ctx: &egui::Context) {
-        let dropped = ctx.input(|input| input.raw.dropped_files.first().map(|file| file.path().to_owned()));
+        let dropped = ctx.input(|input| {
+            input
+                .raw
+                .dropped_files
+                .first()
+                .map(|file| file.path().to_owned())
+        });
         if let Some(path) = dropped {
             self.state.switch_to(&path.display().to_string());
         }
@@ -209,7 +246,8 @@ impl Window {
                 Brought::Save(path) => {
                     let text = self.state.scene_file().map_err(|error| error.to_string());
                     let write = |text: String| {
-                        std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+                        std::fs::write(&path, text)
+                            .map_err(|error| format!("cannot write {}: {error}", path.display()))
                     };
                     match text.and_then(write) {
                         Ok(()) => self.state.switch_to(&path.display().to_string()),
@@ -219,7 +257,10 @@ impl Window {
                 Brought::Screenshot(image) => {
                     if let Some(path) = &self.options.screenshot {
                         let size = image.size.map(|pixels| pixels as u32);
-                        self.close(ctx, (self.options.write_picture)(path, size, image.as_raw()));
+                        self.close(
+                            ctx,
+                            (self.options.write_picture)(path, size, image.as_raw()),
+                        );
                     }
                 }
             }
@@ -228,7 +269,10 @@ impl Window {
 
     /// Asks for the screenshot, and closes the window when its time is over.
     fn finish(&mut self, ctx: &egui::Context) {
-        let over = self.options.exit_after.is_some_and(|limit| self.opened.elapsed() >= limit);
+        let over = self
+            .options
+            .exit_after
+            .is_some_and(|limit| self.opened.elapsed() >= limit);
         let enough = self.pictures >= BEFORE_SCREENSHOT || (over && self.pictures > 0);
         if self.options.screenshot.is_some() && enough && !self.asked {
             self.asked = true;
@@ -241,12 +285,24 @@ impl Window {
             ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(callback));
         } else if over && !self.asked {
             let waited = self.options.exit_after.unwrap_or_default().as_secs();
-            let nothing = || Err(format!("nothing was drawn within {waited} s; expected a picture for the screenshot"));
-            let result = if self.options.screenshot.is_some() { nothing() } else { Ok(()) };
+            let nothing = || {
+                Err(format!(
+                    "nothing was drawn within {waited} s; expected a picture for the screenshot"
+                ))
+            };
+            let result = if self.options.screenshot.is_some() {
+                nothing()
+            } else {
+                Ok(())
+            };
             self.close(ctx, result);
         }
         if let Some(limit) = self.options.exit_after {
-            ctx.request_repaint_after(limit.saturating_sub(self.opened.elapsed()).max(Duration::from_millis(20)));
+            ctx.request_repaint_after(
+                limit
+                    .saturating_sub(self.opened.elapsed())
+                    .max(Duration::from_millis(20)),
+            );
         }
     }
 

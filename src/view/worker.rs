@@ -40,23 +40,38 @@ impl Worker {
     ///
     /// # Errors
     /// The system refuses to create a thread.
-    pub fn start(make: impl FnOnce() -> Engine + Send + 'static, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+    pub fn start(
+        make: impl FnOnce() -> Engine + Send + 'static,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
         let (requests, incoming) = mpsc::channel::<Request>();
         let (outgoing, answers) = mpsc::channel();
         let interrupted = Arc::new(AtomicBool::new(false));
-        let mut reporter = Reporter { outgoing, wake: Box::new(wake), interrupted: Arc::clone(&interrupted) };
-        let thread = std::thread::Builder::new().name("crowd".into()).spawn(move || {
-            let mut engine = make();
-            // The channel closes when the window does.
-            while let Ok(request) = incoming.recv() {
-                let answer = request(&mut engine, &mut reporter);
-                if reporter.outgoing.send(answer).is_err() {
-                    return;
+        let mut reporter = Reporter {
+            outgoing,
+            wake: Box::new(wake),
+            interrupted: Arc::clone(&interrupted),
+        };
+        let thread = std::thread::Builder::new()
+            .name("crowd".into())
+            .spawn(move || {
+                let mut engine = make();
+                // The channel closes when the window does.
+                while let Ok(request) = incoming.recv() {
+                    let answer = request(&mut engine, &mut reporter);
+                    if reporter.outgoing.send(answer).is_err() {
+                        return;
+                    }
+                    (reporter.wake)();
                 }
-                (reporter.wake)();
-            }
-        })?;
-        Ok(Self { requests, answers, interrupted, pending: 0, thread: Some(thread) })
+            })?;
+        Ok(Self {
+            requests,
+            answers,
+            interrupted,
+            pending: 0,
+            thread: Some(thread),
+        })
     }
 
     /// Returns whether the thread has ended, which it only does if it panics.
@@ -71,13 +86,17 @@ impl Worker {
 
     /// Requests a picture of a state, with this many pixels across and down.
     pub fn show(&mut self, state: State, size: [u32; 2]) {
-        self.send(Box::new(move |engine, _| Answer::Shown(Box::new(engine.show(&state, size)))));
+        self.send(Box::new(move |engine, _| {
+            Answer::Shown(Box::new(engine.show(&state, size)))
+        }));
     }
 
     /// Requests a measurement.
     pub fn measure(&mut self, scene: Scene, backends: Vec<String>) {
         self.interrupted.store(false, Ordering::Relaxed);
-        self.send(Box::new(move |engine, reporter| Answer::Measured(engine.measure(&scene, &backends, reporter))));
+        self.send(Box::new(move |engine, reporter| {
+            Answer::Measured(engine.measure(&scene, &backends, reporter))
+        }));
     }
 
     /// Stops a measurement after the current frame.
@@ -87,7 +106,11 @@ impl Worker {
 
     /// Waits for the next answer, at most for `patience`.
     pub fn answer(&mut self, patience: Duration) -> Option<Answer> {
-        let patience = if self.is_busy() { patience } else { Duration::ZERO };
+        let patience = if self.is_busy() {
+            patience
+        } else {
+            Duration::ZERO
+        };
         let answer = self.answers.recv_timeout(patience).ok()?;
         if !matches!(answer, Answer::Progress(..)) {
             self.pending -= 1;
@@ -124,7 +147,11 @@ struct Reporter {
 impl Observer for Reporter {
     fn progress(&mut self, step: &Step) {
         // Sending fails once the window is closed; the measurement is then interrupted.
-        if self.outgoing.send(Answer::Progress(step.to_string(), step.done)).is_ok() {
+        if self
+            .outgoing
+            .send(Answer::Progress(step.to_string(), step.done))
+            .is_ok()
+        {
             (self.wake)();
         }
     }

@@ -12,7 +12,9 @@ use crate::report::chart;
 use crate::report::findings::{emulated, sentence};
 use crate::report::head;
 use crate::results::bundle::{FORMAT, MARKS, Manifest};
-use crate::results::{Browser, Lead, MeasuredScene, Part, Program, SampleRow, Session, SummaryRow, digest, heading};
+use crate::results::{
+    Browser, Lead, MeasuredScene, Part, Program, SampleRow, Session, SummaryRow, digest, heading,
+};
 use crate::scene::BuiltScene;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -90,13 +92,21 @@ pub struct Choice<'a> {
 /// # Errors
 /// No crowd at all, no backend that supports one, or a crowd that the page cannot hold.
 pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> {
-    let Some(largest) = crowds.iter().max_by_key(|scene| scene.crowd.instance_count()) else {
+    let Some(largest) = crowds
+        .iter()
+        .max_by_key(|scene| scene.crowd.instance_count())
+    else {
         return Err(PageError::NoBackend("there is no crowd".into()));
     };
     let mut library = Library::default();
     let mut points = Vec::with_capacity(crowds.len());
     for scene in crowds {
-        points.push(point(scene, std::ptr::eq(scene, largest), choice, &mut library)?);
+        points.push(point(
+            scene,
+            std::ptr::eq(scene, largest),
+            choice,
+            &mut library,
+        )?);
     }
     let picture = find(PICTURE).map(|entry| record_picture(entry, largest, &mut library));
     // A page without a moving picture still measures.
@@ -131,21 +141,48 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
 }
 
 /// One crowd: what is recorded of each backend, and the reference.
-fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Library) -> Result<Value, PageError> {
+fn point(
+    scene: &BuiltScene,
+    is_largest: bool,
+    choice: Choice,
+    library: &mut Library,
+) -> Result<Value, PageError> {
     let crowd = &scene.crowd;
-    let (most, ticks) =
-        if is_largest { coverage(crowd, REFERENCE_BYTES, TICKS.len()) } else { (SAMPLED_IN_SMALLER, 1) };
+    let (most, ticks) = if is_largest {
+        coverage(crowd, REFERENCE_BYTES, TICKS.len())
+    } else {
+        (SAMPLED_IN_SMALLER, 1)
+    };
     let ticks = &TICKS[..ticks];
-    let chosen: Vec<Vec<u32>> = crowd.groups().iter().map(|group| spread(group, most).collect()).collect();
-    let frames = Frames { scene, ticks, sampled: &chosen };
-    let environment = Environment { build: choice.build.clone(), threads: 1, ..Environment::default() };
+    let chosen: Vec<Vec<u32>> = crowd
+        .groups()
+        .iter()
+        .map(|group| spread(group, most).collect())
+        .collect();
+    let frames = Frames {
+        scene,
+        ticks,
+        sampled: &chosen,
+    };
+    let environment = Environment {
+        build: choice.build.clone(),
+        threads: 1,
+        ..Environment::default()
+    };
     let measured = MeasuredScene::new(&environment, scene);
     let (mut backends, mut blendings) = (Vec::new(), Vec::new());
     let mut refusals = Vec::new();
     for entry in choice.backends {
         match record(entry, frames, library) {
-            Ok(Recorded { mut json, blending, parity }) => {
-                let outcome = Outcome { parity: Some(parity), ..Outcome::new(entry.name, scene.passes, Status::Ok) };
+            Ok(Recorded {
+                mut json,
+                blending,
+                parity,
+            }) => {
+                let outcome = Outcome {
+                    parity: Some(parity),
+                    ..Outcome::new(entry.name, scene.passes, Status::Ok)
+                };
                 json["row"] = row(&measured, &outcome);
                 backends.push(json);
                 if !blendings.contains(&blending) {
@@ -170,7 +207,10 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
     }
     let mut references = serde_json::Map::new();
     for blending in blendings {
-        references.insert(reference_name(blending).into(), reference(crowd, &chosen, ticks, blending, library)?.into());
+        references.insert(
+            reference_name(blending).into(),
+            reference(crowd, &chosen, ticks, blending, library)?.into(),
+        );
     }
     let groups: Vec<_> = crowd
         .groups()
@@ -199,12 +239,22 @@ fn point(scene: &BuiltScene, is_largest: bool, choice: Choice, library: &mut Lib
 
 /// The row of a backend that the page completes.
 fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
-    measured.measurements(outcome).into_iter().map(|measurement| json!(measurement.row)).next().unwrap_or_default()
+    measured
+        .measurements(outcome)
+        .into_iter()
+        .map(|measurement| json!(measurement.row))
+        .next()
+        .unwrap_or_default()
 }
 
 /// Names of stages by what the page shows of them.
 fn stages() -> Value {
-    let of = |group| Stage::ALL.iter().filter(|stage| stage.group() == group).collect::<Vec<_>>();
+    let of = |group| {
+        Stage::ALL
+            .iter()
+            .filter(|stage| stage.group() == group)
+            .collect::<Vec<_>>()
+    };
     json!({
         "pose": of(StageGroup::Pose), "upload": [Stage::Upload], "skin": of(StageGroup::Skin), "draw": [Stage::Draw],
         "frame": [Stage::Frame],
@@ -230,14 +280,25 @@ fn reference(
     blending: Blending,
     library: &mut Library,
 ) -> Result<Vec<Vec<Vec<usize>>>, PageError> {
-    let ticks = if blending == Blending::Linear { ticks } else { &ticks[..1] };
+    let ticks = if blending == Blending::Linear {
+        ticks
+    } else {
+        &ticks[..1]
+    };
     let of_tick = |&tick: &u32| {
         let of_group = |instances: &Vec<u32>| {
-            let blobs = instances.par_iter().map(|&instance| vertices(crowd, instance, tick, blending));
-            let blobs = blobs.collect::<Result<Vec<_>, _>>().map_err(PageError::Reference)?;
+            let blobs = instances
+                .par_iter()
+                .map(|&instance| vertices(crowd, instance, tick, blending));
+            let blobs = blobs
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(PageError::Reference)?;
             Ok(blobs.iter().map(|blob| library.blob(blob)).collect())
         };
-        chosen.iter().map(of_group).collect::<Result<_, PageError>>()
+        chosen
+            .iter()
+            .map(of_group)
+            .collect::<Result<_, PageError>>()
     };
     ticks.iter().map(of_tick).collect()
 }
@@ -263,7 +324,12 @@ fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
 const DESCRIPTION: &str = "Skins a crowd of animated characters on this GPU, in every way that game engines do, and checks \
     every result.";
 
-fn markup(scene: &BuiltScene, recording: &Value, library: &Library, collects: bool) -> std::io::Result<Markup> {
+fn markup(
+    scene: &BuiltScene,
+    recording: &Value,
+    library: &Library,
+    collects: bool,
+) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
     let (packed, mut scripts) = (packed(recording, library)?, SCRIPTS.join("\n"));
     if collects {
@@ -343,5 +409,11 @@ fn markup(scene: &BuiltScene, recording: &Value, library: &Library, collects: bo
         script { (PreEscaped(scripts)) }
     };
     let styles = [chart::STYLE, REPORT_STYLE, STYLE];
-    Ok(head::page(&title, Some(DESCRIPTION), &styles, Some("loading"), body))
+    Ok(head::page(
+        &title,
+        Some(DESCRIPTION),
+        &styles,
+        Some("loading"),
+        body,
+    ))
 }

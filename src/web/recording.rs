@@ -54,13 +54,19 @@ impl<'a> Session<'a> {
     /// Prepares a backend whose frames draw `passes` times.
     fn new(entry: &BackendEntry, scene: &'a BuiltScene, passes: u32) -> Result<Self> {
         let gpu = Gpu::recording();
-        let context = Context { gpu: Some(Rc::clone(&gpu)), ..Context::default() };
+        let context = Context {
+            gpu: Some(Rc::clone(&gpu)),
+            ..Context::default()
+        };
         let crowd = &scene.crowd;
         if crowd.changes() {
             let reason = "a page plays the same frame in any order; needs a scene without turnover and frozen";
             return Err(BackendError::Unavailable(reason.into()));
         }
-        let job = Job { frustum: Frustum::new(scene.view_projection()), ..Job::default() };
+        let job = Job {
+            frustum: Frustum::new(scene.view_projection()),
+            ..Job::default()
+        };
         let backend = entry.create(&context)?;
         let mut arena = Arena::default();
         if backend.footprint(crowd, &job)?.device_output {
@@ -68,42 +74,73 @@ impl<'a> Session<'a> {
         }
         let presenter = Presenter::new(Rc::clone(&gpu), crowd, scene.view(), passes)?;
         let prepared = backend.prepare(crowd, &job)?;
-        Ok(Self { crowd, gpu, arena, presenter, prepared })
+        Ok(Self {
+            crowd,
+            gpu,
+            arena,
+            presenter,
+            prepared,
+        })
     }
 
     /// Commands of a frame.
     fn frame(&mut self, tick: u32) -> Result<Vec<Entry>> {
-        let Self { crowd, arena, presenter, prepared, .. } = self;
+        let Self {
+            crowd,
+            arena,
+            presenter,
+            prepared,
+            ..
+        } = self;
         let mut timer = StageTimer::default();
         let mut frame = FrameInput { crowd, tick, arena };
         let ticket = prepared.submit(&mut frame, &mut timer)?;
-        ticket.draw(presenter, &prepared.skinned(), &frame, &mut timer)?.finish()?;
+        ticket
+            .draw(presenter, &prepared.skinned(), &frame, &mut timer)?
+            .finish()?;
         Ok(self.gpu.take_commands())
     }
 
     fn objects(&self, library: &mut Library) -> Vec<Value> {
-        self.gpu.tape().iter().flat_map(|tape| &tape.objects).map(|object| object.json(library)).collect()
+        self.gpu
+            .tape()
+            .iter()
+            .flat_map(|tape| &tape.objects)
+            .map(|object| object.json(library))
+            .collect()
     }
 
     fn skins_in_draw(&self) -> bool {
-        matches!(self.prepared.skinned(), Skinned::Device(Drawable::Shader(_)))
+        matches!(
+            self.prepared.skinned(),
+            Skinned::Device(Drawable::Shader(_))
+        )
     }
 }
 
 /// Writes before a frame, in order, and the frame's other commands.
 fn split(commands: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
-    commands.into_iter().partition(|command| command.bytes.is_some())
+    commands
+        .into_iter()
+        .partition(|command| command.bytes.is_some())
 }
 
 fn listed(commands: &[Entry], library: &mut Library) -> Vec<Value> {
-    commands.iter().map(|command| command.json(library)).collect()
+    commands
+        .iter()
+        .map(|command| command.json(library))
+        .collect()
 }
 
 /// Records a backend.
 ///
 /// # Errors
 /// The backend does not support the crowd.
-pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut Library) -> Result<Recorded> {
+pub(super) fn record(
+    entry: &'static BackendEntry,
+    frames: Frames,
+    library: &mut Library,
+) -> Result<Recorded> {
     let mut session = Session::new(entry, frames.scene, 2)?;
     let crowd = &frames.scene.crowd;
     let setup = session.gpu.take_commands();
@@ -120,10 +157,21 @@ pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut
     let reads = reads(&mut session, library)?;
     let approximation = session.prepared.approximation();
     let tolerance = Tolerance::of(crowd.format()).beside(approximation);
-    let parity =
-        Parity { max_rel: 0.0, max_normal: 0.0, tolerance, approximation, vertices: 0, visible: None, failure: None };
+    let parity = Parity {
+        max_rel: 0.0,
+        max_normal: 0.0,
+        tolerance,
+        approximation,
+        vertices: 0,
+        visible: None,
+        failure: None,
+    };
     let blending = session.prepared.blending();
-    let traffic = session.prepared.traffic(crowd).into_iter().map(|t| (t.stage.name().to_owned(), json!(t.bytes())));
+    let traffic = session
+        .prepared
+        .traffic(crowd)
+        .into_iter()
+        .map(|t| (t.stage.name().to_owned(), json!(t.bytes())));
     let device = session.prepared.device();
     let json = json!({
         "name": entry.name,
@@ -140,7 +188,11 @@ pub(super) fn record(entry: &'static BackendEntry, frames: Frames, library: &mut
         "reads": reads,
         "objects": session.objects(library),
     });
-    Ok(Recorded { json, blending, parity })
+    Ok(Recorded {
+        json,
+        blending,
+        parity,
+    })
 }
 
 /// Name of the reference of a rule of blending.
@@ -155,7 +207,11 @@ pub(super) fn reference_name(blending: Blending) -> &'static str {
 ///
 /// # Errors
 /// As [`record`].
-pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, library: &mut Library) -> Result<Value> {
+pub(super) fn record_picture(
+    entry: &'static BackendEntry,
+    scene: &BuiltScene,
+    library: &mut Library,
+) -> Result<Value> {
     let mut session = Session::new(entry, scene, 1)?;
     let setup = session.gpu.take_commands();
     let (writes, frame) = split(session.frame(0)?);
@@ -170,14 +226,21 @@ pub(super) fn record_picture(entry: &'static BackendEntry, scene: &BuiltScene, l
 
 /// The writes of a frame in the page's form, and whether palettes are among them. Of those the page holds the sampled
 /// instances' only, which the others repeat.
-fn uploaded(session: &Session, frames: Frames, writes: &[Entry], library: &mut Library) -> Result<(Vec<Value>, bool)> {
+fn uploaded(
+    session: &Session,
+    frames: Frames,
+    writes: &[Entry],
+    library: &mut Library,
+) -> Result<(Vec<Value>, bool)> {
     let tape = session.gpu.tape();
     let object = |index: &Value| tape.as_ref()?.objects.get(index.as_u64()? as usize);
     let (mut palettes, mut list) = (Vec::new(), Vec::new());
     for write in writes {
         let buffer = &write.value[1];
         match &write.bytes {
-            Some(bytes) if object(buffer).is_some_and(|o| o.label() == PALETTES) => palettes.push((buffer, bytes)),
+            Some(bytes) if object(buffer).is_some_and(|o| o.label() == PALETTES) => {
+                palettes.push((buffer, bytes))
+            }
             _ => list.push(write.json(library)),
         }
     }
@@ -187,17 +250,27 @@ fn uploaded(session: &Session, frames: Frames, writes: &[Entry], library: &mut L
     // Palettes are created, and written at once, chunk by chunk or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
         Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.clone(),
-        _ => session.gpu.chunks(crowd)?.into_iter().map(|chunk| vec![chunk]).collect(),
+        _ => session
+            .gpu
+            .chunks(crowd)?
+            .into_iter()
+            .map(|chunk| vec![chunk])
+            .collect(),
     };
     let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();
     let mut written = Vec::new();
     let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
     for (chunks, (buffer, bytes)) in held.iter().zip(&palettes) {
-        let all: usize = chunks.iter().map(|chunk| chunk.instances.len() * entries(chunk)).sum();
+        let all: usize = chunks
+            .iter()
+            .map(|chunk| chunk.instances.len() * entries(chunk))
+            .sum();
         let mut at = 0;
         for chunk in chunks {
             let stride = bytes.len() * entries(chunk) / all;
-            let own = frames.sampled[chunk.group].iter().filter(|&instance| chunk.instances.contains(instance));
+            let own = frames.sampled[chunk.group]
+                .iter()
+                .filter(|&instance| chunk.instances.contains(instance));
             poses[chunk.group].extend(own.map(|instance| {
                 let at = at + (instance - chunk.instances.start) as usize * stride;
                 library.blob(&bytes[at..at + stride])
@@ -222,7 +295,10 @@ fn uploaded(session: &Session, frames: Frames, writes: &[Entry], library: &mut L
 /// Commands that read vertices back: for each group some instances at a time.
 fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
     let streams = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Arena(ArenaForm { output: Some(output), .. })) => output.streams(),
+        Skinned::Device(Drawable::Arena(ArenaForm {
+            output: Some(output),
+            ..
+        })) => output.streams(),
         _ => &[],
     };
     let mut reads = Vec::new();
@@ -230,9 +306,18 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
     for (index, group) in session.crowd.groups().iter().enumerate() {
         let at_once = (READ_AT_ONCE / group.model.mesh().vertex_count()).max(1);
         for first in group.instances.clone().step_by(at_once) {
-            let range = first..group.instances.end.min(first.saturating_add(at_once as u32));
+            let range = first
+                ..group
+                    .instances
+                    .end
+                    .min(first.saturating_add(at_once as u32));
             vertices.clear();
-            session.prepared.read_vertices(session.crowd, &session.arena, range.clone(), &mut vertices)?;
+            session.prepared.read_vertices(
+                session.crowd,
+                &session.arena,
+                range.clone(),
+                &mut vertices,
+            )?;
             let commands = listed(&session.gpu.take_commands(), library);
             reads.push(json!({
                 "group": index,

@@ -23,11 +23,14 @@ fn vertex_bytes(format: VertexFormat) -> usize {
 /// bytes. Fewer instances come before fewer ticks; two instances at one tick are there in any case.
 pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usize) {
     let of = |instances: usize| -> usize {
-        let group =
-            |g: &crate::crowd::Group| g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format);
+        let group = |g: &crate::crowd::Group| {
+            g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format)
+        };
         crowd.groups().iter().map(group).sum()
     };
-    let instances = (2..=SAMPLED).rev().find(|&instances| of(instances) * ticks <= bytes);
+    let instances = (2..=SAMPLED)
+        .rev()
+        .find(|&instances| of(instances) * ticks <= bytes);
     instances.map_or((2, 1), |instances| (instances, ticks))
 }
 
@@ -35,7 +38,12 @@ pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usi
 ///
 /// # Errors
 /// A model so far from its origin that floats cannot hold its positions precisely.
-pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Result<Vec<u8>, String> {
+pub(super) fn vertices(
+    crowd: &Crowd,
+    instance: u32,
+    tick: u32,
+    blending: Blending,
+) -> Result<Vec<u8>, String> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
     let numbers = blended_vertices(crowd, instance, tick, blending);
@@ -55,8 +63,13 @@ pub(super) fn vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blendi
     match off <= allowed {
         true => Ok(bytes),
         false => {
-            let held = format!("floats hold its vertices to {off:.1e} of its size; expected {allowed:.0e}");
-            Err(format!("{:?} is too far from its origin for a page: {held}", group.model.name()))
+            let held = format!(
+                "floats hold its vertices to {off:.1e} of its size; expected {allowed:.0e}"
+            );
+            Err(format!(
+                "{:?} is too far from its origin for a page: {held}",
+                group.model.name()
+            ))
         }
     }
 }
@@ -79,7 +92,8 @@ mod tests {
 
     /// The direction that a page reads from a word.
     fn unfolded(word: u32) -> DVec3 {
-        let [x, y] = [word as u16, (word >> 16) as u16].map(|half| f64::from(half as i16) / 32_767.0);
+        let [x, y] =
+            [word as u16, (word >> 16) as u16].map(|half| f64::from(half as i16) / 32_767.0);
         let z = 1.0 - x.abs() - y.abs();
         let fold = (-z).max(0.0);
         DVec3::new(x - fold.copysign(x), y - fold.copysign(y), z).normalize()
@@ -94,7 +108,10 @@ mod tests {
         };
         let off = |n: DVec3| unfolded(packed(n)).distance(n);
         let worst = (0..10_000).map(|i| off(spiral(i))).fold(0.0, f64::max);
-        assert!(worst < PRECISION * Tolerance::default().normal, "off by {worst}");
+        assert!(
+            worst < PRECISION * Tolerance::default().normal,
+            "off by {worst}"
+        );
         assert_eq!(packed(DVec3::ZERO), NO_DIRECTION);
     }
 
@@ -108,6 +125,9 @@ mod tests {
         assert_eq!(coverage(&crowd, 1, 3), (2, 1));
         let group = &crowd.groups()[0];
         let ends: Vec<_> = spread(group, instances).collect();
-        assert_eq!((ends[0], ends[ends.len() - 1]), (group.instances.start, group.instances.end - 1));
+        assert_eq!(
+            (ends[0], ends[ends.len() - 1]),
+            (group.instances.start, group.instances.end - 1)
+        );
     }
 }

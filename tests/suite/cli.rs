@@ -28,11 +28,18 @@ fn empty_folder() -> TempDir {
 }
 
 fn files(folder: &TempDir) -> Vec<String> {
-    std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
 fn rows<T: serde::de::DeserializeOwned>(file: &Path) -> Vec<T> {
-    csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+    csv::Reader::from_path(file)
+        .unwrap()
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .unwrap()
 }
 
 /// Returns whether there is an adapter. Without one, it prints that `test` did not run, or fails if
@@ -55,7 +62,10 @@ fn help_names_every_command() {
     let folder = empty_folder();
     let help = String::from_utf8(skinbench(&folder, "--help").output().unwrap().stdout).unwrap();
     // The window is a feature.
-    let common: Vec<&str> = help.split_inclusive('\n').filter(|line| !line.starts_with("  view ")).collect();
+    let common: Vec<&str> = help
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("  view "))
+        .collect();
     snapbox::assert_data_eq!(
         common.concat(),
         str![[r#"
@@ -88,7 +98,10 @@ Without a command: measures a thousand walkers with all backends but variants.
 
 "#]]
     );
-    skinbench(&folder, "run --help").assert().success().stdout_eq(str![[r#"
+    skinbench(&folder, "run --help")
+        .assert()
+        .success()
+        .stdout_eq(str![[r#"
 Verify backends on scenes, then measure them
 
 Usage: skinbench[..] run [OPTIONS] [SCENE|MODEL]...
@@ -103,34 +116,71 @@ fn list_names_what_there_is() {
     let output = skinbench(&folder, "list").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
-    for name in REGISTRY.iter().map(|e| e.name).chain(["walkers", "crowd-10k-dense", "walker", "threads", "adapters"]) {
-        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name} in {text}");
+    for name in REGISTRY.iter().map(|e| e.name).chain([
+        "walkers",
+        "crowd-10k-dense",
+        "walker",
+        "threads",
+        "adapters",
+    ]) {
+        assert!(
+            text.lines()
+                .any(|line| line.split_whitespace().next() == Some(name)),
+            "{name} in {text}"
+        );
     }
     let output = skinbench(&folder, "list --json").output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let backends = json["backends"].as_array().unwrap().iter();
-    let listed: Vec<_> =
-        backends.map(|b| (b["name"].as_str().unwrap(), b["morph_targets"].as_bool().unwrap())).collect();
+    let listed: Vec<_> = backends
+        .map(|b| {
+            (
+                b["name"].as_str().unwrap(),
+                b["morph_targets"].as_bool().unwrap(),
+            )
+        })
+        .collect();
     assert_eq!(
         listed,
-        REGISTRY.iter().map(|e| (e.name, !e.abilities().lack(Ability::MorphTargets))).collect::<Vec<_>>()
+        REGISTRY
+            .iter()
+            .map(|e| (e.name, !e.abilities().lack(Ability::MorphTargets)))
+            .collect::<Vec<_>>()
     );
-    assert!(listed.iter().any(|(_, morphs)| *morphs) && listed.iter().any(|(_, morphs)| !morphs), "{listed:?}");
+    assert!(
+        listed.iter().any(|(_, morphs)| *morphs) && listed.iter().any(|(_, morphs)| !morphs),
+        "{listed:?}"
+    );
     assert_eq!(json["models"][0], "walker");
 }
 
 #[test]
 fn an_instruction_set_is_chosen_by_name_or_refused() {
     let folder = empty_folder();
-    let list = |isa: &str| skinbench(&folder, "list").env(VARIABLE, isa).output().unwrap();
+    let list = |isa: &str| {
+        skinbench(&folder, "list")
+            .env(VARIABLE, isa)
+            .output()
+            .unwrap()
+    };
     let chosen = list("scalar");
-    assert!(String::from_utf8(chosen.stdout).unwrap().contains("\n  scalar (of scalar, "));
+    assert!(
+        String::from_utf8(chosen.stdout)
+            .unwrap()
+            .contains("\n  scalar (of scalar, ")
+    );
     for arguments in ["list", "run smoke", "verify smoke", "dump walker"] {
-        let refused = skinbench(&folder, arguments).env(VARIABLE, "mmx").output().unwrap();
+        let refused = skinbench(&folder, arguments)
+            .env(VARIABLE, "mmx")
+            .output()
+            .unwrap();
         let error = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{arguments}: {error}");
         let expected = "SKINBENCH_ISA=mmx is not an instruction set; this machine has scalar, ";
-        assert!(error.lines().last().unwrap().contains(expected), "{arguments}: {error}");
+        assert!(
+            error.lines().last().unwrap().contains(expected),
+            "{arguments}: {error}"
+        );
     }
     assert_eq!(files(&folder), Vec::<String>::new());
 }
@@ -143,8 +193,14 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let scene = file("bad.toml", "seed = 1\n[[group]]\nmodel = \"walker\"\ncuont = 3\n");
-    let clip = file("clip.toml", "[[group]]\nmodel = \"walker\"\nclip = \"wlak\"\n");
+    let scene = file(
+        "bad.toml",
+        "seed = 1\n[[group]]\nmodel = \"walker\"\ncuont = 3\n",
+    );
+    let clip = file(
+        "clip.toml",
+        "[[group]]\nmodel = \"walker\"\nclip = \"wlak\"\n",
+    );
     let model = file("bad.glb", "not a model");
     let format = file("model.xyz", "");
     let blocked = file("blocked", "a file where a folder should be");
@@ -152,70 +208,250 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
     std::fs::write(full.path().join("summary.csv"), "kept").unwrap();
     let full = full.path().display();
     for (arguments, code, expected) in [
-        ("run walkrs", 2, "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,"),
-        ("run -b cpu-raion", 2, "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar"),
+        (
+            "run walkrs",
+            2,
+            "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,",
+        ),
+        (
+            "run -b cpu-raion",
+            2,
+            "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar",
+        ),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
         ("run many-foxes --model missing.glb", 1, "missing.glb: "),
         ("run --instances 0", 2, "instances = 0; expected 1 or more"),
         ("run --instances -3", 2, "unexpected argument '-3' found"),
-        ("run --frames 0", 2, "'0' for '--frames <N>': expected a whole number, 1 or more"),
+        (
+            "run --frames 0",
+            2,
+            "'0' for '--frames <N>': expected a whole number, 1 or more",
+        ),
         ("run --passes 65", 2, "passes = 65; expected 0 to 64"),
         ("run --output packd", 2, "'packd' for '--output <"),
-        ("run -b cpu-simd:lane", 2, "unknown backend \"cpu-simd:lane\"; did you mean \"cpu-simd:lanes\"?"),
-        ("run --threads 1,0", 2, "'0' for '--threads <N>': expected a whole number, 1 or more"),
-        ("run --vertices x", 2, "'x' for '--vertices <N>': expected a whole number"),
+        (
+            "run -b cpu-simd:lane",
+            2,
+            "unknown backend \"cpu-simd:lane\"; did you mean \"cpu-simd:lanes\"?",
+        ),
+        (
+            "run --threads 1,0",
+            2,
+            "'0' for '--threads <N>': expected a whole number, 1 or more",
+        ),
+        (
+            "run --vertices x",
+            2,
+            "'x' for '--vertices <N>': expected a whole number",
+        ),
         ("run city --models 0", 2, "models = 0; expected 1 to 4096"),
-        ("run city --models 9 --instances 5", 1, "city: 9 models for 5 instances; expected at most 5"),
-        ("run --models 4", 1, "walkers: 4 models, but no group of people; expected a scene with one, such as city"),
-        ("run city --lod mesh,joint", 2, "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,"),
-        ("run walkers smoke walkers", 2, "two scenes are called walkers; expected each once, or two runs"),
-        ("run --threads 2,1,2", 2, "two counts of --threads are 2; expected each once, or two runs"),
-        ("run --motion --output ring", 2, "--motion draws what --output ring does not keep"),
-        ("run --clock sundial", 2, "unknown clock \"sundial\"; expected timestamps, fenced or auto"),
-        ("sweep smoke --clock fence -o out", 2, "unknown clock \"fence\"; did you mean \"fenced\"?"),
-        ("run --require cpu", 2, "'cpu' for '--require <WHAT>' [possible values: gpu]"),
-        ("verify --epsilon NaN", 2, "'NaN' for '--epsilon <E>': expected a finite number, more than 0"),
-        ("dump walker --clip walk --time NaN", 2, "'NaN' for '--time <S>': expected seconds, a finite number"),
-        ("dump walker --clip walk --time inf", 2, "'inf' for '--time <S>': expected seconds, a finite number"),
-        ("dump walker --time 1", 2, "required arguments were not provided: --clip <NAME|INDEX>"),
+        (
+            "run city --models 9 --instances 5",
+            1,
+            "city: 9 models for 5 instances; expected at most 5",
+        ),
+        (
+            "run --models 4",
+            1,
+            "walkers: 4 models, but no group of people; expected a scene with one, such as city",
+        ),
+        (
+            "run city --lod mesh,joint",
+            2,
+            "unknown kind of level \"joint\"; did you mean \"joints\"? expected mesh,",
+        ),
+        (
+            "run walkers smoke walkers",
+            2,
+            "two scenes are called walkers; expected each once, or two runs",
+        ),
+        (
+            "run --threads 2,1,2",
+            2,
+            "two counts of --threads are 2; expected each once, or two runs",
+        ),
+        (
+            "run --motion --output ring",
+            2,
+            "--motion draws what --output ring does not keep",
+        ),
+        (
+            "run --clock sundial",
+            2,
+            "unknown clock \"sundial\"; expected timestamps, fenced or auto",
+        ),
+        (
+            "sweep smoke --clock fence -o out",
+            2,
+            "unknown clock \"fence\"; did you mean \"fenced\"?",
+        ),
+        (
+            "run --require cpu",
+            2,
+            "'cpu' for '--require <WHAT>' [possible values: gpu]",
+        ),
+        (
+            "verify --epsilon NaN",
+            2,
+            "'NaN' for '--epsilon <E>': expected a finite number, more than 0",
+        ),
+        (
+            "dump walker --clip walk --time NaN",
+            2,
+            "'NaN' for '--time <S>': expected seconds, a finite number",
+        ),
+        (
+            "dump walker --clip walk --time inf",
+            2,
+            "'inf' for '--time <S>': expected seconds, a finite number",
+        ),
+        (
+            "dump walker --time 1",
+            2,
+            "required arguments were not provided: --clip <NAME|INDEX>",
+        ),
         ("dump walker -b cpu", 2, "unknown backend \"cpu\";"),
-        ("sweep walkers", 2, "required arguments were not provided: --results <DIR>"),
-        ("sweep wlakers -o out", 2, "unknown scene \"wlakers\"; did you mean \"walkers\"?"),
-        ("sweep walkers --instances 1,0 -o out", 2, "instances = 0; expected 1 or more"),
-        ("sweep walkers --instances 1,x -o out", 2, "'x' for '--instances <N>': expected a whole number"),
-        ("sweep walkers --normals raw,flat -o out", 2, "unknown treatment of normals \"flat\"; expected unit,"),
-        ("run --update-rate 40", 2, "expected two distances in metres, such as 20,40"),
-        ("run --update-rate 40,20", 2, "update_rate = [40, 20]; expected metres, 0 or more, the second no less"),
-        ("run --update-rate 20,40 --phase-buckets 4", 2, "cannot be used with '--phase-buckets <N>'"),
-        ("sweep walkers --shard 5/4 -o out", 2, "expected a part and how many there are, such as 1/4"),
-        ("sweep walkers --budget 16.7 -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
-        ("sweep walkers --max-frame-time 0ms -o out", 2, "expected a time with its unit, such as 16.7ms or 2s"),
-        ("sweep walkers --memory lots -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
-        ("sweep walkers --memory 128 -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
-        ("sweep walkers --memory 0MB -o out", 2, "expected a size with its unit, such as 128MB or 64MiB"),
-        ("sweep walkers --memory 1kB -o out", 1, "no crowd of walkers fits 1.0 kB: one instance takes "),
-        ("sweep walkers --instances 1000000000000 -o out", 1, "walkers: 1000000000000 instances take "),
+        (
+            "sweep walkers",
+            2,
+            "required arguments were not provided: --results <DIR>",
+        ),
+        (
+            "sweep wlakers -o out",
+            2,
+            "unknown scene \"wlakers\"; did you mean \"walkers\"?",
+        ),
+        (
+            "sweep walkers --instances 1,0 -o out",
+            2,
+            "instances = 0; expected 1 or more",
+        ),
+        (
+            "sweep walkers --instances 1,x -o out",
+            2,
+            "'x' for '--instances <N>': expected a whole number",
+        ),
+        (
+            "sweep walkers --normals raw,flat -o out",
+            2,
+            "unknown treatment of normals \"flat\"; expected unit,",
+        ),
+        (
+            "run --update-rate 40",
+            2,
+            "expected two distances in metres, such as 20,40",
+        ),
+        (
+            "run --update-rate 40,20",
+            2,
+            "update_rate = [40, 20]; expected metres, 0 or more, the second no less",
+        ),
+        (
+            "run --update-rate 20,40 --phase-buckets 4",
+            2,
+            "cannot be used with '--phase-buckets <N>'",
+        ),
+        (
+            "sweep walkers --shard 5/4 -o out",
+            2,
+            "expected a part and how many there are, such as 1/4",
+        ),
+        (
+            "sweep walkers --budget 16.7 -o out",
+            2,
+            "expected a time with its unit, such as 16.7ms or 2s",
+        ),
+        (
+            "sweep walkers --max-frame-time 0ms -o out",
+            2,
+            "expected a time with its unit, such as 16.7ms or 2s",
+        ),
+        (
+            "sweep walkers --memory lots -o out",
+            2,
+            "expected a size with its unit, such as 128MB or 64MiB",
+        ),
+        (
+            "sweep walkers --memory 128 -o out",
+            2,
+            "expected a size with its unit, such as 128MB or 64MiB",
+        ),
+        (
+            "sweep walkers --memory 0MB -o out",
+            2,
+            "expected a size with its unit, such as 128MB or 64MiB",
+        ),
+        (
+            "sweep walkers --memory 1kB -o out",
+            1,
+            "no crowd of walkers fits 1.0 kB: one instance takes ",
+        ),
+        (
+            "sweep walkers --instances 1000000000000 -o out",
+            1,
+            "walkers: 1000000000000 instances take ",
+        ),
         (&format!("sweep smoke -o {blocked}"), 1, "blocked: "),
-        ("compare one", 2, "required arguments were not provided: <NEW>"),
-        ("compare one two --fail-above -3", 2, "unexpected argument '-3' found"),
+        (
+            "compare one",
+            2,
+            "required arguments were not provided: <NEW>",
+        ),
+        (
+            "compare one two --fail-above -3",
+            2,
+            "unexpected argument '-3' found",
+        ),
         ("compare one two", 1, "one: cannot read: "),
-        ("report", 2, "required arguments were not provided: <RESULTS>..."),
+        (
+            "report",
+            2,
+            "required arguments were not provided: <RESULTS>...",
+        ),
         ("report missing -o out.html", 1, "missing: cannot read: "),
-        ("report . -o out.html", 1, ".: no summary.csv in it; expected a folder that `skinbench run -o`"),
+        (
+            "report . -o out.html",
+            1,
+            ".: no summary.csv in it; expected a folder that `skinbench run -o`",
+        ),
         ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
-        ("run --instances 1000000000000", 1, "walkers: 1000000000000 instances take "),
-        ("run --vertices 5", 1, "walker: 5 vertices; expected 500 to 200000"),
+        (
+            "run --instances 1000000000000",
+            1,
+            "walkers: 1000000000000 instances take ",
+        ),
+        (
+            "run --vertices 5",
+            1,
+            "walker: 5 vertices; expected 500 to 200000",
+        ),
         ("run missing.toml", 1, "missing.toml: cannot read: "),
-        (&format!("run {scene}"), 1, "bad.toml:4:1: unknown key \"cuont\"; did you mean \"count\"? expected model,"),
-        (&format!("run {clip}"), 1, "clip.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle,"),
+        (
+            &format!("run {scene}"),
+            1,
+            "bad.toml:4:1: unknown key \"cuont\"; did you mean \"count\"? expected model,",
+        ),
+        (
+            &format!("run {clip}"),
+            1,
+            "clip.toml:3:8: unknown clip \"wlak\"; did you mean \"walk\"? expected idle,",
+        ),
         (&format!("run {model}"), 1, "bad.glb: "),
         ("run missing.glb", 1, "missing.glb: "),
         (&format!("run smoke -o {blocked}"), 1, "blocked: "),
-        (&format!("run smoke -o {full}"), 1, "summary.csv exists already; name a folder without results"),
+        (
+            &format!("run smoke -o {full}"),
+            1,
+            "summary.csv exists already; name a folder without results",
+        ),
         ("dump missing.glb", 1, "missing.glb: "),
         (&format!("dump {model} -o out.csv"), 1, "bad.glb: "),
-        (&format!("dump {format} -o out.csv"), 1, "model.xyz: no known model format; expected a file that ends in"),
+        (
+            &format!("dump {format} -o out.csv"),
+            1,
+            "model.xyz: no known model format; expected a file that ends in",
+        ),
         (
             "dump walker --clip wlak -o out.csv",
             1,
@@ -226,12 +462,19 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             1,
             "walker: unknown clip \"9\"; expected idle, walk, run or wave or an index",
         ),
-        ("dump walker -o missing/out.csv", 1, "cannot write missing/out.csv: "),
+        (
+            "dump walker -o missing/out.csv",
+            1,
+            "cannot write missing/out.csv: ",
+        ),
     ] {
         let folder = empty_folder();
         let output = skinbench(&folder, arguments).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
-        let errors: Vec<_> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+        let errors: Vec<_> = stderr
+            .lines()
+            .filter(|line| !line.starts_with("note: "))
+            .collect();
         assert_eq!(errors.len(), 1, "{arguments}: {stderr}");
         assert!(
             errors[0].starts_with("error: ") && errors[0].contains(expected),
@@ -241,7 +484,10 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         assert!(output.stdout.is_empty(), "{arguments}");
         assert_eq!(files(&folder), [""; 0], "{arguments}");
     }
-    assert_eq!(std::fs::read_to_string(format!("{full}/summary.csv")).unwrap(), "kept");
+    assert_eq!(
+        std::fs::read_to_string(format!("{full}/summary.csv")).unwrap(),
+        "kept"
+    );
 }
 
 #[test]
@@ -253,10 +499,17 @@ fn disturbances_are_points_of_their_own() {
         ("--neighbours 2 -o crowded", Some("neighbours=2")),
         ("--caches warm -o rest", None),
     ] {
-        skinbench(&folder, &format!("{run} {arguments}")).assert().success();
+        skinbench(&folder, &format!("{run} {arguments}"))
+            .assert()
+            .success();
         let name = arguments.rsplit(' ').next().unwrap();
         let summary: Vec<SummaryRow> = rows(&folder.path().join(name).join("summary.csv"));
-        assert!(summary.iter().all(|row| row.options.as_deref() == options && row.frames == Some(3)), "{arguments}");
+        assert!(
+            summary
+                .iter()
+                .all(|row| row.options.as_deref() == options && row.frames == Some(3)),
+            "{arguments}"
+        );
     }
 }
 
@@ -265,57 +518,141 @@ fn disturbances_are_points_of_their_own() {
 fn events_are_counted_as_far_as_the_system_permits() {
     let folder = empty_folder();
     let run = "run smoke -b cpu-scalar,cpu-rayon --frames 3 --passes 0";
-    let output = skinbench(&folder, &format!("{run} --counters -o counted")).output().unwrap();
-    let (text, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(output.status.success() && text.contains("\ncounted: cpu-scalar skin: "), "{text}");
+    let output = skinbench(&folder, &format!("{run} --counters -o counted"))
+        .output()
+        .unwrap();
+    let (text, notes) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert!(
+        output.status.success() && text.contains("\ncounted: cpu-scalar skin: "),
+        "{text}"
+    );
     let summary: Vec<SummaryRow> = rows(&folder.path().join("counted/summary.csv"));
-    let skinned = summary.iter().filter(|row| row.stage == Stage::Skin && row.clock == Clock::Wall);
-    assert!(skinned.clone().all(|row| row.context_switches.is_some() && row.frames == Some(3)), "{summary:?}");
-    let counted = skinned.clone().all(|row| row.cycles.is_some_and(|cycles| cycles > 0.0));
-    assert!(counted || notes.contains("kernel.perf_event_paranoid"), "{notes}");
-    skinbench(&folder, &format!("{run} -o plain")).assert().success();
+    let skinned = summary
+        .iter()
+        .filter(|row| row.stage == Stage::Skin && row.clock == Clock::Wall);
+    assert!(
+        skinned
+            .clone()
+            .all(|row| row.context_switches.is_some() && row.frames == Some(3)),
+        "{summary:?}"
+    );
+    let counted = skinned
+        .clone()
+        .all(|row| row.cycles.is_some_and(|cycles| cycles > 0.0));
+    assert!(
+        counted || notes.contains("kernel.perf_event_paranoid"),
+        "{notes}"
+    );
+    skinbench(&folder, &format!("{run} -o plain"))
+        .assert()
+        .success();
     let plain: Vec<SummaryRow> = rows(&folder.path().join("plain/summary.csv"));
-    assert!(plain.iter().all(|row| row.context_switches.is_none() && row.cycles.is_none()));
+    assert!(
+        plain
+            .iter()
+            .all(|row| row.context_switches.is_none() && row.cycles.is_none())
+    );
 }
 
 #[test]
 fn a_sustained_run_compares_its_ends() {
     let folder = empty_folder();
-    let run =
-        skinbench(&folder, "run smoke -b cpu-scalar,cpu-simd --sustain 600ms --passes 0 -o out").output().unwrap();
+    let run = skinbench(
+        &folder,
+        "run smoke -b cpu-scalar,cpu-simd --sustain 600ms --passes 0 -o out",
+    )
+    .output()
+    .unwrap();
     let text = String::from_utf8(run.stdout).unwrap();
     assert!(run.status.success(), "{text}");
-    let said = text.split("sustained, first against last window:\n").nth(1).unwrap();
-    assert!(said.contains("  cpu-scalar: ") && said.contains("  cpu-simd: ") && said.contains("order"), "{text}");
+    let said = text
+        .split("sustained, first against last window:\n")
+        .nth(1)
+        .unwrap();
+    assert!(
+        said.contains("  cpu-scalar: ") && said.contains("  cpu-simd: ") && said.contains("order"),
+        "{text}"
+    );
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     for row in summary {
-        assert_eq!(row.first_ns.is_some(), (row.stage, row.clock) == (Stage::Frame, Clock::Wall), "{row:?}");
+        assert_eq!(
+            row.first_ns.is_some(),
+            (row.stage, row.clock) == (Stage::Frame, Clock::Wall),
+            "{row:?}"
+        );
     }
 }
 
 #[test]
 fn medians_follow_from_the_samples() {
     let folder = empty_folder();
-    skinbench(&folder, "run smoke -b cpu-scalar,cpu-simd,cpu-rayon --frames 5 --passes 0 -o out").assert().success();
+    skinbench(
+        &folder,
+        "run smoke -b cpu-scalar,cpu-simd,cpu-rayon --frames 5 --passes 0 -o out",
+    )
+    .assert()
+    .success();
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
-    let frames = |clock| summary.iter().filter(|row| row.stage == Stage::Frame && row.clock == clock).count();
+    let frames = |clock| {
+        summary
+            .iter()
+            .filter(|row| row.stage == Stage::Frame && row.clock == clock)
+            .count()
+    };
     assert_eq!(frames(Clock::Wall), 3);
-    assert_eq!(frames(Clock::ThreadSum), if cfg!(target_os = "linux") { 3 } else { 0 });
+    assert_eq!(
+        frames(Clock::ThreadSum),
+        if cfg!(target_os = "linux") { 3 } else { 0 }
+    );
     for row in &summary {
         let of_row = |s: &&SampleRow| {
-            (&s.run_id, &s.scene, &s.backend, &s.variant, &s.stage, &s.clock)
-                == (&row.run_id, &row.scene, &row.backend, &row.variant, &row.stage, &row.clock)
+            (
+                &s.run_id, &s.scene, &s.backend, &s.variant, &s.stage, &s.clock,
+            ) == (
+                &row.run_id,
+                &row.scene,
+                &row.backend,
+                &row.variant,
+                &row.stage,
+                &row.clock,
+            )
         };
         let times: Vec<_> = samples.iter().filter(of_row).map(|s| s.ns).collect();
         assert_eq!(row.status, Status::Ok);
         assert_eq!(times.len() + row.dropped.unwrap() as usize, 5, "{row:?}");
         let figures = Summary::of(times).unwrap();
-        let written = [row.median_ns, row.mad_ns, row.min_ns, row.p95_ns, row.max_ns];
+        let written = [
+            row.median_ns,
+            row.mad_ns,
+            row.min_ns,
+            row.p95_ns,
+            row.max_ns,
+        ];
         assert_eq!(row.p99_ns, None, "5 frames have none");
-        assert_eq!(written, [figures.median, figures.mad, figures.min, figures.p95, figures.max].map(Some), "{row:?}");
-        assert!(row.parity_max_rel.unwrap() > 0.0 && row.parity_max_rel <= row.parity_tol, "{row:?}");
-        assert_eq!((row.instances, row.passes, row.scene_hash.len()), (42, 0, 16));
+        assert_eq!(
+            written,
+            [
+                figures.median,
+                figures.mad,
+                figures.min,
+                figures.p95,
+                figures.max
+            ]
+            .map(Some),
+            "{row:?}"
+        );
+        assert!(
+            row.parity_max_rel.unwrap() > 0.0 && row.parity_max_rel <= row.parity_tol,
+            "{row:?}"
+        );
+        assert_eq!(
+            (row.instances, row.passes, row.scene_hash.len()),
+            (42, 0, 16)
+        );
     }
     let hashes = |row: &SummaryRow| row.scene_hash == summary[0].scene_hash;
     assert!(summary.iter().all(hashes));
@@ -332,61 +669,125 @@ fn fenced_stages_are_labelled() {
     let folder = empty_folder();
     let arguments = "run smoke -b cpu-scalar,gpu-full --frames 3 --passes 0 --clock fenced -o out";
     let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
-    let subtracted = text.lines().find(|line| line.starts_with("fenced: ")).unwrap_or_default();
+    let subtracted = text
+        .lines()
+        .find(|line| line.starts_with("fenced: "))
+        .unwrap_or_default();
     assert!(subtracted.ends_with(" for an empty one"), "{text}");
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
     let stages = |clock| -> Vec<Stage> {
-        let of_clock = summary.iter().filter(|row| row.backend == "gpu-full" && row.clock == clock);
-        of_clock.inspect(|row| assert_eq!(row.dropped, Some(0))).map(|row| row.stage).collect()
+        let of_clock = summary
+            .iter()
+            .filter(|row| row.backend == "gpu-full" && row.clock == clock);
+        of_clock
+            .inspect(|row| assert_eq!(row.dropped, Some(0)))
+            .map(|row| row.stage)
+            .collect()
     };
-    let device = [Stage::Sample, Stage::LocalToModel, Stage::Palette, Stage::Skin];
+    let device = [
+        Stage::Sample,
+        Stage::LocalToModel,
+        Stage::Palette,
+        Stage::Skin,
+    ];
     assert_eq!(stages(Clock::Fenced), device);
     assert_eq!(stages(Clock::Gpu), []);
     assert!(stages(Clock::Wall).contains(&Stage::Frame));
     let fenced = samples.iter().filter(|row| row.clock == Clock::Fenced);
-    assert_eq!(fenced.inspect(|row| assert!(row.ns > 0 && row.frame < 3)).count(), 3 * device.len());
+    assert_eq!(
+        fenced
+            .inspect(|row| assert!(row.ns > 0 && row.frame < 3))
+            .count(),
+        3 * device.len()
+    );
     let sessions = std::fs::read_to_string(folder.path().join("out/environment.json")).unwrap();
-    assert!(sessions.contains("\"device_clock\": \"fenced\"") && sessions.contains("\"empty_submission_ns\": "));
+    assert!(
+        sessions.contains("\"device_clock\": \"fenced\"")
+            && sessions.contains("\"empty_submission_ns\": ")
+    );
 }
 
 /// Beside a run of several threads stands what one can do, and in `limits.csv` what the table says.
 #[test]
 fn the_machines_limits_are_shown_and_kept() {
     let folder = empty_folder();
-    let arguments = "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 -o out";
+    let arguments =
+        "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 -o out";
     let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
     let limits: Vec<LimitsRow> = rows(&folder.path().join("out/limits.csv"));
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
-    assert_eq!(limits.iter().map(|row| row.threads).collect::<Vec<_>>(), [1, 1, 2]);
+    assert_eq!(
+        limits.iter().map(|row| row.threads).collect::<Vec<_>>(),
+        [1, 1, 2]
+    );
     for row in &limits {
-        assert!(summary.iter().any(|s| (&s.run_id, &s.scene) == (&row.run_id, &row.scene)), "{row:?}");
+        assert!(
+            summary
+                .iter()
+                .any(|s| (&s.run_id, &s.scene) == (&row.run_id, &row.scene)),
+            "{row:?}"
+        );
         let fma = format!("; {:.1} G multiply-adds/s\n", row.fma as f64 / 1e9);
-        assert!(row.bytes == 64 << 20 && row.lanes >= 1 && text.contains(&fma), "{row:?}: {text}");
+        assert!(
+            row.bytes == 64 << 20 && row.lanes >= 1 && text.contains(&fma),
+            "{row:?}: {text}"
+        );
     }
-    let shown: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("limits, ")).collect();
-    assert!(shown.len() == 3 && shown[1].starts_with("1 thread: ") && shown[2].starts_with("2 threads: "), "{text}");
+    let shown: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("limits, "))
+        .collect();
+    assert!(
+        shown.len() == 3
+            && shown[1].starts_with("1 thread: ")
+            && shown[2].starts_with("2 threads: "),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
     let folder = empty_folder();
-    let arguments = "run smoke -b cpu-scalar,cpu-rayon --frames 2 --instances 3 --passes 0 --card -o out";
+    let arguments =
+        "run smoke -b cpu-scalar,cpu-rayon --frames 2 --instances 3 --passes 0 --card -o out";
     let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
-    let card = text.split("card: 3 instances of smoke, nothing drawn\n").nth(1).unwrap();
+    let card = text
+        .split("card: 3 instances of smoke, nothing drawn\n")
+        .nth(1)
+        .unwrap();
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     for backend in ["cpu-scalar", "cpu-rayon"] {
         let row = card.lines().find(|line| line.contains(backend)).unwrap();
         let words: Vec<_> = row.split_whitespace().collect();
-        assert!(row.contains("yes") && row.contains("same frame") && row.contains("free"), "{row}");
+        assert!(
+            row.contains("yes") && row.contains("same frame") && row.contains("free"),
+            "{row}"
+        );
         let of_frame = |row: &&SummaryRow| row.backend == backend && row.stage == Stage::Frame;
-        let frame = summary.iter().filter(of_frame).find(|row| row.clock == Clock::Wall).unwrap();
+        let frame = summary
+            .iter()
+            .filter(of_frame)
+            .find(|row| row.clock == Clock::Wall)
+            .unwrap();
         let megabytes = format!("{:.2}", frame.host_bytes.unwrap() as f64 / 1e6);
         assert!(words.contains(&megabytes.as_str()), "{megabytes}: {row}");
     }
-    let rest: Vec<_> = summary.iter().filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall)).collect();
-    assert!(!rest.is_empty() && rest.iter().all(|row| row.host_bytes.is_none() && row.draws.is_none()));
-    assert!(card.contains(" takes the least memory, ") && card.contains("`skinbench sweep` finds where"), "{card}");
+    let rest: Vec<_> = summary
+        .iter()
+        .filter(|row| (row.stage, row.clock) != (Stage::Frame, Clock::Wall))
+        .collect();
+    assert!(
+        !rest.is_empty()
+            && rest
+                .iter()
+                .all(|row| row.host_bytes.is_none() && row.draws.is_none())
+    );
+    assert!(
+        card.contains(" takes the least memory, ")
+            && card.contains("`skinbench sweep` finds where"),
+        "{card}"
+    );
 }
 
 /// A scene with another model has a name of its own, and the folder of the model is in no file.
@@ -394,11 +795,18 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
 fn scenes_take_other_models() {
     let folder = empty_folder();
     std::fs::create_dir(folder.path().join("secret")).unwrap();
-    skinbench(&folder, "convert walker secret/mine.glb").assert().success();
+    skinbench(&folder, "convert walker secret/mine.glb")
+        .assert()
+        .success();
     let line = "run many-foxes --model secret/mine.glb --instances 20 -b cpu-rayon --frames 1 --passes 0 -o out";
     skinbench(&folder, line).assert().success();
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
-    assert!(summary.iter().all(|row| row.scene == "many-foxes-mine" && row.status == Status::Ok), "{summary:?}");
+    assert!(
+        summary
+            .iter()
+            .all(|row| row.scene == "many-foxes-mine" && row.status == Status::Ok),
+        "{summary:?}"
+    );
     for file in ["summary.csv", "samples.csv", "environment.json"] {
         let text = std::fs::read_to_string(folder.path().join("out").join(file)).unwrap();
         assert!(!text.contains("secret"), "{file}");
@@ -410,58 +818,110 @@ fn scenes_take_other_models() {
 fn many_foxes_agree_with_the_reference() {
     let folder = empty_folder();
     let fox = shared_folder().join("models/gltf/Fox.glb");
-    let line = format!("verify many-foxes --model {} --instances 60 -b cpu-scalar,cpu-simd,cpu-rayon", fox.display());
+    let line = format!(
+        "verify many-foxes --model {} --instances 60 -b cpu-scalar,cpu-simd,cpu-rayon",
+        fox.display()
+    );
     let output = skinbench(&folder, &line).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     // Four times, 60 foxes of 1,728 vertices.
-    assert!(output.status.success() && text.matches("414,720").count() == 3, "{text}");
+    assert!(
+        output.status.success() && text.matches("414,720").count() == 3,
+        "{text}"
+    );
 }
 
 #[test]
 fn several_models_are_one_crowd_and_levels_have_an_error() {
     let folder = empty_folder();
     let run = "run sprout-glb walker sprout-md5 --instances 40 --passes 0 -b cpu-rayon --frames 2";
-    skinbench(&folder, &format!("{run} -o mixed")).assert().success();
-    let mixed: Vec<SummaryRow> = rows(&folder.path().join("mixed/summary.csv"));
-    assert!(mixed.iter().all(|row| row.scene == "sprout-glb+walker+sprout-md5" && row.models == Some(3)));
-    assert!(mixed.iter().all(|row| row.instances == 40 && row.lod_error.is_none()));
-    // Two scenes stay two crowds.
-    skinbench(&folder, "run smoke sprout-glb --instances 6 --passes 0 -b cpu-rayon --frames 2 -o two")
+    skinbench(&folder, &format!("{run} -o mixed"))
         .assert()
         .success();
-    let mut two: Vec<String> =
-        rows::<SummaryRow>(&folder.path().join("two/summary.csv")).into_iter().map(|row| row.scene).collect();
+    let mixed: Vec<SummaryRow> = rows(&folder.path().join("mixed/summary.csv"));
+    assert!(
+        mixed
+            .iter()
+            .all(|row| row.scene == "sprout-glb+walker+sprout-md5" && row.models == Some(3))
+    );
+    assert!(
+        mixed
+            .iter()
+            .all(|row| row.instances == 40 && row.lod_error.is_none())
+    );
+    // Two scenes stay two crowds.
+    skinbench(
+        &folder,
+        "run smoke sprout-glb --instances 6 --passes 0 -b cpu-rayon --frames 2 -o two",
+    )
+    .assert()
+    .success();
+    let mut two: Vec<String> = rows::<SummaryRow>(&folder.path().join("two/summary.csv"))
+        .into_iter()
+        .map(|row| row.scene)
+        .collect();
     two.dedup();
     assert_eq!(two, ["smoke", "sprout-glb"]);
 
     let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
-    let output = skinbench(&folder, &format!("{lod} -b cpu-rayon --frames 2 -o lod")).output().unwrap();
+    let output = skinbench(&folder, &format!("{lod} -b cpu-rayon --frames 2 -o lod"))
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("lod=mesh+joints+influences: ") && said.contains(" instances at levels 0 to 3;"), "{said}");
+    assert!(
+        said.contains("lod=mesh+joints+influences: ")
+            && said.contains(" instances at levels 0 to 3;"),
+        "{said}"
+    );
     let rows: Vec<SummaryRow> = rows(&folder.path().join("lod/summary.csv"));
-    assert!(rows.iter().all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4)));
-    assert_eq!(rows[0].options.as_deref(), Some("lod=mesh+joints+influences"));
+    assert!(
+        rows.iter()
+            .all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4))
+    );
+    assert_eq!(
+        rows[0].options.as_deref(),
+        Some("lod=mesh+joints+influences")
+    );
 }
 
 #[test]
 fn each_run_has_its_own_folder() {
     let folder = empty_folder();
-    let run = || skinbench(&folder, "run smoke -b cpu-scalar --frames 1 --instances 3 --passes 0").assert().success();
+    let run = || {
+        skinbench(
+            &folder,
+            "run smoke -b cpu-scalar --frames 1 --instances 3 --passes 0",
+        )
+        .assert()
+        .success()
+    };
     run();
     // Folders are named after the second that they were made in.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     run();
-    assert_eq!(std::fs::read_dir(folder.path().join("skinbench-results")).unwrap().count(), 2);
+    assert_eq!(
+        std::fs::read_dir(folder.path().join("skinbench-results"))
+            .unwrap()
+            .count(),
+        2
+    );
 }
 
 #[test]
 fn a_parity_failure_has_no_times_and_exits_3() {
     let folder = empty_folder();
-    let output = skinbench(&folder, "verify smoke -b cpu-scalar --instances 3 --epsilon 1e-12").output().unwrap();
+    let output = skinbench(
+        &folder,
+        "verify smoke -b cpu-scalar --instances 3 --epsilon 1e-12",
+    )
+    .output()
+    .unwrap();
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("cpu-scalar: parity_failed: "), "{text}");
-    skinbench(&folder, "verify smoke -b cpu-scalar --instances 3").assert().success();
+    skinbench(&folder, "verify smoke -b cpu-scalar --instances 3")
+        .assert()
+        .success();
     assert_eq!(files(&folder), [""; 0]);
 }
 
@@ -469,24 +929,41 @@ fn a_parity_failure_has_no_times_and_exits_3() {
 fn dumps_agree_between_backends() {
     let folder = empty_folder();
     let dump = |arguments: &str| {
-        let output = skinbench(&folder, &format!("dump walker --clip walk --time 0.3 {arguments}")).output().unwrap();
+        let output = skinbench(
+            &folder,
+            &format!("dump walker --clip walk --time 0.3 {arguments}"),
+        )
+        .output()
+        .unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
     let scalar = dump("-b cpu-scalar");
     assert!(dump("-b cpu-scalar -o out.csv").is_empty());
-    assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), scalar);
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("out.csv")).unwrap(),
+        scalar
+    );
     assert_eq!(files(&folder), ["out.csv"], "no temporary file is left");
-    assert_eq!(scalar.lines().next(), Some("primitive,vertex,px,py,pz,nx,ny,nz"));
+    assert_eq!(
+        scalar.lines().next(),
+        Some("primitive,vertex,px,py,pz,nx,ny,nz")
+    );
     let rayon = dump("-b cpu-rayon --threads 2");
     let values = |text: &str| -> Vec<Vec<f64>> {
-        text.lines().skip(1).map(|line| line.split(',').map(|v| v.parse().unwrap()).collect()).collect()
+        text.lines()
+            .skip(1)
+            .map(|line| line.split(',').map(|v| v.parse().unwrap()).collect())
+            .collect()
     };
     let (scalar, rayon) = (values(&scalar), values(&rayon));
     assert_eq!(scalar.len(), rayon.len());
     for (index, (a, b)) in scalar.iter().zip(&rayon).enumerate() {
         assert_eq!(a[..2], [0.0, index as f64], "vertices in file order");
-        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5), "{a:?} {b:?}");
+        assert!(
+            a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5),
+            "{a:?} {b:?}"
+        );
     }
     assert_ne!(values(&dump("--rotation nlerp")), scalar);
 }
@@ -497,24 +974,43 @@ fn an_interrupted_run_keeps_its_rows() {
     let folder = empty_folder();
     // The second scene is the one that is interrupted.
     let mut child = std::process::Command::new(cargo_bin!("skinbench"))
-        .args("run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out".split(' '))
+        .args(
+            "run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out"
+                .split(' '),
+        )
         .current_dir(folder.path())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
     let summary = folder.path().join("out/summary.csv");
-    let frames = |row: &&SummaryRow| row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall;
+    let frames = |row: &&SummaryRow| {
+        row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall
+    };
     while !summary.exists() || rows::<SummaryRow>(&summary).iter().filter(frames).count() < 3 {
-        assert!(child.try_wait().unwrap().is_none(), "ended before it was interrupted");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "ended before it was interrupted"
+        );
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let rows: Vec<SummaryRow> = rows(&summary);
-    assert!(rows.iter().filter(frames).all(|row| row.frames == Some(1_000)));
-    assert!(rows.iter().filter(|row| row.scene == "kernel").all(|row| row.frames < Some(1_000)));
+    assert!(
+        rows.iter()
+            .filter(frames)
+            .all(|row| row.frames == Some(1_000))
+    );
+    assert!(
+        rows.iter()
+            .filter(|row| row.scene == "kernel")
+            .all(|row| row.frames < Some(1_000))
+    );
 }
 
 // A driver that cannot be loaded is how Linux is without one.
@@ -522,12 +1018,20 @@ fn an_interrupted_run_keeps_its_rows() {
 #[test]
 fn without_an_adapter_gpu_backends_are_skipped() {
     let folder = empty_folder();
-    let without = |arguments: &str| skinbench(&folder, arguments).env("WGPU_BACKEND", "dx12").output().unwrap();
+    let without = |arguments: &str| {
+        skinbench(&folder, arguments)
+            .env("WGPU_BACKEND", "dx12")
+            .output()
+            .unwrap()
+    };
     let output = without("run smoke --frames 1 --instances 3 -o out");
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-    assert!(stderr.contains("no adapter") && stderr.contains("mesa-vulkan-drivers"), "{stderr}");
+    assert!(
+        stderr.contains("no adapter") && stderr.contains("mesa-vulkan-drivers"),
+        "{stderr}"
+    );
     let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
     for row in &summary {
         let gpu = row.backend.starts_with("gpu-");
@@ -537,11 +1041,17 @@ fn without_an_adapter_gpu_backends_are_skipped() {
     }
     assert!(summary.iter().any(|row| row.status == Status::Skipped));
 
-    for required in ["run smoke --require gpu", "dump walker -b gpu-compute --threads 2"] {
+    for required in [
+        "run smoke --require gpu",
+        "dump walker -b gpu-compute --threads 2",
+    ] {
         let output = without(required);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{required}");
-        assert!(stderr.contains("mesa-vulkan-drivers"), "{required}: {stderr}");
+        assert!(
+            stderr.contains("mesa-vulkan-drivers"),
+            "{required}: {stderr}"
+        );
     }
 }
 
@@ -552,44 +1062,112 @@ fn every_backend_agrees_and_is_timed() {
         return;
     }
     let folder = empty_folder();
-    skinbench(&folder, "verify smoke --require gpu").assert().success();
-    skinbench(&folder, "run smoke --instances 20 --frames 3 -o drawn").assert().success();
+    skinbench(&folder, "verify smoke --require gpu")
+        .assert()
+        .success();
+    skinbench(&folder, "run smoke --instances 20 --frames 3 -o drawn")
+        .assert()
+        .success();
     let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
         let of_frame = |row: &&SummaryRow| row.backend == entry.name && row.stage == Stage::Frame;
-        let frame = drawn.iter().filter(of_frame).find(|row| row.clock == Clock::Wall).unwrap();
-        assert_eq!((frame.status, frame.frames, frame.passes), (Status::Ok, Some(3), 1), "{frame:?}");
-        let host = [frame.host_mesh, frame.host_clips, frame.host_palettes, frame.host_output, frame.host_scratch];
-        let device =
-            [frame.device_mesh, frame.device_clips, frame.device_palettes, frame.device_output, frame.device_scratch];
+        let frame = drawn
+            .iter()
+            .filter(of_frame)
+            .find(|row| row.clock == Clock::Wall)
+            .unwrap();
+        assert_eq!(
+            (frame.status, frame.frames, frame.passes),
+            (Status::Ok, Some(3), 1),
+            "{frame:?}"
+        );
+        let host = [
+            frame.host_mesh,
+            frame.host_clips,
+            frame.host_palettes,
+            frame.host_output,
+            frame.host_scratch,
+        ];
+        let device = [
+            frame.device_mesh,
+            frame.device_clips,
+            frame.device_palettes,
+            frame.device_output,
+            frame.device_scratch,
+        ];
         let sum = |parts: [Option<u64>; 5]| parts.into_iter().sum::<Option<u64>>();
-        assert_eq!((frame.host_bytes, frame.device_bytes), (sum(host), sum(device)), "{frame:?}");
+        assert_eq!(
+            (frame.host_bytes, frame.device_bytes),
+            (sum(host), sum(device)),
+            "{frame:?}"
+        );
         // One draw for each of two models; depth and colours of 4 bytes a pixel, and what only drawing reads.
-        assert!(frame.draws == Some(2) && frame.device_targets > Some(2 * 4 * 160 * 90), "{frame:?}");
+        assert!(
+            frame.draws == Some(2) && frame.device_targets > Some(2 * 4 * 160 * 90),
+            "{frame:?}"
+        );
         let output = 24 * frame.vertices;
         match entry.name {
             "cpu-scalar" | "cpu-simd" | "cpu-rayon" => {
-                assert!(frame.host_output >= Some(output) && frame.device_output >= Some(output), "{frame:?}");
-                assert_eq!((frame.upload_bytes, frame.dispatches), (Some(output), Some(0)), "{frame:?}");
+                assert!(
+                    frame.host_output >= Some(output) && frame.device_output >= Some(output),
+                    "{frame:?}"
+                );
+                assert_eq!(
+                    (frame.upload_bytes, frame.dispatches),
+                    (Some(output), Some(0)),
+                    "{frame:?}"
+                );
             }
             "gpu-vertex" | "gpu-baked" | "gpu-vat" => {
                 assert_eq!((frame.host_output, frame.device_output), (Some(0), Some(0)))
             }
-            _ => assert!(frame.host_output == Some(0) && frame.device_output >= Some(output), "{frame:?}"),
+            _ => assert!(
+                frame.host_output == Some(0) && frame.device_output >= Some(output),
+                "{frame:?}"
+            ),
         }
     }
-    let in_flight: Vec<_> = drawn.iter().filter(|row| row.stage == Stage::Throughput).map(|row| row.frames).collect();
-    assert!(!in_flight.is_empty() && in_flight.iter().all(|frames| *frames <= Some(3)), "{in_flight:?}");
-    skinbench(&folder, "run smoke --instances 20 --frames 3 --passes 0 -o undrawn").assert().success();
+    let in_flight: Vec<_> = drawn
+        .iter()
+        .filter(|row| row.stage == Stage::Throughput)
+        .map(|row| row.frames)
+        .collect();
+    assert!(
+        !in_flight.is_empty() && in_flight.iter().all(|frames| *frames <= Some(3)),
+        "{in_flight:?}"
+    );
+    skinbench(
+        &folder,
+        "run smoke --instances 20 --frames 3 --passes 0 -o undrawn",
+    )
+    .assert()
+    .success();
     let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
-    assert_eq!(undrawn.iter().filter(|row| row.stage == Stage::Draw).count(), 0);
-    let skipped: Vec<_> = undrawn.iter().filter(|row| row.status == Status::Skipped).collect();
     assert_eq!(
-        skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(),
+        undrawn
+            .iter()
+            .filter(|row| row.stage == Stage::Draw)
+            .count(),
+        0
+    );
+    let skipped: Vec<_> = undrawn
+        .iter()
+        .filter(|row| row.status == Status::Skipped)
+        .collect();
+    assert_eq!(
+        skipped
+            .iter()
+            .map(|row| row.backend.as_str())
+            .collect::<Vec<_>>(),
         ["gpu-vertex", "gpu-baked", "gpu-vat"]
     );
-    assert!(skipped.iter().all(|row| row.error.as_ref().unwrap().contains("--passes 1")));
+    assert!(
+        skipped
+            .iter()
+            .all(|row| row.error.as_ref().unwrap().contains("--passes 1"))
+    );
 }
 
 #[cfg(feature = "gpu")]
@@ -600,13 +1178,28 @@ fn what_cannot_be_drawn_is_verified_all_the_same() {
     }
     let folder = empty_folder();
     let output = |command: &str| {
-        let output = skinbench(&folder, &format!("{command} -b cpu-simd:lanes-interleaved")).output().unwrap();
-        assert!(output.status.success() != command.starts_with("render"), "{command}: {output:?}");
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+        let output = skinbench(&folder, &format!("{command} -b cpu-simd:lanes-interleaved"))
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success() != command.starts_with("render"),
+            "{command}: {output:?}"
+        );
+        format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
     };
     let verified = output("verify smoke");
-    let row = verified.lines().find(|line| line.contains("lanes-interleaved")).unwrap();
-    assert!(row.contains(" ok ") && row.contains("181,328"), "{verified}");
+    let row = verified
+        .lines()
+        .find(|line| line.contains("lanes-interleaved"))
+        .unwrap();
+    assert!(
+        row.contains(" ok ") && row.contains("181,328"),
+        "{verified}"
+    );
     assert!(output("run smoke --frames 2").contains("cannot be drawn; needs --passes 0"));
     assert!(output("render smoke -o crowd.png").contains("cannot be drawn"));
     assert!(!files(&folder).contains(&"crowd.png".into()));
@@ -620,24 +1213,55 @@ fn frames_in_flight_rings_and_motion_have_rows() {
     }
     let folder = empty_folder();
     let run = |arguments: &str, out: &str| -> Vec<SummaryRow> {
-        let line =
-            format!("run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}");
+        let line = format!(
+            "run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}"
+        );
         skinbench(&folder, &line).assert().success();
         rows(&folder.path().join(out).join("summary.csv"))
     };
     let plain = run("", "plain");
     for backend in ["cpu-rayon", "gpu-vertex", "gpu-compute"] {
-        let row = plain.iter().find(|row| row.backend == backend && row.stage == Stage::Throughput).unwrap();
-        assert!(row.clock == Clock::Wall && row.frames >= Some(3) && row.options.is_none(), "{row:?}");
+        let row = plain
+            .iter()
+            .find(|row| row.backend == backend && row.stage == Stage::Throughput)
+            .unwrap();
+        assert!(
+            row.clock == Clock::Wall && row.frames >= Some(3) && row.options.is_none(),
+            "{row:?}"
+        );
     }
     let ring = run("--output ring", "ring");
-    assert!(ring.iter().all(|row| row.passes == 0 && row.options.as_deref() == Some("output=ring")));
-    assert!(ring.iter().any(|row| row.backend == "gpu-compute" && row.stage == Stage::Skin && row.median_ns.is_some()));
+    assert!(
+        ring.iter()
+            .all(|row| row.passes == 0 && row.options.as_deref() == Some("output=ring"))
+    );
+    assert!(ring.iter().any(|row| row.backend == "gpu-compute"
+        && row.stage == Stage::Skin
+        && row.median_ns.is_some()));
     let motion = run("--motion", "motion");
-    assert!(motion.iter().all(|row| row.options.as_deref() == Some("motion")));
-    let skipped: Vec<_> = motion.iter().filter(|row| row.status != Status::Ok).collect();
-    assert_eq!(skipped.iter().map(|row| row.backend.as_str()).collect::<Vec<_>>(), ["gpu-vertex"]);
-    assert!(skipped[0].error.as_ref().unwrap().contains("stores no vertices"));
+    assert!(
+        motion
+            .iter()
+            .all(|row| row.options.as_deref() == Some("motion"))
+    );
+    let skipped: Vec<_> = motion
+        .iter()
+        .filter(|row| row.status != Status::Ok)
+        .collect();
+    assert_eq!(
+        skipped
+            .iter()
+            .map(|row| row.backend.as_str())
+            .collect::<Vec<_>>(),
+        ["gpu-vertex"]
+    );
+    assert!(
+        skipped[0]
+            .error
+            .as_ref()
+            .unwrap()
+            .contains("stores no vertices")
+    );
 }
 
 #[cfg(feature = "gpu")]
@@ -648,19 +1272,36 @@ fn a_picture_shows_the_crowd() {
     }
     let folder = empty_folder();
     let picture = |arguments: &str| {
-        skinbench(&folder, &format!("render smoke -o crowd.png {arguments}")).assert().success();
-        let picture = image::open(folder.path().join("crowd.png")).unwrap().into_rgba8();
+        skinbench(&folder, &format!("render smoke -o crowd.png {arguments}"))
+            .assert()
+            .success();
+        let picture = image::open(folder.path().join("crowd.png"))
+            .unwrap()
+            .into_rgba8();
         assert_eq!(picture.dimensions(), (200, 100));
         picture.into_raw()
     };
     let first = picture("--width 200 --height 100 --threads 2");
     // Clothes have more colour than sky and ground.
-    let dyed = |pixel: &&[u8]| pixel[..3].iter().max().unwrap() - pixel[..3].iter().min().unwrap() > 40;
+    let dyed =
+        |pixel: &&[u8]| pixel[..3].iter().max().unwrap() - pixel[..3].iter().min().unwrap() > 40;
     let walkers = first.chunks(4).filter(dyed).count();
-    assert!((150..5_000).contains(&walkers), "{walkers} pixels show walkers");
+    assert!(
+        (150..5_000).contains(&walkers),
+        "{walkers} pixels show walkers"
+    );
     let later = picture("--width 200 --height 100 --time 0.4");
-    let moved = first.chunks(4).zip(later.chunks(4)).filter(|(a, b)| a != b).count();
-    assert!((300..5_000).contains(&moved), "{moved} pixels change as they walk");
-    skinbench(&folder, "render smoke -o missing/crowd.png").assert().code(1);
+    let moved = first
+        .chunks(4)
+        .zip(later.chunks(4))
+        .filter(|(a, b)| a != b)
+        .count();
+    assert!(
+        (300..5_000).contains(&moved),
+        "{moved} pixels change as they walk"
+    );
+    skinbench(&folder, "render smoke -o missing/crowd.png")
+        .assert()
+        .code(1);
     assert_eq!(files(&folder), ["crowd.png"]);
 }

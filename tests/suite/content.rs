@@ -16,13 +16,30 @@ use skinbench::vertex_frames::VertexFrames;
 fn the_walkers_clips_keep_the_error_in_few_bytes() {
     let model = walker(500).unwrap();
     let all = compaction::clips(&model, compaction::ERROR).unwrap();
-    let most = [("idle", 5_500), ("walk", 5_800), ("run", 4_400), ("wave", 2_100)];
+    let most = [
+        ("idle", 5_500),
+        ("walk", 5_800),
+        ("run", 4_400),
+        ("wave", 2_100),
+    ];
     for ((raw, made), (name, most)) in model.clips().iter().zip(&all).zip(most) {
         assert_eq!(raw.name(), name);
-        let times: Vec<f32> = (0..1_000u32).map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0).collect();
+        let times: Vec<f32> = (0..1_000u32)
+            .map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0)
+            .collect();
         let found = compaction::error(model.skeleton(), raw, made, &times);
-        println!("{}: {:.2e}, {} of {} bytes", raw.name(), found.distance, made.bytes(), raw.bytes());
-        assert!(found.distance > 0.0 && found.distance <= compaction::ERROR, "{}: {found:?}", raw.name());
+        println!(
+            "{}: {:.2e}, {} of {} bytes",
+            raw.name(),
+            found.distance,
+            made.bytes(),
+            raw.bytes()
+        );
+        assert!(
+            found.distance > 0.0 && found.distance <= compaction::ERROR,
+            "{}: {found:?}",
+            raw.name()
+        );
         assert!(made.bytes() <= most, "{name}: {}", made.bytes());
     }
 }
@@ -32,7 +49,10 @@ fn the_walkers_clips_keep_the_error_in_few_bytes() {
 fn the_walkers_clips_keep_the_error() {
     let model = walker(500).unwrap();
     let mut bytes = [0, 0];
-    for (format, bytes) in [BakeFormat::Motions, BakeFormat::Matrices].into_iter().zip(&mut bytes) {
+    for (format, bytes) in [BakeFormat::Motions, BakeFormat::Matrices]
+        .into_iter()
+        .zip(&mut bytes)
+    {
         let baker = Baker::new(&model, format);
         for clip in model.clips() {
             let rate = baker.rate(Some(clip), 4_000).unwrap();
@@ -40,7 +60,11 @@ fn the_walkers_clips_keep_the_error() {
             let times = (0..1_000u32).map(|i| clip.duration() * (i * 617 % 1_000) as f32 / 999.0);
             let found = baker.error(clip, rate, &baked, times);
             println!("{format:?} {}: {rate:?}, elsewhere {found:?}", clip.name());
-            assert!(found.is_within(1.0) && found.position > 0.0, "{}: {found:?}", clip.name());
+            assert!(
+                found.is_within(1.0) && found.position > 0.0,
+                "{}: {found:?}",
+                clip.name()
+            );
             *bytes += size_of_val(&baked[..]);
             let fewer = baker.rate(Some(clip), rate.frames - 1);
             assert_eq!(fewer, None, "{}", clip.name());
@@ -55,29 +79,55 @@ fn the_walkers_clips_keep_the_error() {
 fn baked_vertices_keep_their_stated_rounding() {
     let model = walker(500).unwrap();
     let baker = Baker::new(&model, BakeFormat::Vertices);
-    let clip = model.clips().iter().find(|clip| clip.name() == "run").unwrap();
-    let palettes = baker.frames(Some(clip), baker.rate(Some(clip), 4_000).unwrap()).into_flattened();
+    let clip = model
+        .clips()
+        .iter()
+        .find(|clip| clip.name() == "run")
+        .unwrap();
+    let palettes = baker
+        .frames(Some(clip), baker.rate(Some(clip), 4_000).unwrap())
+        .into_flattened();
     let palettes: &[Rows] = palettes.as_chunks().0;
     let (format, entries) = (VertexFormat::default(), model.palette_joints().len());
     let frames = VertexFrames::new(model.mesh(), format, entries, palettes);
     let words = VertexFrames::words_of(format);
     let mut skinned = vec![0.0; model.mesh().vertex_count() * format.floats()];
     let (mut off, mut turned) = (0.0f32, 0.0f32);
-    for (palette, stored) in
-        palettes.chunks_exact(entries).zip(frames.words.chunks_exact(words * model.mesh().vertex_count()))
-    {
-        let raw = VertexFormat { normals: Normals::Raw, ..format };
+    for (palette, stored) in palettes.chunks_exact(entries).zip(
+        frames
+            .words
+            .chunks_exact(words * model.mesh().vertex_count()),
+    ) {
+        let raw = VertexFormat {
+            normals: Normals::Raw,
+            ..format
+        };
         skin(model.mesh(), palette, raw, &mut skinned);
-        for (vertex, stored) in skinned.as_chunks::<6>().0.iter().zip(stored.chunks_exact(words)) {
-            let number = |at: usize| f32::from((stored[at / 2] >> (16 * (at % 2))) as i16) / 32_767.0;
-            let position =
-                Vec3::from(frames.cube.centre) + frames.cube.half * Vec3::new(number(0), number(1), number(2));
+        for (vertex, stored) in skinned
+            .as_chunks::<6>()
+            .0
+            .iter()
+            .zip(stored.chunks_exact(words))
+        {
+            let number =
+                |at: usize| f32::from((stored[at / 2] >> (16 * (at % 2))) as i16) / 32_767.0;
+            let position = Vec3::from(frames.cube.centre)
+                + frames.cube.half * Vec3::new(number(0), number(1), number(2));
             off = off.max(position.distance(Vec3::new(vertex[0], vertex[1], vertex[2])));
-            turned = (3..6).map(|at| (frames.longest * number(at) - vertex[at]).abs()).fold(turned, f32::max);
+            turned = (3..6)
+                .map(|at| (frames.longest * number(at) - vertex[at]).abs())
+                .fold(turned, f32::max);
         }
     }
-    println!("{off:.1e} of {:.1e}, normals {turned:.1e}", frames.rounding());
-    assert!(off < 1.01 * frames.rounding() && off > 0.5 * frames.rounding(), "{off} of {}", frames.rounding());
+    println!(
+        "{off:.1e} of {:.1e}, normals {turned:.1e}",
+        frames.rounding()
+    );
+    assert!(
+        off < 1.01 * frames.rounding() && off > 0.5 * frames.rounding(),
+        "{off} of {}",
+        frames.rounding()
+    );
     assert!(turned < 0.6 * frames.longest / 32_767.0, "{turned}");
 }
 
@@ -103,24 +153,51 @@ fn jumps_that_no_rate_can_follow_are_refused() {
         values: [a, b, a].concat(),
     };
     let clip = Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap();
-    assert_eq!(Baker::new(&model, BakeFormat::Matrices).rate(Some(&clip), 4_000), None);
-    assert_eq!(Baker::new(&model, BakeFormat::Matrices).rate(None, 4_000).unwrap().frames, 1);
+    assert_eq!(
+        Baker::new(&model, BakeFormat::Matrices).rate(Some(&clip), 4_000),
+        None
+    );
+    assert_eq!(
+        Baker::new(&model, BakeFormat::Matrices)
+            .rate(None, 4_000)
+            .unwrap()
+            .frames,
+        1
+    );
 }
 
 /// The farthest that a vertex of any instance gets from its sphere's centre, in radii, group by group.
 fn farthest(scene: &str, clips: Clips, instances: u64) -> Vec<f64> {
-    let few = Settings { instances: Some(instances), clips: Some(clips), ..Settings::default() };
-    let crowd = Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd;
+    let few = Settings {
+        instances: Some(instances),
+        clips: Some(clips),
+        ..Settings::default()
+    };
+    let crowd = Scene::load(scene)
+        .unwrap()
+        .with(few)
+        .build(1 << 30)
+        .unwrap()
+        .crowd;
     let floats = crowd.format().floats();
     let farthest = crowd.groups().iter().map(|group| {
         let reach = crowd.reach(group);
         let ticks = (0..40).map(|i| 37 * i + i * i * 211);
         let vertices = ticks
-            .flat_map(|tick| group.instances.clone().map(move |instance| (instance, tick)))
+            .flat_map(|tick| {
+                group
+                    .instances
+                    .clone()
+                    .map(move |instance| (instance, tick))
+            })
             .flat_map(|(instance, tick)| reference_vertices(&crowd, instance, tick));
         let vertices: Vec<f64> = vertices.collect();
         let distance = |v: &[f64]| DVec3::new(v[0], v[1], v[2]).distance(reach.centre);
-        vertices.chunks_exact(floats).map(distance).fold(0.0, f64::max) / reach.radius
+        vertices
+            .chunks_exact(floats)
+            .map(distance)
+            .fold(0.0, f64::max)
+            / reach.radius
     });
     farthest.collect()
 }
@@ -137,8 +214,14 @@ fn no_vertex_leaves_its_sphere() {
         ("star-64", Clips::Raw, 2),
     ] {
         for (group, part) in farthest(scene, clips, instances).into_iter().enumerate() {
-            assert!(part <= 1.0 + 1e-6, "{scene}: group {group} leaves its sphere: {part} radii");
-            assert!(part > 0.2, "{scene}: group {group}'s sphere is too large to be of use: {part} radii");
+            assert!(
+                part <= 1.0 + 1e-6,
+                "{scene}: group {group} leaves its sphere: {part} radii"
+            );
+            assert!(
+                part > 0.2,
+                "{scene}: group {group}'s sphere is too large to be of use: {part} radii"
+            );
         }
     }
 }

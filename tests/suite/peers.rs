@@ -36,7 +36,11 @@ fn skinbench(folder: &TempDir, arguments: &[&str]) -> Finished {
 
 fn rows(folder: &TempDir) -> Vec<SummaryRow> {
     let file = folder.path().join("results/summary.csv");
-    csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+    csv::Reader::from_path(file)
+        .unwrap()
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .unwrap()
 }
 
 /// Runs fake peers beside a backend of ours; returns what was printed.
@@ -44,10 +48,25 @@ fn run(folder: &TempDir, modes: &[&str]) -> (String, Option<i32>) {
     modes.iter().for_each(|mode| manifest(folder, mode));
     let model = Path::new(ROOT).join("scenes/models/sprout.glb");
     let model = model.to_str().unwrap();
-    let arguments =
-        ["run", model, "--peers", ".", "--instances", "5", "-b", "cpu-scalar", "--frames", "3", "-o", "results"];
+    let arguments = [
+        "run",
+        model,
+        "--peers",
+        ".",
+        "--instances",
+        "5",
+        "-b",
+        "cpu-scalar",
+        "--frames",
+        "3",
+        "-o",
+        "results",
+    ];
     let finished = skinbench(folder, &arguments);
-    (String::from_utf8(finished.stdout).unwrap() + &String::from_utf8_lossy(&finished.stderr), finished.status.code())
+    (
+        String::from_utf8(finished.stdout).unwrap() + &String::from_utf8_lossy(&finished.stderr),
+        finished.status.code(),
+    )
 }
 
 #[test]
@@ -56,17 +75,40 @@ fn a_peer_is_measured_beside_ours() {
     let (text, code) = run(&folder, &["good"]);
     assert_eq!(code, Some(0), "{text}");
     let rows = rows(&folder);
-    let of = |backend: &str| -> Vec<&SummaryRow> { rows.iter().filter(|row| row.backend == backend).collect() };
+    let of = |backend: &str| -> Vec<&SummaryRow> {
+        rows.iter().filter(|row| row.backend == backend).collect()
+    };
     let stages: Vec<&str> = of("good").iter().map(|row| row.stage.name()).collect();
     assert_eq!(stages, ["pose", "skin", "frame"], "{text}");
     for row in of("good") {
-        assert_eq!((row.owner.as_deref(), row.status, row.frames), (Some("good and sons"), Status::Ok, Some(3)));
-        assert!(row.parity_max_rel.unwrap() < 1e-6 && row.median_ns > Some(0), "{row:?}");
+        assert_eq!(
+            (row.owner.as_deref(), row.status, row.frames),
+            (Some("good and sons"), Status::Ok, Some(3))
+        );
+        assert!(
+            row.parity_max_rel.unwrap() < 1e-6 && row.median_ns > Some(0),
+            "{row:?}"
+        );
     }
-    assert!(of("cpu-scalar").iter().all(|row| row.owner.as_deref() == Some("skinbench")));
-    let devices: Vec<Option<&str>> = of("cpu-scalar").iter().map(|row| row.device.as_deref()).collect();
-    assert_eq!(devices, [None, None, None, None, None, Some("scalar, 1 thread")], "on the row of the frame");
-    assert_eq!(of("good")[0].point(), of("cpu-scalar")[0].point(), "both are compared");
+    assert!(
+        of("cpu-scalar")
+            .iter()
+            .all(|row| row.owner.as_deref() == Some("skinbench"))
+    );
+    let devices: Vec<Option<&str>> = of("cpu-scalar")
+        .iter()
+        .map(|row| row.device.as_deref())
+        .collect();
+    assert_eq!(
+        devices,
+        [None, None, None, None, None, Some("scalar, 1 thread")],
+        "on the row of the frame"
+    );
+    assert_eq!(
+        of("good")[0].point(),
+        of("cpu-scalar")[0].point(),
+        "both are compared"
+    );
 }
 
 /// Peers open no adapter, unless one is asked for.
@@ -74,9 +116,23 @@ fn a_peer_is_measured_beside_ours() {
 fn an_adapter_that_is_required_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     manifest(&folder, "good");
-    for (asked, code) in [(&[][..], 0), (&["--require", "gpu"], 1), (&["--adapter", "none"], 1)] {
+    for (asked, code) in [
+        (&[][..], 0),
+        (&["--require", "gpu"], 1),
+        (&["--adapter", "none"], 1),
+    ] {
         let finished = Command::new(cargo_bin!("skinbench"))
-            .args(["peers", "verify", "smoke", "--peers", ".", "-b", "cpu-scalar", "--instances", "3"])
+            .args([
+                "peers",
+                "verify",
+                "smoke",
+                "--peers",
+                ".",
+                "-b",
+                "cpu-scalar",
+                "--instances",
+                "3",
+            ])
             .args(asked)
             .current_dir(folder.path())
             .env("WGPU_BACKEND", "dx12")
@@ -94,22 +150,66 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
         ("weight", Status::ParityFailed, "position is off by "),
         ("time", Status::ParityFailed, "palette is off by "),
         ("late", Status::ParityFailed, "measured frame "),
-        ("idle", Status::ParityFailed, "; the vertices are those of tick 1000003"),
+        (
+            "idle",
+            Status::ParityFailed,
+            "; the vertices are those of tick 1000003",
+        ),
         ("nan", Status::ParityFailed, "off by NaN"),
-        ("few", Status::Error, "wrote 13436 bytes of vertices; expected 13440"),
-        ("many", Status::Error, "wrote 13444 bytes of vertices; expected 13440"),
+        (
+            "few",
+            Status::Error,
+            "wrote 13436 bytes of vertices; expected 13440",
+        ),
+        (
+            "many",
+            Status::Error,
+            "wrote 13444 bytes of vertices; expected 13440",
+        ),
         ("stale", Status::Error, "wrote no palette: No such file"),
-        ("zero", Status::Error, "says that skin took no time in frame 0"),
+        (
+            "zero",
+            Status::Error,
+            "says that skin took no time in frame 0",
+        ),
         ("faster", Status::Error, "; expected half"),
         ("slower", Status::Error, "; the request took "),
-        ("parts", Status::Error, "says that the stages of frame 0 took "),
+        (
+            "parts",
+            Status::Error,
+            "says that the stages of frame 0 took ",
+        ),
         ("fewer", Status::Error, "gave 2 times of pose for 1 frames"),
-        ("nameless", Status::Error, "answered measure with {\"stages\": {\"dance\": [1]}}: unknown stage \"dance\";"),
-        ("exit", Status::Error, "ended before it answered hello (exit status: 1): no licence found"),
-        ("garbage", Status::Error, "answered hello with \"hello yourself\": invalid type: string"),
-        ("flood", Status::Error, "answered hello with a line of more than 1048576 bytes"),
-        ("version", Status::Error, "speaks protocol 7 and has 2 outputs; expected protocol 1"),
-        ("hang", Status::Error, "took more than 3 s to answer measure"),
+        (
+            "nameless",
+            Status::Error,
+            "answered measure with {\"stages\": {\"dance\": [1]}}: unknown stage \"dance\";",
+        ),
+        (
+            "exit",
+            Status::Error,
+            "ended before it answered hello (exit status: 1): no licence found",
+        ),
+        (
+            "garbage",
+            Status::Error,
+            "answered hello with \"hello yourself\": invalid type: string",
+        ),
+        (
+            "flood",
+            Status::Error,
+            "answered hello with a line of more than 1048576 bytes",
+        ),
+        (
+            "version",
+            Status::Error,
+            "speaks protocol 7 and has 2 outputs; expected protocol 1",
+        ),
+        (
+            "hang",
+            Status::Error,
+            "took more than 3 s to answer measure",
+        ),
         ("refuse", Status::Skipped, "the moon [31m is full"),
         ("error", Status::Error, "states an error beyond 0 to 0.01"),
         ("memory", Status::Error, "states memory of more than "),
@@ -117,18 +217,35 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
         ("chatter", Status::Error, "wrote "),
     ];
     let folder = tempfile::tempdir().unwrap();
-    let modes: Vec<&str> = faults.iter().map(|(mode, ..)| *mode).chain(["good"]).collect();
+    let modes: Vec<&str> = faults
+        .iter()
+        .map(|(mode, ..)| *mode)
+        .chain(["good"])
+        .collect();
     let (text, code) = run(&folder, &modes);
     assert_eq!(code, Some(3), "{text}");
     let rows = rows(&folder);
     for (mode, status, expected) in faults {
         let own: Vec<&SummaryRow> = rows.iter().filter(|row| row.backend == mode).collect();
-        assert!(matches!(own[..], [row] if row.status == status && row.median_ns.is_none()), "{mode}: {own:?}\n{text}");
-        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(&format!("{mode}: "))).collect();
-        assert!(matches!(lines[..], [line] if line.contains(expected)), "{mode}: {lines:?}; expected {expected}");
+        assert!(
+            matches!(own[..], [row] if row.status == status && row.median_ns.is_none()),
+            "{mode}: {own:?}\n{text}"
+        );
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with(&format!("{mode}: ")))
+            .collect();
+        assert!(
+            matches!(lines[..], [line] if line.contains(expected)),
+            "{mode}: {lines:?}; expected {expected}"
+        );
     }
     for backend in ["good", "cpu-scalar"] {
-        assert!(rows.iter().any(|row| row.backend == backend && row.median_ns.is_some()), "{backend}\n{text}");
+        assert!(
+            rows.iter()
+                .any(|row| row.backend == backend && row.median_ns.is_some()),
+            "{backend}\n{text}"
+        );
     }
     #[cfg(target_os = "linux")]
     nothing_is_left_in(folder.path());
@@ -139,27 +256,46 @@ fn what_peers_do_wrong_is_said_and_not_timed() {
 fn nothing_is_left_in(folder: &Path) {
     // The folder of the manifest is the working folder of the peer and of what it started.
     let own = folder.canonicalize().unwrap();
-    let left = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).map(|process| process.path());
-    let left: Vec<_> =
-        left.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == own)).collect();
+    let left = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(Result::ok)
+        .map(|process| process.path());
+    let left: Vec<_> = left
+        .filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == own))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
 fn engines_take_part_only_if_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    ["good", "refuse"].iter().for_each(|mode| manifest(&folder, mode));
+    ["good", "refuse"]
+        .iter()
+        .for_each(|mode| manifest(&folder, mode));
     let file = folder.path().join("refuse.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("engine = true\n{text}")).unwrap();
     let verified = |more: &[&str]| {
-        let verify = ["verify", "walkers", "--instances", "1", "--peers", ".", "-b", "cpu-scalar"];
+        let verify = [
+            "verify",
+            "walkers",
+            "--instances",
+            "1",
+            "--peers",
+            ".",
+            "-b",
+            "cpu-scalar",
+        ];
         let finished = skinbench(&folder, &[&verify, more].concat());
         String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap()
     };
     let said = verified(&[]);
-    let left_out = said.contains("note: left out, as engines that were not named with -p: refuse\n");
-    assert!(left_out && said.contains("│ good ") && !said.contains("│ refuse "), "{said}");
+    let left_out =
+        said.contains("note: left out, as engines that were not named with -p: refuse\n");
+    assert!(
+        left_out && said.contains("│ good ") && !said.contains("│ refuse "),
+        "{said}"
+    );
     assert!(verified(&["-p", "refuse"]).contains("refuse: skipped: the moon [31m is full"));
 }
 
@@ -171,11 +307,21 @@ fn manifests_are_small_regular_files() {
     let refused = |expected: &str| {
         let finished = skinbench(&folder, &["list", "-p", "x.toml"]);
         let said = String::from_utf8(finished.stderr).unwrap();
-        assert_eq!((finished.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.starts_with("error: x.toml: ") && said.contains(expected), "{said}; expected {expected}");
+        assert_eq!(
+            (finished.status.code(), said.lines().count()),
+            (Some(2), 1),
+            "{said}"
+        );
+        assert!(
+            said.starts_with("error: x.toml: ") && said.contains(expected),
+            "{said}; expected {expected}"
+        );
         std::fs::remove_file(&file).unwrap();
     };
-    std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+    std::fs::File::create(&file)
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     refused("larger than the 65536 bytes that are accepted");
     std::fs::write(&file, format!("start = {}", "[".repeat(60_000))).unwrap();
     refused("recursion");
@@ -185,7 +331,13 @@ fn manifests_are_small_regular_files() {
     {
         std::os::unix::fs::symlink("x.toml", &file).unwrap();
         refused("");
-        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&file)
+                .status()
+                .unwrap()
+                .success()
+        );
         refused("is no regular file");
     }
 }
@@ -203,22 +355,39 @@ fn what_is_missing_is_named() {
     };
     assert!(list("").ends_with("\n  ready\n"));
     assert!(list("build = [[\"true\"]]").ends_with("\n  not built yet\n"));
-    assert!(list("needs = [\"no-such-program\"]").contains("the program no-such-program is not on the PATH"));
+    assert!(
+        list("needs = [\"no-such-program\"]")
+            .contains("the program no-such-program is not on the PATH")
+    );
     let source = "[[sources]]\nfolder = \"x\"\narchive = \"x.tar.gz\"\nrepository = \"https://x\"\ncommit = \"abc\"\n";
     std::fs::write(&file, format!("{text}{source}")).unwrap();
-    let finished = skinbench(&folder, &["verify", "walkers", "--instances", "1", "--peers", "."]);
+    let finished = skinbench(
+        &folder,
+        &["verify", "walkers", "--instances", "1", "--peers", "."],
+    );
     let said = String::from_utf8(finished.stdout).unwrap();
-    assert!(said.contains("good: skipped: no x.tar.gz in $SKINBENCH_SHARED/peers; or: git clone https://x "), "{said}");
+    assert!(
+        said.contains(
+            "good: skipped: no x.tar.gz in $SKINBENCH_SHARED/peers; or: git clone https://x "
+        ),
+        "{said}"
+    );
     for (more, expected) in [
         ("colour = 1", "unknown field `colour`"),
-        ("build = [[]]", "an empty command; expected a program and its arguments"),
+        (
+            "build = [[]]",
+            "an empty command; expected a program and its arguments",
+        ),
         ("build = [[\"false\"]]", "false failed (exit status: 1)"),
         ("needs = 3", "invalid type: integer `3`"),
     ] {
         std::fs::write(&file, format!("{more}\n{text}")).unwrap();
         let finished = skinbench(&folder, &["build", "--peers", "."]);
         let said = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
-        assert!(said.contains(expected) && !finished.status.success(), "{said}; expected {expected}");
+        assert!(
+            said.contains(expected) && !finished.status.success(),
+            "{said}; expected {expected}"
+        );
     }
 }
 
@@ -240,8 +409,14 @@ fn lines_are_as_the_schema_says() {
             normals: "raw".into(),
             threads: 2,
         },
-        Request::Write { tick: Some(tick), outputs: outputs.clone() },
-        Request::Write { tick: None, outputs },
+        Request::Write {
+            tick: Some(tick),
+            outputs: outputs.clone(),
+        },
+        Request::Write {
+            tick: None,
+            outputs,
+        },
         Request::Measure { tick, frames: 10 },
         Request::Quit,
     ];
@@ -252,17 +427,35 @@ fn lines_are_as_the_schema_says() {
         normals: vec!["unit".into()],
         rotations: RotationBlend::Slerp,
     };
-    let error = Some(Approximation { pose: 0.0, position: 1e-3, normal: 0.01, clip_error: None });
+    let error = Some(Approximation {
+        pose: 0.0,
+        position: 1e-3,
+        normal: 0.01,
+        clip_error: None,
+    });
     let stages = ["sample", "pose", "pose_skin", "engine_frame"];
     let stages = stages.map(|stage| (stage.to_owned().try_into().unwrap(), vec![1, 2]));
-    let loaded = Loaded { device: "x".into(), error, memory: [(Purpose::Mesh, 1)].into() };
-    let answers: [Value; 4] =
-        [json!(abilities), json!(loaded), json!(Written {}), json!(Times { stages: stages.into() })];
+    let loaded = Loaded {
+        device: "x".into(),
+        error,
+        memory: [(Purpose::Mesh, 1)].into(),
+    };
+    let answers: [Value; 4] = [
+        json!(abilities),
+        json!(loaded),
+        json!(Written {}),
+        json!(Times {
+            stages: stages.into()
+        }),
+    ];
     for value in requests.iter().map(|request| json!(request)).chain(answers) {
         assert!(fits(&schema, &schema, &value), "{value}");
     }
-    for wrong in [json!({"request": "measure", "tick": -1, "frames": 1}), json!({"stages": {"dance": [1]}}), json!([])]
-    {
+    for wrong in [
+        json!({"request": "measure", "tick": -1, "frames": 1}),
+        json!({"stages": {"dance": [1]}}),
+        json!([]),
+    ] {
         assert!(!fits(&schema, &schema, &wrong), "{wrong}");
     }
 }
@@ -272,7 +465,11 @@ fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
     let own = |keyword: &str| schema.get(keyword);
     let all = |keyword: &str| own(keyword).and_then(Value::as_array).into_iter().flatten();
     if let Some(at) = own("$ref").and_then(Value::as_str) {
-        return fits(root, root.pointer(at.trim_start_matches('#')).unwrap(), value);
+        return fits(
+            root,
+            root.pointer(at.trim_start_matches('#')).unwrap(),
+            value,
+        );
     }
     if let Some(kinds) = own("oneOf").and_then(Value::as_array) {
         return kinds.iter().filter(|kind| fits(root, kind, value)).count() == 1;
@@ -287,12 +484,14 @@ fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
     };
     let number = |keyword: &str| own(keyword).and_then(Value::as_f64);
     let within = value.as_f64().is_none_or(|found| {
-        number("minimum").is_none_or(|least| found >= least) && number("maximum").is_none_or(|most| found <= most)
+        number("minimum").is_none_or(|least| found >= least)
+            && number("maximum").is_none_or(|most| found <= most)
     });
-    let named =
-        own("const").is_none_or(|only| only == value) && (own("enum").is_none() || all("enum").any(|one| one == value));
+    let named = own("const").is_none_or(|only| only == value)
+        && (own("enum").is_none() || all("enum").any(|one| one == value));
     let items = value.as_array().into_iter().flatten();
-    let listed = own("items").is_none_or(|schema| items.clone().all(|item| fits(root, schema, item)));
+    let listed =
+        own("items").is_none_or(|schema| items.clone().all(|item| fits(root, schema, item)));
     let counted = number("minItems").is_none_or(|least| items.clone().count() as f64 >= least);
     let fields = value.as_object().into_iter().flatten();
     let sized = number("maxProperties").is_none_or(|most| fields.clone().count() as f64 <= most);
@@ -300,10 +499,12 @@ fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
     let field = |(name, value): (&String, &Value)| {
         let name_fits = own("propertyNames").is_none_or(|schema| fits(root, schema, &json!(name)));
         let described = own("properties").and_then(|properties| properties.get(name));
-        let more = described.or(own("additionalProperties")).is_none_or(|schema| match schema {
-            Value::Bool(allowed) => *allowed,
-            schema => fits(root, schema, value),
-        });
+        let more = described
+            .or(own("additionalProperties"))
+            .is_none_or(|schema| match schema {
+                Value::Bool(allowed) => *allowed,
+                schema => fits(root, schema, value),
+            });
         name_fits && more
     };
     known && within && named && listed && counted && sized && required && fields.clone().all(field)

@@ -15,33 +15,74 @@ use snapbox::str;
 use std::collections::BTreeSet;
 
 fn scene(name: &str, instances: u64) -> BuiltScene {
-    let settings = Settings { instances: Some(instances), ..Settings::default() };
-    Scene::load(name).unwrap().with(settings).build(u64::MAX).unwrap()
+    let settings = Settings {
+        instances: Some(instances),
+        ..Settings::default()
+    };
+    Scene::load(name)
+        .unwrap()
+        .with(settings)
+        .build(u64::MAX)
+        .unwrap()
 }
 
 fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {
-    let backends: Vec<&'static BackendEntry> = names.iter().map(|name| find(name).unwrap()).collect();
-    page(crowds, Choice { backends: &backends, passes: &[1, 2], build: &Build::default(), collects: false }).unwrap()
+    let backends: Vec<&'static BackendEntry> =
+        names.iter().map(|name| find(name).unwrap()).collect();
+    page(
+        crowds,
+        Choice {
+            backends: &backends,
+            passes: &[1, 2],
+            build: &Build::default(),
+            collects: false,
+        },
+    )
+    .unwrap()
 }
 
 /// The shaders in a page, as they stand there.
 fn shaders(page: &str) -> Vec<String> {
     let parts = page.split("<pre class=\"wgsl\"").skip(1);
-    let text = |part: &str| part.split_once('>').unwrap().1.split_once("</pre>").unwrap().0.to_owned();
-    let plain =
-        |text: String| text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let text = |part: &str| {
+        part.split_once('>')
+            .unwrap()
+            .1
+            .split_once("</pre>")
+            .unwrap()
+            .0
+            .to_owned()
+    };
+    let plain = |text: String| {
+        text.replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&amp;", "&")
+    };
     parts.map(text).map(plain).collect()
 }
 
 #[test]
 fn a_page_holds_the_shaders_that_the_backends_run() {
     let crowds = [scene("smoke", 12)];
-    let page = page_of(&crowds, &["gpu-vertex", "gpu-compute:naive", "gpu-compute:merged", "gpu-full"]);
+    let page = page_of(
+        &crowds,
+        &[
+            "gpu-vertex",
+            "gpu-compute:naive",
+            "gpu-compute:merged",
+            "gpu-full",
+        ],
+    );
     let found = shaders(&page);
     for kernel in [NAIVE, INSTANCES, MERGED] {
         for group in crowds[0].crowd.groups() {
             let expected = kernel.shader(Kind::of(group, kernel.mesh));
-            assert!(found.contains(&expected), "{} is not in the page as it is run", kernel.name);
+            assert!(
+                found.contains(&expected),
+                "{} is not in the page as it is run",
+                kernel.name
+            );
         }
     }
     // The name of SVG's elements is no address.
@@ -55,7 +96,11 @@ fn a_page_holds_the_shaders_that_the_backends_run() {
 fn the_page_of_walkers_opens_quickly_on_a_phone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    Command::new(cargo_bin!("skinbench")).args(["web", "walkers", "-o"]).arg(&file).assert().success();
+    Command::new(cargo_bin!("skinbench"))
+        .args(["web", "walkers", "-o"])
+        .arg(&file)
+        .assert()
+        .success();
     let bytes = std::fs::metadata(file).unwrap().len();
     assert!(bytes <= 2_500_000, "{bytes} bytes");
 }
@@ -64,17 +109,29 @@ fn the_page_of_walkers_opens_quickly_on_a_phone() {
 fn the_page_names_only_columns_stages_and_states_that_there_are() {
     let page = page_of(&[scene("smoke", 12)], &["gpu-full"]);
     let scripts = page.rsplit_once("<script>").unwrap().1;
-    let rows = [heading::<SummaryRow>().unwrap(), heading::<SampleRow>().unwrap()].join(",");
+    let rows = [
+        heading::<SummaryRow>().unwrap(),
+        heading::<SampleRow>().unwrap(),
+    ]
+    .join(",");
     let mut known: BTreeSet<&str> = rows.split(',').collect();
     known.extend(Stage::ALL.iter().map(|stage| stage.name()));
     known.extend(["parity_failed", "too_large"]);
-    let form = serde_json::to_string(&Session { browser: Some(Browser::default()), ..Session::default() }).unwrap();
+    let form = serde_json::to_string(&Session {
+        browser: Some(Browser::default()),
+        ..Session::default()
+    })
+    .unwrap();
     known.extend(form.split('"'));
     // Names with an underscore are the native program's; those of JavaScript have none.
     let words = scripts.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    let is_native = |word: &&str| word.contains('_') && word.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_native =
+        |word: &&str| word.contains('_') && word.starts_with(|c: char| c.is_ascii_lowercase());
     let named: BTreeSet<&str> = words.filter(is_native).collect();
-    assert!(named.contains("parity_max_rel") && named.len() > 10, "{named:?}");
+    assert!(
+        named.contains("parity_max_rel") && named.len() > 10,
+        "{named:?}"
+    );
     let unknown: Vec<_> = named.difference(&known).collect();
     assert!(unknown.is_empty(), "the page names {unknown:?}");
 }
@@ -82,10 +139,18 @@ fn the_page_names_only_columns_stages_and_states_that_there_are() {
 /// `scripts/browse-web` gives the same cases to the page.
 #[test]
 fn figures_of_the_cases_that_the_page_shares() {
-    let cases: Vec<serde_json::Value> = serde_json::from_str(include_str!("../fixtures/statistics.json")).unwrap();
+    let cases: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../fixtures/statistics.json")).unwrap();
     for case in cases {
         let samples: Vec<u64> = serde_json::from_value(case["samples"].clone()).unwrap();
-        let Summary { median, mad, min, p95, p99, max } = Summary::of(samples.iter().copied()).unwrap();
+        let Summary {
+            median,
+            mad,
+            min,
+            p95,
+            p99,
+            max,
+        } = Summary::of(samples.iter().copied()).unwrap();
         let noisy = Summary::of(samples).unwrap().is_noisy();
         let figures = serde_json::json!([median, mad, min, p95, p99, max, noisy]);
         assert_eq!(case["figures"], figures, "{}", case["samples"]);
@@ -96,9 +161,14 @@ fn figures_of_the_cases_that_the_page_shares() {
 fn only_backends_on_the_device_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let web = |arguments: &str| {
-        Command::new(cargo_bin!("skinbench")).args(arguments.split_whitespace()).current_dir(folder.path())
+        Command::new(cargo_bin!("skinbench"))
+            .args(arguments.split_whitespace())
+            .current_dir(folder.path())
     };
-    web("web smoke -b cpu-* -o page.html").assert().code(2).stderr_eq(str![[r#"
+    web("web smoke -b cpu-* -o page.html")
+        .assert()
+        .code(2)
+        .stderr_eq(str![[r#"
 error: a page has none of the backends cpu-*; it has gpu-vertex, [..]
 
 "#]]);

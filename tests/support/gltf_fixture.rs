@@ -58,8 +58,16 @@ impl Fixture {
             buffer: Vec::new(),
         };
         fixture.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0]);
-        fixture.accessor(UNSIGNED_BYTE, "VEC4", 3, &[0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0]);
-        fixture.floats("VEC4", &[1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+        fixture.accessor(
+            UNSIGNED_BYTE,
+            "VEC4",
+            3,
+            &[0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0],
+        );
+        fixture.floats(
+            "VEC4",
+            &[1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        );
         fixture.accessor(UNSIGNED_SHORT, "SCALAR", 3, &[0, 0, 1, 0, 2, 0]);
         let mut inverse_binds = [0.0; 32];
         (0..4).for_each(|i| inverse_binds[5 * i] = 1.0);
@@ -74,7 +82,10 @@ impl Fixture {
     /// Appends an accessor with a buffer view of its own.
     pub fn accessor(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
         let view = self.view(bytes);
-        self.push("accessors", json!({"bufferView": view, "componentType": component, "type": shape, "count": count}))
+        self.push(
+            "accessors",
+            json!({"bufferView": view, "componentType": component, "type": shape, "count": count}),
+        )
     }
 
     /// Appends an f32 accessor.
@@ -94,12 +105,20 @@ impl Fixture {
         let offset = self.buffer.len();
         self.buffer.extend_from_slice(bytes);
         self.set("/buffers/0/byteLength", json!(self.buffer.len()));
-        self.push("bufferViews", json!({"buffer": 0, "byteOffset": offset, "byteLength": bytes.len()}))
+        self.push(
+            "bufferViews",
+            json!({"buffer": 0, "byteOffset": offset, "byteLength": bytes.len()}),
+        )
     }
 
     /// Appends to one of the document's arrays.
     pub fn push(&mut self, array: &str, value: Value) -> usize {
-        let array = self.json.as_object_mut().unwrap().entry(array).or_insert_with(|| json!([]));
+        let array = self
+            .json
+            .as_object_mut()
+            .unwrap()
+            .entry(array)
+            .or_insert_with(|| json!([]));
         let array = array.as_array_mut().unwrap();
         array.push(value);
         array.len() - 1
@@ -117,7 +136,12 @@ impl Fixture {
     /// Removes a property.
     pub fn remove(&mut self, pointer: &str) {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
-        self.json.pointer_mut(parent).and_then(Value::as_object_mut).unwrap().remove(key).unwrap();
+        self.json
+            .pointer_mut(parent)
+            .and_then(Value::as_object_mut)
+            .unwrap()
+            .remove(key)
+            .unwrap();
     }
 
     /// The `.gltf` with its buffer as a data URI.
@@ -125,7 +149,8 @@ impl Fixture {
         let mut json = self.json.clone();
         if json["buffers"][0].get("uri").is_none() {
             let encoded = BASE64_STANDARD.encode(&self.buffer);
-            json["buffers"][0]["uri"] = format!("data:application/octet-stream;base64,{encoded}").into();
+            json["buffers"][0]["uri"] =
+                format!("data:application/octet-stream;base64,{encoded}").into();
         }
         json.to_string().into()
     }

@@ -28,13 +28,25 @@ pub struct Worst {
 /// All models of a format that have records.
 pub fn goldens(shared: &Path, format: &str) -> Vec<Golden> {
     let folder = shared.join("golden");
-    let json = |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
+    let json =
+        |path: PathBuf| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
     let index = json(folder.join("index.json"));
     let of_format = index.as_array().unwrap().iter().filter_map(|entry| {
         let name = entry["model"].as_str()?;
-        let header = json(folder.join(entry["golden"].as_str().filter(|_| name.starts_with(format))?));
+        let header = json(
+            folder.join(
+                entry["golden"]
+                    .as_str()
+                    .filter(|_| name.starts_with(format))?,
+            ),
+        );
         let numbers = fs::read(folder.join(header["bin"].as_str()?)).unwrap();
-        Some(Golden { name: name.into(), model: shared.join("models").join(name), header, numbers })
+        Some(Golden {
+            name: name.into(),
+            model: shared.join("models").join(name),
+            header,
+            numbers,
+        })
     });
     of_format.collect()
 }
@@ -45,7 +57,9 @@ impl Golden {
         let model = asset::load(&self.model).unwrap_or_else(|error| panic!("{error}"));
         let mut worst = Worst::default();
         for record in self.header["records"].as_array().unwrap() {
-            let clip = record["clip"].as_u64().map(|index| (index as usize, time(record)));
+            let clip = record["clip"]
+                .as_u64()
+                .map(|index| (index as usize, time(record)));
             let blended = match record["rotation"].as_str() {
                 Some("nlerp") => model.clone().with_rotation_blend(RotationBlend::Nlerp),
                 Some("slerp") => model.clone().with_rotation_blend(RotationBlend::Slerp),
@@ -71,11 +85,21 @@ impl Golden {
                 None => Layer::held(REST, 0.0),
             };
             let mut crowd = Crowd::new();
-            crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, layer)]).unwrap();
+            crowd
+                .push_group(Arc::clone(&model), [(IDENTITY_ROWS, layer)])
+                .unwrap();
             let numbers = reference_vertices(&crowd, 0, 0);
             let mesh = model.mesh();
-            let mut skinned: Vec<Skinned> = mesh.primitives().iter().map(|_| Skinned::default()).collect();
-            let mut vertices: Vec<_> = mesh.sources().iter().zip(numbers.as_chunks::<6>().0).collect();
+            let mut skinned: Vec<Skinned> = mesh
+                .primitives()
+                .iter()
+                .map(|_| Skinned::default())
+                .collect();
+            let mut vertices: Vec<_> = mesh
+                .sources()
+                .iter()
+                .zip(numbers.as_chunks::<6>().0)
+                .collect();
             vertices.sort_by_key(|(source, _)| **source);
             for (source, [x, y, z, a, b, c]) in vertices {
                 let primitive = &mut skinned[source.primitive as usize];
@@ -83,7 +107,11 @@ impl Golden {
                 primitive.normals.push(DVec3::new(*a, *b, *c));
             }
             let primitives = record["prims"].as_array().unwrap();
-            let own = mesh.primitives().iter().zip(&skinned).filter(|(primitive, _)| primitive.dumped_vertices > 0);
+            let own = mesh
+                .primitives()
+                .iter()
+                .zip(&skinned)
+                .filter(|(primitive, _)| primitive.dumped_vertices > 0);
             let own: Vec<&Skinned> = own.map(|(_, skinned)| skinned).collect();
             assert_eq!(own.len(), primitives.len(), "{}: primitives", self.name);
             for (expected, skinned) in primitives.iter().zip(own) {
@@ -95,19 +123,33 @@ impl Golden {
 
     fn compare_primitive(&self, expected: &Value, skinned: &Skinned, worst: &mut Worst) {
         let number = |value: &Value| value.as_u64().unwrap() as usize;
-        assert_eq!(skinned.positions.len(), number(&expected["vertexCount"]), "{}: vertices", self.name);
+        assert_eq!(
+            skinned.positions.len(),
+            number(&expected["vertexCount"]),
+            "{}: vertices",
+            self.name
+        );
         let stride = number(&self.header["vertexStride"]);
         let diagonal = self.header["bboxDiagonal"].as_f64().unwrap();
         let sampled = number(&expected["sampled"]);
-        let normals = expected["normals"].as_u64().map(|offset| self.vectors(offset as usize, sampled));
-        for (sample, position) in self.vectors(number(&expected["positions"]), sampled).into_iter().enumerate() {
+        let normals = expected["normals"]
+            .as_u64()
+            .map(|offset| self.vectors(offset as usize, sampled));
+        for (sample, position) in self
+            .vectors(number(&expected["positions"]), sampled)
+            .into_iter()
+            .enumerate()
+        {
             let normal = normals.as_ref().map(|n| n[sample]);
             // Engines disagree on a vertex that no joint holds.
             if normal.is_some_and(DVec3::is_nan) {
                 continue;
             }
             let vertex = sample * stride;
-            worst.position = largest(worst.position, (skinned.positions[vertex] - position).length() / diagonal);
+            worst.position = largest(
+                worst.position,
+                (skinned.positions[vertex] - position).length() / diagonal,
+            );
             if let Some(normal) = normal {
                 let difference = skinned.normals[vertex] - normal.normalize_or_zero();
                 worst.normal = largest(worst.normal, difference.abs().max_element());
@@ -117,14 +159,21 @@ impl Golden {
 
     fn vectors(&self, offset: usize, count: usize) -> Vec<DVec3> {
         let bytes = &self.numbers[offset..offset + 12 * count];
-        let floats: Vec<f64> = bytes.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect();
+        let floats: Vec<f64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|b| f64::from(f32::from_le_bytes(*b)))
+            .collect();
         floats.chunks(3).map(DVec3::from_slice).collect()
     }
 }
 
 /// Seconds; RAA counts frames, of which a second has 25.
 fn time(record: &Value) -> f64 {
-    record["time"].as_f64().unwrap_or_else(|| record["frame"].as_f64().unwrap() / 25.0)
+    record["time"]
+        .as_f64()
+        .unwrap_or_else(|| record["frame"].as_f64().unwrap() / 25.0)
 }
 
 /// The larger one, and not a number if either is not.

@@ -1,6 +1,8 @@
 //! Skinned vertices by the plainest f64 formulae, for holding importers to vertices that other engines computed.
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use skinbench::model::{Channel, Clip, Interpolation, Model, NO_PARENT, RawKeys, RotationBlend, Rows, Track};
+use skinbench::model::{
+    Channel, Clip, Interpolation, Model, NO_PARENT, RawKeys, RotationBlend, Rows, Track,
+};
 
 /// A primitive's vertices in file order; normals are empty where the file has none.
 #[derive(Default)]
@@ -11,7 +13,10 @@ pub struct Skinned {
 
 /// All primitives of the file's own, at a time of a clip or at rest.
 pub fn skin(model: &Model, clip: Option<(usize, f64)>) -> Vec<Skinned> {
-    let pose = model_pose(model, clip.map(|(index, time)| (&model.clips()[index], time)));
+    let pose = model_pose(
+        model,
+        clip.map(|(index, time)| (&model.clips()[index], time)),
+    );
     let palette: Vec<DAffine3> = model
         .palette_joints()
         .iter()
@@ -25,7 +30,10 @@ pub fn skin(model: &Model, clip: Option<(usize, f64)>) -> Vec<Skinned> {
         .map(|p| {
             let count = p.dumped_vertices as usize;
             let normals = if p.has_normals { count } else { 0 };
-            Skinned { positions: vec![DVec3::NAN; count], normals: vec![DVec3::NAN; normals] }
+            Skinned {
+                positions: vec![DVec3::NAN; count],
+                normals: vec![DVec3::NAN; normals],
+            }
         })
         .collect();
     for (vertex, source) in mesh.sources().iter().enumerate() {
@@ -49,8 +57,16 @@ pub fn skin(model: &Model, clip: Option<(usize, f64)>) -> Vec<Skinned> {
 fn model_pose(model: &Model, clip: Option<(&Clip, f64)>) -> Vec<DAffine3> {
     let skeleton = model.skeleton();
     let mut scales: Vec<DVec3> = skeleton.rest().iter().map(|t| t.scale.as_dvec3()).collect();
-    let mut rotations: Vec<DQuat> = skeleton.rest().iter().map(|t| t.rotation.as_dquat().normalize()).collect();
-    let mut translations: Vec<DVec3> = skeleton.rest().iter().map(|t| t.translation.as_dvec3()).collect();
+    let mut rotations: Vec<DQuat> = skeleton
+        .rest()
+        .iter()
+        .map(|t| t.rotation.as_dquat().normalize())
+        .collect();
+    let mut translations: Vec<DVec3> = skeleton
+        .rest()
+        .iter()
+        .map(|t| t.translation.as_dvec3())
+        .collect();
     if let Some((clip, time)) = clip {
         let raw = clip.keys().raw().expect("importers make raw keys");
         for track in raw.tracks() {
@@ -65,12 +81,24 @@ fn model_pose(model: &Model, clip: Option<(&Clip, f64)>) -> Vec<DAffine3> {
     }
     let mut pose: Vec<DAffine3> = Vec::new();
     for joint in 0..skeleton.len() {
-        let local = match skeleton.matrices().iter().find(|(j, _)| usize::from(*j) == joint) {
+        let local = match skeleton
+            .matrices()
+            .iter()
+            .find(|(j, _)| usize::from(*j) == joint)
+        {
             Some((_, rows)) => affine(rows),
-            None => DAffine3::from_scale_rotation_translation(scales[joint], rotations[joint], translations[joint]),
+            None => DAffine3::from_scale_rotation_translation(
+                scales[joint],
+                rotations[joint],
+                translations[joint],
+            ),
         };
         let parent = skeleton.parents()[joint];
-        pose.push(if parent == NO_PARENT { local } else { pose[usize::from(parent)] * local });
+        pose.push(if parent == NO_PARENT {
+            local
+        } else {
+            pose[usize::from(parent)] * local
+        });
     }
     pose
 }
@@ -81,7 +109,10 @@ fn sample(raw: &RawKeys, blend: RotationBlend, track: &Track, time: f64) -> Vec<
     let cubic = track.interpolation == Interpolation::CubicSpline;
     let numbers = |key: usize, part: usize| -> Vec<f64> {
         let first = track.first_value as usize + if cubic { 3 * key + part } else { key } * width;
-        raw.values()[first..first + width].iter().map(|&v| f64::from(v)).collect()
+        raw.values()[first..first + width]
+            .iter()
+            .map(|&v| f64::from(v))
+            .collect()
     };
     let value = |key| numbers(key, 1);
     let after = times.partition_point(|&t| f64::from(t) <= time);
@@ -94,9 +125,14 @@ fn sample(raw: &RawKeys, blend: RotationBlend, track: &Track, time: f64) -> Vec<
     let (a, b) = (value(from), value(to));
     match track.interpolation {
         Interpolation::Step => a,
-        Interpolation::Linear if track.channel == Channel::Rotation => {
-            rotate(blend, DQuat::from_slice(&a).normalize(), DQuat::from_slice(&b).normalize(), t).to_array().into()
-        }
+        Interpolation::Linear if track.channel == Channel::Rotation => rotate(
+            blend,
+            DQuat::from_slice(&a).normalize(),
+            DQuat::from_slice(&b).normalize(),
+            t,
+        )
+        .to_array()
+        .into(),
         Interpolation::Linear => a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect(),
         Interpolation::Squad => unreachable!("no format has it"),
         Interpolation::CubicSpline => {
@@ -119,7 +155,9 @@ fn rotate(blend: RotationBlend, a: DQuat, b: DQuat, t: f64) -> DQuat {
     match blend {
         RotationBlend::Slerp => slerp(a, shorter, t),
         RotationBlend::Nlerp => (a * (1.0 - t) + shorter * t).normalize(),
-        RotationBlend::AuthoredPath if a.dot(b).abs() >= 0.95 => (a * (1.0 - t) + b * t).normalize(),
+        RotationBlend::AuthoredPath if a.dot(b).abs() >= 0.95 => {
+            (a * (1.0 - t) + b * t).normalize()
+        }
         RotationBlend::AuthoredPath => slerp(a, b, t),
     }
 }

@@ -11,6 +11,10 @@ use std::path::PathBuf;
 pub fn shared_folder() -> PathBuf {
     let folder = std::env::var_os("SKINBENCH_SHARED").map(PathBuf::from);
     let folder = folder.expect("SKINBENCH_SHARED is not set; expected the folder with real models");
-    assert!(folder.is_dir(), "SKINBENCH_SHARED names {}, which is no folder", folder.display());
+    assert!(
+        folder.is_dir(),
+        "SKINBENCH_SHARED names {}, which is no folder",
+        folder.display()
+    );
     folder
 }

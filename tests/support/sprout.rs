@@ -52,7 +52,8 @@ pub struct Sprout {
     pub clips: Vec<Clip>,
 }
 
-pub const MATERIALS: [(&str, [f64; 3]); 2] = [("stalk", [0.3, 0.6, 0.2]), ("leaf", [0.8, 0.7, 0.1])];
+pub const MATERIALS: [(&str, [f64; 3]); 2] =
+    [("stalk", [0.3, 0.6, 0.2]), ("leaf", [0.8, 0.7, 0.1])];
 
 /// Not std's, whose last digit differs from machine to machine.
 fn turn(axis: DVec3, angle: f64) -> DQuat {
@@ -70,14 +71,41 @@ fn slerp(a: DQuat, b: DQuat, t: f64) -> DQuat {
 
 impl Sprout {
     pub fn new() -> Self {
-        let joint = |name, parent, offset, orientation| Joint { name, parent, offset, orientation };
+        let joint = |name, parent, offset, orientation| Joint {
+            name,
+            parent,
+            offset,
+            orientation,
+        };
         let joints = vec![
             joint("root", None, DVec3::ZERO, DQuat::IDENTITY),
-            joint("stalk", Some(0), DVec3::new(0.0, 1.0, 0.0), turn(DVec3::Y, 0.6)),
-            joint("tip", Some(1), DVec3::new(0.0, 1.0, 0.0), turn(DVec3::X, 0.3)),
-            joint("leaf", Some(1), DVec3::new(0.2, 0.25, 0.0), turn(DVec3::Z, -1.1)),
+            joint(
+                "stalk",
+                Some(0),
+                DVec3::new(0.0, 1.0, 0.0),
+                turn(DVec3::Y, 0.6),
+            ),
+            joint(
+                "tip",
+                Some(1),
+                DVec3::new(0.0, 1.0, 0.0),
+                turn(DVec3::X, 0.3),
+            ),
+            joint(
+                "leaf",
+                Some(1),
+                DVec3::new(0.2, 0.25, 0.0),
+                turn(DVec3::Z, -1.1),
+            ),
         ];
-        let mut sprout = Self { joints, vertices: vec![], leaf: 0, quads: vec![], leaf_quads: 0, clips: vec![] };
+        let mut sprout = Self {
+            joints,
+            vertices: vec![],
+            leaf: 0,
+            quads: vec![],
+            leaf_quads: 0,
+            clips: vec![],
+        };
         sprout.tube(DAffine3::IDENTITY, 12, 8, 3.0, |y| 0.25 - 0.05 * y, &|y| {
             let upper = ((y - 0.75) * 2.0).clamp(0.0, 1.0);
             let top = ((y - 1.75) * 2.0).clamp(0.0, 1.0);
@@ -105,11 +133,20 @@ impl Sprout {
         sprout
     }
 
-    fn clip(&self, name: &'static str, frames: usize, rotation: impl Fn(usize, f64) -> DQuat) -> Clip {
+    fn clip(
+        &self,
+        name: &'static str,
+        frames: usize,
+        rotation: impl Fn(usize, f64) -> DQuat,
+    ) -> Clip {
         let keys = frames / STEP;
         let phase = |key: usize| std::f64::consts::TAU * (key % keys) as f64 / keys as f64;
         let track = |joint| (0..=keys).map(|key| rotation(joint, phase(key))).collect();
-        Clip { name, frames, keys: (0..self.joints.len()).map(track).collect() }
+        Clip {
+            name,
+            frames,
+            keys: (0..self.joints.len()).map(track).collect(),
+        }
     }
 
     /// Rings around y.
@@ -129,7 +166,9 @@ impl Sprout {
                 let angle = std::f64::consts::TAU * side as f64 / sides as f64;
                 let (x, z) = (libm::cos(angle), libm::sin(angle));
                 // Three decimals, so that weights sum to one in text.
-                let weights = influences(y).into_iter().map(|(joint, w)| (joint, (w * 1000.0).round() / 1000.0));
+                let weights = influences(y)
+                    .into_iter()
+                    .map(|(joint, w)| (joint, (w * 1000.0).round() / 1000.0));
                 self.vertices.push(Vertex {
                     position: place.transform_point3(DVec3::new(radius(y) * x, y, radius(y) * z)),
                     normal: place.transform_vector3(DVec3::new(x, 0.0, z)),
@@ -138,7 +177,12 @@ impl Sprout {
                 });
                 if ring > 0 {
                     let at = |ring: usize, side: usize| first + ring * sides + side % sides;
-                    self.quads.push([at(ring - 1, side), at(ring, side), at(ring, side + 1), at(ring - 1, side + 1)]);
+                    self.quads.push([
+                        at(ring - 1, side),
+                        at(ring, side),
+                        at(ring, side + 1),
+                        at(ring - 1, side + 1),
+                    ]);
                 }
             }
         }
@@ -147,7 +191,10 @@ impl Sprout {
     fn pose(&self, rotation: impl Fn(usize) -> DQuat) -> Vec<DAffine3> {
         let mut pose: Vec<DAffine3> = Vec::new();
         for (index, joint) in self.joints.iter().enumerate() {
-            let local = DAffine3::from_rotation_translation(joint.orientation * rotation(index), joint.offset);
+            let local = DAffine3::from_rotation_translation(
+                joint.orientation * rotation(index),
+                joint.offset,
+            );
             pose.push(joint.parent.map_or(local, |parent| pose[parent] * local));
         }
         pose
@@ -155,12 +202,17 @@ impl Sprout {
 
     /// As three.js cuts quads.
     fn triangles(quads: &[[usize; 4]]) -> impl Iterator<Item = [usize; 3]> {
-        quads.iter().flat_map(|&[a, b, c, d]| [[a, b, d], [b, c, d]])
+        quads
+            .iter()
+            .flat_map(|&[a, b, c, d]| [[a, b, d], [b, c, d]])
     }
 
     /// Faces of the stalk and of the leaf, with the indices of their materials.
     fn parts(&self) -> [(usize, &[[usize; 4]]); 2] {
-        [(0, &self.quads[..self.leaf_quads]), (1, &self.quads[self.leaf_quads..])]
+        [
+            (0, &self.quads[..self.leaf_quads]),
+            (1, &self.quads[self.leaf_quads..]),
+        ]
     }
 
     pub fn m3d(&self) -> String {
@@ -171,17 +223,44 @@ impl Sprout {
         };
         title(&mut out, "m3d-File-Header");
         let triangles = 2 * self.quads.len();
-        writeln!(out, "#Materials 2\n#Vertices {}\n#Triangles {triangles}", self.vertices.len()).unwrap();
-        writeln!(out, "#Bones {}\n#AnimationClips {}\n", self.joints.len(), self.clips.len()).unwrap();
+        writeln!(
+            out,
+            "#Materials 2\n#Vertices {}\n#Triangles {triangles}",
+            self.vertices.len()
+        )
+        .unwrap();
+        writeln!(
+            out,
+            "#Bones {}\n#AnimationClips {}\n",
+            self.joints.len(),
+            self.clips.len()
+        )
+        .unwrap();
         title(&mut out, "Materials");
         for (name, color) in MATERIALS {
-            writeln!(out, "Name: {name}\nDiffuse: {}\nFresnel0: 0.05 0.05 0.05", numbers(color)).unwrap();
-            writeln!(out, "Roughness: 0.5\nAlphaClip: 0\nMaterialTypeName: Skinned").unwrap();
+            writeln!(
+                out,
+                "Name: {name}\nDiffuse: {}\nFresnel0: 0.05 0.05 0.05",
+                numbers(color)
+            )
+            .unwrap();
+            writeln!(
+                out,
+                "Roughness: 0.5\nAlphaClip: 0\nMaterialTypeName: Skinned"
+            )
+            .unwrap();
             writeln!(out, "DiffuseMap: none.dds\nNormalMap: none.dds\n").unwrap();
         }
         title(&mut out, "SubsetTable");
-        let cuts =
-            [(0, self.leaf, 0, self.leaf_quads), (self.leaf, self.vertices.len(), self.leaf_quads, self.quads.len())];
+        let cuts = [
+            (0, self.leaf, 0, self.leaf_quads),
+            (
+                self.leaf,
+                self.vertices.len(),
+                self.leaf_quads,
+                self.quads.len(),
+            ),
+        ];
         for (id, (first, end, quad, quad_end)) in cuts.into_iter().enumerate() {
             let (count, faces) = (end - first, 2 * (quad_end - quad));
             let face = 2 * quad;
@@ -195,11 +274,26 @@ impl Sprout {
         title(&mut out, "Vertices");
         for vertex in &self.vertices {
             writeln!(out, "Position: {}", numbers(mirrored(vertex.position))).unwrap();
-            writeln!(out, "Tangent: 0 1 0 1\nNormal: {}", numbers(mirrored(vertex.normal))).unwrap();
+            writeln!(
+                out,
+                "Tangent: 0 1 0 1\nNormal: {}",
+                numbers(mirrored(vertex.normal))
+            )
+            .unwrap();
             writeln!(out, "Tex-Coords: {}", numbers(vertex.uv)).unwrap();
             let padded = |i: usize| vertex.influences.get(i).copied().unwrap_or((0, 0.0));
-            writeln!(out, "BlendWeights: {}", numbers([0, 1, 2, 3].map(|i| padded(i).1))).unwrap();
-            writeln!(out, "BlendIndices: {}\n", numbers([0, 1, 2, 3].map(|i| padded(i).0 as f64))).unwrap();
+            writeln!(
+                out,
+                "BlendWeights: {}",
+                numbers([0, 1, 2, 3].map(|i| padded(i).1))
+            )
+            .unwrap();
+            writeln!(
+                out,
+                "BlendIndices: {}\n",
+                numbers([0, 1, 2, 3].map(|i| padded(i).0 as f64))
+            )
+            .unwrap();
         }
         title(&mut out, "Triangles");
         for [a, b, c] in Self::triangles(&self.quads) {
@@ -211,12 +305,23 @@ impl Sprout {
         for (bone, pose) in self.pose(|_| DQuat::IDENTITY).iter().enumerate() {
             let inverse = pose.inverse();
             let rotation = mirrored_rotation(DQuat::from_mat3(&inverse.matrix3));
-            let inverse = DAffine3::from_rotation_translation(rotation, mirrored(inverse.translation));
-            let rows: Vec<String> = [inverse.matrix3.x_axis, inverse.matrix3.y_axis, inverse.matrix3.z_axis]
-                .into_iter()
-                .map(|axis| format!("{} 0", numbers(axis)))
-                .collect();
-            writeln!(out, "BoneOffset{bone} {} {} 1", rows.join(" "), numbers(inverse.translation)).unwrap();
+            let inverse =
+                DAffine3::from_rotation_translation(rotation, mirrored(inverse.translation));
+            let rows: Vec<String> = [
+                inverse.matrix3.x_axis,
+                inverse.matrix3.y_axis,
+                inverse.matrix3.z_axis,
+            ]
+            .into_iter()
+            .map(|axis| format!("{} 0", numbers(axis)))
+            .collect();
+            writeln!(
+                out,
+                "BoneOffset{bone} {} {} 1",
+                rows.join(" "),
+                numbers(inverse.translation)
+            )
+            .unwrap();
         }
         writeln!(out).unwrap();
         title(&mut out, "BoneHierarchy");
@@ -228,7 +333,12 @@ impl Sprout {
         for clip in &self.clips {
             writeln!(out, "AnimationClip {}\n{{", clip.name).unwrap();
             for (bone, joint) in self.joints.iter().enumerate() {
-                writeln!(out, "\tBone{bone} #Keyframes: {}\n\t{{", clip.keys[bone].len()).unwrap();
+                writeln!(
+                    out,
+                    "\tBone{bone} #Keyframes: {}\n\t{{",
+                    clip.keys[bone].len()
+                )
+                .unwrap();
                 for (key, &rotation) in clip.keys[bone].iter().enumerate() {
                     let rotation = mirrored_rotation(joint.orientation * rotation);
                     writeln!(
@@ -252,25 +362,51 @@ impl Sprout {
         for (id, joint) in self.joints.iter().enumerate() {
             writeln!(out, "{id} \"{}\"\n\tparent {}", joint.name, parent(joint)).unwrap();
             writeln!(out, "\torientation {}", numbers(joint.orientation)).unwrap();
-            writeln!(out, "\ttranslation {}\n\trotation 0 0 0 1", numbers(joint.offset)).unwrap();
+            writeln!(
+                out,
+                "\ttranslation {}\n\trotation 0 0 0 1",
+                numbers(joint.offset)
+            )
+            .unwrap();
         }
         writeln!(out, "vertices {}", self.vertices.len()).unwrap();
-        self.vertices.iter().enumerate().for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.position)).unwrap());
+        self.vertices
+            .iter()
+            .enumerate()
+            .for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.position)).unwrap());
         writeln!(out, "normals {}", self.vertices.len()).unwrap();
-        self.vertices.iter().enumerate().for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.normal)).unwrap());
+        self.vertices
+            .iter()
+            .enumerate()
+            .for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.normal)).unwrap());
         // A section may do without its count.
         writeln!(out, "uvs").unwrap();
-        self.vertices.iter().enumerate().for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.uv)).unwrap());
+        self.vertices
+            .iter()
+            .enumerate()
+            .for_each(|(id, v)| writeln!(out, "{id} {}", numbers(v.uv)).unwrap());
         writeln!(out, "triangles {}", 2 * self.quads.len()).unwrap();
-        let triangles = self.parts().into_iter().flat_map(|(shader, q)| Self::triangles(q).map(move |t| (shader, t)));
+        let triangles = self
+            .parts()
+            .into_iter()
+            .flat_map(|(shader, q)| Self::triangles(q).map(move |t| (shader, t)));
         for (id, (shader, [a, b, c])) in triangles.enumerate() {
             writeln!(out, "{id} {shader} {a} {b} {c} {a} {b} {c} {a} {b} {c}").unwrap();
         }
-        let weights =
-            self.vertices.iter().enumerate().flat_map(|(index, v)| v.influences.iter().map(move |pair| (index, pair)));
+        let weights = self
+            .vertices
+            .iter()
+            .enumerate()
+            .flat_map(|(index, v)| v.influences.iter().map(move |pair| (index, pair)));
         writeln!(out, "weights {}", weights.clone().count()).unwrap();
         for (id, (vertex, &(joint, weight))) in weights.enumerate() {
-            writeln!(out, "{id} {vertex} {joint} \"{}\" {}", self.joints[joint].name, number(weight)).unwrap();
+            writeln!(
+                out,
+                "{id} {vertex} {joint} \"{}\" {}",
+                self.joints[joint].name,
+                number(weight)
+            )
+            .unwrap();
         }
         out
     }
@@ -298,9 +434,16 @@ impl Sprout {
                         _ => String::new(),
                     };
                     let time = number(seconds(key * STEP));
-                    format!("{{\"time\":{time},{rest}\"rot\":{}}}", list(joint.orientation * rotation))
+                    format!(
+                        "{{\"time\":{time},{rest}\"rot\":{}}}",
+                        list(joint.orientation * rotation)
+                    )
                 });
-                format!("{{\"parent\":{},\"keys\":[\n{}]}}", parent(joint), lines(keys))
+                format!(
+                    "{{\"parent\":{},\"keys\":[\n{}]}}",
+                    parent(joint),
+                    lines(keys)
+                )
             });
             clips.push(format!(
                 "{{\"name\":\"{}\",\"fps\":{FRAMES_PER_SECOND},\"length\":{},\"hierarchy\":[\n{}]}}",
@@ -309,7 +452,11 @@ impl Sprout {
                 lines(tracks)
             ));
         }
-        format!("{{{},\n\"animations\":[\n{}]\n}}\n", self.three_json_geometry(), lines(clips))
+        format!(
+            "{{{},\n\"animations\":[\n{}]\n}}\n",
+            self.three_json_geometry(),
+            lines(clips)
+        )
     }
 
     /// The first clip with every bone in every frame.
@@ -318,17 +465,31 @@ impl Sprout {
         let frames = (0..clip.frames).map(|frame| {
             let poses = self.joints.iter().enumerate().map(|(index, joint)| {
                 let rotation = joint.orientation * clip.rotation(index, frame);
-                format!("{{\"pos\":{},\"rot\":{}}}", list(joint.offset), list(rotation))
+                format!(
+                    "{{\"pos\":{},\"rot\":{}}}",
+                    list(joint.offset),
+                    list(rotation)
+                )
             });
             format!("[{}]", poses.collect::<Vec<_>>().join(","))
         });
         let head = format!("\"name\":\"{}\",\"fps\":{FRAMES_PER_SECOND}", clip.name);
-        format!("{{{},\n\"animation\":{{{head},\"keyframes\":[\n{}]}}\n}}\n", self.three_json_geometry(), lines(frames))
+        format!(
+            "{{{},\n\"animation\":{{{head},\"keyframes\":[\n{}]}}\n}}\n",
+            self.three_json_geometry(),
+            lines(frames)
+        )
     }
 
     fn three_json_geometry(&self) -> String {
         const QUAD_MATERIAL_UVS_NORMALS: u32 = 0b0010_1011;
-        let all = |values: &dyn Fn(&Vertex) -> String| self.vertices.iter().map(values).collect::<Vec<_>>().join(",");
+        let all = |values: &dyn Fn(&Vertex) -> String| {
+            self.vertices
+                .iter()
+                .map(values)
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         let bare = |list: String| list.trim_matches(['[', ']']).to_owned();
         let faces = self.parts().into_iter().flat_map(|(material, quads)| {
             quads.iter().map(move |[a, b, c, d]| {
@@ -337,14 +498,29 @@ impl Sprout {
         });
         let bones = self.joints.iter().map(|joint| {
             let (pos, rotq) = (list(joint.offset), list(joint.orientation));
-            format!("{{\"parent\":{},\"name\":\"{}\",\"pos\":{pos},\"rotq\":{rotq}}}", parent(joint), joint.name)
+            format!(
+                "{{\"parent\":{},\"name\":\"{}\",\"pos\":{pos},\"rotq\":{rotq}}}",
+                parent(joint),
+                joint.name
+            )
         });
-        let materials = MATERIALS
-            .iter()
-            .map(|(name, color)| format!("{{\"DbgName\":\"{name}\",\"colorDiffuse\":{}}}", list(*color)));
+        let materials = MATERIALS.iter().map(|(name, color)| {
+            format!(
+                "{{\"DbgName\":\"{name}\",\"colorDiffuse\":{}}}",
+                list(*color)
+            )
+        });
         let padded = |v: &Vertex, i: usize| v.influences.get(i).copied();
-        let weights = |v: &Vertex| bare(list([0, 1, 2].map(|i| padded(v, i).map_or(0.0, |(_, w)| w))));
-        let indices = |v: &Vertex| bare(list([0, 1, 2].map(|i| padded(v, i).map_or(-1.0, |(j, _)| j as f64))));
+        let weights = |v: &Vertex| {
+            bare(list(
+                [0, 1, 2].map(|i| padded(v, i).map_or(0.0, |(_, w)| w)),
+            ))
+        };
+        let indices = |v: &Vertex| {
+            bare(list(
+                [0, 1, 2].map(|i| padded(v, i).map_or(-1.0, |(j, _)| j as f64)),
+            ))
+        };
         format!(
             "\"metadata\":{{\"formatVersion\":3.1}},\n\"influencesPerVertex\":3,\n\"materials\":[\n{}],\n\
              \"vertices\":[{}],\n\"normals\":[{}],\n\"uvs\":[[{}]],\n\"faces\":[\n{}],\n\"bones\":[\n{}],\n\
@@ -363,26 +539,49 @@ impl Sprout {
     /// Both submeshes share their vertices; positions and normals are in different buffers.
     pub fn mesh_xml(&self) -> String {
         let mut out = String::from("<?xml version=\"1.0\"?>\n<mesh>\n");
-        writeln!(out, "<sharedgeometry vertexcount=\"{}\">", self.vertices.len()).unwrap();
+        writeln!(
+            out,
+            "<sharedgeometry vertexcount=\"{}\">",
+            self.vertices.len()
+        )
+        .unwrap();
         writeln!(out, "<vertexbuffer positions=\"true\">").unwrap();
         for vertex in &self.vertices {
             writeln!(out, "<vertex><position {}/></vertex>", xyz(vertex.position)).unwrap();
         }
-        writeln!(out, "</vertexbuffer>\n<vertexbuffer normals=\"true\" texture_coords=\"1\">").unwrap();
+        writeln!(
+            out,
+            "</vertexbuffer>\n<vertexbuffer normals=\"true\" texture_coords=\"1\">"
+        )
+        .unwrap();
         for Vertex { normal, uv, .. } in &self.vertices {
             let (u, v) = (number(uv[0]), number(uv[1]));
-            writeln!(out, "<vertex><normal {}/><texcoord u=\"{u}\" v=\"{v}\"/></vertex>", xyz(*normal)).unwrap();
+            writeln!(
+                out,
+                "<vertex><normal {}/><texcoord u=\"{u}\" v=\"{v}\"/></vertex>",
+                xyz(*normal)
+            )
+            .unwrap();
         }
         writeln!(out, "</vertexbuffer>\n</sharedgeometry>\n<submeshes>").unwrap();
         for (material, quads) in self.parts() {
-            writeln!(out, "<submesh material=\"{}\" usesharedvertices=\"true\">", MATERIALS[material].0).unwrap();
+            writeln!(
+                out,
+                "<submesh material=\"{}\" usesharedvertices=\"true\">",
+                MATERIALS[material].0
+            )
+            .unwrap();
             writeln!(out, "<faces count=\"{}\">", 2 * quads.len()).unwrap();
             for [a, b, c] in Self::triangles(quads) {
                 writeln!(out, "<face v1=\"{a}\" v2=\"{b}\" v3=\"{c}\"/>").unwrap();
             }
             writeln!(out, "</faces>\n</submesh>").unwrap();
         }
-        writeln!(out, "</submeshes>\n<skeletonlink name=\"sprout.skeleton\"/>\n<boneassignments>").unwrap();
+        writeln!(
+            out,
+            "</submeshes>\n<skeletonlink name=\"sprout.skeleton\"/>\n<boneassignments>"
+        )
+        .unwrap();
         for (index, vertex) in self.vertices.iter().enumerate() {
             for &(joint, weight) in &vertex.influences {
                 let weight = number(weight);
@@ -403,7 +602,11 @@ impl Sprout {
             let q = if q.w < 0.0 { -q } else { q };
             let sin = q.xyz().length();
             let axis = if sin > 1e-12 { q.xyz() / sin } else { DVec3::X };
-            format!("angle=\"{}\"><axis {}/>", number(2.0 * libm::atan2(sin, q.w)), xyz(axis))
+            format!(
+                "angle=\"{}\"><axis {}/>",
+                number(2.0 * libm::atan2(sin, q.w)),
+                xyz(axis)
+            )
         };
         let mut out = String::from("<?xml version=\"1.0\"?>\n<skeleton>\n<bones>\n");
         for (id, joint) in self.joints.iter().enumerate() {
@@ -419,13 +622,23 @@ impl Sprout {
         writeln!(out, "</bones>\n<bonehierarchy>").unwrap();
         for joint in &self.joints {
             if let Some(parent) = joint.parent {
-                writeln!(out, "<boneparent bone=\"{}\" parent=\"{}\"/>", joint.name, self.joints[parent].name).unwrap();
+                writeln!(
+                    out,
+                    "<boneparent bone=\"{}\" parent=\"{}\"/>",
+                    joint.name, self.joints[parent].name
+                )
+                .unwrap();
             }
         }
         writeln!(out, "</bonehierarchy>\n<animations>").unwrap();
         for clip in &self.clips {
             let length = number(seconds(clip.frames));
-            writeln!(out, "<animation name=\"{}\" length=\"{length}\">\n<tracks>", clip.name).unwrap();
+            writeln!(
+                out,
+                "<animation name=\"{}\" length=\"{length}\">\n<tracks>",
+                clip.name
+            )
+            .unwrap();
             for (joint, keys) in self.joints.iter().zip(&clip.keys) {
                 writeln!(out, "<track bone=\"{}\">\n<keyframes>", joint.name).unwrap();
                 for (key, &q) in keys[..keys.len() - 1].iter().enumerate() {
@@ -447,7 +660,12 @@ impl Sprout {
 
     pub fn md5mesh(&self) -> String {
         let mut out = String::from("MD5Version 10\ncommandline \"\"\n\n");
-        writeln!(out, "numJoints {}\nnumMeshes 2\n\njoints {{", self.joints.len()).unwrap();
+        writeln!(
+            out,
+            "numJoints {}\nnumMeshes 2\n\njoints {{",
+            self.joints.len()
+        )
+        .unwrap();
         let pose = self.pose(|_| DQuat::IDENTITY);
         for (joint, pose) in self.joints.iter().zip(&pose) {
             let rotation = z_up() * DQuat::from_mat3(&pose.matrix3);
@@ -465,26 +683,46 @@ impl Sprout {
         let cuts = [(0, self.leaf), (self.leaf, self.vertices.len())];
         for ((material, quads), (first, end)) in self.parts().into_iter().zip(cuts) {
             let vertices = &self.vertices[first..end];
-            writeln!(out, "\nmesh {{ // {0}\n\tshader \"{0}\"\n\tnumverts {1}", MATERIALS[material].0, vertices.len())
-                .unwrap();
+            writeln!(
+                out,
+                "\nmesh {{ // {0}\n\tshader \"{0}\"\n\tnumverts {1}",
+                MATERIALS[material].0,
+                vertices.len()
+            )
+            .unwrap();
             let mut weights = Vec::new();
             for (index, vertex) in vertices.iter().enumerate() {
                 let start = weights.len();
-                weights.extend(
-                    vertex.influences.iter().map(|&(joint, weight)| {
-                        (joint, weight, pose[joint].inverse().transform_point3(vertex.position))
-                    }),
-                );
+                weights.extend(vertex.influences.iter().map(|&(joint, weight)| {
+                    (
+                        joint,
+                        weight,
+                        pose[joint].inverse().transform_point3(vertex.position),
+                    )
+                }));
                 let (uv, count) = (numbers(vertex.uv), weights.len() - start);
                 writeln!(out, "\tvert {index} ( {uv} ) {start} {count}").unwrap();
             }
             writeln!(out, "\tnumtris {}", 2 * quads.len()).unwrap();
             for (index, [a, b, c]) in Self::triangles(quads).enumerate() {
-                writeln!(out, "\ttri {index} {} {} {}", a - first, c - first, b - first).unwrap();
+                writeln!(
+                    out,
+                    "\ttri {index} {} {} {}",
+                    a - first,
+                    c - first,
+                    b - first
+                )
+                .unwrap();
             }
             writeln!(out, "\tnumweights {}", weights.len()).unwrap();
             for (index, (joint, weight, offset)) in weights.into_iter().enumerate() {
-                writeln!(out, "\tweight {index} {joint} {} ( {} )", number(weight), numbers(offset)).unwrap();
+                writeln!(
+                    out,
+                    "\tweight {index} {joint} {} ( {} )",
+                    number(weight),
+                    numbers(offset)
+                )
+                .unwrap();
             }
             writeln!(out, "}}").unwrap();
         }
@@ -494,19 +732,46 @@ impl Sprout {
     /// Every frame, the first again at the end; only rotations move.
     pub fn md5anim(&self, clip: &Clip) -> String {
         let mut out = String::from("MD5Version 10\ncommandline \"\"\n\n");
-        writeln!(out, "numFrames {}\nnumJoints {}", clip.frames + 1, self.joints.len()).unwrap();
-        writeln!(out, "frameRate {FRAMES_PER_SECOND}\nnumAnimatedComponents {}\n", 3 * self.joints.len()).unwrap();
+        writeln!(
+            out,
+            "numFrames {}\nnumJoints {}",
+            clip.frames + 1,
+            self.joints.len()
+        )
+        .unwrap();
+        writeln!(
+            out,
+            "frameRate {FRAMES_PER_SECOND}\nnumAnimatedComponents {}\n",
+            3 * self.joints.len()
+        )
+        .unwrap();
         writeln!(out, "hierarchy {{").unwrap();
         for (index, joint) in self.joints.iter().enumerate() {
-            writeln!(out, "\t\"{}\" {} 56 {}", joint.name, parent(joint), 3 * index).unwrap();
+            writeln!(
+                out,
+                "\t\"{}\" {} 56 {}",
+                joint.name,
+                parent(joint),
+                3 * index
+            )
+            .unwrap();
         }
         writeln!(out, "}}\n\nbounds {{").unwrap();
         (0..=clip.frames).for_each(|_| writeln!(out, "\t( -1 -1 0 ) ( 1 1 3 )").unwrap());
         writeln!(out, "}}\n\nbaseframe {{").unwrap();
         // A root's parent is the space that is turned.
-        let outside = |joint: &Joint| if joint.parent.is_none() { z_up() } else { DQuat::IDENTITY };
+        let outside = |joint: &Joint| {
+            if joint.parent.is_none() {
+                z_up()
+            } else {
+                DQuat::IDENTITY
+            }
+        };
         for joint in &self.joints {
-            let (offset, rotation) = (outside(joint) * joint.offset, outside(joint) * joint.orientation);
+            let (offset, rotation) = (
+                outside(joint) * joint.offset,
+                outside(joint) * joint.orientation,
+            );
             writeln!(out, "\t( {} ) ( {} )", numbers(offset), without_w(rotation)).unwrap();
         }
         writeln!(out, "}}").unwrap();
@@ -526,7 +791,11 @@ impl Sprout {
 fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     let short = text.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" { "0".into() } else { short.into() }
+    if short == "-0" {
+        "0".into()
+    } else {
+        short.into()
+    }
 }
 
 /// Values that are written as several numbers.
@@ -553,11 +822,24 @@ impl<const N: usize> Numbers for [f64; N] {
 }
 
 fn numbers(value: impl Numbers) -> String {
-    value.numbers().into_iter().map(number).collect::<Vec<_>>().join(" ")
+    value
+        .numbers()
+        .into_iter()
+        .map(number)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn list(value: impl Numbers) -> String {
-    format!("[{}]", value.numbers().into_iter().map(number).collect::<Vec<_>>().join(","))
+    format!(
+        "[{}]",
+        value
+            .numbers()
+            .into_iter()
+            .map(number)
+            .collect::<Vec<_>>()
+            .join(",")
+    )
 }
 
 fn lines(items: impl IntoIterator<Item = String>) -> String {
@@ -565,7 +847,12 @@ fn lines(items: impl IntoIterator<Item = String>) -> String {
 }
 
 fn xyz(v: DVec3) -> String {
-    format!("x=\"{}\" y=\"{}\" z=\"{}\"", number(v.x), number(v.y), number(v.z))
+    format!(
+        "x=\"{}\" y=\"{}\" z=\"{}\"",
+        number(v.x),
+        number(v.y),
+        number(v.z)
+    )
 }
 
 fn parent(joint: &Joint) -> i64 {
@@ -587,7 +874,12 @@ fn mirrored_rotation(q: DQuat) -> DQuat {
 
 /// A quarter turn that makes Y up Z up.
 pub fn z_up() -> DQuat {
-    DQuat::from_xyzw(std::f64::consts::FRAC_1_SQRT_2, 0.0, 0.0, std::f64::consts::FRAC_1_SQRT_2)
+    DQuat::from_xyzw(
+        std::f64::consts::FRAC_1_SQRT_2,
+        0.0,
+        0.0,
+        std::f64::consts::FRAC_1_SQRT_2,
+    )
 }
 
 /// The format stores the quaternion whose w is not positive.

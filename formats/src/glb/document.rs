@@ -45,17 +45,28 @@ impl Document {
 
     /// Appends vectors or matrices of floats; returns the accessor.
     pub(super) fn floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
-        self.push(FLOAT, names::shape(N), values.len(), bytemuck::cast_slice(values), usage)
+        self.push(
+            FLOAT,
+            names::shape(N),
+            values.len(),
+            bytemuck::cast_slice(values),
+            usage,
+        )
     }
 
     /// As [`Document::floats`], with the smallest and largest number of each component.
-    pub(super) fn bounded_floats<const N: usize>(&mut self, values: &[[f32; N]], usage: Use) -> usize {
+    pub(super) fn bounded_floats<const N: usize>(
+        &mut self,
+        values: &[[f32; N]],
+        usage: Use,
+    ) -> usize {
         let accessor = self.floats(values, usage);
         let bound = |start: f32, better: fn(f32, f32) -> f32| -> [f32; N] {
             std::array::from_fn(|c| values.iter().fold(start, |bound, v| better(bound, v[c])))
         };
         self.json["accessors"][accessor]["min"] = json!(bound(f32::INFINITY, f32::min).as_slice());
-        self.json["accessors"][accessor]["max"] = json!(bound(f32::NEG_INFINITY, f32::max).as_slice());
+        self.json["accessors"][accessor]["max"] =
+            json!(bound(f32::NEG_INFINITY, f32::max).as_slice());
         accessor
     }
 
@@ -63,8 +74,16 @@ impl Document {
     pub(super) fn sparse(&mut self, listed: &[(u32, [f32; 3])], count: usize) -> usize {
         let bound = |better: fn(f32, f32) -> f32| -> [f32; 3] {
             // Vectors that are not listed are zero.
-            let first = if listed.len() < count { [0.0; 3] } else { listed[0].1 };
-            std::array::from_fn(|c| listed.iter().fold(first[c], |bound, (_, v)| better(bound, v[c])))
+            let first = if listed.len() < count {
+                [0.0; 3]
+            } else {
+                listed[0].1
+            };
+            std::array::from_fn(|c| {
+                listed
+                    .iter()
+                    .fold(first[c], |bound, (_, v)| better(bound, v[c]))
+            })
         };
         let mut accessor = json!({
             "componentType": FLOAT,
@@ -92,9 +111,21 @@ impl Document {
         // The largest number of a type is reserved for primitive restart.
         if count < usize::from(u16::MAX) {
             let short: Vec<u16> = indices.iter().map(|&i| i as u16).collect();
-            self.push(UNSIGNED_SHORT, "SCALAR", short.len(), bytemuck::cast_slice(&short), Use::Indices)
+            self.push(
+                UNSIGNED_SHORT,
+                "SCALAR",
+                short.len(),
+                bytemuck::cast_slice(&short),
+                Use::Indices,
+            )
         } else {
-            self.push(UNSIGNED_INT, "SCALAR", indices.len(), bytemuck::cast_slice(indices), Use::Indices)
+            self.push(
+                UNSIGNED_INT,
+                "SCALAR",
+                indices.len(),
+                bytemuck::cast_slice(indices),
+                Use::Indices,
+            )
         }
     }
 
@@ -102,22 +133,43 @@ impl Document {
     pub(super) fn joints(&mut self, joints: &[[u16; 4]], count: usize) -> usize {
         if count <= 1 << u8::BITS {
             let bytes: Vec<[u8; 4]> = joints.iter().map(|j| j.map(|j| j as u8)).collect();
-            self.push(UNSIGNED_BYTE, "VEC4", bytes.len(), bytemuck::cast_slice(&bytes), Use::Vertices)
+            self.push(
+                UNSIGNED_BYTE,
+                "VEC4",
+                bytes.len(),
+                bytemuck::cast_slice(&bytes),
+                Use::Vertices,
+            )
         } else {
-            self.push(UNSIGNED_SHORT, "VEC4", joints.len(), bytemuck::cast_slice(joints), Use::Vertices)
+            self.push(
+                UNSIGNED_SHORT,
+                "VEC4",
+                joints.len(),
+                bytemuck::cast_slice(joints),
+                Use::Vertices,
+            )
         }
     }
 
-    fn push(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8], usage: Use) -> usize {
+    fn push(
+        &mut self,
+        component: u32,
+        shape: &str,
+        count: usize,
+        bytes: &[u8],
+        usage: Use,
+    ) -> usize {
         let view = self.view(bytes, usage);
-        let accessor = json!({"bufferView": view, "componentType": component, "type": shape, "count": count});
+        let accessor =
+            json!({"bufferView": view, "componentType": component, "type": shape, "count": count});
         self.add("accessors", accessor)
     }
 
     /// Appends bytes; returns the buffer view.
     pub(super) fn view(&mut self, bytes: &[u8], usage: Use) -> usize {
         self.bin.resize(self.bin.len().next_multiple_of(4), 0);
-        let mut view = json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()});
+        let mut view =
+            json!({"buffer": 0, "byteOffset": self.bin.len(), "byteLength": bytes.len()});
         if usage != Use::Other {
             view["target"] = json!(usage as u32);
         }

@@ -1,7 +1,9 @@
 //! Keys in the forms that glTF has: linear rotations are slerp, and a clip ends at its last key.
 
 use glam::DVec4;
-use skinbench_kernels::model::{Channel, Clip, Interpolation, Keys, RawKeys, RotationBlend, Track, sphere};
+use skinbench_kernels::model::{
+    Channel, Clip, Interpolation, Keys, RawKeys, RotationBlend, Track, sphere,
+};
 
 /// Largest error of resampled curves: radians for rotations, relative for other values.
 const TOLERANCE: f64 = 1e-6;
@@ -10,17 +12,37 @@ const DEPTH: u32 = 10;
 
 /// A track of a clip's raw keys, from its first key to the clip's end, with glTF's interpolations alone.
 pub(super) fn resampled(clip: &Clip, raw: &RawKeys, track: &Track) -> Keys {
-    let Track { joint, channel, interpolation, .. } = *track;
-    let curve = TrackCurve { raw, blend: clip.rotation_blend(), track };
+    let Track {
+        joint,
+        channel,
+        interpolation,
+        ..
+    } = *track;
+    let curve = TrackCurve {
+        raw,
+        blend: clip.rotation_blend(),
+        track,
+    };
     let (times, end) = (raw.times_of(track), clip.duration());
     let ends_in_time = times.last().is_some_and(|&last| last <= end);
-    let curved = matches!(interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
+    let curved =
+        matches!(interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
     if ends_in_time && !curved {
-        return Keys { joint, channel, interpolation, times: times.to_vec(), values: raw.values_of(track).to_vec() };
+        return Keys {
+            joint,
+            channel,
+            interpolation,
+            times: times.to_vec(),
+            values: raw.values_of(track).to_vec(),
+        };
     }
     let stepped = interpolation == Interpolation::Step;
     let mut keys = Keys::linear(joint, channel, Vec::new(), Vec::new());
-    keys.interpolation = if stepped { Interpolation::Step } else { Interpolation::Linear };
+    keys.interpolation = if stepped {
+        Interpolation::Step
+    } else {
+        Interpolation::Linear
+    };
     let within = times.iter().copied().filter(|&t| t < end);
     let cut = times.last().filter(|&&last| last >= end).map(|_| end);
     for time in within.chain(cut) {
@@ -60,7 +82,8 @@ impl TrackCurve<'_> {
 
     /// Returns whether glTF's linear interpolation gives the same values between keys.
     fn is_slerp(&self) -> bool {
-        self.track.interpolation == Interpolation::Linear && (!self.is_rotation() || self.blend == RotationBlend::Slerp)
+        self.track.interpolation == Interpolation::Linear
+            && (!self.is_rotation() || self.blend == RotationBlend::Slerp)
     }
 
     fn at(&self, time: f64) -> DVec4 {
@@ -69,7 +92,8 @@ impl TrackCurve<'_> {
 
     fn push(&self, time: f32, keys: &mut Keys) {
         keys.times.push(time);
-        keys.values.extend(&self.at(time.into()).as_vec4().to_array()[..keys.channel.width()]);
+        keys.values
+            .extend(&self.at(time.into()).as_vec4().to_array()[..keys.channel.width()]);
     }
 
     /// Adds keys between two times, as many as glTF's interpolation needs to follow the curve.

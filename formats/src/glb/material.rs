@@ -13,9 +13,12 @@ pub(super) fn write(materials: &[Material], document: &mut Document) {
     for material in materials {
         let mut value = plain(material);
         if let Some(texture) = &material.texture {
-            let index = *images.entry(&texture.image).or_insert_with(|| image(&texture.image, document));
+            let index = *images
+                .entry(&texture.image)
+                .or_insert_with(|| image(&texture.image, document));
             if let Some(image) = index {
-                value["pbrMetallicRoughness"]["baseColorTexture"] = texture_info(texture, image, document);
+                value["pbrMetallicRoughness"]["baseColorTexture"] =
+                    texture_info(texture, image, document);
             }
         }
         document.add("materials", value);
@@ -26,14 +29,18 @@ fn image(image: &Image, document: &mut Document) -> Option<usize> {
     let bytes = encoded(image).ok()?;
     let media_type = media_type(&bytes)?;
     let view = document.view(&bytes, Use::Other);
-    Some(document.add("images", json!({"bufferView": view, "mimeType": media_type})))
+    Some(document.add(
+        "images",
+        json!({"bufferView": view, "mimeType": media_type}),
+    ))
 }
 
 /// The use of a texture by a material.
 fn texture_info(texture: &Texture, image: usize, document: &mut Document) -> Value {
     let [across, down] = texture.wrap.map(names::wrap);
     let sampler = document.add("samplers", json!({"wrapS": across, "wrapT": down}));
-    let mut info = json!({"index": document.add("textures", json!({"source": image, "sampler": sampler}))});
+    let mut info =
+        json!({"index": document.add("textures", json!({"source": image, "sampler": sampler}))});
     if texture.transform != Texture::IDENTITY {
         document.json["extensionsUsed"] = json!(["KHR_texture_transform"]);
         info["extensions"] = json!({"KHR_texture_transform": transform(&texture.transform)});

@@ -14,8 +14,8 @@ use crate::gltf::names;
 use document::{Document, Use, append};
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts, NO_PARENT,
-    PrimitiveData, Rows, Skeleton, SkinData, Transform,
+    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model,
+    ModelParts, NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -49,11 +49,16 @@ pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
     let bytes = to_glb(model)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let unfinished = file.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file)).map_err(|source| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&unfinished);
-        ExportError::Unwritable { file: file.into(), source }
-    })
+    fs::write(&unfinished, bytes)
+        .and_then(|()| fs::rename(&unfinished, file))
+        .map_err(|source| {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&unfinished);
+            ExportError::Unwritable {
+                file: file.into(),
+                source,
+            }
+        })
 }
 
 /// A model as the bytes of a `.glb`.
@@ -72,16 +77,23 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
     for clip in &parts.clips {
         writer.animation(&parts, clip)?;
     }
-    let Writer { mut document, roots, .. } = writer;
+    let Writer {
+        mut document,
+        roots,
+        ..
+    } = writer;
     material::write(&parts.materials, &mut document);
-    document.bin.resize(document.bin.len().next_multiple_of(4), 0);
+    document
+        .bin
+        .resize(document.bin.len().next_multiple_of(4), 0);
     document.add("buffers", json!({"byteLength": document.bin.len()}));
     document.add("scenes", json!({"name": parts.name, "nodes": roots}));
     document.json["scene"] = json!(0);
     document.json["asset"] = json!({"version": "2.0", "generator": "skinbench"});
     if parts.axes != Axes::Y_UP {
         let handedness = names::handedness(parts.axes.handedness);
-        document.json["asset"]["extras"] = json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
+        document.json["asset"]["extras"] =
+            json!({"skinbench": {"handedness": handedness, "up": parts.axes.up}});
     }
     container(document.json.to_string().into_bytes(), document.bin)
 }
@@ -118,7 +130,8 @@ struct Writer {
 
 impl Writer {
     fn joints(&mut self, skeleton: &Skeleton) {
-        for (joint, (name, &parent)) in skeleton.names().iter().zip(skeleton.parents()).enumerate() {
+        for (joint, (name, &parent)) in skeleton.names().iter().zip(skeleton.parents()).enumerate()
+        {
             let mut node = match skeleton.rest_of(joint) {
                 JointTransform::Matrix(rows) => placed(&rows),
                 JointTransform::Transform(rest) => transformed(&rest),
@@ -132,16 +145,27 @@ impl Writer {
         }
         // Joints of a skin must have a common root.
         if self.roots.len() > 1 {
-            self.roots = vec![self.document.add("nodes", json!({"name": "roots", "children": self.roots}))];
+            self.roots = vec![
+                self.document
+                    .add("nodes", json!({"name": "roots", "children": self.roots})),
+            ];
         }
     }
 
     fn add_child(&mut self, parent: usize, child: usize) {
-        append(&mut self.document.json["nodes"][parent]["children"], json!(child));
+        append(
+            &mut self.document.json["nodes"][parent]["children"],
+            json!(child),
+        );
     }
 
     fn skins(&mut self, parts: &ModelParts) {
-        let used: BTreeSet<u16> = parts.primitives.iter().filter(|p| p.dumped_vertices > 0).map(|p| p.skin).collect();
+        let used: BTreeSet<u16> = parts
+            .primitives
+            .iter()
+            .filter(|p| p.dumped_vertices > 0)
+            .map(|p| p.skin)
+            .collect();
         for index in used {
             let skin = &parts.skins[usize::from(index)];
             let mut known = HashSet::new();
@@ -159,7 +183,8 @@ impl Writer {
             }
             let matrices: Vec<_> = skin.inverse_binds.iter().map(columns).collect();
             let matrices = self.document.floats(&matrices, Use::Other);
-            let skin = json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices});
+            let skin =
+                json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices});
             self.skin_of.insert(index, self.document.add("skins", skin));
         }
     }
@@ -170,21 +195,37 @@ impl Writer {
         // The skin of a primitive, and the entry that moves it if it is rigid.
         let mover = |primitive: &PrimitiveData| {
             let rigid = Some(&primitive.influences).filter(|_| primitive.dumped_vertices == 0);
-            (primitive.skin, rigid.and_then(|influences| influences.of(0).next()).map(|(entry, _)| entry))
+            (
+                primitive.skin,
+                rigid
+                    .and_then(|influences| influences.of(0).next())
+                    .map(|(entry, _)| entry),
+            )
         };
         let used = morph::of(&parts.primitives);
-        let mut unused: Vec<u32> = (0..parts.targets.len() as u32).filter(|t| used.binary_search(t).is_err()).collect();
+        let mut unused: Vec<u32> = (0..parts.targets.len() as u32)
+            .filter(|t| used.binary_search(t).is_err())
+            .collect();
         let mut rest = &parts.primitives[..];
         while let Some(first) = rest.first() {
             let (skin, entry) = mover(first);
             let ends = |end: &usize| {
-                let reached = rest[..*end].iter().flat_map(|own| &own.targets).map(|deltas| deltas.target).max();
+                let reached = rest[..*end]
+                    .iter()
+                    .flat_map(|own| &own.targets)
+                    .map(|deltas| deltas.target)
+                    .max();
                 let least = rest[*end].targets.first().map(|deltas| deltas.target);
-                mover(&rest[*end]) != (skin, entry) || reached.zip(least).is_some_and(|(most, least)| most < least)
+                mover(&rest[*end]) != (skin, entry)
+                    || reached.zip(least).is_some_and(|(most, least)| most < least)
             };
             let (run, after) = rest.split_at((1..rest.len()).find(ends).unwrap_or(rest.len()));
             rest = after;
-            let SkinData { joints, inverse_binds, .. } = &parts.skins[usize::from(skin)];
+            let SkinData {
+                joints,
+                inverse_binds,
+                ..
+            } = &parts.skins[usize::from(skin)];
             let skinned = entry.is_none().then_some(joints.len());
             let mut primitives = Vec::new();
             let mut own_targets = morph::of(run);
@@ -197,15 +238,22 @@ impl Writer {
                 let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
                 if !own_targets.is_empty() {
                     let property = morph::targets(primitive, &own_targets, &mut self.document);
-                    subsets.iter_mut().for_each(|subset| subset["targets"] = property.clone());
+                    subsets
+                        .iter_mut()
+                        .for_each(|subset| subset["targets"] = property.clone());
                 }
                 primitives.extend(subsets);
             }
             let mut mesh = json!({"primitives": primitives});
             if !own_targets.is_empty() {
-                let list = || own_targets.iter().map(|&target| &parts.targets[target as usize]);
+                let list = || {
+                    own_targets
+                        .iter()
+                        .map(|&target| &parts.targets[target as usize])
+                };
                 mesh["weights"] = list().map(|target| target.weight).collect();
-                mesh["extras"] = json!({"targetNames": list().map(|target| &target.name).collect::<Vec<_>>()});
+                mesh["extras"] =
+                    json!({"targetNames": list().map(|target| &target.name).collect::<Vec<_>>()});
             }
             let entry = entry.map(usize::from);
             let mut node = entry.map_or(json!({}), |entry| placed(&inverse_binds[entry]));
@@ -228,7 +276,11 @@ impl Writer {
             ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
         };
         let skeleton = &parts.skeleton;
-        let fixed: HashSet<u16> = skeleton.matrices().iter().map(|(joint, _)| *joint).collect();
+        let fixed: HashSet<u16> = skeleton
+            .matrices()
+            .iter()
+            .map(|(joint, _)| *joint)
+            .collect();
         let mut tracks: Vec<(usize, Keys)> = raw
             .tracks()
             .iter()
@@ -238,46 +290,80 @@ impl Writer {
         if tracks.is_empty() {
             // glTF has no clip without a channel, so one joint gets a constant channel.
             let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
-            let translation = still.map_or([0.0; 3], |joint| skeleton.rest()[joint].translation.to_array());
+            let translation = still.map_or([0.0; 3], |joint| {
+                skeleton.rest()[joint].translation.to_array()
+            });
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
             let node = still.unwrap_or(self.meshes[self.meshes.len() - 1].0);
-            tracks.push((node, Keys::linear(0, Channel::Translation, vec![0.0], translation.to_vec())));
+            tracks.push((
+                node,
+                Keys::linear(0, Channel::Translation, vec![0.0], translation.to_vec()),
+            ));
         }
         // The file has the loop's period only as the time of the last key.
-        let reached = tracks.iter().any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
+        let reached = tracks
+            .iter()
+            .any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
         if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
             keys::hold_until(keys, clip.duration());
         }
         let mut inputs = HashMap::new();
         let (mut samplers, mut channels) = (Vec::new(), Vec::new());
-        let mut add = |node: usize, path: &str, interpolation: Interpolation, times: &[f32], values: &[f32]| {
+        let mut add = |node: usize,
+                       path: &str,
+                       interpolation: Interpolation,
+                       times: &[f32],
+                       values: &[f32]| {
             let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
             let times = times.as_chunks::<1>().0;
-            let input = *inputs.entry(bits).or_insert_with(|| self.document.bounded_floats(times, Use::Other));
+            let input = *inputs
+                .entry(bits)
+                .or_insert_with(|| self.document.bounded_floats(times, Use::Other));
             let output = match path {
                 "rotation" => self.document.floats(values.as_chunks::<4>().0, Use::Other),
                 "weights" => self.document.floats(values.as_chunks::<1>().0, Use::Other),
                 _ => self.document.floats(values.as_chunks::<3>().0, Use::Other),
             };
             let interpolation = names::interpolation(interpolation);
-            channels.push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
-            samplers.push(json!({"input": input, "output": output, "interpolation": interpolation}));
+            channels
+                .push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
+            samplers
+                .push(json!({"input": input, "output": output, "interpolation": interpolation}));
         };
         for (node, keys) in &tracks {
-            add(*node, keys.channel.name(), keys.interpolation, &keys.times, &keys.values);
+            add(
+                *node,
+                keys.channel.name(),
+                keys.interpolation,
+                &keys.times,
+                &keys.values,
+            );
         }
         for (node, targets) in &self.meshes {
             if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
-                add(*node, "weights", keys.interpolation, &keys.times, &keys.values);
+                add(
+                    *node,
+                    "weights",
+                    keys.interpolation,
+                    &keys.times,
+                    &keys.values,
+                );
             }
         }
-        self.document.add("animations", json!({"name": clip.name(), "channels": channels, "samplers": samplers}));
+        self.document.add(
+            "animations",
+            json!({"name": clip.name(), "channels": channels, "samplers": samplers}),
+        );
         Ok(())
     }
 }
 
 fn transformed(rest: &Transform) -> Value {
-    let Transform { rotation, translation, scale } = Transform::IDENTITY;
+    let Transform {
+        rotation,
+        translation,
+        scale,
+    } = Transform::IDENTITY;
     let mut node = json!({});
     if rest.translation != translation {
         node["translation"] = json!(rest.translation.to_array());
@@ -292,10 +378,17 @@ fn transformed(rest: &Transform) -> Value {
 }
 
 fn placed(rows: &Rows) -> Value {
-    if *rows == IDENTITY_ROWS { json!({}) } else { json!({"matrix": columns(rows).as_slice()}) }
+    if *rows == IDENTITY_ROWS {
+        json!({})
+    } else {
+        json!({"matrix": columns(rows).as_slice()})
+    }
 }
 
 /// Column by column, with the last row.
 fn columns(m: &Rows) -> [f32; 16] {
-    [m[0], m[4], m[8], 0.0, m[1], m[5], m[9], 0.0, m[2], m[6], m[10], 0.0, m[3], m[7], m[11], 1.0]
+    [
+        m[0], m[4], m[8], 0.0, m[1], m[5], m[9], 0.0, m[2], m[6], m[10], 0.0, m[3], m[7], m[11],
+        1.0,
+    ]
 }

@@ -23,12 +23,48 @@ struct Component {
 }
 
 static COMPONENTS: [Component; 6] = [
-    Component { code: 5120, name: "I8", size: 1, one: Some(127.0), read: |b| first(b, i8::from_le_bytes) },
-    Component { code: 5121, name: "U8", size: 1, one: Some(255.0), read: |b| first(b, u8::from_le_bytes) },
-    Component { code: 5122, name: "I16", size: 2, one: Some(32_767.0), read: |b| first(b, i16::from_le_bytes) },
-    Component { code: 5123, name: "U16", size: 2, one: Some(65_535.0), read: |b| first(b, u16::from_le_bytes) },
-    Component { code: 5125, name: "U32", size: 4, one: Some(u32::MAX as f64), read: |b| first(b, u32::from_le_bytes) },
-    Component { code: 5126, name: "F32", size: 4, one: None, read: |b| first(b, f32::from_le_bytes) },
+    Component {
+        code: 5120,
+        name: "I8",
+        size: 1,
+        one: Some(127.0),
+        read: |b| first(b, i8::from_le_bytes),
+    },
+    Component {
+        code: 5121,
+        name: "U8",
+        size: 1,
+        one: Some(255.0),
+        read: |b| first(b, u8::from_le_bytes),
+    },
+    Component {
+        code: 5122,
+        name: "I16",
+        size: 2,
+        one: Some(32_767.0),
+        read: |b| first(b, i16::from_le_bytes),
+    },
+    Component {
+        code: 5123,
+        name: "U16",
+        size: 2,
+        one: Some(65_535.0),
+        read: |b| first(b, u16::from_le_bytes),
+    },
+    Component {
+        code: 5125,
+        name: "U32",
+        size: 4,
+        one: Some(u32::MAX as f64),
+        read: |b| first(b, u32::from_le_bytes),
+    },
+    Component {
+        code: 5126,
+        name: "F32",
+        size: 4,
+        one: None,
+        read: |b| first(b, f32::from_le_bytes),
+    },
 ];
 
 fn first<const B: usize, T: Into<f64>>(bytes: &[u8], number: fn([u8; B]) -> T) -> f64 {
@@ -37,16 +73,25 @@ fn first<const B: usize, T: Into<f64>>(bytes: &[u8], number: fn([u8; B]) -> T) -
 
 impl Component {
     fn new(code: u32, place: impl FnOnce() -> String) -> Result<&'static Self, Fault> {
-        COMPONENTS.iter().find(|component| component.code == code).ok_or_else(|| {
-            let known = "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
-            Fault::new(place(), format!("{code}; expected {known}"))
-        })
+        COMPONENTS
+            .iter()
+            .find(|component| component.code == code)
+            .ok_or_else(|| {
+                let known =
+                    "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
+                Fault::new(place(), format!("{code}; expected {known}"))
+            })
     }
 
     /// Refuses numbers that may be negative or have fractions.
     fn check_unsigned(&self, place: impl FnOnce() -> String, user: &str) -> Result<(), Fault> {
         let holds = self.name.starts_with('U');
-        ensure(holds, || Fault::new(place(), format!("{}; expected U8, U16 or U32{user}", self.name)))
+        ensure(holds, || {
+            Fault::new(
+                place(),
+                format!("{}; expected U8, U16 or U32{user}", self.name),
+            )
+        })
     }
 }
 
@@ -57,7 +102,11 @@ struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    fn decode<T, const N: usize>(&self, component: &Component, convert: impl Fn(f64) -> T) -> Vec<[T; N]> {
+    fn decode<T, const N: usize>(
+        &self,
+        component: &Component,
+        convert: impl Fn(f64) -> T,
+    ) -> Vec<[T; N]> {
         let number = |bytes: &[u8], c: usize| (component.read)(&bytes[c * component.size..]);
         let element = |bytes: &[u8]| std::array::from_fn(|c| convert(number(bytes, c)));
         self.bytes.chunks(self.stride).map(element).collect()
@@ -104,92 +153,188 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads finite numbers of any component type, normalised if the accessor says so; `user` is the JSON path that
     /// refers to the accessor.
-    pub(super) fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
+    pub(super) fn floats<const N: usize>(
+        &self,
+        index: u32,
+        user: &str,
+    ) -> Result<Vec<[f32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
         self.finite(index, user, layout.read(|number| layout.float(number)))
     }
 
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
     /// those that it lists.
-    pub(super) fn deltas(&self, index: u32, user: &str, count: usize) -> Result<Vec<(u32, [f32; 3])>, Fault> {
+    pub(super) fn deltas(
+        &self,
+        index: u32,
+        user: &str,
+        count: usize,
+    ) -> Result<Vec<(u32, [f32; 3])>, Fault> {
         let layout = self.layout::<3>(index, user, true)?;
         check_count(user, layout.count as usize, count)?;
         let to_float = |number| layout.float(number);
         let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
             (None, None) => (Vec::new(), Vec::new()),
-            (None, Some((indices, elements))) => (indices.clone(), elements.decode(layout.component, to_float)),
+            (None, Some((indices, elements))) => {
+                (indices.clone(), elements.decode(layout.component, to_float))
+            }
             (Some(_), _) => ((0..count as u32).collect(), layout.read(to_float)),
         };
         let values = self.finite(index, user, values)?;
-        Ok(indices.into_iter().zip(values).filter(|(_, value)| *value != [0.0; 3]).collect())
+        Ok(indices
+            .into_iter()
+            .zip(values)
+            .filter(|(_, value)| *value != [0.0; 3])
+            .collect())
     }
 
-    fn finite<const N: usize>(&self, index: u32, user: &str, values: Vec<[f32; N]>) -> Result<Vec<[f32; N]>, Fault> {
-        if let Some((at, v)) = values.as_flattened().iter().enumerate().find(|(_, v)| !v.is_finite()) {
-            let problem = format!("element {} holds {v}; expected finite numbers for {user}", at / N);
+    fn finite<const N: usize>(
+        &self,
+        index: u32,
+        user: &str,
+        values: Vec<[f32; N]>,
+    ) -> Result<Vec<[f32; N]>, Fault> {
+        if let Some((at, v)) = values
+            .as_flattened()
+            .iter()
+            .enumerate()
+            .find(|(_, v)| !v.is_finite())
+        {
+            let problem = format!(
+                "element {} holds {v}; expected finite numbers for {user}",
+                at / N
+            );
             return Err(Fault::new(format!("accessors[{index}]"), problem));
         }
         Ok(values)
     }
 
     /// Reads unsigned integers.
-    pub(super) fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
+    pub(super) fn integers<const N: usize>(
+        &self,
+        index: u32,
+        user: &str,
+    ) -> Result<Vec<[u32; N]>, Fault> {
         let layout = self.layout::<N>(index, user, false)?;
         let place = || format!("accessors[{index}].componentType");
-        layout.component.check_unsigned(place, &format!(" for {user}"))?;
+        layout
+            .component
+            .check_unsigned(place, &format!(" for {user}"))?;
         Ok(layout.read(|number| number as u32))
     }
 
     /// The bytes of a buffer view.
     pub(super) fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
-        let length = self.document.buffer_views.get(view as usize).map_or(0, |view| view.byte_length);
-        Ok(self.elements(view, 0, length.max(1), 1, false, || user.into())?.bytes)
+        let length = self
+            .document
+            .buffer_views
+            .get(view as usize)
+            .map_or(0, |view| view.byte_length);
+        Ok(self
+            .elements(view, 0, length.max(1), 1, false, || user.into())?
+            .bytes)
     }
 
     /// Checks an accessor and charges its elements to the budget: all of them, or those that differ from zero if
     /// `sparse`.
-    fn layout<const N: usize>(&self, index: u32, user: &str, sparse: bool) -> Result<CheckedAccessor<'a>, Fault> {
+    fn layout<const N: usize>(
+        &self,
+        index: u32,
+        user: &str,
+        sparse: bool,
+    ) -> Result<CheckedAccessor<'a>, Fault> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
         let place = |field: &str| format!("accessors[{index}]{field}");
         let shape = names::shape(N);
         ensure(accessor.shape == shape, || {
-            Fault::new(place(".type"), format!("{:?}; expected {shape:?} for {user}", accessor.shape))
+            Fault::new(
+                place(".type"),
+                format!("{:?}; expected {shape:?} for {user}", accessor.shape),
+            )
         })?;
         let component = Component::new(accessor.component_type, || place(".componentType"))?;
-        ensure(accessor.count > 0, || Fault::new(place(".count"), format!("0; expected at least 1 for {user}")))?;
+        ensure(accessor.count > 0, || {
+            Fault::new(
+                place(".count"),
+                format!("0; expected at least 1 for {user}"),
+            )
+        })?;
         let size = component.size * N;
-        let elements = |view| self.elements(view, accessor.byte_offset, accessor.count, size, true, || place(""));
+        let elements = |view| {
+            self.elements(
+                view,
+                accessor.byte_offset,
+                accessor.count,
+                size,
+                true,
+                || place(""),
+            )
+        };
         let base = accessor.buffer_view.map(elements).transpose()?;
         // With a buffer view the size is known to fit, so this saturates only for accessors without data.
         let elements = match &accessor.sparse {
             listed if sparse && base.is_none() => listed.as_ref().map_or(0, |listed| listed.count),
             _ => accessor.count,
         };
-        self.budget.charge(elements.saturating_mul(N as u64 * 4 * COPIES), || place(".count"))?;
+        self.budget
+            .charge(elements.saturating_mul(N as u64 * 4 * COPIES), || {
+                place(".count")
+            })?;
         let count = accessor.count;
         let one = component.one.filter(|_| accessor.normalized);
-        let mut layout = CheckedAccessor { count, component, one, base, sparse: None };
-        let Some(sparse) = &accessor.sparse else { return Ok(layout) };
+        let mut layout = CheckedAccessor {
+            count,
+            component,
+            one,
+            base,
+            sparse: None,
+        };
+        let Some(sparse) = &accessor.sparse else {
+            return Ok(layout);
+        };
         ensure((1..=count).contains(&sparse.count), || {
-            let problem = format!("{}; expected 1 to the accessor's count, which is {count}", sparse.count);
+            let problem = format!(
+                "{}; expected 1 to the accessor's count, which is {count}",
+                sparse.count
+            );
             Fault::new(place(".sparse.count"), problem)
         })?;
         let place = |field: &str| format!("accessors[{index}].sparse{field}");
-        let SparsePart { buffer_view, byte_offset, .. } = sparse.values;
-        let values = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(".values"))?;
+        let SparsePart {
+            buffer_view,
+            byte_offset,
+            ..
+        } = sparse.values;
+        let values = self.elements(buffer_view, byte_offset, sparse.count, size, false, || {
+            place(".values")
+        })?;
         let place = |field: &str| place(&format!(".indices{field}"));
-        let SparsePart { buffer_view, byte_offset, component_type } = sparse.indices;
+        let SparsePart {
+            buffer_view,
+            byte_offset,
+            component_type,
+        } = sparse.indices;
         let component = Component::new(component_type, || place(".componentType"))?;
         let size = component.size;
-        let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || place(""))?;
+        let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || {
+            place("")
+        })?;
         component.check_unsigned(|| place(".componentType"), "")?;
-        let indices = indices.decode::<_, 1>(component, |number| number as u32).into_flattened();
+        let indices = indices
+            .decode::<_, 1>(component, |number| number as u32)
+            .into_flattened();
         if let Some(at) = indices.iter().position(|&i| u64::from(i) >= count) {
-            let problem = format!("index {} at {at} is out of range; the accessor has {count} elements", indices[at]);
+            let problem = format!(
+                "index {} at {at} is out of range; the accessor has {count} elements",
+                indices[at]
+            );
             return Err(Fault::new(place(""), problem));
         }
         if let Some([before, index]) = indices.array_windows().find(|[a, b]| b <= a) {
-            return Err(Fault::new(place(""), format!("index {index} after {before}; expected strictly rising ones")));
+            return Err(Fault::new(
+                place(""),
+                format!("index {index} after {before}; expected strictly rising ones"),
+            ));
         }
         layout.sparse = Some((indices, values));
         Ok(layout)
@@ -212,7 +357,10 @@ impl<'a> Reader<'a> {
         let buffer = &buffer[..self.document.buffers[v.buffer as usize].byte_length as usize];
         let bytes = slice(buffer, v.byte_offset, v.byte_length).ok_or_else(|| {
             let expected = format!("expected them inside the buffer's {}", buffer.len());
-            Fault::new(in_view(""), format!("{} bytes from {}; {expected}", v.byte_length, v.byte_offset))
+            Fault::new(
+                in_view(""),
+                format!("{} bytes from {}; {expected}", v.byte_length, v.byte_offset),
+            )
         })?;
         let stride = match v.byte_stride {
             // Some exporters write 0 for tightly packed data.
@@ -220,13 +368,23 @@ impl<'a> Reader<'a> {
             _ => size,
         };
         ensure(stride >= size, || {
-            Fault::new(in_view(".byteStride"), format!("{stride}; expected at least the element's {size} bytes"))
+            Fault::new(
+                in_view(".byteStride"),
+                format!("{stride}; expected at least the element's {size} bytes"),
+            )
         })?;
-        let needed =
-            (count - 1).checked_mul(stride as u64).and_then(|n| n.checked_add(size as u64)).unwrap_or(u64::MAX);
+        let needed = (count - 1)
+            .checked_mul(stride as u64)
+            .and_then(|n| n.checked_add(size as u64))
+            .unwrap_or(u64::MAX);
         let Some(bytes) = slice(bytes, offset, needed) else {
-            let expected = format!("expected them inside the {} bytes of bufferViews[{view}]", v.byte_length);
-            let problem = format!("{count} elements of {size} bytes every {stride} from {offset}; {expected}");
+            let expected = format!(
+                "expected them inside the {} bytes of bufferViews[{view}]",
+                v.byte_length
+            );
+            let problem = format!(
+                "{count} elements of {size} bytes every {stride} from {offset}; {expected}"
+            );
             return Err(Fault::new(place(), problem));
         };
         Ok(Elements { bytes, stride })
@@ -235,7 +393,12 @@ impl<'a> Reader<'a> {
 
 /// Refuses an attribute that has not as many elements as the positions of its primitive.
 pub(super) fn check_count(user: &str, count: usize, expected: usize) -> Result<(), Fault> {
-    ensure(count == expected, || Fault::new(user, format!("{count} elements; expected {expected}, as POSITION has")))
+    ensure(count == expected, || {
+        Fault::new(
+            user,
+            format!("{count} elements; expected {expected}, as POSITION has"),
+        )
+    })
 }
 
 fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {

@@ -29,7 +29,12 @@ pub(super) fn load<'a>(
     budget: &Budget,
 ) -> Result<Vec<Cow<'a, [u8]>>, Fault> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    let mut files = Files { folder, known: HashSet::new(), left: MOST_BYTES, budget };
+    let mut files = Files {
+        folder,
+        known: HashSet::new(),
+        left: MOST_BYTES,
+        budget,
+    };
     let mut loaded = Vec::with_capacity(buffers.len());
     for (index, buffer) in buffers.iter().enumerate() {
         let place = format!("buffers[{index}]");
@@ -37,16 +42,24 @@ pub(super) fn load<'a>(
         let bytes = match (&buffer.uri, bin.filter(|_| index == 0)) {
             (None, Some(bin)) => Cow::Borrowed(bin),
             (None, None) => {
-                return Err(Fault::new(place, "no uri; expected one, or a BIN chunk in a .glb for buffer 0"));
+                return Err(Fault::new(
+                    place,
+                    "no uri; expected one, or a BIN chunk in a .glb for buffer 0",
+                ));
             }
             (Some(uri), _) => Cow::Owned(match uri.strip_prefix("data:") {
                 Some(data) => decode_data_uri(data, budget, uri_place)?,
-                None => files.read(uri, buffer.byte_length).map_err(|problem| Fault::new(uri_place(), problem))?,
+                None => files
+                    .read(uri, buffer.byte_length)
+                    .map_err(|problem| Fault::new(uri_place(), problem))?,
             }),
         };
         let (found, length) = (bytes.len(), buffer.byte_length);
         ensure(found as u64 >= length, || {
-            Fault::new(place, format!("{found} bytes; expected at least byteLength, which is {length}"))
+            Fault::new(
+                place,
+                format!("{found} bytes; expected at least byteLength, which is {length}"),
+            )
         })?;
         loaded.push(bytes);
     }
@@ -54,13 +67,25 @@ pub(super) fn load<'a>(
 }
 
 /// Decodes the part of a data URI after `data:`.
-pub(super) fn decode_data_uri(data: &str, budget: &Budget, place: impl Fn() -> String) -> Result<Vec<u8>, Fault> {
-    let Some(encoded) = data.split_once(',').and_then(|(head, body)| head.ends_with(";base64").then_some(body)) else {
-        return Err(Fault::new(place(), "a data URI without ;base64; expected data:application/octet-stream;base64,"));
+pub(super) fn decode_data_uri(
+    data: &str,
+    budget: &Budget,
+    place: impl Fn() -> String,
+) -> Result<Vec<u8>, Fault> {
+    let Some(encoded) = data
+        .split_once(',')
+        .and_then(|(head, body)| head.ends_with(";base64").then_some(body))
+    else {
+        return Err(Fault::new(
+            place(),
+            "a data URI without ;base64; expected data:application/octet-stream;base64,",
+        ));
     };
     budget.charge(encoded.len() as u64, &place)?;
     let encoded: Cow<[u8]> = percent_decode_str(encoded).into();
-    BASE64.decode(encoded).map_err(|error| Fault::new(place(), format!("not base64: {error}")))
+    BASE64
+        .decode(encoded)
+        .map_err(|error| Fault::new(place(), format!("not base64: {error}")))
 }
 
 struct Files<'a> {
@@ -79,18 +104,26 @@ impl Files<'_> {
         let file = regular_file::open_within(&path, MOST_BYTES).map_err(unreadable)?;
         let held = file.metadata().map_err(unreadable)?.len();
         if held < length {
-            return Err(format!("{uri:?} has {held} bytes; expected byteLength, which is {length}"));
+            return Err(format!(
+                "{uri:?} has {held} bytes; expected byteLength, which is {length}"
+            ));
         }
-        let enough = format!("{uri:?}: more than {MOST_BYTES} bytes in the files of all buffers; expected fewer");
+        let enough = format!(
+            "{uri:?}: more than {MOST_BYTES} bytes in the files of all buffers; expected fewer"
+        );
         self.left = self.left.checked_sub(length).ok_or(enough)?;
         // A file that several buffers refer to is granted once, so that it does not enlarge the allowance.
         if self.known.insert(path.clone()) {
             self.budget.grant(held);
         } else {
-            self.budget.charge(length, String::new).map_err(|fault| fault.problem)?;
+            self.budget
+                .charge(length, String::new)
+                .map_err(|fault| fault.problem)?;
         }
         let mut bytes = Vec::with_capacity(length as usize);
-        file.take(length).read_to_end(&mut bytes).map_err(unreadable)?;
+        file.take(length)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
         Ok(bytes)
     }
 }
@@ -100,14 +133,18 @@ impl Files<'_> {
 /// # Errors
 /// One line: it has a scheme or a drive, or does not decode.
 pub(super) fn relative_path(uri: &str) -> Result<Cow<'_, str>, String> {
-    let decoded = percent_decode_str(uri)
-        .decode_utf8()
-        .map_err(|_| format!("{uri:?} does not decode to UTF-8; expected a percent-encoded relative path"))?;
+    let decoded = percent_decode_str(uri).decode_utf8().map_err(|_| {
+        format!("{uri:?} does not decode to UTF-8; expected a percent-encoded relative path")
+    })?;
     if let Some((scheme, _)) = decoded.split_once(':')
         && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     {
-        return Err(format!("{uri:?} has the scheme or drive {scheme:?}; expected a path inside the model's folder"));
+        return Err(format!(
+            "{uri:?} has the scheme or drive {scheme:?}; expected a path inside the model's folder"
+        ));
     }
     Ok(decoded)
 }

@@ -20,17 +20,34 @@ pub(super) struct Container<'a> {
 /// Finds the JSON and the BIN chunk by the file's first bytes, regardless of its name.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if !bytes.starts_with(MAGIC) {
-        return Ok(Container { json: bytes, bin: None, binary: false });
+        return Ok(Container {
+            json: bytes,
+            bin: None,
+            binary: false,
+        });
     }
     let at = |offset: usize| {
-        let word = bytes.get(offset..).and_then(<[u8]>::first_chunk).map(|b| u32::from_le_bytes(*b));
-        word.ok_or_else(|| Fault::new(format!("byte {offset}"), "the file ends here; expected 4 bytes of a header"))
+        let word = bytes
+            .get(offset..)
+            .and_then(<[u8]>::first_chunk)
+            .map(|b| u32::from_le_bytes(*b));
+        word.ok_or_else(|| {
+            Fault::new(
+                format!("byte {offset}"),
+                "the file ends here; expected 4 bytes of a header",
+            )
+        })
     };
     let version = at(4)?;
-    ensure(version == 2, || Fault::new("byte 4", format!("container version {version}; expected 2")))?;
+    ensure(version == 2, || {
+        Fault::new("byte 4", format!("container version {version}; expected 2"))
+    })?;
     let length = at(8)? as usize;
     ensure((HEADER..=bytes.len()).contains(&length), || {
-        let problem = format!("a length of {length} bytes; expected {HEADER} to the file's {}", bytes.len());
+        let problem = format!(
+            "a length of {length} bytes; expected {HEADER} to the file's {}",
+            bytes.len()
+        );
         Fault::new("byte 8", problem)
     })?;
     let (mut json, mut bin, mut offset) = (None, None, HEADER);
@@ -38,10 +55,15 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         let size = at(offset)? as usize;
         let kind = at(offset + 4)?.to_le_bytes();
         let start = offset + CHUNK_HEADER;
-        let chunk = start.checked_add(size).filter(|&end| end <= length).and_then(|end| bytes.get(start..end));
+        let chunk = start
+            .checked_add(size)
+            .filter(|&end| end <= length)
+            .and_then(|end| bytes.get(start..end));
         let Some(chunk) = chunk else {
-            let problem =
-                format!("a chunk of {size} bytes; expected at most the {} that follow", length.saturating_sub(start));
+            let problem = format!(
+                "a chunk of {size} bytes; expected at most the {} that follow",
+                length.saturating_sub(start)
+            );
             return Err(Fault::new(format!("byte {offset}"), problem));
         };
         match &kind {
@@ -51,6 +73,11 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         }
         offset = start + size;
     }
-    let json = json.ok_or_else(|| Fault::new(format!("byte {HEADER}"), "no JSON chunk; expected it first"))?;
-    Ok(Container { json, bin, binary: true })
+    let json = json
+        .ok_or_else(|| Fault::new(format!("byte {HEADER}"), "no JSON chunk; expected it first"))?;
+    Ok(Container {
+        json,
+        bin,
+        binary: true,
+    })
 }

@@ -150,7 +150,10 @@ pub(super) struct PbrMetallicRoughness {
 
 impl Default for PbrMetallicRoughness {
     fn default() -> Self {
-        Self { base_color_factor: [1.0; 4], base_color_texture: None }
+        Self {
+            base_color_factor: [1.0; 4],
+            base_color_texture: None,
+        }
     }
 }
 
@@ -185,7 +188,12 @@ pub(super) struct TextureTransform {
 
 impl Default for TextureTransform {
     fn default() -> Self {
-        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
+        Self {
+            offset: [0.0; 2],
+            rotation: 0.0,
+            scale: [1.0; 2],
+            tex_coord: None,
+        }
     }
 }
 
@@ -265,25 +273,48 @@ impl Document {
     /// Parses the JSON; refuses other versions and required extensions that are not supported.
     pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
         let preamble: Preamble = from_json(json, binary)?;
-        let Asset { version, min_version, .. } = &preamble.asset;
-        ensure(version.starts_with("2."), || Fault::new("asset.version", format!("{version:?}; expected \"2.0\"")))?;
+        let Asset {
+            version,
+            min_version,
+            ..
+        } = &preamble.asset;
+        ensure(version.starts_with("2."), || {
+            Fault::new("asset.version", format!("{version:?}; expected \"2.0\""))
+        })?;
         if let Some(minimum) = min_version.as_ref().filter(|v| *v != "2.0") {
-            return Err(Fault::new("asset.minVersion", format!("{minimum:?}; expected \"2.0\"")));
+            return Err(Fault::new(
+                "asset.minVersion",
+                format!("{minimum:?}; expected \"2.0\""),
+            ));
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
-            ensure(name == SUPPORTED || IRRELEVANT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)), || {
-                let expected = "expected KHR_mesh_quantization or extensions of materials only";
-                let problem = format!("{name} is not supported; {expected}");
-                Fault::new(format!("extensionsRequired[{index}]"), problem)
-            })?;
+            ensure(
+                name == SUPPORTED
+                    || IRRELEVANT_PREFIXES
+                        .iter()
+                        .any(|prefix| name.starts_with(prefix)),
+                || {
+                    let expected = "expected KHR_mesh_quantization or extensions of materials only";
+                    let problem = format!("{name} is not supported; {expected}");
+                    Fault::new(format!("extensionsRequired[{index}]"), problem)
+                },
+            )?;
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.
         let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
-        budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || format!("JSON of {objects} objects"))?;
+        budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || {
+            format!("JSON of {objects} objects")
+        })?;
         from_json(json, binary)
     }
 }
 
 fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::read_file::from_json(json).map_err(|fault| if binary { fault.within("JSON chunk") } else { fault })
+    crate::read_file::from_json(json).map_err(|fault| {
+        if binary {
+            fault.within("JSON chunk")
+        } else {
+            fault
+        }
+    })
 }

@@ -31,7 +31,8 @@ pub(super) struct Notes {
 pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Extras, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     match raw.get().starts_with('{') {
-        true => serde_json::from_str(raw.get()).map_err(|error| D::Error::custom(crate::read_file::problem(&error))),
+        true => serde_json::from_str(raw.get())
+            .map_err(|error| D::Error::custom(crate::read_file::problem(&error))),
         false => Ok(Extras::default()),
     }
 }

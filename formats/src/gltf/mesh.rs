@@ -36,15 +36,25 @@ pub(super) fn primitives(
 ) -> Result<Vec<PrimitiveData>, Fault> {
     let mesh = &reader.document.meshes[index];
     ensure(!mesh.primitives.is_empty(), || {
-        Fault::new(format!("meshes[{index}].primitives"), "none; expected at least one")
+        Fault::new(
+            format!("meshes[{index}].primitives"),
+            "none; expected at least one",
+        )
     })?;
     let mut primitives: Vec<PrimitiveData> = Vec::new();
     let mut before = None;
     for (at, primitive) in mesh.primitives.iter().enumerate() {
         let place = format!("meshes[{index}].primitives[{at}]");
-        let part = PrimitiveReader { reader, primitive, place };
+        let part = PrimitiveReader {
+            reader,
+            primitive,
+            place,
+        };
         match primitives.last_mut() {
-            Some(last) if primitive.extras.skinbench.continues && before == Some(&primitive.attributes) => {
+            Some(last)
+                if primitive.extras.skinbench.continues
+                    && before == Some(&primitive.attributes) =>
+            {
                 part.continue_as_subset(last)?;
             }
             _ => primitives.push(part.read(binding, first_target)?),
@@ -67,7 +77,12 @@ impl PrimitiveReader<'_> {
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
-        let vertices = self.primitive.extras.skinbench.vertices.unwrap_or(count as u32);
+        let vertices = self
+            .primitive
+            .extras
+            .skinbench
+            .vertices
+            .unwrap_or(count as u32);
         ensure((1..=count as u32).contains(&vertices), || {
             let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
             Fault::new(self.path("extras.skinbench.vertices"), problem)
@@ -75,11 +90,17 @@ impl PrimitiveReader<'_> {
         let is_rigid = matches!(binding, Binding::Rigid { .. }) && first_target.is_none();
         let (skin, influences) = match binding {
             Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
-            Binding::Rigid { skin, entry } => (skin, std::iter::repeat_n([(entry, 1.0)], count).collect()),
+            Binding::Rigid { skin, entry } => {
+                (skin, std::iter::repeat_n([(entry, 1.0)], count).collect())
+            }
         };
         let indices = self.triangles(count)?;
-        let targets = first_target.into_iter().flat_map(|first| (first..).zip(0..self.primitive.targets.len()));
-        let targets = targets.map(|(target, at)| self.target(target, at, count)).collect::<Result<_, _>>()?;
+        let targets = first_target
+            .into_iter()
+            .flat_map(|first| (first..).zip(0..self.primitive.targets.len()));
+        let targets = targets
+            .map(|(target, at)| self.target(target, at, count))
+            .collect::<Result<_, _>>()?;
         Ok(PrimitiveData {
             skin,
             positions,
@@ -87,7 +108,10 @@ impl PrimitiveReader<'_> {
             tangents: self.attribute("TANGENT", Some(count))?,
             uvs: self.attribute("TEXCOORD_0", Some(count))?,
             influences,
-            subsets: vec![Subset { material: self.material()?, indices: 0..indices.len() as u32 }],
+            subsets: vec![Subset {
+                material: self.material()?,
+                indices: 0..indices.len() as u32,
+            }],
             indices,
             dumped_vertices: if is_rigid { 0 } else { vertices },
             targets,
@@ -98,26 +122,44 @@ impl PrimitiveReader<'_> {
     fn target(&self, target: u32, at: usize, count: usize) -> Result<TargetDeltas, Fault> {
         let mut vertices: BTreeMap<u32, [[f32; 3]; 3]> = BTreeMap::new();
         for (stream, name) in ["POSITION", "NORMAL", "TANGENT"].into_iter().enumerate() {
-            let Some(&accessor) = self.primitive.targets[at].get(name) else { continue };
-            let listed = self.reader.deltas(accessor, &self.path(&format!("targets[{at}].{name}")), count)?;
+            let Some(&accessor) = self.primitive.targets[at].get(name) else {
+                continue;
+            };
+            let listed = self.reader.deltas(
+                accessor,
+                &self.path(&format!("targets[{at}].{name}")),
+                count,
+            )?;
             let bytes = listed.len() as u64 * BYTES_PER_DELTA;
-            self.reader.budget.charge(bytes, || self.path(&format!("targets[{at}]")))?;
+            self.reader
+                .budget
+                .charge(bytes, || self.path(&format!("targets[{at}]")))?;
             for (vertex, delta) in listed {
                 vertices.entry(vertex).or_default()[stream] = delta;
             }
         }
-        Ok(TargetDeltas { target, vertices: vertices.into_iter().collect() })
+        Ok(TargetDeltas {
+            target,
+            vertices: vertices.into_iter().collect(),
+        })
     }
 
     /// Adds the triangles to those of the primitive that shares its vertices.
     fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<(), Fault> {
         let triangles = self.triangles(last.positions.len())?;
         // Without indices, a few bytes of the file give as many triangles as vertices.
-        self.reader.budget.charge(triangles.len() as u64 * BYTES_PER_INDEX, || self.place.clone())?;
+        self.reader
+            .budget
+            .charge(triangles.len() as u64 * BYTES_PER_INDEX, || {
+                self.place.clone()
+            })?;
         let start = last.indices.len() as u32;
         last.indices.extend(triangles);
         let indices = start..last.indices.len() as u32;
-        last.subsets.push(Subset { material: self.material()?, indices });
+        last.subsets.push(Subset {
+            material: self.material()?,
+            indices,
+        });
         Ok(())
     }
 
@@ -125,8 +167,14 @@ impl PrimitiveReader<'_> {
         format!("{}.{field}", self.place)
     }
 
-    fn attribute<const N: usize>(&self, name: &str, count: Option<usize>) -> Result<Option<Vec<[f32; N]>>, Fault> {
-        let Some(&accessor) = self.primitive.attributes.get(name) else { return Ok(None) };
+    fn attribute<const N: usize>(
+        &self,
+        name: &str,
+        count: Option<usize>,
+    ) -> Result<Option<Vec<[f32; N]>>, Fault> {
+        let Some(&accessor) = self.primitive.attributes.get(name) else {
+            return Ok(None);
+        };
         let path = self.path(&format!("attributes.{name}"));
         let values = self.reader.floats(accessor, &path)?;
         check_count(&path, values.len(), count.unwrap_or(values.len()))?;
@@ -136,8 +184,10 @@ impl PrimitiveReader<'_> {
     /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
     fn influences(&self, count: usize, joint_count: usize) -> Result<Influences, Fault> {
         let attributes = &self.primitive.attributes;
-        let mut sets: Vec<u32> =
-            attributes.keys().filter_map(|name| name.strip_prefix("JOINTS_")?.parse().ok()).collect();
+        let mut sets: Vec<u32> = attributes
+            .keys()
+            .filter_map(|name| name.strip_prefix("JOINTS_")?.parse().ok())
+            .collect();
         sets.sort_unstable();
         sets.dedup();
         let orphan = |name: &String| {
@@ -163,22 +213,31 @@ impl PrimitiveReader<'_> {
             let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
                 return refused(format!("JOINTS_{set} without WEIGHTS_{set}; expected both"));
             };
-            for (at, (joint, weight)) in joints.as_flattened().iter().zip(weights.as_flattened()).enumerate() {
+            for (at, (joint, weight)) in joints
+                .as_flattened()
+                .iter()
+                .zip(weights.as_flattened())
+                .enumerate()
+            {
                 let vertex = at / 4;
                 ensure(*weight >= 0.0, || {
-                    let problem = format!("vertex {vertex} has the weight {weight}; expected 0 or more");
+                    let problem =
+                        format!("vertex {vertex} has the weight {weight}; expected 0 or more");
                     Fault::new(path("WEIGHTS"), problem)
                 })?;
                 // Unused influences may refer to any joint.
                 ensure(*weight == 0.0 || (*joint as usize) < joint_count, || {
-                    let problem = format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
+                    let problem =
+                        format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
                     Fault::new(path("JOINTS"), problem)
                 })?;
             }
             streams.push((joints, weights));
         }
         let pairs = |vertex: usize| {
-            let joints = streams.iter().flat_map(move |(joints, _)| joints[vertex].map(|joint| joint as u16));
+            let joints = streams
+                .iter()
+                .flat_map(move |(joints, _)| joints[vertex].map(|joint| joint as u16));
             joints.zip(streams.iter().flat_map(move |(_, weights)| weights[vertex]))
         };
         Ok((0..count).map(pairs).collect())
@@ -187,20 +246,28 @@ impl PrimitiveReader<'_> {
     /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
     fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
         let mode = self.primitive.mode.unwrap_or(4);
-        ensure(mode <= 6, || Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6")))?;
+        ensure(mode <= 6, || {
+            Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6"))
+        })?;
         let path = self.path("indices");
         let indices: Vec<u32> = match self.primitive.indices {
             Some(accessor) => self.reader.integers::<1>(accessor, &path)?.into_flattened(),
             None => (0..count as u32).collect(),
         };
         if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
-            let problem = format!("index {} at {at} is out of range; there are {count} vertices", indices[at]);
+            let problem = format!(
+                "index {} at {at} is out of range; there are {count} vertices",
+                indices[at]
+            );
             return Err(Fault::new(path, problem));
         }
         Ok(match mode {
             4 if indices.len().is_multiple_of(3) => indices,
             4 => {
-                let problem = format!("{} indices; expected a multiple of 3 for triangles", indices.len());
+                let problem = format!(
+                    "{} indices; expected a multiple of 3 for triangles",
+                    indices.len()
+                );
                 return Err(Fault::new(self.place.clone(), problem));
             }
             5 => strips::of_strip(&indices),
@@ -212,7 +279,9 @@ impl PrimitiveReader<'_> {
     /// Index of the material; the default material comes after the file's last.
     fn material(&self) -> Result<u16, Fault> {
         let materials = &self.reader.document.materials;
-        let Some(index) = self.primitive.material else { return Ok(materials.len() as u16) };
+        let Some(index) = self.primitive.material else {
+            return Ok(materials.len() as u16);
+        };
         item(materials, index, "", || self.path("material"))?;
         Ok(index as u16)
     }

@@ -25,7 +25,8 @@ use extras::Notes;
 use mesh::Binding;
 use nodes::{MovedNode, NodeRig};
 use skinbench_kernels::model::{
-    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows, SkinData,
+    Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows,
+    SkinData,
 };
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -53,7 +54,11 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let mut repairs = Vec::new();
     let rig = NodeRig::new(&document, &moved, &mut repairs)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
-    let reader = Reader { document: &document, buffers: &buffers, budget: &budget };
+    let reader = Reader {
+        document: &document,
+        buffers: &buffers,
+        budget: &budget,
+    };
     let (skins, used) = skins(&reader, &rig, &moved)?;
     let targets = NodeTargets::new(&reader, &moved)?;
     let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
@@ -62,17 +67,35 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let name = crate::read_file::stem(file);
     let NodeRig { skeleton, .. } = rig;
     let (axes, targets) = (axes(&document)?, targets.list);
-    Ok(ModelParts { name, axes, skeleton, skins, clips, primitives, targets, materials, repairs })
+    Ok(ModelParts {
+        name,
+        axes,
+        skeleton,
+        skins,
+        clips,
+        primitives,
+        targets,
+        materials,
+        repairs,
+    })
 }
 
 /// glTF's axes, or the original axes that our exporter recorded.
 fn axes(document: &Document) -> Result<Axes, Fault> {
     let Notes { handedness, up, .. } = &document.asset.extras.skinbench;
     let place = |field: &str| format!("asset.extras.skinbench.{field}");
-    let handedness = handedness.as_deref().unwrap_or(names::handedness(Axes::Y_UP.handedness));
-    let known = [Handedness::Right, Handedness::Left].into_iter().find(|known| names::handedness(*known) == handedness);
-    let handedness = known
-        .ok_or_else(|| Fault::new(place("handedness"), format!("{handedness:?}; expected \"left\" or \"right\"")))?;
+    let handedness = handedness
+        .as_deref()
+        .unwrap_or(names::handedness(Axes::Y_UP.handedness));
+    let known = [Handedness::Right, Handedness::Left]
+        .into_iter()
+        .find(|known| names::handedness(*known) == handedness);
+    let handedness = known.ok_or_else(|| {
+        Fault::new(
+            place("handedness"),
+            format!("{handedness:?}; expected \"left\" or \"right\""),
+        )
+    })?;
     match up.unwrap_or(Axes::Y_UP.up) {
         up @ 0..=2 => Ok(Axes { handedness, up }),
         up => Err(Fault::new(place("up"), format!("{up}; expected 0, 1 or 2"))),
@@ -83,14 +106,20 @@ fn axes(document: &Document) -> Result<Axes, Fault> {
 type MeshUse = (usize, usize, Binding);
 
 /// The skins that nodes use, then one whose entries move the rigid meshes, if there are any; and the uses of all meshes.
-fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<(Vec<SkinData>, Vec<MeshUse>), Fault> {
+fn skins(
+    reader: &Reader,
+    rig: &NodeRig,
+    moved: &[MovedNode],
+) -> Result<(Vec<SkinData>, Vec<MeshUse>), Fault> {
     let (mut skins, mut bindings) = (Vec::new(), HashMap::new());
     // Entries are counted before they are allocated.
     let mut entries = 0usize;
     let mut claim = |more: usize, place: String| {
         entries = entries.saturating_add(more);
         ensure(entries <= MAX_JOINTS, || {
-            let problem = format!("{entries} palette entries so far; expected at most {MAX_JOINTS} in a model");
+            let problem = format!(
+                "{entries} palette entries so far; expected at most {MAX_JOINTS} in a model"
+            );
             Fault::new(place, problem)
         })
     };
@@ -99,42 +128,92 @@ fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<(Vec<Ski
         let place = |field: &str| format!("skins[{index}].{field}");
         claim(skin.joints.len(), place("joints"))?;
         // Every joint of a used skin is a joint of the skeleton.
-        let joints: Vec<u16> =
-            skin.joints.iter().filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten()).collect();
+        let joints: Vec<u16> = skin
+            .joints
+            .iter()
+            .filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten())
+            .collect();
         let inverse_binds = match skin.inverse_bind_matrices {
             None => vec![IDENTITY_ROWS; joints.len()],
-            Some(accessor) => inverse_binds(reader, accessor, &place("inverseBindMatrices"), joints.len())?,
+            Some(accessor) => inverse_binds(
+                reader,
+                accessor,
+                &place("inverseBindMatrices"),
+                joints.len(),
+            )?,
         };
         // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
-        bindings.insert(index, Binding::Skin { skin: skins.len() as u16, joints: joints.len() });
-        skins.push(SkinData { name: skin.name.clone(), joints, inverse_binds });
+        bindings.insert(
+            index,
+            Binding::Skin {
+                skin: skins.len() as u16,
+                joints: joints.len(),
+            },
+        );
+        skins.push(SkinData {
+            name: skin.name.clone(),
+            joints,
+            inverse_binds,
+        });
     }
-    let skinned = moved.iter().filter_map(|node| Some((node.node, node.mesh, *bindings.get(&node.skin?)?)));
+    let skinned = moved
+        .iter()
+        .filter_map(|node| Some((node.node, node.mesh, *bindings.get(&node.skin?)?)));
     let mut used: Vec<MeshUse> = skinned.collect();
     if !rig.rigid.is_empty() {
         claim(rig.rigid.len(), "nodes".into())?;
-        let binding = |entry: u16| Binding::Rigid { skin: skins.len() as u16, entry };
-        used.extend((0..).zip(&rig.rigid).map(|(entry, &(node, mesh))| (node, mesh, binding(entry))));
+        let binding = |entry: u16| Binding::Rigid {
+            skin: skins.len() as u16,
+            entry,
+        };
+        used.extend(
+            (0..)
+                .zip(&rig.rigid)
+                .map(|(entry, &(node, mesh))| (node, mesh, binding(entry))),
+        );
         skins.push(rig.rigid_skin.clone());
     }
     Ok((skins, used))
 }
 
-fn inverse_binds(reader: &Reader, accessor: u32, user: &str, joints: usize) -> Result<Vec<Rows>, Fault> {
+fn inverse_binds(
+    reader: &Reader,
+    accessor: u32,
+    user: &str,
+    joints: usize,
+) -> Result<Vec<Rows>, Fault> {
     let matrices = reader.floats::<16>(accessor, user)?;
     ensure(matrices.len() >= joints, || {
-        Fault::new(user, format!("{} matrices for {joints} joints; expected as many", matrices.len()))
+        Fault::new(
+            user,
+            format!(
+                "{} matrices for {joints} joints; expected as many",
+                matrices.len()
+            ),
+        )
     })?;
-    let rows = matrices.iter().take(joints).enumerate().map(|(index, matrix)| {
-        matrices::rows(matrix).map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
-    });
+    let rows = matrices
+        .iter()
+        .take(joints)
+        .enumerate()
+        .map(|(index, matrix)| {
+            matrices::rows(matrix)
+                .map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
+        });
     rows.collect()
 }
 
 /// Converts nodes with a skin or morph targets by index, then the other rigid ones.
-fn primitives(reader: &Reader, mut used: Vec<MeshUse>, targets: &NodeTargets) -> Result<Vec<PrimitiveData>, Fault> {
+fn primitives(
+    reader: &Reader,
+    mut used: Vec<MeshUse>,
+    targets: &NodeTargets,
+) -> Result<Vec<PrimitiveData>, Fault> {
     used.sort_by_key(|(node, ..)| {
-        (reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node), *node)
+        (
+            reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node),
+            *node,
+        )
     });
     let mut primitives = Vec::new();
     for (node, mesh, binding) in used {
@@ -154,9 +233,16 @@ fn materials(
     let document = reader.document;
     let count = document.materials.len();
     ensure(count < usize::from(u16::MAX), || {
-        Fault::new("materials", format!("{count}; expected at most {}", u16::MAX - 1))
+        Fault::new(
+            "materials",
+            format!("{count}; expected at most {}", u16::MAX - 1),
+        )
     })?;
-    let used: HashSet<usize> = primitives.iter().flat_map(|p| &p.subsets).map(|s| s.material.into()).collect();
+    let used: HashSet<usize> = primitives
+        .iter()
+        .flat_map(|p| &p.subsets)
+        .map(|s| s.material.into())
+        .collect();
     let folder = file.parent().unwrap_or(Path::new(""));
     let mut images = HashMap::new();
     let mut left_out = LeftOut::default();
@@ -164,16 +250,27 @@ fn materials(
     for (index, material) in document.materials.iter().enumerate() {
         let surface = &material.pbr_metallic_roughness;
         let base_color = surface.base_color_factor;
-        finite(&base_color, || format!("materials[{index}].pbrMetallicRoughness.baseColorFactor"))?;
-        let texture = surface.base_color_texture.as_ref().filter(|_| used.contains(&index));
-        let texture = texture.and_then(|info| left_out.keep(textures::texture(reader, folder, &mut images, info)));
+        finite(&base_color, || {
+            format!("materials[{index}].pbrMetallicRoughness.baseColorFactor")
+        })?;
+        let texture = surface
+            .base_color_texture
+            .as_ref()
+            .filter(|_| used.contains(&index));
+        let texture = texture
+            .and_then(|info| left_out.keep(textures::texture(reader, folder, &mut images, info)));
         let alpha_cutoff = match material.alpha_mode.as_deref() {
             Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
             // Pictures blend nothing: the more transparent half of an image is left out.
             Some("BLEND") if texture.is_some() => Some(0.5 * base_color[3].clamp(0.0, 1.0)),
             _ => None,
         };
-        materials.push(Material { name: material.name.clone(), base_color, alpha_cutoff, texture });
+        materials.push(Material {
+            name: material.name.clone(),
+            base_color,
+            alpha_cutoff,
+            texture,
+        });
     }
     repairs.extend(left_out.describe());
     if used.contains(&count) {

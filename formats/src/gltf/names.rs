@@ -4,7 +4,9 @@ use skinbench_kernels::model::{Handedness, Interpolation, Wrap};
 
 /// The type of accessors whose elements have so many numbers.
 pub(crate) fn shape(numbers: usize) -> &'static str {
-    ["SCALAR", "VEC2", "VEC3", "VEC4"].get(numbers - 1).unwrap_or(&"MAT4")
+    ["SCALAR", "VEC2", "VEC3", "VEC4"]
+        .get(numbers - 1)
+        .unwrap_or(&"MAT4")
 }
 
 /// The interpolation of a sampler. The exporter writes squad as linear keys.

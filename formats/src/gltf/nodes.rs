@@ -18,7 +18,9 @@ fn hierarchy(nodes: &[Node]) -> Result<(Vec<Option<usize>>, Vec<usize>), Fault> 
             let place = || format!("nodes[{index}].children[{at}]");
             item(nodes, child, "node", place)?;
             if let Some(other) = parents[child as usize].replace(index) {
-                let problem = format!("nodes[{child}] is a child of nodes[{other}] already; expected one parent");
+                let problem = format!(
+                    "nodes[{child}] is a child of nodes[{other}] already; expected one parent"
+                );
                 return Err(Fault::new(place(), problem));
             }
         }
@@ -55,11 +57,26 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
     let mut moved = Vec::new();
     for (index, node) in document.nodes.iter().enumerate() {
         let (mesh, skin) = (node.mesh, node.skin.map(|skin| skin as usize));
-        let own = mesh.map(|mesh| item(&document.meshes, mesh, "", || format!("nodes[{index}].mesh"))).transpose()?;
-        let targets = mesh.zip(own).map_or(Ok(0), |(mesh, own)| targets(mesh, own))?;
-        node.skin.map(|skin| item(&document.skins, skin, "", || format!("nodes[{index}].skin"))).transpose()?;
+        let own = mesh
+            .map(|mesh| {
+                item(&document.meshes, mesh, "", || {
+                    format!("nodes[{index}].mesh")
+                })
+            })
+            .transpose()?;
+        let targets = mesh
+            .zip(own)
+            .map_or(Ok(0), |(mesh, own)| targets(mesh, own))?;
+        node.skin
+            .map(|skin| item(&document.skins, skin, "", || format!("nodes[{index}].skin")))
+            .transpose()?;
         if let Some(mesh) = mesh.filter(|_| skin.is_some() || targets > 0) {
-            moved.push(MovedNode { node: index, mesh: mesh as usize, skin, targets });
+            moved.push(MovedNode {
+                node: index,
+                mesh: mesh as usize,
+                skin,
+                targets,
+            });
         }
     }
     let problem = "no skin and no morph target; expected at least one mesh with either";
@@ -69,12 +86,19 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
 
 /// Number of morph targets of a mesh, which all of its primitives must have.
 fn targets(index: u32, mesh: &Mesh) -> Result<usize, Fault> {
-    let first = mesh.primitives.first().map_or(0, |primitive| primitive.targets.len());
+    let first = mesh
+        .primitives
+        .first()
+        .map_or(0, |primitive| primitive.targets.len());
     for (other, primitive) in mesh.primitives.iter().enumerate() {
         let count = primitive.targets.len();
         ensure(count == first, || {
-            let problem = format!("{count} morph targets; expected {first}, as the first primitive has");
-            Fault::new(format!("meshes[{index}].primitives[{other}].targets"), problem)
+            let problem =
+                format!("{count} morph targets; expected {first}, as the first primitive has");
+            Fault::new(
+                format!("meshes[{index}].primitives[{other}].targets"),
+                problem,
+            )
         })?;
     }
     Ok(first)
@@ -114,23 +138,38 @@ struct Role {
 impl NodeRig {
     /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
     /// moves them, and the nodes that move rigid meshes below them.
-    pub(super) fn new(document: &Document, moved: &[MovedNode], repairs: &mut Vec<Repair>) -> Result<Self, Fault> {
+    pub(super) fn new(
+        document: &Document,
+        moved: &[MovedNode],
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self, Fault> {
         let nodes = &document.nodes;
         let (parents, order) = hierarchy(nodes)?;
         let mut roles = vec![Role::default(); nodes.len()];
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
         for &n in &order {
-            roles[n].under_joint = roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
-            roles[n].carries = roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+            roles[n].under_joint =
+                roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
+            roles[n].carries =
+                roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
         }
         let mut locals = vec![None; nodes.len()];
         let mut off_unit = OffUnit::default();
-        let identities = [JointTransform::Transform(Transform::IDENTITY), JointTransform::Matrix(IDENTITY_ROWS)];
+        let identities = [
+            JointTransform::Transform(Transform::IDENTITY),
+            JointTransform::Matrix(IDENTITY_ROWS),
+        ];
         for &n in order.iter().rev() {
             let role = &mut roles[n];
             role.needed |= role.joint || (role.animated && role.under_joint && role.carries);
-            let Role { needed, carries, joint, animated, .. } = *role;
+            let Role {
+                needed,
+                carries,
+                joint,
+                animated,
+                ..
+            } = *role;
             if !needed && !carries {
                 continue;
             }
@@ -149,37 +188,70 @@ impl NodeRig {
         for &n in &order {
             let above = parents[n].and_then(|p| anchors[p]).zip(locals[n]);
             let fixed = above.map(|((anchor, way), local)| (anchor, way * local.to_affine()));
-            anchors[n] = if roles[n].kept { Some((n, DAffine3::IDENTITY)) } else { fixed };
+            anchors[n] = if roles[n].kept {
+                Some((n, DAffine3::IDENTITY))
+            } else {
+                fixed
+            };
         }
         let kept: Vec<usize> = (0..nodes.len()).filter(|&n| roles[n].kept).collect();
         let joints = kept.iter().filter_map(|&n| {
             let above = parents[n].and_then(|p| anchors[p]);
             let parent = above.and_then(|(anchor, _)| kept.binary_search(&anchor).ok());
-            Some(Joint { name: nodes[n].name.clone(), parent, rest: locals[n]? })
+            Some(Joint {
+                name: nodes[n].name.clone(),
+                parent,
+                rest: locals[n]?,
+            })
         });
         let (skeleton, new_index) = Skeleton::new(joints.collect())?;
         let mut joint_of = vec![None; nodes.len()];
-        kept.iter().zip(new_index).for_each(|(&n, joint)| joint_of[n] = Some(joint));
-        let rigid = nodes.iter().enumerate().filter(|(n, node)| roles[*n].under_joint && node.skin.is_none());
+        kept.iter()
+            .zip(new_index)
+            .for_each(|(&n, joint)| joint_of[n] = Some(joint));
+        let rigid = nodes
+            .iter()
+            .enumerate()
+            .filter(|(n, node)| roles[*n].under_joint && node.skin.is_none());
         let rigid = rigid.filter_map(|(n, node)| {
             let (anchor, to_joint) = anchors[n]?;
-            Some(((n, node.mesh? as usize), (joint_of[anchor]?, affine_to_rows(&to_joint))))
+            Some((
+                (n, node.mesh? as usize),
+                (joint_of[anchor]?, affine_to_rows(&to_joint)),
+            ))
         });
         let (rigid, (joints, inverse_binds)): (Vec<_>, (Vec<_>, Vec<_>)) = rigid.unzip();
-        let rigid_skin = SkinData { name: "rigid meshes".into(), joints, inverse_binds };
-        Ok(Self { skeleton, joint_of, rigid, rigid_skin })
+        let rigid_skin = SkinData {
+            name: "rigid meshes".into(),
+            joints,
+            inverse_binds,
+        };
+        Ok(Self {
+            skeleton,
+            joint_of,
+            rigid,
+            rigid_skin,
+        })
     }
 }
 
 fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> Result<(), Fault> {
-    moved.iter().filter(|node| node.skin.is_none()).for_each(|node| roles[node.node].joint = true);
+    moved
+        .iter()
+        .filter(|node| node.skin.is_none())
+        .for_each(|node| roles[node.node].joint = true);
     for index in used_skins(moved) {
         let skin = &document.skins[index];
         ensure(!skin.joints.is_empty(), || {
-            Fault::new(format!("skins[{index}].joints"), "none; expected at least one")
+            Fault::new(
+                format!("skins[{index}].joints"),
+                "none; expected at least one",
+            )
         })?;
         for (at, &joint) in skin.joints.iter().enumerate() {
-            item(&document.nodes, joint, "node", || format!("skins[{index}].joints[{at}]"))?;
+            item(&document.nodes, joint, "node", || {
+                format!("skins[{index}].joints[{at}]")
+            })?;
             roles[joint as usize].joint = true;
         }
     }
@@ -189,8 +261,16 @@ fn mark_joints(document: &Document, moved: &[MovedNode], roles: &mut [Role]) -> 
 fn mark_animated(document: &Document, roles: &mut [Role]) -> Result<(), Fault> {
     for (index, animation) in document.animations.iter().enumerate() {
         for (at, channel) in animation.channels.iter().enumerate() {
-            let Some(node) = channel.target.node.filter(|_| channel.target.path != "weights") else { continue };
-            item(&document.nodes, node, "", || format!("animations[{index}].channels[{at}].target.node"))?;
+            let Some(node) = channel
+                .target
+                .node
+                .filter(|_| channel.target.path != "weights")
+            else {
+                continue;
+            };
+            item(&document.nodes, node, "", || {
+                format!("animations[{index}].channels[{at}].target.node")
+            })?;
             roles[node as usize].animated = true;
         }
     }
@@ -205,7 +285,8 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
         let alone = node.translation.is_none() && node.rotation.is_none() && node.scale.is_none();
         let problem = "stands beside translation, rotation or scale; expected either";
         ensure(alone, || Fault::new(place("matrix"), problem))?;
-        let rows = matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?;
+        let rows =
+            matrices::rows(matrix).map_err(|problem| Fault::new(place("matrix"), problem))?;
         return Ok(JointTransform::Matrix(rows));
     }
     let translation = node.translation.unwrap_or_default();
@@ -214,7 +295,9 @@ fn local(node: &Node, index: usize, off_unit: &mut OffUnit) -> Result<JointTrans
     finite(&translation, || place("translation"))?;
     finite(&rotation, || place("rotation"))?;
     finite(&scale, || place("scale"))?;
-    off_unit.check(&rotation).map_err(|problem| Fault::new(place("rotation"), problem))?;
+    off_unit
+        .check(&rotation)
+        .map_err(|problem| Fault::new(place("rotation"), problem))?;
     Ok(JointTransform::Transform(Transform {
         rotation: Quat::from_array(rotation),
         translation: Vec3::from_array(translation),

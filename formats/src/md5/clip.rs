@@ -35,36 +35,67 @@ impl Moving {
 }
 
 /// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
-pub(super) fn import(path: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
-    Scanner::read(path, SYNTAX, |file, name| read(file, name, joints, joint_of))
+pub(super) fn import(
+    path: &Path,
+    joints: &[ListedJoint],
+    joint_of: &[u16],
+) -> Result<Clip, ImportError> {
+    Scanner::read(path, SYNTAX, |file, name| {
+        read(file, name, joints, joint_of)
+    })
 }
 
-fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, Fault> {
+fn read(
+    file: &mut Scanner,
+    name: String,
+    joints: &[ListedJoint],
+    joint_of: &[u16],
+) -> Result<Clip, Fault> {
     preamble(file)?;
     let frames: u32 = file.labelled("numFrames")?;
     let start = file.offset();
     let count: usize = file.labelled("numJoints")?;
     ensure(count == joints.len(), || {
-        file.fault(start, format!("{count} joints; expected {}, as the mesh has", joints.len()))
+        file.fault(
+            start,
+            format!("{count} joints; expected {}, as the mesh has", joints.len()),
+        )
     })?;
     file.expect("frameRate")?;
-    let rate: f64 = file.accepted("frames per second, more than 0", Scanner::number, |rate| *rate > 0.0)?.into();
+    let rate: f64 = file
+        .accepted("frames per second, more than 0", Scanner::number, |rate| {
+            *rate > 0.0
+        })?
+        .into();
     let components = file.labelled::<u32>("numAnimatedComponents")? as usize;
     file.expect("hierarchy")?;
-    let moving: Vec<Moving> =
-        file.braced(|file| joints.iter().map(|joint| moving(file, joint, components)).collect())?;
+    let moving: Vec<Moving> = file.braced(|file| {
+        joints
+            .iter()
+            .map(|joint| moving(file, joint, components))
+            .collect()
+    })?;
     file.expect("bounds")?;
-    file.braced(|file| (0..2 * u64::from(frames)).try_for_each(|_| tuple::<3>(file, "a corner of a box").map(drop)))?;
+    file.braced(|file| {
+        (0..2 * u64::from(frames)).try_for_each(|_| tuple::<3>(file, "a corner of a box").map(drop))
+    })?;
     file.expect("baseframe")?;
     // Each joint's translation, and its rotation's x y z.
     let base: Vec<([f32; 3], [f32; 3])> = file.braced(|file| {
-        joints.iter().map(|_| Ok((tuple(file, "a position")?, tuple(file, "an orientation")?))).collect()
+        joints
+            .iter()
+            .map(|_| Ok((tuple(file, "a position")?, tuple(file, "an orientation")?)))
+            .collect()
     })?;
     let values: Vec<Vec<f32>> = (0..frames)
         .map(|frame| {
             file.expect("frame")?;
             file.exactly(frame, "the frame")?;
-            file.braced(|file| (0..components).map(|_| file.number("a component")).collect())
+            file.braced(|file| {
+                (0..components)
+                    .map(|_| file.number("a component"))
+                    .collect()
+            })
         })
         .collect::<Result<_, Fault>>()?;
 
@@ -75,29 +106,53 @@ fn read(file: &mut Scanner, name: String, joints: &[ListedJoint], joint_of: &[u1
         // Channels that no frame moves have the value of the base frame, not of the bind pose.
         let count = if moving.flags == 0 { 1 } else { values.len() };
         for (frame, values) in (0..).zip(&values).take(count) {
-            let [moves, turns] =
-                [Moving::TRANSLATION, Moving::ROTATION].map(|mask| frame == 0 || moving.flags & mask != 0);
+            let [moves, turns] = [Moving::TRANSLATION, Moving::ROTATION]
+                .map(|mask| frame == 0 || moving.flags & mask != 0);
             let numbers = 4 * u64::from(moves) + 5 * u64::from(turns);
-            file.budget.charge(4 * numbers * COPIES, || "frames".into())?;
+            file.budget
+                .charge(4 * numbers * COPIES, || "frames".into())?;
             let translation = moves.then(|| moving.components(0, base.0, values));
-            let rotation = turns.then(|| unit_quaternion(moving.components(3, base.1, values)).as_quat().to_array());
+            let rotation = turns.then(|| {
+                unit_quaternion(moving.components(3, base.1, values))
+                    .as_quat()
+                    .to_array()
+            });
             tracks.push(time(frame), translation, rotation, None);
         }
         keys.extend(tracks.into_keys());
     }
-    Clip::new(name, Some(time(frames.saturating_sub(1))), RotationBlend::Slerp, keys)
+    Clip::new(
+        name,
+        Some(time(frames.saturating_sub(1))),
+        RotationBlend::Slerp,
+        keys,
+    )
 }
 
 /// Reads which of a frame's `components` move a joint of the mesh.
 fn moving(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Moving, Fault> {
     let start = file.offset();
     let listed = ListedJoint::read(file)?;
-    ensure(listed == *joint, || file.fault(start, format!("{listed}; expected {joint}, as the mesh has")))?;
-    let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
-    let (first, count) = (file.integer::<u32>("the first component")? as usize, flags.count_ones() as usize);
-    ensure(count == 0 || first.saturating_add(count) <= components, || {
-        let expected = format!("expected them among a frame's {components}");
-        file.fault(start, format!("{count} components from {first}; {expected}"))
+    ensure(listed == *joint, || {
+        file.fault(
+            start,
+            format!("{listed}; expected {joint}, as the mesh has"),
+        )
     })?;
+    let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
+    let (first, count) = (
+        file.integer::<u32>("the first component")? as usize,
+        flags.count_ones() as usize,
+    );
+    ensure(
+        count == 0 || first.saturating_add(count) <= components,
+        || {
+            let expected = format!("expected them among a frame's {components}");
+            file.fault(
+                start,
+                format!("{count} components from {first}; {expected}"),
+            )
+        },
+    )?;
     Ok(Moving { flags, first })
 }

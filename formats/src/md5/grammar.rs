@@ -5,7 +5,10 @@ use crate::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
 use std::fmt;
 
-pub(super) const SYNTAX: Syntax = Syntax { marks: "(){}", comments: true };
+pub(super) const SYNTAX: Syntax = Syntax {
+    marks: "(){}",
+    comments: true,
+};
 
 const VERSION: u32 = 10;
 
@@ -27,7 +30,10 @@ impl ListedJoint {
     pub fn read(scanner: &mut Scanner) -> Result<Self, Fault> {
         let name = scanner.string("a joint's name")?.to_owned();
         let parent: i32 = scanner.integer("a parent")?;
-        Ok(Self { name, parent: usize::try_from(parent).ok() })
+        Ok(Self {
+            name,
+            parent: usize::try_from(parent).ok(),
+        })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::{ImportError, matrices};
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use skinbench_kernels::model::{
-    Axes, Handedness, Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, Subset, affine_to_rows,
+    Axes, Handedness, Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
+    Subset, affine_to_rows,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ use std::path::{Path, PathBuf};
 const APART: f64 = 1e-3;
 
 pub(super) fn sniff(head: &[u8]) -> bool {
-    head.trim_ascii_start().starts_with(b"MD5Version") && crate::read_file::contains(head, "numMeshes")
+    head.trim_ascii_start().starts_with(b"MD5Version")
+        && crate::read_file::contains(head, "numMeshes")
 }
 
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
@@ -30,13 +32,19 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, Impor
     let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
     let joint_of = parts.skins[0].joints.clone();
     let own = file.with_extension("md5anim");
-    let found = if clips.is_empty() { clips_beside(file, &own) } else { clips.to_vec() };
+    let found = if clips.is_empty() {
+        clips_beside(file, &own)
+    } else {
+        clips.to_vec()
+    };
     for path in found {
         match clip::import(&path, &joints, &joint_of) {
             Ok(clip) => parts.clips.push(clip),
             // A folder may hold several characters.
             Err(error) if clips.is_empty() && path != own => {
-                parts.repairs.push(Repair { message: format!("left out {error}") });
+                parts.repairs.push(Repair {
+                    message: format!("left out {error}"),
+                });
             }
             Err(error) => return Err(error),
         }
@@ -46,11 +54,18 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, Impor
 
 /// Clip files of a model's folder, with the model's own first.
 fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
-    let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file
+        .parent()
+        .filter(|f| !f.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .map(|entry| file.with_file_name(entry.file_name()))
-        .filter(|path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("md5anim")) && path.is_file())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("md5anim"))
+                && path.is_file()
+        })
         .collect();
     found.sort_by_key(|path| (path != own, path.clone()));
     found
@@ -85,14 +100,26 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
         })
         .collect::<Result<_, Fault>>()?;
     let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
-        let to_parent = joint.parent.map_or(*pose, |parent| poses[parent].inverse() * *pose);
+        let to_parent = joint
+            .parent
+            .map_or(*pose, |parent| poses[parent].inverse() * *pose);
         Joint::new(&joint.name, joint.parent, matrices::decompose(&to_parent))
     };
     let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
-    let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse())).collect();
-    let skin = SkinData { name: String::new(), joints: joint_of, inverse_binds };
+    let inverse_binds = poses
+        .iter()
+        .map(|pose| affine_to_rows(&pose.inverse()))
+        .collect();
+    let skin = SkinData {
+        name: String::new(),
+        joints: joint_of,
+        inverse_binds,
+    };
     let mut parts = ModelParts {
-        axes: Axes { handedness: Handedness::Right, up: 2 },
+        axes: Axes {
+            handedness: Handedness::Right,
+            up: 2,
+        },
         materials,
         ..ModelParts::new(name, skeleton, skin, primitives)
     };
@@ -113,7 +140,10 @@ fn joint(file: &mut Scanner, count: u16) -> Result<(ListedJoint, DAffine3), Faul
     file.check_parent(start, joint.parent, count.into(), "joints")?;
     let translation = DVec3::from(tuple(file, "a position")?.map(f64::from));
     let rotation = unit_quaternion(tuple(file, "an orientation")?);
-    Ok((joint, DAffine3::from_rotation_translation(rotation, translation)))
+    Ok((
+        joint,
+        DAffine3::from_rotation_translation(rotation, translation),
+    ))
 }
 
 /// Reads a mesh. `apart` gets the distance between the bind positions of each vertex whose weights give different ones:
@@ -124,11 +154,21 @@ fn mesh(
     poses: &[DAffine3],
     apart: &mut Vec<f64>,
 ) -> Result<(Material, PrimitiveData), Fault> {
-    let name = if file.accept("shader") { file.string("a shader")? } else { "" }.to_owned();
+    let name = if file.accept("shader") {
+        file.string("a shader")?
+    } else {
+        ""
+    }
+    .to_owned();
     let vertices = list(file, "numverts", "vert", |file, token| {
         let (offset, uv) = (token.offset, tuple(file, "a uv")?);
         let first_weight = file.integer("the first weight")?;
-        Ok(VertexLine { offset, uv, first_weight, weights: file.integer("a number of weights")? })
+        Ok(VertexLine {
+            offset,
+            uv,
+            first_weight,
+            weights: file.integer("a number of weights")?,
+        })
     })?;
     let triangles = list(file, "numtris", "tri", |file, _| {
         let mut triangle = [0; 3];
@@ -141,7 +181,11 @@ fn mesh(
     })?;
     let weights = list(file, "numweights", "weight", |file, _| {
         let (joint, bias) = (file.index("joint", poses.len())? as u16, file.weight()?);
-        Ok(Weight { joint, bias, position: DVec3::from(tuple(file, "a position")?.map(f64::from)) })
+        Ok(Weight {
+            joint,
+            bias,
+            position: DVec3::from(tuple(file, "a position")?.map(f64::from)),
+        })
     })?;
 
     let mut primitive = PrimitiveData {
@@ -150,32 +194,58 @@ fn mesh(
         dumped_vertices: vertices.len() as u32,
         ..Default::default()
     };
-    primitive.subsets = vec![Subset { material, indices: 0..primitive.indices.len() as u32 }];
+    primitive.subsets = vec![Subset {
+        material,
+        indices: 0..primitive.indices.len() as u32,
+    }];
     for vertex in &vertices {
         let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
         let Some(own) = weights.get(vertex.first_weight as usize..end) else {
-            let VertexLine { offset, first_weight, weights: count, .. } = vertex;
+            let VertexLine {
+                offset,
+                first_weight,
+                weights: count,
+                ..
+            } = vertex;
             let expected = format!("expected them among the mesh's {}", weights.len());
-            return Err(file.fault(*offset, format!("{count} weights from {first_weight}; {expected}")));
+            return Err(file.fault(
+                *offset,
+                format!("{count} weights from {first_weight}; {expected}"),
+            ));
         };
         // Vertices may share weights, so that few bytes can request many influences.
-        file.budget.charge_vertices(1, own.len(), || "weights".into())?;
+        file.budget
+            .charge_vertices(1, own.len(), || "weights".into())?;
         let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
         ensure(sum > 0.0, || {
-            let problem = "the vertex has no weight above 0; expected at least one, which gives its position";
+            let problem =
+                "the vertex has no weight above 0; expected at least one, which gives its position";
             file.fault(vertex.offset, problem)
         })?;
         let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
-        let position = own.iter().map(|w| f64::from(w.bias) / sum * placed(w)).sum::<DVec3>();
+        let position = own
+            .iter()
+            .map(|w| f64::from(w.bias) / sum * placed(w))
+            .sum::<DVec3>();
         let held = own.iter().filter(|w| w.bias > 0.0);
-        let distance = held.map(|w| (placed(w) - position).length()).fold(0.0, f64::max);
+        let distance = held
+            .map(|w| (placed(w) - position).length())
+            .fold(0.0, f64::max);
         if distance > APART * position.abs().max_element().max(1.0) {
             apart.push(distance);
         }
         primitive.positions.push(position.as_vec3().to_array());
-        primitive.influences.push(own.iter().map(|w| (w.joint, w.bias)));
+        primitive
+            .influences
+            .push(own.iter().map(|w| (w.joint, w.bias)));
     }
-    Ok((Material { name, ..Material::default() }, primitive))
+    Ok((
+        Material {
+            name,
+            ..Material::default()
+        },
+        primitive,
+    ))
 }
 
 /// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.

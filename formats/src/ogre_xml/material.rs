@@ -20,21 +20,38 @@ pub(super) struct Unit {
 /// can be read.
 pub(super) fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
     let script = mesh.with_file_name(format!("{stem}.material"));
-    regular_file::read(&script, MOST_BYTES).map_or(HashMap::new(), |bytes| parse(&String::from_utf8_lossy(&bytes)))
+    regular_file::read(&script, MOST_BYTES).map_or(HashMap::new(), |bytes| {
+        parse(&String::from_utf8_lossy(&bytes))
+    })
 }
 
 fn parse(script: &str) -> HashMap<String, Unit> {
     // Each line as its first word and the rest.
     let lines = script.lines().map(|line| {
-        let line = line.split("//").next().unwrap_or("").trim_end_matches('{').trim();
+        let line = line
+            .split("//")
+            .next()
+            .unwrap_or("")
+            .trim_end_matches('{')
+            .trim();
         line.split_once(char::is_whitespace).unwrap_or((line, ""))
     });
     let lines: Vec<(&str, &str)> = lines.collect();
     let mut units = HashMap::new();
     for material in lines.chunk_by(|_, (key, _)| *key != "material") {
-        let ("material", rest) = material[0] else { continue };
-        let name = rest.split(" : ").next().unwrap_or(rest).trim().trim_matches('"');
-        let unit = material.split(|(key, _)| *key == "texture_unit").skip(1).find_map(unit);
+        let ("material", rest) = material[0] else {
+            continue;
+        };
+        let name = rest
+            .split(" : ")
+            .next()
+            .unwrap_or(rest)
+            .trim()
+            .trim_matches('"');
+        let unit = material
+            .split(|(key, _)| *key == "texture_unit")
+            .skip(1)
+            .find_map(unit);
         if let Some(unit) = unit {
             units.entry(name.to_owned()).or_insert(unit);
         }
@@ -46,14 +63,23 @@ fn parse(script: &str) -> HashMap<String, Unit> {
 fn unit(lines: &[(&str, &str)]) -> Option<Unit> {
     let texture = lines.iter().find(|(key, _)| *key == "texture")?.1.trim();
     // Flags, such as the number of mipmaps, may follow the name.
-    let name = match texture.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+    let name = match texture
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+    {
         Some((name, _)) => name,
         None => texture.split_whitespace().next().unwrap_or(""),
     };
-    let modes = lines.iter().rfind(|(key, _)| *key == "tex_address_mode").map_or("", |(_, modes)| modes);
+    let modes = lines
+        .iter()
+        .rfind(|(key, _)| *key == "tex_address_mode")
+        .map_or("", |(_, modes)| modes);
     let mut modes = modes.split_whitespace().map(wrap);
     let across = modes.next().unwrap_or_default();
-    Some(Unit { name: name.into(), wrap: [across, modes.next().unwrap_or(across)] })
+    Some(Unit {
+        name: name.into(),
+        wrap: [across, modes.next().unwrap_or(across)],
+    })
 }
 
 fn wrap(mode: &str) -> Wrap {
@@ -71,7 +97,11 @@ impl Unit {
     /// One line: the image cannot be used.
     pub(super) fn texture(&self, mesh: &Path) -> Result<Texture, String> {
         let image = textures::beside(mesh.parent().unwrap_or(Path::new("")), &self.name)?;
-        Ok(Texture { image, wrap: self.wrap, transform: Texture::IDENTITY })
+        Ok(Texture {
+            image,
+            wrap: self.wrap,
+            transform: Texture::IDENTITY,
+        })
     }
 }
 
@@ -87,9 +117,15 @@ mod tests {
             texture_unit {\n    texture second.png\n    tex_address_mode mirror\n   }\n  }\n }\n}\n\
             material Plain\n{\n}\nmaterial Eyes\n{\n texture_unit\n {\n  texture \"two words.jpg\" 2d 4 // why\n  tex_address_mode clamp\n }\n}\n";
         let units = parse(script);
-        let unit = |name: &str, wrap| Unit { name: name.into(), wrap };
+        let unit = |name: &str, wrap| Unit {
+            name: name.into(),
+            wrap,
+        };
         assert_eq!(units.len(), 2);
-        assert_eq!(units["Sinbad/Body"], unit("early.png", [Wrap::Clamp, Wrap::Mirror]));
+        assert_eq!(
+            units["Sinbad/Body"],
+            unit("early.png", [Wrap::Clamp, Wrap::Mirror])
+        );
         assert_eq!(units["Eyes"], unit("two words.jpg", [Wrap::Clamp; 2]));
     }
 }

@@ -13,24 +13,38 @@ pub(super) fn read(
     entry_of: &HashMap<u32, u16>,
     budget: &Budget,
 ) -> Result<(Vec<PrimitiveData>, Vec<Material>), Fault> {
-    let submeshes: Vec<Element> = root.inside("submeshes").filter(|child| child.name() == "submesh").collect();
+    let submeshes: Vec<Element> = root
+        .inside("submeshes")
+        .filter(|child| child.name() == "submesh")
+        .collect();
     ensure(submeshes.len() <= usize::from(u16::MAX), || {
-        root.fault(format!("{} submeshes; expected at most {}", submeshes.len(), u16::MAX))
+        root.fault(format!(
+            "{} submeshes; expected at most {}",
+            submeshes.len(),
+            u16::MAX
+        ))
     })?;
     let (mut primitives, mut materials) = (Vec::new(), Vec::with_capacity(submeshes.len()));
     let mut shared_at = None;
     for (material, submesh) in (0..).zip(submeshes) {
-        let shares = submesh.text("usesharedvertices")?.is_some_and(|v| v == "true");
+        let shares = submesh
+            .text("usesharedvertices")?
+            .is_some_and(|v| v == "true");
         let at = match shared_at.filter(|_| shares) {
             Some(at) => at,
             None => {
                 let (holder, name, missing) = match shares {
-                    true => (root, "sharedgeometry", "shares vertices; expected <sharedgeometry> in the mesh"),
+                    true => (
+                        root,
+                        "sharedgeometry",
+                        "shares vertices; expected <sharedgeometry> in the mesh",
+                    ),
                     false => (submesh, "geometry", "no <geometry>; expected one"),
                 };
                 let found = holder.named(name).next();
                 let mut primitive = geometry(found.ok_or_else(|| submesh.fault(missing))?)?;
-                primitive.influences = influences(holder, primitive.positions.len(), entry_of, budget)?;
+                primitive.influences =
+                    influences(holder, primitive.positions.len(), entry_of, budget)?;
                 primitives.push(primitive);
                 primitives.len() - 1
             }
@@ -38,18 +52,30 @@ pub(super) fn read(
         shared_at = if shares { Some(at) } else { shared_at };
         let target: &mut PrimitiveData = &mut primitives[at];
         let first = target.indices.len() as u32;
-        target.indices.extend(triangles(submesh, target.positions.len())?);
-        target.subsets.push(Subset { material, indices: first..target.indices.len() as u32 });
+        target
+            .indices
+            .extend(triangles(submesh, target.positions.len())?);
+        target.subsets.push(Subset {
+            material,
+            indices: first..target.indices.len() as u32,
+        });
         let name = submesh.text("material")?.unwrap_or_default();
-        materials.push(Material { name: name.into(), ..Material::default() });
+        materials.push(Material {
+            name: name.into(),
+            ..Material::default()
+        });
     }
     Ok((primitives, materials))
 }
 
 /// Reads faces as triangles of `count` vertices; none from points and lines.
 fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
-    let operation = submesh.text("operationtype")?.unwrap_or("triangle_list".into());
-    let Some(faces) = submesh.named("faces").next() else { return Ok(Vec::new()) };
+    let operation = submesh
+        .text("operationtype")?
+        .unwrap_or("triangle_list".into());
+    let Some(faces) = submesh.named("faces").next() else {
+        return Ok(Vec::new());
+    };
     let mut indices = Vec::new();
     let mut found = 0u32;
     for face in faces.children() {
@@ -68,7 +94,9 @@ fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
     if faces.text("count")?.is_some() {
         let stated = faces.integer("count")?;
         ensure(stated == found, || {
-            faces.fault(format!("count={stated:?}, but {found} follow; expected the same number"))
+            faces.fault(format!(
+                "count={stated:?}, but {found} follow; expected the same number"
+            ))
         })?;
     }
     Ok(match &*operation {
@@ -81,7 +109,10 @@ fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
 /// Reads attributes, which may be spread over vertex buffers, some of them empty.
 fn geometry(element: Element) -> Result<PrimitiveData, Fault> {
     let stated = element.integer("vertexcount")?;
-    let mut primitive = PrimitiveData { dumped_vertices: stated, ..PrimitiveData::default() };
+    let mut primitive = PrimitiveData {
+        dumped_vertices: stated,
+        ..PrimitiveData::default()
+    };
     for buffer in element.named("vertexbuffer") {
         let (mut positions, mut normals, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
         let mut vertices = 0;
@@ -104,16 +135,29 @@ fn geometry(element: Element) -> Result<PrimitiveData, Fault> {
             }
             let counts = [positions.len(), normals.len(), uvs.len()];
             let problem = "has other attributes than the vertex before; expected the same";
-            ensure(counts.iter().all(|&count| count == 0 || count == vertices), || vertex.fault(problem))?;
+            ensure(
+                counts.iter().all(|&count| count == 0 || count == vertices),
+                || vertex.fault(problem),
+            )?;
         }
         ensure(vertices == stated as usize, || {
-            buffer.fault(format!("{vertices} vertices; expected {stated}, the geometry's vertexcount"))
+            buffer.fault(format!(
+                "{vertices} vertices; expected {stated}, the geometry's vertexcount"
+            ))
         })?;
         if primitive.positions.is_empty() {
             primitive.positions = positions;
         }
-        primitive.normals = primitive.normals.take().or(Some(normals)).filter(|normals| !normals.is_empty());
-        primitive.uvs = primitive.uvs.take().or(Some(uvs)).filter(|uvs| !uvs.is_empty());
+        primitive.normals = primitive
+            .normals
+            .take()
+            .or(Some(normals))
+            .filter(|normals| !normals.is_empty());
+        primitive.uvs = primitive
+            .uvs
+            .take()
+            .or(Some(uvs))
+            .filter(|uvs| !uvs.is_empty());
     }
     ensure(primitive.positions.len() == stated as usize, || {
         element.fault("no positions; expected them in one of the vertex buffers")
@@ -128,14 +172,22 @@ fn influences(
     entry_of: &HashMap<u32, u16>,
     budget: &Budget,
 ) -> Result<Influences, Fault> {
-    budget.charge_vertices(count, holder.inside("boneassignments").count(), || "vertices".into())?;
+    budget.charge_vertices(count, holder.inside("boneassignments").count(), || {
+        "vertices".into()
+    })?;
     let mut pairs = Vec::new();
     for assignment in holder.inside("boneassignments") {
         let vertex = index(assignment, "vertexindex", count)?;
         let bone = assignment.integer("boneindex")?;
         let weight = assignment.number("weight")?;
-        ensure(weight >= 0.0, || assignment.fault(format!("weight={weight}; expected 0 or more")))?;
-        let unknown = || assignment.fault(format!("bone {bone}; expected the id of one in the skeleton"));
+        ensure(weight >= 0.0, || {
+            assignment.fault(format!("weight={weight}; expected 0 or more"))
+        })?;
+        let unknown = || {
+            assignment.fault(format!(
+                "bone {bone}; expected the id of one in the skeleton"
+            ))
+        };
         pairs.push((vertex, *entry_of.get(&bone).ok_or_else(unknown)?, weight));
     }
     Ok(Influences::gathered(count, pairs))
@@ -144,6 +196,10 @@ fn influences(
 /// A required attribute that is the index of one of `count` vertices.
 fn index(element: Element, name: &str, count: usize) -> Result<u32, Fault> {
     let vertex = element.integer(name)?;
-    let problem = || element.fault(format!("vertex {vertex} is out of range; there are {count}"));
+    let problem = || {
+        element.fault(format!(
+            "vertex {vertex} is out of range; there are {count}"
+        ))
+    };
     ensure((vertex as usize) < count, problem).map(|()| vertex)
 }

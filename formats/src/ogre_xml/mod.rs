@@ -31,7 +31,8 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     budget.grant(text.len() as u64);
     let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
-    let skeleton = Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root(), name));
+    let skeleton =
+        Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root(), name));
     let (mut parts, entry_of) = skeleton.map_err(in_file(&skeleton_file))?;
     let read = mesh::read(mesh.root(), &entry_of, &budget);
     (parts.primitives, parts.materials) = read.map_err(in_file(file))?;
@@ -51,9 +52,18 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.
 fn linked(file: &Path, mesh: Element) -> Result<PathBuf, ImportError> {
-    let link = mesh.named("skeletonlink").next().ok_or_else(|| mesh.fault("no <skeletonlink>; expected one"));
-    let link = link.and_then(|link| link.required("name")).map_err(in_file(file))?;
-    let name = if link.ends_with(".xml") { link.into_owned() } else { format!("{link}.xml") };
+    let link = mesh
+        .named("skeletonlink")
+        .next()
+        .ok_or_else(|| mesh.fault("no <skeletonlink>; expected one"));
+    let link = link
+        .and_then(|link| link.required("name"))
+        .map_err(in_file(file))?;
+    let name = if link.ends_with(".xml") {
+        link.into_owned()
+    } else {
+        format!("{link}.xml")
+    };
     beside::resolve(file.parent().unwrap_or(Path::new("")), &name)
         .map_err(|problem| ImportError::new(file, "skeletonlink", problem))
 }

@@ -4,7 +4,9 @@ use super::xml::Element;
 use crate::fault::{Fault, ensure};
 use crate::tracks::Tracks;
 use glam::{DQuat, DVec3, Vec3};
-use skinbench_kernels::model::{Clip, Joint, ModelParts, Repair, RotationBlend, Skeleton, SkinData, Transform};
+use skinbench_kernels::model::{
+    Clip, Joint, ModelParts, Repair, RotationBlend, Skeleton, SkinData, Transform,
+};
 use std::collections::HashMap;
 
 /// The transform of a bone, with parts of the identity where the file gives none.
@@ -42,27 +44,45 @@ impl Bones {
     fn named(&self, element: Element, attribute: &str) -> Result<usize, Fault> {
         let name = element.required(attribute)?;
         let known = self.by_name.get(&*name).copied();
-        known.ok_or_else(|| element.fault(format!("{attribute}={name:?}; expected the name of a bone")))
+        known.ok_or_else(|| {
+            element.fault(format!("{attribute}={name:?}; expected the name of a bone"))
+        })
     }
 }
 
 /// Reads the whole file, as parts of a model without primitives; and the palette entry of each bone's ID.
 pub(super) fn read(root: Element, name: &str) -> Result<(ModelParts, HashMap<u32, u16>), Fault> {
     let mut bones = Bones::default();
-    root.inside("bones").try_for_each(|element| bone(element, &mut bones))?;
+    root.inside("bones")
+        .try_for_each(|element| bone(element, &mut bones))?;
     for element in root.inside("bonehierarchy") {
-        let [child, parent] = [bones.named(element, "bone")?, bones.named(element, "parent")?];
+        let [child, parent] = [
+            bones.named(element, "bone")?,
+            bones.named(element, "parent")?,
+        ];
         let other = bones.joints[child].parent.replace(parent);
-        ensure(other.is_none(), || element.fault("a second parent for the bone; expected one"))?;
+        ensure(other.is_none(), || {
+            element.fault("a second parent for the bone; expected one")
+        })?;
     }
     let joints = std::mem::take(&mut bones.joints);
-    let (skeleton, joint_of) = Skeleton::new(joints).map_err(|error| root.fault(error.to_string()))?;
+    let (skeleton, joint_of) =
+        Skeleton::new(joints).map_err(|error| root.fault(error.to_string()))?;
     let mut meetings = Meetings::default();
-    let clips = root.inside("animations").map(|element| clip(element, &bones, &joint_of, &mut meetings));
+    let clips = root
+        .inside("animations")
+        .map(|element| clip(element, &bones, &joint_of, &mut meetings));
     let clips = clips.collect::<Result<_, _>>()?;
     let skin = SkinData::at_rest(&skeleton, joint_of)?;
     let parts = ModelParts::new(name, skeleton, skin, Vec::new());
-    Ok((ModelParts { clips, repairs: meetings.describe(), ..parts }, bones.by_id))
+    Ok((
+        ModelParts {
+            clips,
+            repairs: meetings.describe(),
+            ..parts
+        },
+        bones.by_id,
+    ))
 }
 
 fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
@@ -70,23 +90,52 @@ fn bone(element: Element, bones: &mut Bones) -> Result<(), Fault> {
     let name = element.required("name")?;
     let bind = Pose::read(element, ["position", "rotation", "scale"])?;
     // The store refuses more joints than u16 can count.
-    ensure(bones.by_id.insert(id, bones.joints.len() as u16).is_none(), || {
-        element.fault(format!("a second bone with id {id}; expected ids to be unique"))
-    })?;
-    ensure(bones.by_name.insert(name.clone().into(), bones.joints.len()).is_none(), || {
-        element.fault(format!("a second bone named {name:?}; expected names to be unique"))
-    })?;
-    let Pose { translation, rotation, scale, .. } = bind;
-    let rest = Transform { rotation: rotation.as_quat(), translation: translation.as_vec3(), scale: scale.as_vec3() };
+    ensure(
+        bones.by_id.insert(id, bones.joints.len() as u16).is_none(),
+        || {
+            element.fault(format!(
+                "a second bone with id {id}; expected ids to be unique"
+            ))
+        },
+    )?;
+    ensure(
+        bones
+            .by_name
+            .insert(name.clone().into(), bones.joints.len())
+            .is_none(),
+        || {
+            element.fault(format!(
+                "a second bone named {name:?}; expected names to be unique"
+            ))
+        },
+    )?;
+    let Pose {
+        translation,
+        rotation,
+        scale,
+        ..
+    } = bind;
+    let rest = Transform {
+        rotation: rotation.as_quat(),
+        translation: translation.as_vec3(),
+        scale: scale.as_vec3(),
+    };
     bones.joints.push(Joint::new(name, None, rest));
     bones.binds.push(bind);
     Ok(())
 }
 
-fn clip(element: Element, bones: &Bones, joint_of: &[u16], meetings: &mut Meetings) -> Result<Clip, Fault> {
+fn clip(
+    element: Element,
+    bones: &Bones,
+    joint_of: &[u16],
+    meetings: &mut Meetings,
+) -> Result<Clip, Fault> {
     let name = element.required("name")?;
     let length = element.number("length")?;
-    ensure(length >= 0.0, || element.fault(format!("length={length}; expected 0 or more")))?;
+    ensure(length >= 0.0, || {
+        element.fault(format!("length={length}; expected 0 or more"))
+    })?;
     let mut keys = Vec::new();
     for track in element.inside("tracks") {
         let bone = bones.named(track, "bone")?;
@@ -110,9 +159,14 @@ fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
         let time = element.number("time")?;
         let least = keyframes.last().map_or(0.0, |k| k.time);
         ensure(time >= least, || {
-            element.fault(format!("time={time}; expected {least} or more, as times must not fall"))
+            element.fault(format!(
+                "time={time}; expected {least} or more, as times must not fall"
+            ))
         })?;
-        keyframes.push(Keyframe { time, pose: Pose::read(element, ["translate", "rotate", "scale"])? });
+        keyframes.push(Keyframe {
+            time,
+            pose: Pose::read(element, ["translate", "rotate", "scale"])?,
+        });
     }
     Ok(keyframes)
 }
@@ -138,7 +192,10 @@ impl Meetings {
         if let [first, .., last] = keyframes[..]
             && last.time < length
         {
-            keyframes.push(Keyframe { time: length + first.time, ..first });
+            keyframes.push(Keyframe {
+                time: length + first.time,
+                ..first
+            });
         }
         let mut rising = Vec::with_capacity(keyframes.len());
         let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
@@ -149,7 +206,13 @@ impl Meetings {
             let steps = first != last && (first.time == 0.0 || shows);
             match steps {
                 true if first.time == 0.0 => rising.push(last),
-                true => rising.extend([first, Keyframe { time: after, ..last }]),
+                true => rising.extend([
+                    first,
+                    Keyframe {
+                        time: after,
+                        ..last
+                    },
+                ]),
                 false => rising.push(first),
             }
             self.steps += u32::from(steps);
@@ -161,22 +224,38 @@ impl Meetings {
     fn describe(self) -> Vec<Repair> {
         let Self { left_out, steps } = self;
         let counted = [
-            (left_out, format!("left out {left_out} keyframes that never show: others have the same time")),
-            (steps as usize, format!("made {steps} steps of different keyframes at the same time")),
+            (
+                left_out,
+                format!("left out {left_out} keyframes that never show: others have the same time"),
+            ),
+            (
+                steps as usize,
+                format!("made {steps} steps of different keyframes at the same time"),
+            ),
         ];
-        counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, message)| Repair { message }).collect()
+        counted
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(_, message)| Repair { message })
+            .collect()
     }
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Tracks {
-    let [moves, turns, scales] = [0, 1, 2].map(|part| keyframes.iter().any(|keyframe| keyframe.pose.given[part]));
+    let [moves, turns, scales] =
+        [0, 1, 2].map(|part| keyframes.iter().any(|keyframe| keyframe.pose.given[part]));
     let mut tracks = Tracks::new(joint);
     for Keyframe { time, pose } in keyframes {
         let translation = (bind.translation + pose.translation).as_vec3().to_array();
         let rotation = (bind.rotation * pose.rotation).as_quat().to_array();
         let scale = (bind.scale * pose.scale).as_vec3().to_array();
-        tracks.push(*time, moves.then_some(translation), turns.then_some(rotation), scales.then_some(scale));
+        tracks.push(
+            *time,
+            moves.then_some(translation),
+            turns.then_some(rotation),
+            scales.then_some(scale),
+        );
     }
     tracks
 }
@@ -196,7 +275,10 @@ fn scale(element: Element) -> Result<DVec3, Fault> {
 /// Reads an angle in radians and the axis inside the element.
 fn rotation(element: Element) -> Result<DQuat, Fault> {
     let angle = f64::from(element.number("angle")?);
-    let axis = element.named("axis").last().map_or(Ok(DVec3::ZERO), vector)?;
+    let axis = element
+        .named("axis")
+        .last()
+        .map_or(Ok(DVec3::ZERO), vector)?;
     match axis.try_normalize() {
         Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
         None if angle == 0.0 => Ok(DQuat::IDENTITY),

@@ -33,15 +33,22 @@ impl<'a> Xml<'a> {
     /// Reads a document whose root element has this name.
     pub(super) fn parse(text: &'a str, root: &str, budget: &Budget) -> Result<Self, Fault> {
         let most = text.matches('<').count();
-        budget.charge((most * size_of::<Tag>()) as u64, || format!("XML of {most} tags"))?;
-        let mut xml = Self { text, tags: Vec::with_capacity(most) };
+        budget.charge((most * size_of::<Tag>()) as u64, || {
+            format!("XML of {most} tags")
+        })?;
+        let mut xml = Self {
+            text,
+            tags: Vec::with_capacity(most),
+        };
         let mut open: Vec<usize> = Vec::new();
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
         loop {
             let at = reader.buffer_position();
             let problem = match reader.read_event() {
-                Ok(Event::Start(_) | Event::DocType(_)) if open.is_empty() && !xml.tags.is_empty() => {
+                Ok(Event::Start(_) | Event::DocType(_))
+                    if open.is_empty() && !xml.tags.is_empty() =>
+                {
                     "content after the root element; expected the end of the file".into()
                 }
                 Ok(Event::Start(tag)) if xml.tags.is_empty() && tag.name().0 != root => {
@@ -49,7 +56,11 @@ impl<'a> Xml<'a> {
                 }
                 Ok(Event::Start(content)) => {
                     open.push(xml.tags.len());
-                    xml.tags.push(Tag { content, at, end: 0 });
+                    xml.tags.push(Tag {
+                        content,
+                        at,
+                        end: 0,
+                    });
                     continue;
                 }
                 Ok(Event::End(_)) => {
@@ -72,7 +83,10 @@ impl<'a> Xml<'a> {
     }
 
     pub(super) fn root(&self) -> Element<'_> {
-        Element { xml: self, index: 0 }
+        Element {
+            xml: self,
+            index: 0,
+        }
     }
 
     fn fault(&self, at: u64, problem: impl Into<String>) -> Fault {
@@ -109,14 +123,22 @@ impl<'a> Element<'a> {
 
     /// An attribute's text.
     pub(super) fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
-        let value = self.tag().content.try_get_attribute(name).map_err(quick_xml::Error::from);
-        let value = value.and_then(|a| a.map(|a| a.normalized_value(XmlVersion::Explicit1_0)).transpose());
+        let value = self
+            .tag()
+            .content
+            .try_get_attribute(name)
+            .map_err(quick_xml::Error::from);
+        let value = value.and_then(|a| {
+            a.map(|a| a.normalized_value(XmlVersion::Explicit1_0))
+                .transpose()
+        });
         value.map_err(|error: quick_xml::Error| self.fault(format!("attribute {name}: {error}")))
     }
 
     /// The text of a required attribute.
     pub(super) fn required(self, name: &str) -> Result<Cow<'a, str>, Fault> {
-        self.text(name)?.ok_or_else(|| self.fault(format!("<{}> without {name}; expected one", self.name())))
+        self.text(name)?
+            .ok_or_else(|| self.fault(format!("<{}> without {name}; expected one", self.name())))
     }
 
     /// A required attribute that is a finite number.

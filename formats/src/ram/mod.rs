@@ -10,7 +10,9 @@ use crate::seams::{self, Corner};
 use crate::tokenizer::{Scanner, Syntax};
 use crate::{ImportError, matrices};
 use glam::{DQuat, Vec3};
-use skinbench_kernels::model::{Influences, Joint, Material, ModelParts, Skeleton, SkinData, Transform};
+use skinbench_kernels::model::{
+    Influences, Joint, Material, ModelParts, Skeleton, SkinData, Transform,
+};
 use std::path::{Path, PathBuf};
 
 /// Returns whether it begins with the first section, a line with its name and an optional count.
@@ -23,7 +25,11 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
     let (mut parts, orientations) = Scanner::read(file, Syntax::WORDS, read)?;
     let beside = file.with_extension("raa");
-    let beside = if clips.is_empty() && beside.is_file() { std::slice::from_ref(&beside) } else { clips };
+    let beside = if clips.is_empty() && beside.is_file() {
+        std::slice::from_ref(&beside)
+    } else {
+        clips
+    };
     for clip in beside {
         let (clip, repair) = clip::import(clip, &parts, &orientations)?;
         parts.clips.push(clip);
@@ -36,7 +42,8 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, Impor
 fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fault> {
     let (joints, orientations) = joints(file)?;
     let positions: Vec<[f32; 3]> = rows(file, "vertices", |file| file.numbers("a position"))?;
-    file.budget.charge_vertices(positions.len(), 0, || "vertices".into())?;
+    file.budget
+        .charge_vertices(positions.len(), 0, || "vertices".into())?;
     let normals: Vec<[f32; 3]> = rows(file, "normals", |file| file.numbers("a normal"))?;
     let uvs: Vec<[f32; 2]> = rows(file, "uvs", |file| file.numbers("a uv"))?;
     let triangles = rows(file, "triangles", |file| {
@@ -58,20 +65,36 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fa
         let vertex = file.index("vertex", positions.len())?;
         let joint = file.index("joint", joints.len())?;
         let known = &joints[joint as usize].name;
-        file.accepted(&format!("{known:?}, joint {joint}"), Scanner::string, |name| name == known)?;
+        file.accepted(
+            &format!("{known:?}, joint {joint}"),
+            Scanner::string,
+            |name| name == known,
+        )?;
         Ok((vertex, joint as u16, file.weight()?))
     })?;
-    file.budget.charge_vertices(0, weights.len(), || "weights".into())?;
+    file.budget
+        .charge_vertices(0, weights.len(), || "weights".into())?;
     let influences = Influences::gathered(positions.len(), weights);
 
-    let shaders = triangles.iter().map(|(shader, _)| shader + 1).max().unwrap_or(1);
-    let material = |shader| Material { name: format!("shader {shader}"), ..Material::default() };
+    let shaders = triangles
+        .iter()
+        .map(|(shader, _)| shader + 1)
+        .max()
+        .unwrap_or(1);
+    let material = |shader| Material {
+        name: format!("shader {shader}"),
+        ..Material::default()
+    };
     let primitive = seams::join(positions, influences, triangles, &file.budget)?;
     let (skeleton, joint_of) = Skeleton::new(joints)?;
     let skin = SkinData::at_rest(&skeleton, joint_of)?;
     let parts = ModelParts {
         materials: (0..shaders).map(material).collect(),
-        repairs: file.off_unit.describe("rotations of joints").into_iter().collect(),
+        repairs: file
+            .off_unit
+            .describe("rotations of joints")
+            .into_iter()
+            .collect(),
         ..ModelParts::new(name, skeleton, skin, vec![primitive])
     };
     Ok((parts, orientations))
@@ -87,7 +110,12 @@ fn rows<T>(
     file.expect(name)?;
     let stated = file.next_on_line();
     let expected = || format!("how many {name} follow, or the end of the line");
-    let count = stated.map(|token| token.text.parse::<usize>().map_err(|_| file.unexpected(token, &expected())));
+    let count = stated.map(|token| {
+        token
+            .text
+            .parse::<usize>()
+            .map_err(|_| file.unexpected(token, &expected()))
+    });
     let count = count.transpose()?;
     let mut rows = Vec::new();
     while file.at_number() {
@@ -96,7 +124,10 @@ fn rows<T>(
     }
     match (stated, count) {
         (Some(token), Some(count)) if count != rows.len() => {
-            let problem = format!("{count} {name}, but {} follow; expected the same number", rows.len());
+            let problem = format!(
+                "{count} {name}, but {} follow; expected the same number",
+                rows.len()
+            );
             Err(file.fault(token.offset, problem))
         }
         _ => Ok(rows),
@@ -117,8 +148,13 @@ fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
         file.expect("translation")?;
         let translation = Vec3::from_array(file.numbers("a translation")?);
         file.expect("rotation")?;
-        let rotation = (orientation * matrices::quaternion(file.quaternion("a rotation")?)).as_quat();
-        let rest = Transform { rotation, translation, ..Transform::IDENTITY };
+        let rotation =
+            (orientation * matrices::quaternion(file.quaternion("a rotation")?)).as_quat();
+        let rest = Transform {
+            rotation,
+            translation,
+            ..Transform::IDENTITY
+        };
         Ok((Joint::new(name, parent, rest), orientation))
     })?;
     let (parent, offset) = last_parent;

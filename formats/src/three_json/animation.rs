@@ -39,15 +39,28 @@ impl ClipReader<'_> {
 
     fn clip(&mut self, animation: &Animation, place: &str) -> Result<Clip, Fault> {
         if !animation.keyframes.is_empty() {
-            return self.frames(&animation.keyframes, animation.fps, &animation.name, &format!("{place}."));
+            return self.frames(
+                &animation.keyframes,
+                animation.fps,
+                &animation.name,
+                &format!("{place}."),
+            );
         }
         let (tracks, bones) = (animation.hierarchy.len(), self.joint_of.len());
         ensure(tracks <= bones, || {
-            Fault::new(format!("{place}.hierarchy"), format!("{tracks} tracks; expected one per bone, at most {bones}"))
+            Fault::new(
+                format!("{place}.hierarchy"),
+                format!("{tracks} tracks; expected one per bone, at most {bones}"),
+            )
         })?;
         let rate = rate(animation.fps, &format!("{place}.fps"))?;
         let length = animation.length.filter(|l| *l > 0.0);
-        let last = animation.hierarchy.iter().flat_map(|t| &t.keys).map(|k| k.time).fold(0.0, f32::max);
+        let last = animation
+            .hierarchy
+            .iter()
+            .flat_map(|t| &t.keys)
+            .map(|k| k.time)
+            .fold(0.0, f32::max);
         // Some exporters count a key's time in frames, but the length always in seconds.
         let unit = match length {
             Some(length) if last > length + 1.5 / rate => f64::from(rate).recip(),
@@ -55,18 +68,32 @@ impl ClipReader<'_> {
         };
         let mut keys = Vec::new();
         for (index, (track, &joint)) in animation.hierarchy.iter().zip(self.joint_of).enumerate() {
-            let place = |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
+            let place =
+                |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
             let mut tracks = Tracks::new(joint);
             let mut previous = f32::NEG_INFINITY;
             for (at, key) in track.keys.iter().enumerate() {
-                ensure(key.time.is_finite() && key.time >= 0.0 && key.time > previous, || {
-                    let problem = format!("{}; expected a time of 0 or more, after the one before", key.time);
-                    Fault::new(place(at, "time"), problem)
-                })?;
+                ensure(
+                    key.time.is_finite() && key.time >= 0.0 && key.time > previous,
+                    || {
+                        let problem = format!(
+                            "{}; expected a time of 0 or more, after the one before",
+                            key.time
+                        );
+                        Fault::new(place(at, "time"), problem)
+                    },
+                )?;
                 previous = key.time;
-                let checked = key.rot.map_or(Ok(()), |rotation| self.off_unit.check(&rotation));
+                let checked = key
+                    .rot
+                    .map_or(Ok(()), |rotation| self.off_unit.check(&rotation));
                 checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
-                tracks.push((f64::from(key.time) * unit) as f32, key.pos, key.rot, key.scl);
+                tracks.push(
+                    (f64::from(key.time) * unit) as f32,
+                    key.pos,
+                    key.rot,
+                    key.scl,
+                );
             }
             keys.extend(tracks.into_keys());
         }
@@ -75,14 +102,24 @@ impl ClipReader<'_> {
     }
 
     /// Converts the tutorial's variant; the first frame follows the last one.
-    fn frames(&mut self, frames: &[Vec<Pose>], fps: Option<f32>, name: &str, path: &str) -> Result<Clip, Fault> {
+    fn frames(
+        &mut self,
+        frames: &[Vec<Pose>],
+        fps: Option<f32>,
+        name: &str,
+        path: &str,
+    ) -> Result<Clip, Fault> {
         let rate = f64::from(rate(fps, &format!("{path}fps"))?);
         let time = |frame: usize| (frame as f64 / rate) as f32;
         let mut tracks: Vec<Tracks> = self.joint_of.iter().copied().map(Tracks::new).collect();
         for (index, poses) in frames.iter().enumerate() {
             let place = format!("{path}keyframes[{index}]");
             ensure(poses.len() == self.joint_of.len(), || {
-                let problem = format!("{} poses; expected one for each of {} bones", poses.len(), self.joint_of.len());
+                let problem = format!(
+                    "{} poses; expected one for each of {} bones",
+                    poses.len(),
+                    self.joint_of.len()
+                );
                 Fault::new(&place, problem)
             })?;
             for (bone, (pose, tracks)) in poses.iter().zip(&mut tracks).enumerate() {
@@ -102,6 +139,11 @@ impl ClipReader<'_> {
 
 fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
     let rate = fps.unwrap_or(FRAMES_PER_SECOND);
-    let problem = || Fault::new(place, format!("{rate}; expected frames per second, more than 0"));
+    let problem = || {
+        Fault::new(
+            place,
+            format!("{rate}; expected frames per second, more than 0"),
+        )
+    };
     ensure(rate.is_finite() && rate > 0.0, problem).map(|()| rate)
 }

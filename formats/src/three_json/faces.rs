@@ -17,9 +17,16 @@ const CORNER_COLORS: u32 = 1 << 7;
 pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
     let vertices = geometry.vertices.len() / 3;
     let normals = geometry.normals.as_chunks::<3>().0;
-    let layers: Vec<&[[f32; 2]]> =
-        geometry.uvs.iter().filter(|layer| !layer.is_empty()).map(|layer| layer.as_chunks().0).collect();
-    let mut reader = Reader { faces: &geometry.faces, at: 0 };
+    let layers: Vec<&[[f32; 2]]> = geometry
+        .uvs
+        .iter()
+        .filter(|layer| !layer.is_empty())
+        .map(|layer| layer.as_chunks().0)
+        .collect();
+    let mut reader = Reader {
+        faces: &geometry.faces,
+        at: 0,
+    };
     let mut triangles = Vec::new();
     while reader.at < reader.faces.len() {
         let mask = reader.next()?;
@@ -32,15 +39,23 @@ pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, 
         for corner in &mut corners[..count] {
             corner.vertex = reader.index("vertex", vertices)?;
         }
-        let material = if mask & MATERIAL != 0 { reader.index("material", usize::from(u16::MAX))? as u16 } else { 0 };
+        let material = if mask & MATERIAL != 0 {
+            reader.index("material", usize::from(u16::MAX))? as u16
+        } else {
+            0
+        };
         if mask & UV != 0 {
-            layers.iter().try_for_each(|layer| reader.index("uv", layer.len()).map(drop))?;
+            layers
+                .iter()
+                .try_for_each(|layer| reader.index("uv", layer.len()).map(drop))?;
         }
         if mask & CORNER_UVS != 0 {
             // Only the first layer counts.
             for layer in &layers {
                 for corner in &mut corners[..count] {
-                    corner.uv.get_or_insert(layer[reader.index("uv", layer.len())? as usize]);
+                    corner
+                        .uv
+                        .get_or_insert(layer[reader.index("uv", layer.len())? as usize]);
                 }
             }
         }
@@ -54,7 +69,8 @@ pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, 
             }
         }
         // Colours are in a list of their own, which is not read.
-        let colors = if mask & COLOR != 0 { 1 } else { 0 } + if mask & CORNER_COLORS != 0 { count } else { 0 };
+        let colors = if mask & COLOR != 0 { 1 } else { 0 }
+            + if mask & CORNER_COLORS != 0 { count } else { 0 };
         (0..colors).try_for_each(|_| reader.next().map(drop))?;
         let [a, b, c, d] = corners;
         if count == 4 {
@@ -74,7 +90,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn next(&mut self) -> Result<u32, Fault> {
         let value = self.faces.get(self.at).copied();
-        let value = value.ok_or_else(|| self.fault("the list ends inside a face; expected the rest of it"))?;
+        let value = value
+            .ok_or_else(|| self.fault("the list ends inside a face; expected the rest of it"))?;
         self.at += 1;
         Ok(value)
     }

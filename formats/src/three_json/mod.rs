@@ -28,9 +28,18 @@ const BYTES_PER_LIST: u64 = 72;
 
 /// Returns whether it is JSON with a list of this format near its beginning.
 pub(super) fn sniff(head: &[u8]) -> bool {
-    const LISTS: [&str; 6] = ["vertices", "faces", "bones", "skinIndices", "formatVersion", "geometries"];
+    const LISTS: [&str; 6] = [
+        "vertices",
+        "faces",
+        "bones",
+        "skinIndices",
+        "formatVersion",
+        "geometries",
+    ];
     head.trim_ascii_start().starts_with(b"{")
-        && LISTS.iter().any(|name| crate::read_file::contains(head, &format!("\"{name}\"")))
+        && LISTS
+            .iter()
+            .any(|name| crate::read_file::contains(head, &format!("\"{name}\"")))
 }
 
 /// Reads a file.
@@ -40,76 +49,135 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
 }
 
 fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
-    let (name, folder) = (crate::read_file::stem(file), file.parent().unwrap_or(Path::new("")));
+    let (name, folder) = (
+        crate::read_file::stem(file),
+        file.parent().unwrap_or(Path::new("")),
+    );
     let budget = Budget::new(bytes.len());
     let count = |byte: u8| bytes.iter().filter(|&&b| b == byte).count() as u64;
-    let needed =
-        count(b'{').saturating_mul(BYTES_PER_OBJECT).saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
+    let needed = count(b'{')
+        .saturating_mul(BYTES_PER_OBJECT)
+        .saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
     budget.charge(needed, || "JSON".into())?;
     let document: Geometry = crate::read_file::from_json(bytes)?;
     let mut repairs = Vec::new();
     let (path, geometry) = skinned(&document, &mut repairs)?;
-    let inside = |fault: Fault| Fault { place: path.clone() + &fault.place, ..fault };
+    let inside = |fault: Fault| Fault {
+        place: path.clone() + &fault.place,
+        ..fault
+    };
     let (skeleton, joint_of) = skeleton(geometry, &mut repairs).map_err(inside)?;
     let influences = influences(geometry).map_err(inside)?;
     check_numbers(geometry).map_err(inside)?;
     let positions = positions(geometry).map_err(inside)?;
-    budget.charge_vertices(positions.len(), influences.pairs().len(), || format!("{path}vertices"))?;
+    budget.charge_vertices(positions.len(), influences.pairs().len(), || {
+        format!("{path}vertices")
+    })?;
 
     let triangles = faces::triangles(geometry).map_err(inside)?;
     let corners = || triangles.iter().flat_map(|(_, corners)| corners);
     let bare = corners().filter(|c| c.normal.is_none()).count();
     if bare > 0 && bare < 3 * triangles.len() {
-        let message = format!("left out the normals, which {bare} of {} corners lack", 3 * triangles.len());
+        let message = format!(
+            "left out the normals, which {bare} of {} corners lack",
+            3 * triangles.len()
+        );
         repairs.push(Repair { message });
     }
-    let most = triangles.iter().map(|(material, _)| *material).max().unwrap_or(0);
+    let most = triangles
+        .iter()
+        .map(|(material, _)| *material)
+        .max()
+        .unwrap_or(0);
     // In an Object-v4 document the materials may be outside the geometry, or absent.
-    let materials = if geometry.materials.is_empty() { &document.materials } else { &geometry.materials };
+    let materials = if geometry.materials.is_empty() {
+        &document.materials
+    } else {
+        &geometry.materials
+    };
     let mut left_out = LeftOut::default();
-    let mut materials: Vec<Material> = materials.iter().map(|found| material(found, folder, &mut left_out)).collect();
+    let mut materials: Vec<Material> = materials
+        .iter()
+        .map(|found| material(found, folder, &mut left_out))
+        .collect();
     repairs.extend(left_out.describe());
     if materials.is_empty() {
         materials = vec![Material::default(); usize::from(most) + 1];
     } else if usize::from(most) >= materials.len() {
-        let problem = format!("a face has material {most}; expected one of the {} there are", materials.len());
+        let problem = format!(
+            "a face has material {most}; expected one of the {} there are",
+            materials.len()
+        );
         return Err(Fault::new(format!("{path}faces"), problem));
     }
     let primitive = seams::join(positions, influences, triangles, &budget)?;
 
-    let mut reader = ClipReader { joint_of: &joint_of, off_unit: OffUnit::default() };
+    let mut reader = ClipReader {
+        joint_of: &joint_of,
+        off_unit: OffUnit::default(),
+    };
     let clips = reader.clips(geometry, &budget).map_err(inside)?;
     repairs.extend(reader.off_unit.describe("rotation keys"));
-    let skin = SkinData::at_rest(&skeleton, joint_of).map_err(|error| inside(error.within("bones")))?;
+    let skin =
+        SkinData::at_rest(&skeleton, joint_of).map_err(|error| inside(error.within("bones")))?;
     let parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
-    Ok(ModelParts { clips, materials, repairs, ..parts })
+    Ok(ModelParts {
+        clips,
+        materials,
+        repairs,
+        ..parts
+    })
 }
 
 /// The document itself, or the first geometry in it that has bones; and its JSON path.
-fn skinned<'a>(document: &'a Geometry, repairs: &mut Vec<Repair>) -> Result<(String, &'a Geometry), Fault> {
+fn skinned<'a>(
+    document: &'a Geometry,
+    repairs: &mut Vec<Repair>,
+) -> Result<(String, &'a Geometry), Fault> {
     if !document.bones.is_empty() {
         return Ok((String::new(), document));
     }
-    let inner = document.geometries.iter().enumerate().filter_map(|(i, wrapped)| Some((i, wrapped.data.as_ref()?)));
+    let inner = document
+        .geometries
+        .iter()
+        .enumerate()
+        .filter_map(|(i, wrapped)| Some((i, wrapped.data.as_ref()?)));
     let mut with_bones = inner.filter(|(_, data)| !data.bones.is_empty());
     let Some((index, data)) = with_bones.next() else {
-        return Err(Fault::new("bones", "none; expected at least one, here or in geometries[].data"));
+        return Err(Fault::new(
+            "bones",
+            "none; expected at least one, here or in geometries[].data",
+        ));
     };
     let others = with_bones.count();
     if others > 0 {
-        repairs.push(Repair { message: format!("left out {others} more geometries with bones") });
+        repairs.push(Repair {
+            message: format!("left out {others} more geometries with bones"),
+        });
     }
     Ok((format!("geometries[{index}].data."), data))
 }
 
 fn material(material: &document::Material, folder: &Path, left_out: &mut LeftOut) -> Material {
-    let name = if material.dbg_name.is_empty() { &material.name } else { &material.dbg_name };
+    let name = if material.dbg_name.is_empty() {
+        &material.name
+    } else {
+        &material.dbg_name
+    };
     let packed = |color: u32| [16, 8, 0].map(|shift| ((color >> shift) & 0xff) as f32 / 255.0);
     let [default_r, default_g, default_b, _] = Material::default().base_color;
-    let [r, g, b] = material.color_diffuse.or(material.color.map(packed)).unwrap_or([default_r, default_g, default_b]);
+    let [r, g, b] = material
+        .color_diffuse
+        .or(material.color.map(packed))
+        .unwrap_or([default_r, default_g, default_b]);
     let base_color = [r, g, b, material.opacity.unwrap_or(1.0)];
     let texture = texture(material, folder).and_then(|texture| left_out.keep(texture));
-    Material { name: name.clone(), base_color, texture, ..Material::default() }
+    Material {
+        name: name.clone(),
+        base_color,
+        texture,
+        ..Material::default()
+    }
 }
 
 /// The texture of a material, whose coordinates count from the lower edge of the image.
@@ -121,7 +189,11 @@ fn texture(material: &document::Material, folder: &Path) -> Option<Result<Textur
         // The format's own default.
         _ => Wrap::Clamp,
     };
-    let texture = |image| Texture { image, wrap: [wrap(0), wrap(1)], transform: Texture::FROM_BELOW };
+    let texture = |image| Texture {
+        image,
+        wrap: [wrap(0), wrap(1)],
+        transform: Texture::FROM_BELOW,
+    };
     Some(textures::beside(folder, name).map(texture))
 }
 
@@ -129,15 +201,31 @@ fn texture(material: &document::Material, folder: &Path) -> Option<Result<Textur
 fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
     let mut off_unit = OffUnit::default();
     let mut joints = Vec::with_capacity(geometry.bones.len());
-    for (index, Bone { parent, name, pos, rotq, scl }) in geometry.bones.iter().enumerate() {
-        let fault = |field: &str, problem: String| Fault::new(format!("bones[{index}].{field}"), problem);
+    for (
+        index,
+        Bone {
+            parent,
+            name,
+            pos,
+            rotq,
+            scl,
+        },
+    ) in geometry.bones.iter().enumerate()
+    {
+        let fault =
+            |field: &str, problem: String| Fault::new(format!("bones[{index}].{field}"), problem);
         // Roots have -1, null or nothing.
         let parent = parent.and_then(|p| usize::try_from(p).ok());
         if let Some(parent) = parent.filter(|&p| p >= geometry.bones.len()) {
-            let problem = format!("{parent} is out of range; there are {} bones", geometry.bones.len());
+            let problem = format!(
+                "{parent} is out of range; there are {} bones",
+                geometry.bones.len()
+            );
             return Err(fault("parent", problem));
         }
-        off_unit.check(rotq).map_err(|problem| fault("rotq", problem.into()))?;
+        off_unit
+            .check(rotq)
+            .map_err(|problem| fault("rotq", problem.into()))?;
         let rest = Transform {
             rotation: Quat::from_array(*rotq),
             translation: Vec3::from_array(*pos),
@@ -150,15 +238,24 @@ fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton,
 }
 
 fn check_numbers(geometry: &Geometry) -> Result<(), Fault> {
-    let lists = [("vertices", &geometry.vertices, 3), ("normals", &geometry.normals, 3)];
+    let lists = [
+        ("vertices", &geometry.vertices, 3),
+        ("normals", &geometry.normals, 3),
+    ];
     let uvs = geometry.uvs.iter().map(|layer| ("uvs", layer, 2));
     for (name, numbers, width) in lists.into_iter().chain(uvs) {
         ensure(numbers.len().is_multiple_of(width), || {
-            Fault::new(name, format!("{} numbers; expected a multiple of {width}", numbers.len()))
+            Fault::new(
+                name,
+                format!("{} numbers; expected a multiple of {width}", numbers.len()),
+            )
         })?;
         // JSON has no infinity, but a JSON number can exceed the range of f32.
         if let Some(at) = numbers.iter().position(|v| !v.is_finite()) {
-            return Err(Fault::new(format!("{name}[{at}]"), "is too large; expected a finite number"));
+            return Err(Fault::new(
+                format!("{name}[{at}]"),
+                "is too large; expected a finite number",
+            ));
         }
     }
     Ok(())
@@ -177,24 +274,48 @@ fn positions(geometry: &Geometry) -> Result<Vec<[f32; 3]>, Fault> {
 fn influences(geometry: &Geometry) -> Result<Influences, Fault> {
     let each = geometry.influences_per_vertex.unwrap_or(INFLUENCES) as usize;
     let vertices = geometry.vertices.len() / 3;
-    let expected = vertices.checked_mul(each).filter(|_| each > 0).ok_or_else(|| {
-        Fault::new("influencesPerVertex", format!("{each}; expected the number of influences per vertex"))
-    })?;
-    for (name, length) in [("skinWeights", geometry.skin_weights.len()), ("skinIndices", geometry.skin_indices.len())] {
+    let expected = vertices
+        .checked_mul(each)
+        .filter(|_| each > 0)
+        .ok_or_else(|| {
+            Fault::new(
+                "influencesPerVertex",
+                format!("{each}; expected the number of influences per vertex"),
+            )
+        })?;
+    for (name, length) in [
+        ("skinWeights", geometry.skin_weights.len()),
+        ("skinIndices", geometry.skin_indices.len()),
+    ] {
         ensure(length == expected, || {
-            let problem = format!("{length} numbers; expected {expected}, {each} for each of {vertices} vertices");
+            let problem = format!(
+                "{length} numbers; expected {expected}, {each} for each of {vertices} vertices"
+            );
             Fault::new(name, problem)
         })?;
     }
     let mut pairs = Vec::with_capacity(expected);
-    for (at, (&weight, &bone)) in geometry.skin_weights.iter().zip(&geometry.skin_indices).enumerate() {
+    for (at, (&weight, &bone)) in geometry
+        .skin_weights
+        .iter()
+        .zip(&geometry.skin_indices)
+        .enumerate()
+    {
         ensure(weight.is_finite() && weight >= 0.0, || {
-            Fault::new(format!("skinWeights[{at}]"), format!("{weight}; expected a weight of 0 or more"))
+            Fault::new(
+                format!("skinWeights[{at}]"),
+                format!("{weight}; expected a weight of 0 or more"),
+            )
         })?;
         // Padding refers to any bone, mostly -1.
-        let known = usize::try_from(bone).ok().filter(|&bone| bone < geometry.bones.len());
+        let known = usize::try_from(bone)
+            .ok()
+            .filter(|&bone| bone < geometry.bones.len());
         ensure(weight == 0.0 || known.is_some(), || {
-            let problem = format!("bone {bone} is out of range; there are {}", geometry.bones.len());
+            let problem = format!(
+                "bone {bone} is out of range; there are {}",
+                geometry.bones.len()
+            );
             Fault::new(format!("skinIndices[{at}]"), problem)
         })?;
         pairs.push((known.unwrap_or(0) as u16, weight));

@@ -21,10 +21,24 @@ impl RoundCone {
         let axis = end - start;
         let length_squared = axis.length_squared();
         let taper = r0 - r1;
-        debug_assert!(length_squared > taper * taper, "one end sphere swallows the other");
-        let bound = Sphere { centre: start.midpoint(end), radius: 0.5 * length_squared.sqrt() + r0.max(r1) };
+        debug_assert!(
+            length_squared > taper * taper,
+            "one end sphere swallows the other"
+        );
+        let bound = Sphere {
+            centre: start.midpoint(end),
+            radius: 0.5 * length_squared.sqrt() + r0.max(r1),
+        };
         let slant_squared = length_squared - taper * taper;
-        Self { start, axis, radii: [r0, r1], length_squared, taper, slant_squared, bound }
+        Self {
+            start,
+            axis,
+            radii: [r0, r1],
+            length_squared,
+            taper,
+            slant_squared,
+            bound,
+        }
     }
 
     fn distance(&self, p: DVec3) -> f64 {
@@ -40,7 +54,8 @@ impl RoundCone {
         } else if y.signum() * self.slant_squared * y2 < k {
             (x2 + y2).sqrt() / self.length_squared - self.radii[0]
         } else {
-            ((x2 * self.slant_squared / self.length_squared).sqrt() + y * self.taper) / self.length_squared
+            ((x2 * self.slant_squared / self.length_squared).sqrt() + y * self.taper)
+                / self.length_squared
                 - self.radii[0]
         }
     }
@@ -65,21 +80,32 @@ struct Blend {
 impl Blend {
     /// A blend over `k` metres, without cones yet.
     fn over(k: f64) -> Self {
-        Self { cones: Vec::new(), k }
+        Self {
+            cones: Vec::new(),
+            k,
+        }
     }
 
     /// The blend of these cones: start, end, and the radius at each.
     fn of(self, cones: &[(DVec3, DVec3, f64, f64)]) -> Self {
-        Self { cones: cones.iter().map(|&(a, b, r0, r1)| RoundCone::new(a, b, r0, r1)).collect(), ..self }
+        Self {
+            cones: cones
+                .iter()
+                .map(|&(a, b, r0, r1)| RoundCone::new(a, b, r0, r1))
+                .collect(),
+            ..self
+        }
     }
 
     /// Joins the cones to a surface that is `distance` away. Cones that are farther by the radius of blending change
     /// nothing, and most of them are.
     fn join(&self, distance: f64, p: DVec3) -> f64 {
-        self.cones.iter().fold(distance, |d, cone| match cone.bound.beyond(p, d + self.k) {
-            true => d,
-            false => smooth_min(d, cone.distance(p), self.k),
-        })
+        self.cones
+            .iter()
+            .fold(distance, |d, cone| match cone.bound.beyond(p, d + self.k) {
+                true => d,
+                false => smooth_min(d, cone.distance(p), self.k),
+            })
     }
 
     fn distance(&self, p: DVec3) -> f64 {
@@ -149,12 +175,21 @@ impl Body {
         let fingers = at.fingers.map(|finger| {
             let (p, r) = (finger.points, finger.radii.map(|r| r + padding));
             let end = p[3] - (p[3] - p[2]).normalize() * r[3];
-            Blend::over(0.003).of(&[(p[0], p[1], r[0], r[1]), (p[1], p[2], r[1], r[2]), (p[2], end, r[2], r[3])])
+            Blend::over(0.003).of(&[
+                (p[0], p[1], r[0], r[1]),
+                (p[1], p[2], r[1], r[2]),
+                (p[2], end, r[2], r[3]),
+            ])
         });
         let palm_centre = at.wrist + at.hand_axis * 0.04;
         let knuckle = |finger: usize| at.fingers[finger].points[0];
         let metacarpal = |finger: usize, spread: f64, r0: f64, r1: f64| {
-            (at.wrist.lerp(knuckle(finger), 0.12) + (knuckle(finger) - knuckle(2)) * spread, knuckle(finger), r0, r1)
+            (
+                at.wrist.lerp(knuckle(finger), 0.12) + (knuckle(finger) - knuckle(2)) * spread,
+                knuckle(finger),
+                r0,
+                r1,
+            )
         };
         Self {
             trunk: Blend::over(0.07).of(&[
@@ -168,11 +203,21 @@ impl Body {
             ]),
             trunk_sides: Blend::over(0.045).of(&[
                 // Trapezius, collar bone and shoulder, breast, shoulder blade, buttock.
-                (v(0.035, 1.465, -0.04), v(0.135, 1.432, -0.032), 0.036, 0.034),
+                (
+                    v(0.035, 1.465, -0.04),
+                    v(0.135, 1.432, -0.032),
+                    0.036,
+                    0.034,
+                ),
                 (v(0.06, 1.395, -0.02), v(0.158, 1.405, -0.024), 0.055, 0.050),
                 (v(0.055, 1.315, 0.036), v(0.10, 1.335, 0.026), 0.042, 0.040),
                 (v(0.075, 1.33, -0.062), v(0.10, 1.25, -0.050), 0.040, 0.036),
-                (v(0.068, 0.915, -0.052), v(0.075, 0.875, -0.042), 0.074, 0.070),
+                (
+                    v(0.068, 0.915, -0.052),
+                    v(0.075, 0.875, -0.042),
+                    0.074,
+                    0.070,
+                ),
             ]),
             skull: Blend::over(0.03).of(&[
                 (v(0.0, 1.655, -0.028), v(0.0, 1.653, 0.012), 0.082, 0.076),
@@ -181,22 +226,40 @@ impl Body {
             ]),
             face: Blend::over(0.012).of(&[
                 (v(0.0, 1.647, 0.084), v(0.0, 1.614, 0.103), 0.007, 0.0115),
-                (v(-0.016, 1.587, 0.082), v(0.016, 1.587, 0.082), 0.0075, 0.0075),
+                (
+                    v(-0.016, 1.587, 0.082),
+                    v(0.016, 1.587, 0.082),
+                    0.0075,
+                    0.0075,
+                ),
             ]),
             face_sides: Blend::over(0.014).of(&[
                 // Jaw, brow, cheek, eye, ear.
                 (v(0.046, 1.598, 0.004), v(0.018, 1.556, 0.056), 0.026, 0.024),
-                (v(0.014, 1.662, 0.076), v(0.046, 1.659, 0.060), 0.0125, 0.011),
+                (
+                    v(0.014, 1.662, 0.076),
+                    v(0.046, 1.659, 0.060),
+                    0.0125,
+                    0.011,
+                ),
                 (v(0.040, 1.618, 0.056), v(0.046, 1.622, 0.042), 0.020, 0.020),
                 (EYE, EYE + v(0.0, 0.0, 0.002), 0.0155, 0.0148),
-                (v(0.080, 1.652, -0.014), v(0.077, 1.616, -0.005), 0.014, 0.010),
+                (
+                    v(0.080, 1.652, -0.014),
+                    v(0.077, 1.616, -0.005),
+                    0.014,
+                    0.010,
+                ),
             ]),
             hair: Blend::over(0.03).of(&[
                 (v(0.0, 1.666, -0.034), v(0.0, 1.676, 0.006), 0.083, 0.073),
                 (v(0.0, 1.64, -0.05), v(0.0, 1.59, -0.05), 0.071, 0.052),
                 (v(-0.035, 1.70, 0.052), v(0.035, 1.70, 0.052), 0.03, 0.03),
             ]),
-            head_bound: Sphere { centre: v(0.0, 1.64, 0.0), radius: 0.19 },
+            head_bound: Sphere {
+                centre: v(0.0, 1.64, 0.0),
+                radius: 0.19,
+            },
             arm: Blend::over(0.012).of(&[
                 (at.shoulder, upper(0.28), 0.052, 0.050),
                 (upper(0.28), upper(0.55), 0.050, 0.045),
@@ -205,30 +268,76 @@ impl Body {
                 (lower(0.3), lower(0.93), 0.0405, 0.0285),
             ]),
             palm: Blend::over(0.012).of(&[
-                (at.wrist - at.hand_axis * 0.03, at.wrist + at.hand_axis * 0.02, 0.0225, 0.020),
+                (
+                    at.wrist - at.hand_axis * 0.03,
+                    at.wrist + at.hand_axis * 0.02,
+                    0.0225,
+                    0.020,
+                ),
                 metacarpal(1, 0.35, 0.0145, 0.0115),
                 metacarpal(2, 0.0, 0.0150, 0.0120),
                 metacarpal(3, 0.35, 0.0150, 0.0115),
                 metacarpal(4, 0.40, 0.0145, 0.0105),
-                (at.wrist + at.hand_axis * 0.012, at.fingers[0].points[1], 0.0175, 0.0125),
+                (
+                    at.wrist + at.hand_axis * 0.012,
+                    at.fingers[0].points[1],
+                    0.0175,
+                    0.0125,
+                ),
             ]),
             fingers,
             finger_join,
-            hand_bound: Sphere { centre: palm_centre + at.hand_axis * 0.05, radius: 0.15 },
-            arm_bound: Sphere { centre: at.shoulder.lerp(at.wrist, 0.6), radius: 0.46 },
+            hand_bound: Sphere {
+                centre: palm_centre + at.hand_axis * 0.05,
+                radius: 0.15,
+            },
+            arm_bound: Sphere {
+                centre: at.shoulder.lerp(at.wrist, 0.6),
+                radius: 0.46,
+            },
             leg: Blend::over(0.015).of(&[
-                (at.hip + v(0.006, -0.04, 0.004), thigh(0.45) + v(0.004, 0.0, 0.008), 0.084, 0.072),
-                (thigh(0.45) + v(0.004, 0.0, 0.008), at.knee + v(0.0, 0.02, 0.0), 0.072, 0.054),
+                (
+                    at.hip + v(0.006, -0.04, 0.004),
+                    thigh(0.45) + v(0.004, 0.0, 0.008),
+                    0.084,
+                    0.072,
+                ),
+                (
+                    thigh(0.45) + v(0.004, 0.0, 0.008),
+                    at.knee + v(0.0, 0.02, 0.0),
+                    0.072,
+                    0.054,
+                ),
                 (at.knee, calf(0.32) + v(0.0, 0.0, -0.012), 0.052, 0.055),
                 (calf(0.32) + v(0.0, 0.0, -0.012), calf(0.93), 0.055, 0.0415),
             ]),
             shoe: Blend::over(0.022).of(&[
-                (v(0.103, 0.036, -0.058), v(0.098, 0.034, 0.095), 0.035, 0.034),
-                (v(0.105, 0.036, -0.055), v(0.139, 0.030, 0.075), 0.034, 0.029),
+                (
+                    v(0.103, 0.036, -0.058),
+                    v(0.098, 0.034, 0.095),
+                    0.035,
+                    0.034,
+                ),
+                (
+                    v(0.105, 0.036, -0.055),
+                    v(0.139, 0.030, 0.075),
+                    0.034,
+                    0.029,
+                ),
                 (v(0.098, 0.034, 0.095), v(0.117, 0.026, 0.168), 0.034, 0.024),
                 (v(0.139, 0.030, 0.075), v(0.141, 0.025, 0.135), 0.029, 0.023),
-                (v(0.105, 0.090, -0.024), v(0.115, 0.040, 0.075), 0.038, 0.032),
-                (v(0.103, 0.036, -0.058), v(0.105, 0.090, -0.022), 0.035, 0.038),
+                (
+                    v(0.105, 0.090, -0.024),
+                    v(0.115, 0.040, 0.075),
+                    0.038,
+                    0.032,
+                ),
+                (
+                    v(0.103, 0.036, -0.058),
+                    v(0.105, 0.090, -0.022),
+                    0.035,
+                    0.038,
+                ),
             ]),
         }
     }
@@ -237,7 +346,11 @@ impl Body {
     pub(super) fn distance(&self, p: DVec3) -> f64 {
         let left = dvec3(p.x.abs(), p.y, p.z);
         // Most vertices are on hands and feet, where all else is too far away to change anything.
-        if left.x > WITHOUT_ARMS && !self.arm_bound.beyond(left, left.x - WITHOUT_ARMS - ARM_JOIN) {
+        if left.x > WITHOUT_ARMS
+            && !self
+                .arm_bound
+                .beyond(left, left.x - WITHOUT_ARMS - ARM_JOIN)
+        {
             let arm = self.arm(left);
             if left.x - WITHOUT_ARMS > arm + ARM_JOIN {
                 return arm;
@@ -265,7 +378,9 @@ impl Body {
     /// Direction away from the body, by central differences; its length is the slope of the field.
     pub(super) fn gradient(&self, p: DVec3) -> DVec3 {
         const STEP: f64 = 1e-5;
-        let slope = |axis: DVec3| (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP);
+        let slope = |axis: DVec3| {
+            (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP)
+        };
         dvec3(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z))
     }
 
@@ -280,7 +395,11 @@ impl Body {
     pub(super) fn head(&self, p: DVec3) -> f64 {
         let left = dvec3(p.x.abs(), p.y, p.z);
         let skin = self.skin_of_head(p);
-        smooth_min(self.face_sides.join(skin, left), self.hair.distance(p), 0.006)
+        smooth_min(
+            self.face_sides.join(skin, left),
+            self.hair.distance(p),
+            0.006,
+        )
     }
 
     fn skin_of_head(&self, p: DVec3) -> f64 {
@@ -302,12 +421,17 @@ impl Body {
     /// The left arm with its hand.
     pub(super) fn arm(&self, p: DVec3) -> f64 {
         let d = self.arm.distance(p);
-        if self.hand_bound.beyond(p, d + self.palm.k) { d } else { smooth_min(d, self.hand(p), self.palm.k) }
+        if self.hand_bound.beyond(p, d + self.palm.k) {
+            d
+        } else {
+            smooth_min(d, self.hand(p), self.palm.k)
+        }
     }
 
     fn hand(&self, p: DVec3) -> f64 {
-        let fingers =
-            (0..FINGER_COUNT).fold(f64::INFINITY, |d, finger| smooth_min(d, self.finger(finger, p), self.finger_join));
+        let fingers = (0..FINGER_COUNT).fold(f64::INFINITY, |d, finger| {
+            smooth_min(d, self.finger(finger, p), self.finger_join)
+        });
         smooth_min(self.palm(p), fingers, self.finger_join.max(0.006))
     }
 
@@ -323,7 +447,11 @@ impl Body {
 
     /// Both legs; `left` is on the left.
     fn legs(&self, left: DVec3) -> f64 {
-        smooth_min(self.leg(left), self.leg(BodySide::Right.point(left)), THIGH_JOIN)
+        smooth_min(
+            self.leg(left),
+            self.leg(BodySide::Right.point(left)),
+            THIGH_JOIN,
+        )
     }
 
     /// The left leg with its shoe; the sole is at ground level.

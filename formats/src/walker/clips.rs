@@ -1,8 +1,9 @@
 //! The clips: planned footsteps with legs by inverse kinematics, and periodic motion of everything else.
 
 use super::rig::{
-    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JOINTS, KNEE_POLE,
-    LOWERARM, LOWERARM_TWIST, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST, two_bone,
+    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD,
+    JOINTS, KNEE_POLE, LOWERARM, LOWERARM_TWIST, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST,
+    UPPERARM, UPPERARM_TWIST, two_bone,
 };
 use crate::curves::{rotation, smooth_step};
 use glam::{DMat3, DQuat, DVec3, dvec3};
@@ -71,18 +72,26 @@ const HANGING: f64 = -27.0;
 
 impl<'a> KeyPose<'a> {
     fn rest(rig: &'a Rig) -> Self {
-        Self { rig, deltas: [DQuat::IDENTITY; JOINTS], pelvis_offset: DVec3::ZERO }
+        Self {
+            rig,
+            deltas: [DQuat::IDENTITY; JOINTS],
+            pelvis_offset: DVec3::ZERO,
+        }
     }
 
     /// Distributes a rotation of the chest relative to the pelvis over the spine, and undoes it in neck and head, so
     /// that the gaze stays ahead.
     fn spine(&mut self, pitch: f64, yaw: f64, roll: f64, head: DQuat) {
         let share = 1.0 / SPINE.len() as f64;
-        let part = |s: f64| turn(DVec3::Y, yaw * s) * turn(DVec3::Z, roll * s) * turn(DVec3::X, pitch * s);
+        let part =
+            |s: f64| turn(DVec3::Y, yaw * s) * turn(DVec3::Z, roll * s) * turn(DVec3::X, pitch * s);
         for joint in SPINE {
             self.deltas[joint] = part(share);
         }
-        let chest = [PELVIS].into_iter().chain(SPINE).fold(DQuat::IDENTITY, |g, joint| g * self.deltas[joint]);
+        let chest = [PELVIS]
+            .into_iter()
+            .chain(SPINE)
+            .fold(DQuat::IDENTITY, |g, joint| g * self.deltas[joint]);
         // A third each (accurate enough at such angles) for the two neck joints and the head.
         let back = chest.conjugate();
         let third = DQuat::from_xyzw(back.x, back.y, back.z, back.w * 3.0).normalize();
@@ -102,7 +111,8 @@ impl<'a> KeyPose<'a> {
         let lower = (at.wrist - at.elbow).normalize();
         let hinge = turn(DVec3::Z, -HANGING) * DVec3::X;
         let hinge = (hinge - upper * hinge.dot(upper)).normalize();
-        let shoulder = turn(DVec3::X, plan.swing) * turn(DVec3::Z, plan.spread) * turn(upper, -plan.outward);
+        let shoulder =
+            turn(DVec3::X, plan.swing) * turn(DVec3::Z, plan.spread) * turn(upper, -plan.outward);
         let unwind = half_twist(shoulder, upper).conjugate();
         // The forearm rotates inwards a little as the elbow bends, thumb up.
         let hand = turn(lower, plan.flex * 0.12) * turn(at.fingers[2].curl_axis, 4.0);
@@ -134,7 +144,13 @@ impl<'a> KeyPose<'a> {
         let hip = pelvis + self.pelvis_offset + turned * (hip_at_rest - pelvis);
         let pole = side.point(KNEE_POLE);
         let (upper, lower) = (at.knee - at.hip, at.ankle - at.knee);
-        let (knee, hinge) = two_bone(hip, side.point(plan.ankle), upper.length(), lower.length(), pole);
+        let (knee, hinge) = two_bone(
+            hip,
+            side.point(plan.ankle),
+            upper.length(),
+            lower.length(),
+            pole,
+        );
         let rest_hinge = (side.point(at.ankle) - hip_at_rest).cross(pole).normalize();
         // Rotation from the segment at rest to its new direction that keeps the hinge a hinge.
         let aim = |rest: DVec3, now: DVec3| {
@@ -151,9 +167,15 @@ impl<'a> KeyPose<'a> {
         let foot_delta = calf.conjugate() * foot;
         for (joint, delta) in [
             (THIGH, thigh_delta),
-            (THIGH_TWIST, half_twist(thigh_delta, side.point(upper).normalize()).conjugate()),
+            (
+                THIGH_TWIST,
+                half_twist(thigh_delta, side.point(upper).normalize()).conjugate(),
+            ),
             (CALF, thigh.conjugate() * calf),
-            (CALF_TWIST, half_twist(foot_delta, side.point(lower).normalize())),
+            (
+                CALF_TWIST,
+                half_twist(foot_delta, side.point(lower).normalize()),
+            ),
             (FOOT, foot_delta),
             (BALL, turn(DVec3::X, -plan.toes_up)),
         ] {
@@ -233,7 +255,11 @@ impl Gait {
             foot.ankle.with_x(foot.pitch)
         };
         let mut keys = vec![(self.stance, key(self.stance))];
-        keys.extend(self.swing.iter().map(|k| (k.phase, dvec3(k.pitch, k.height, k.ahead))));
+        keys.extend(
+            self.swing
+                .iter()
+                .map(|k| (k.phase, dvec3(k.pitch, k.height, k.ahead))),
+        );
         keys.push((1.0, key(0.0)));
         let last = keys.len() - 1;
         let slope = |i: usize| match i {
@@ -249,8 +275,10 @@ impl Gait {
         let t = (phase - start) / width;
         let (t2, t3) = (t * t, t * t * t);
         // Hermite interpolation.
-        let foot =
-            a * (2.0 * t3 - 3.0 * t2 + 1.0) + da * (t3 - 2.0 * t2 + t) + b * (3.0 * t2 - 2.0 * t3) + db * (t3 - t2);
+        let foot = a * (2.0 * t3 - 3.0 * t2 + 1.0)
+            + da * (t3 - 2.0 * t2 + t)
+            + b * (3.0 * t2 - 2.0 * t3)
+            + db * (t3 - t2);
         let relaxed = smooth_step((phase - self.stance) / (0.5 * (1.0 - self.stance)));
         FootPlan {
             ankle: foot.with_x(rig.landmarks.ankle.x - self.narrow),
@@ -262,15 +290,26 @@ impl Gait {
     /// The foot rolls over the heel, is flat, then rolls over the ball while the toes stay flat.
     fn foot_on_ground(&self, rig: &Rig, phase: f64) -> FootPlan {
         let at = &rig.landmarks;
-        let moved = dvec3(-self.narrow, 0.0, self.strike_ahead - self.speed * self.duration() * phase);
+        let moved = dvec3(
+            -self.narrow,
+            0.0,
+            self.strike_ahead - self.speed * self.duration() * phase,
+        );
         let before_flat = 1.0 - phase / self.flat;
         let after_flat = (phase - self.heel_off) / (self.stance - self.heel_off);
         let (pivot, pitch) = if before_flat > 0.0 {
             (at.heel, -self.strike_pitch * before_flat * before_flat)
         } else {
-            (at.ball, self.toe_off_pitch * after_flat.max(0.0) * after_flat.max(0.0))
+            (
+                at.ball,
+                self.toe_off_pitch * after_flat.max(0.0) * after_flat.max(0.0),
+            )
         };
-        FootPlan { ankle: pivot + moved + turn(DVec3::X, pitch) * (at.ankle - pivot), pitch, toes_up: pitch.max(0.0) }
+        FootPlan {
+            ankle: pivot + moved + turn(DVec3::X, pitch) * (at.ankle - pivot),
+            pitch,
+            toes_up: pitch.max(0.0),
+        }
     }
 
     fn pose<'a>(&self, rig: &'a Rig, phase: f64) -> KeyPose<'a> {
@@ -278,7 +317,11 @@ impl Gait {
         let plan = &self.pelvis;
         let stance_middle = self.stance * 0.5;
         let bob = wave(2.0 * phase, 2.0 * plan.highest);
-        pose.pelvis_offset = dvec3(plan.sway * wave(phase, stance_middle), plan.height + plan.bob * bob, 0.0);
+        pose.pelvis_offset = dvec3(
+            plan.sway * wave(phase, stance_middle),
+            plan.height + plan.bob * bob,
+            0.0,
+        );
         let pelvis = turn(DVec3::Y, -plan.yaw * wave(phase, 0.0))
             * turn(DVec3::Z, plan.list * wave(phase, stance_middle * 0.6))
             * turn(DVec3::X, self.lean * 0.4);
@@ -319,13 +362,40 @@ const WALK: Gait = Gait {
     heel_off: 0.30,
     toe_off_pitch: 60.0,
     swing: [
-        SwingKey { phase: 0.68, height: 0.205, ahead: -0.37, pitch: 62.0 },
-        SwingKey { phase: 0.77, height: 0.185, ahead: -0.08, pitch: 26.0 },
-        SwingKey { phase: 0.86, height: 0.122, ahead: 0.18, pitch: -4.0 },
-        SwingKey { phase: 0.95, height: 0.112, ahead: 0.315, pitch: -20.0 },
+        SwingKey {
+            phase: 0.68,
+            height: 0.205,
+            ahead: -0.37,
+            pitch: 62.0,
+        },
+        SwingKey {
+            phase: 0.77,
+            height: 0.185,
+            ahead: -0.08,
+            pitch: 26.0,
+        },
+        SwingKey {
+            phase: 0.86,
+            height: 0.122,
+            ahead: 0.18,
+            pitch: -4.0,
+        },
+        SwingKey {
+            phase: 0.95,
+            height: 0.112,
+            ahead: 0.315,
+            pitch: -20.0,
+        },
     ],
     narrow: 0.038,
-    pelvis: PelvisPlan { height: -0.030, bob: 0.016, highest: 0.30, sway: 0.020, yaw: 5.0, list: 3.0 },
+    pelvis: PelvisPlan {
+        height: -0.030,
+        bob: 0.016,
+        highest: 0.30,
+        sway: 0.020,
+        yaw: 5.0,
+        list: 3.0,
+    },
     lean: 3.5,
     chest_yaw: 10.0,
     arm_swing: 19.0,
@@ -348,13 +418,40 @@ const RUN: Gait = Gait {
     heel_off: 0.15,
     toe_off_pitch: 62.0,
     swing: [
-        SwingKey { phase: 0.48, height: 0.36, ahead: -0.50, pitch: 92.0 },
-        SwingKey { phase: 0.64, height: 0.43, ahead: -0.14, pitch: 62.0 },
-        SwingKey { phase: 0.80, height: 0.26, ahead: 0.27, pitch: 8.0 },
-        SwingKey { phase: 0.93, height: 0.135, ahead: 0.36, pitch: -12.0 },
+        SwingKey {
+            phase: 0.48,
+            height: 0.36,
+            ahead: -0.50,
+            pitch: 92.0,
+        },
+        SwingKey {
+            phase: 0.64,
+            height: 0.43,
+            ahead: -0.14,
+            pitch: 62.0,
+        },
+        SwingKey {
+            phase: 0.80,
+            height: 0.26,
+            ahead: 0.27,
+            pitch: 8.0,
+        },
+        SwingKey {
+            phase: 0.93,
+            height: 0.135,
+            ahead: 0.36,
+            pitch: -12.0,
+        },
     ],
     narrow: 0.060,
-    pelvis: PelvisPlan { height: -0.050, bob: 0.032, highest: 0.43, sway: 0.010, yaw: 7.0, list: 4.0 },
+    pelvis: PelvisPlan {
+        height: -0.050,
+        bob: 0.032,
+        highest: 0.43,
+        sway: 0.010,
+        yaw: 7.0,
+        list: 4.0,
+    },
     lean: 10.0,
     chest_yaw: 17.0,
     arm_swing: 34.0,
@@ -372,7 +469,8 @@ fn idle(rig: &Rig, phase: f64) -> KeyPose<'_> {
     let shift = wave(phase, 0.15);
     pose.pelvis_offset = dvec3(0.012 * shift, -0.005 + 0.001 * breath, 0.0);
     pose.deltas[PELVIS] = turn(DVec3::Z, 0.7 * shift) * turn(DVec3::Y, 0.8 * wave(phase, 0.3));
-    let head = turn(DVec3::Y, 2.5 * wave(phase, 0.6)) * turn(DVec3::X, 1.5 + 0.8 * wave(phase, 0.75));
+    let head =
+        turn(DVec3::Y, 2.5 * wave(phase, 0.6)) * turn(DVec3::X, 1.5 + 0.8 * wave(phase, 0.75));
     pose.spine(1.0 - 1.2 * breath, -0.5 * wave(phase, 0.3), -shift, head);
     for (side, sign) in BodySide::BOTH.into_iter().zip([1.0, -1.0]) {
         pose.deltas[side.arm(CLAVICLE)] = side.rotation(turn(DVec3::Z, 0.9 * breath));
@@ -385,7 +483,14 @@ fn idle(rig: &Rig, phase: f64) -> KeyPose<'_> {
         };
         pose.arm(side, arm);
         let at = &rig.landmarks;
-        pose.leg(side, FootPlan { ankle: at.ankle, pitch: 0.0, toes_up: 0.0 });
+        pose.leg(
+            side,
+            FootPlan {
+                ankle: at.ankle,
+                pitch: 0.0,
+                toes_up: 0.0,
+            },
+        );
     }
     pose
 }
@@ -395,9 +500,20 @@ fn wave_hand(rig: &Rig, phase: f64) -> KeyPose<'_> {
     let mut pose = KeyPose::rest(rig);
     let side = BodySide::Right;
     let beat = wave(2.0 * phase, 0.0);
-    pose.spine(0.0, -1.5 + 0.5 * beat, 3.0 + 0.8 * beat, turn(DVec3::Z, 3.0 + beat) * turn(DVec3::Y, -5.0));
+    pose.spine(
+        0.0,
+        -1.5 + 0.5 * beat,
+        3.0 + 0.8 * beat,
+        turn(DVec3::Z, 3.0 + beat) * turn(DVec3::Y, -5.0),
+    );
     pose.deltas[side.arm(CLAVICLE)] = side.rotation(turn(DVec3::Z, 14.0));
-    let arm = ArmPlan { swing: 0.0, spread: 42.0, flex: 92.0 + 20.0 * beat, outward: 78.0 + 4.0 * beat, curl: 3.0 };
+    let arm = ArmPlan {
+        swing: 0.0,
+        spread: 42.0,
+        flex: 92.0 + 20.0 * beat,
+        outward: 78.0 + 4.0 * beat,
+        curl: 3.0,
+    };
     pose.arm(side, arm);
     pose
 }
@@ -413,23 +529,43 @@ pub(super) fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
 }
 
 /// Keys of one cycle of `pose`, the last a copy of the first; joints that stay in the rest pose have no track.
-fn clip<'a>(rig: &'a Rig, name: &str, frames: u32, pose: impl Fn(f64) -> KeyPose<'a>) -> Result<Clip, ModelError> {
-    let poses: Vec<KeyPose> = (0..frames).map(|frame| pose(f64::from(frame) / f64::from(frames))).collect();
-    let times: Vec<f32> = (0..=frames).map(|frame| (f64::from(frame) / f64::from(KEY_RATE)) as f32).collect();
+fn clip<'a>(
+    rig: &'a Rig,
+    name: &str,
+    frames: u32,
+    pose: impl Fn(f64) -> KeyPose<'a>,
+) -> Result<Clip, ModelError> {
+    let poses: Vec<KeyPose> = (0..frames)
+        .map(|frame| pose(f64::from(frame) / f64::from(frames)))
+        .collect();
+    let times: Vec<f32> = (0..=frames)
+        .map(|frame| (f64::from(frame) / f64::from(KEY_RATE)) as f32)
+        .collect();
     let looped = || poses.iter().chain(&poses[..1]);
     let mut keys = Vec::new();
     let mut push = |joint: usize, channel, values: Vec<f32>| {
         keys.push(Keys::linear(joint as u16, channel, times.clone(), values));
     };
     for joint in 0..JOINTS {
-        if poses.iter().any(|pose| pose.deltas[joint] != DQuat::IDENTITY) {
+        if poses
+            .iter()
+            .any(|pose| pose.deltas[joint] != DQuat::IDENTITY)
+        {
             let local = looped().map(|pose| rig.local_rotation(joint, pose.deltas[joint]));
-            push(joint, Channel::Rotation, local.flat_map(|q| q.as_quat().to_array()).collect());
+            push(
+                joint,
+                Channel::Rotation,
+                local.flat_map(|q| q.as_quat().to_array()).collect(),
+            );
         }
     }
     if poses.iter().any(|pose| pose.pelvis_offset != DVec3::ZERO) {
         let local = looped().map(|pose| rig.local_translation(PELVIS, pose.pelvis_offset));
-        push(PELVIS, Channel::Translation, local.flat_map(|t| t.as_vec3().to_array()).collect());
+        push(
+            PELVIS,
+            Channel::Translation,
+            local.flat_map(|t| t.as_vec3().to_array()).collect(),
+        );
     }
     Clip::new(name, None, RotationBlend::Slerp, keys)
 }
@@ -442,31 +578,46 @@ mod tests {
     use skinbench_kernels::model::{Model, NO_PARENT};
 
     fn find<'a>(model: &'a Model, name: &str) -> &'a Clip {
-        model.clips().iter().find(|clip| clip.name() == name).unwrap()
+        model
+            .clips()
+            .iter()
+            .find(|clip| clip.name() == name)
+            .unwrap()
     }
 
     /// Joint to model space at a time within the clip, interpolated between keys as a player would.
     fn model_pose(model: &Model, clip: &Clip, time: f64) -> Vec<DAffine3> {
         let rest = model.skeleton().rest();
         let mut rotations: Vec<DQuat> = rest.iter().map(|rest| rest.rotation.as_dquat()).collect();
-        let mut translations: Vec<DVec3> = rest.iter().map(|rest| rest.translation.as_dvec3()).collect();
+        let mut translations: Vec<DVec3> = rest
+            .iter()
+            .map(|rest| rest.translation.as_dvec3())
+            .collect();
         let raw = clip.keys().raw().unwrap();
         for track in raw.tracks() {
             let times = raw.times_of(track);
-            let key = times.partition_point(|&t| f64::from(t) <= time).clamp(1, times.len() - 1) - 1;
+            let key = times
+                .partition_point(|&t| f64::from(t) <= time)
+                .clamp(1, times.len() - 1)
+                - 1;
             let [from, to] = [times[key], times[key + 1]].map(f64::from);
             let t = (time - from) / (to - from);
             let width = track.channel.width();
             let value = |key: usize| {
-                raw.values_of(track)[key * width..][..width].iter().map(|&v| f64::from(v)).collect::<Vec<_>>()
+                raw.values_of(track)[key * width..][..width]
+                    .iter()
+                    .map(|&v| f64::from(v))
+                    .collect::<Vec<_>>()
             };
             let (a, b) = (value(key), value(key + 1));
             match track.channel {
                 Channel::Rotation => {
-                    rotations[usize::from(track.joint)] = DQuat::from_slice(&a).slerp(DQuat::from_slice(&b), t);
+                    rotations[usize::from(track.joint)] =
+                        DQuat::from_slice(&a).slerp(DQuat::from_slice(&b), t);
                 }
                 Channel::Translation => {
-                    translations[usize::from(track.joint)] = DVec3::from_slice(&a).lerp(DVec3::from_slice(&b), t);
+                    translations[usize::from(track.joint)] =
+                        DVec3::from_slice(&a).lerp(DVec3::from_slice(&b), t);
                 }
                 Channel::Scale => panic!("no clip scales"),
             }
@@ -474,7 +625,11 @@ mod tests {
         let mut pose: Vec<DAffine3> = Vec::new();
         for (joint, &parent) in model.skeleton().parents().iter().enumerate() {
             let local = DAffine3::from_rotation_translation(rotations[joint], translations[joint]);
-            pose.push(if parent == NO_PARENT { local } else { pose[usize::from(parent)] * local });
+            pose.push(if parent == NO_PARENT {
+                local
+            } else {
+                pose[usize::from(parent)] * local
+            });
         }
         pose
     }
@@ -483,12 +638,23 @@ mod tests {
     fn poses(model: &Model, clip: &Clip) -> Vec<(f64, Vec<DAffine3>)> {
         let count = 4 * (clip.keys().raw().unwrap().timelines().all().len() as u32 - 1);
         let phases = (0..=count).map(|i| f64::from(i) / f64::from(count));
-        phases.map(|phase| (phase, model_pose(model, clip, phase * f64::from(clip.duration())))).collect()
+        phases
+            .map(|phase| {
+                (
+                    phase,
+                    model_pose(model, clip, phase * f64::from(clip.duration())),
+                )
+            })
+            .collect()
     }
 
     /// A point of the model at rest, moved by a joint.
     fn carried(model: &Model, pose: &[DAffine3], joint: usize, point: DVec3) -> DVec3 {
-        pose[joint].transform_point3(model.skeleton().rest_model_pose()[joint].inverse().transform_point3(point))
+        pose[joint].transform_point3(
+            model.skeleton().rest_model_pose()[joint]
+                .inverse()
+                .transform_point3(point),
+        )
     }
 
     #[test]
@@ -506,7 +672,12 @@ mod tests {
                 let (first, last) = (&values[..width], &values[(keys - 1) * width..keys * width]);
                 // A rotation after a full turn is negated.
                 let same = first == last || first.iter().zip(last).all(|(a, b)| *a == -b);
-                assert!(same, "{}: joint {} jumps from {last:?} to {first:?}", clip.name(), track.joint);
+                assert!(
+                    same,
+                    "{}: joint {} jumps from {last:?} to {first:?}",
+                    clip.name(),
+                    track.joint
+                );
             }
         }
     }
@@ -522,9 +693,10 @@ mod tests {
             assert!((duration - gait.duration()).abs() < 1e-6);
             for (side, start) in BodySide::BOTH.into_iter().zip([0.0, 0.5]) {
                 // Part of the foot on the ground: the heel until it leaves, the ball's joint once it is down.
-                for (joint, point, from, until) in
-                    [(side.leg(FOOT), at.heel, 0.0, gait.heel_off), (side.leg(BALL), at.ball, gait.flat, gait.stance)]
-                {
+                for (joint, point, from, until) in [
+                    (side.leg(FOOT), at.heel, 0.0, gait.heel_off),
+                    (side.leg(BALL), at.ball, gait.flat, gait.stance),
+                ] {
                     let mut reach = [DVec3::INFINITY, DVec3::NEG_INFINITY];
                     for (phase, pose) in poses(model, clip) {
                         let phase = (phase + start).fract();
@@ -535,7 +707,10 @@ mod tests {
                         }
                     }
                     let slide = reach[1] - reach[0];
-                    assert!(slide.max_element() < 0.01, "{name}, {side:?}: {slide} m while {from} <= phase <= {until}");
+                    assert!(
+                        slide.max_element() < 0.01,
+                        "{name}, {side:?}: {slide} m while {from} <= phase <= {until}"
+                    );
                 }
             }
         }
@@ -573,13 +748,23 @@ mod tests {
                 let soles = soles(model, &pose);
                 both_up += usize::from(soles.iter().all(|&sole| sole > 0.02));
                 for (sole, start) in soles.into_iter().zip([0.0, 0.5]) {
-                    assert!(sole > -0.01, "{name}: a foot {sole} m deep at phase {phase}");
+                    assert!(
+                        sole > -0.01,
+                        "{name}: a foot {sole} m deep at phase {phase}"
+                    );
                     if (phase + start).fract() < stance {
-                        assert!(sole < 0.01, "{name}: a foot floats {sole} m up at phase {phase}");
+                        assert!(
+                            sole < 0.01,
+                            "{name}: a foot floats {sole} m up at phase {phase}"
+                        );
                     }
                 }
             }
-            assert_eq!(both_up > 0, name == "run", "{name}: both feet off the ground {both_up} times");
+            assert_eq!(
+                both_up > 0,
+                name == "run",
+                "{name}: both feet off the ground {both_up} times"
+            );
         }
     }
 
@@ -601,9 +786,15 @@ mod tests {
         for clip in ["idle", "walk", "run"].map(|name| find(model, name)) {
             for (phase, pose) in poses(model, clip) {
                 for side in BodySide::BOTH {
-                    let [hip, knee, ankle] = [THIGH, CALF, FOOT].map(|joint| pose[side.leg(joint)].translation);
-                    let bend = (knee - hip).cross(ankle - knee).x / ((knee - hip).length() * (ankle - knee).length());
-                    assert!(bend > 0.0, "{}: the {side:?} knee bends backwards at phase {phase}", clip.name());
+                    let [hip, knee, ankle] =
+                        [THIGH, CALF, FOOT].map(|joint| pose[side.leg(joint)].translation);
+                    let bend = (knee - hip).cross(ankle - knee).x
+                        / ((knee - hip).length() * (ankle - knee).length());
+                    assert!(
+                        bend > 0.0,
+                        "{}: the {side:?} knee bends backwards at phase {phase}",
+                        clip.name()
+                    );
                     most = most.max(bend);
                 }
             }
@@ -618,9 +809,17 @@ mod tests {
         let rest = BodySide::Left.arm(CLAVICLE)..BodySide::Right.arm(CLAVICLE);
         for track in tracks {
             let joint = usize::from(track.joint);
-            assert!(track.channel == Channel::Rotation && joint > PELVIS && joint < BodySide::Left.leg(THIGH));
+            assert!(
+                track.channel == Channel::Rotation
+                    && joint > PELVIS
+                    && joint < BodySide::Left.leg(THIGH)
+            );
             assert!(!rest.contains(&joint), "the left arm waves too");
         }
-        assert!(tracks.iter().any(|track| usize::from(track.joint) == BodySide::Right.arm(LOWERARM)));
+        assert!(
+            tracks
+                .iter()
+                .any(|track| usize::from(track.joint) == BodySide::Right.arm(LOWERARM))
+        );
     }
 }

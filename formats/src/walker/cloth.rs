@@ -17,7 +17,14 @@ pub(super) enum Cloth {
 }
 
 impl Cloth {
-    pub(super) const ALL: [Self; 6] = [Self::Skin, Self::Hair, Self::Shirt, Self::Trousers, Self::Shoes, Self::Eyes];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Skin,
+        Self::Hair,
+        Self::Shirt,
+        Self::Trousers,
+        Self::Shoes,
+        Self::Eyes,
+    ];
 
     pub(super) fn material(self) -> Material {
         let (name, [r, g, b]) = match self {
@@ -28,14 +35,22 @@ impl Cloth {
             Self::Shoes => ("shoes", [0.18, 0.09, 0.05]),
             Self::Eyes => ("eyes", [0.02, 0.015, 0.012]),
         };
-        Material { name: name.into(), base_color: [r, g, b, 1.0], ..Material::default() }
+        Material {
+            name: name.into(),
+            base_color: [r, g, b, 1.0],
+            ..Material::default()
+        }
     }
 
     /// The cover at a point of the surface.
     pub(super) fn at(p: DVec3, at: &Landmarks, body: &Body) -> Self {
         let left = dvec3(p.x.abs(), p.y, p.z);
         if left.x > 0.3 {
-            return if (left - at.wrist).dot(at.hand_axis) > -0.008 { Self::Skin } else { Self::Shirt };
+            return if (left - at.wrist).dot(at.hand_axis) > -0.008 {
+                Self::Skin
+            } else {
+                Self::Shirt
+            };
         }
         if (p - dvec3(0.0, 1.455, 0.02)).dot(dvec3(0.0, 0.9, 0.4)) > 0.0 && left.x < 0.1 {
             return if body.is_hair(p) {

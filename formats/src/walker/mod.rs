@@ -42,7 +42,13 @@ const HEIGHT: f64 = 1.75;
 pub fn walker(vertices: u32) -> Result<Model, ModelError> {
     let base = Base::new(vertices)?;
     let surface = &base.surface;
-    base.model("walker", &base.rig, &surface.positions, &surface.normals, Cloth::material)
+    base.model(
+        "walker",
+        &base.rig,
+        &surface.positions,
+        &surface.normals,
+        Cloth::material,
+    )
 }
 
 /// A meshed and bound body, from which models are made.
@@ -56,25 +62,43 @@ struct Base {
 impl Base {
     fn new(vertices: u32) -> Result<Self, ModelError> {
         if !VERTICES.contains(&vertices) {
-            let problem = format!("{vertices} vertices; expected {} to {}", VERTICES.start(), VERTICES.end());
+            let problem = format!(
+                "{vertices} vertices; expected {} to {}",
+                VERTICES.start(),
+                VERTICES.end()
+            );
             return Err(ModelError::new("walker", problem));
         }
         let rig = Rig::new();
         let (surface, body) = surface(&rig.landmarks, vertices);
         let weights = Weights::new(&rig, body.finger_join);
-        let held: Vec<_> = surface.positions.par_iter().map(|&p| weights.of(p, &body)).collect();
+        let held: Vec<_> = surface
+            .positions
+            .par_iter()
+            .map(|&p| weights.of(p, &body))
+            .collect();
         let covered = |&corners: &[u32; 3]| {
-            let sum: DVec3 = corners.iter().map(|&vertex| surface.positions[vertex as usize]).sum();
+            let sum: DVec3 = corners
+                .iter()
+                .map(|&vertex| surface.positions[vertex as usize])
+                .sum();
             (Cloth::at(sum / 3.0, &rig.landmarks, &body) as u16, corners)
         };
         let mut primitive = PrimitiveData {
             uvs: Some(surface.positions.iter().map(uv).collect()),
-            influences: held.iter().map(|own| own.map(|(joint, weight)| (joint as u16, weight as f32))).collect(),
+            influences: held
+                .iter()
+                .map(|own| own.map(|(joint, weight)| (joint as u16, weight as f32)))
+                .collect(),
             dumped_vertices: surface.positions.len() as u32,
             ..PrimitiveData::default()
         };
         primitive.set_triangles(surface.triangles.iter().map(covered).collect());
-        Ok(Self { rig, surface, primitive })
+        Ok(Self {
+            rig,
+            surface,
+            primitive,
+        })
     }
 
     /// The model with this rig and these vertices at rest, in metres of the walker.
@@ -88,12 +112,23 @@ impl Base {
     ) -> Result<Model, ModelError> {
         let skeleton = rig.skeleton()?;
         let primitive = PrimitiveData {
-            positions: positions.iter().map(|&p| (p * rig.size).as_vec3().to_array()).collect(),
-            normals: Some(normals.iter().map(|normal| normal.as_vec3().to_array()).collect()),
+            positions: positions
+                .iter()
+                .map(|&p| (p * rig.size).as_vec3().to_array())
+                .collect(),
+            normals: Some(
+                normals
+                    .iter()
+                    .map(|normal| normal.as_vec3().to_array())
+                    .collect(),
+            ),
             tangents: Some(normals.iter().map(tangent).collect()),
             ..self.primitive.clone()
         };
-        let skin = SkinData { name: name.into(), ..SkinData::at_rest(&skeleton, (0..JOINTS as u16).collect())? };
+        let skin = SkinData {
+            name: name.into(),
+            ..SkinData::at_rest(&skeleton, (0..JOINTS as u16).collect())?
+        };
         Model::new(ModelParts {
             clips: clips::clips(rig)?,
             materials: Cloth::ALL.iter().map(|&cloth| material(cloth)).collect(),
@@ -104,12 +139,19 @@ impl Base {
 
 /// Once around the body's axis and up from the ground; the seam is down the back, without duplicate vertices.
 fn uv(p: &DVec3) -> [f32; 2] {
-    [(0.5 + libm::atan2(p.x, p.z) / TAU) as f32, (p.y / HEIGHT) as f32]
+    [
+        (0.5 + libm::atan2(p.x, p.z) / TAU) as f32,
+        (p.y / HEIGHT) as f32,
+    ]
 }
 
 /// Horizontal, with the bitangent `normal x tangent` upwards like [`uv`]'s second coordinate.
 fn tangent(normal: &DVec3) -> [f32; 4] {
     let level = DVec3::Y.cross(*normal);
-    let t = if level.length_squared() > 1e-12 { level.normalize() } else { DVec3::X };
+    let t = if level.length_squared() > 1e-12 {
+        level.normalize()
+    } else {
+        DVec3::X
+    };
     [t.x as f32, t.y as f32, t.z as f32, 1.0]
 }

@@ -6,8 +6,8 @@
 use super::Base;
 use super::cloth::Cloth;
 use super::rig::{
-    CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Part, SPINE, THIGH, UPPERARM,
-    UPPERARM_TWIST,
+    CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Part, SPINE, THIGH,
+    UPPERARM, UPPERARM_TWIST,
 };
 use glam::{DMat3, DVec3, dvec3};
 use rand_core::Rng;
@@ -73,7 +73,8 @@ struct Build {
 
 impl Build {
     fn of(random: &mut Pcg32) -> Self {
-        let mut between = |low: f64, high: f64| low + (high - low) * f64::from(random.next_u32()) / 2f64.powi(32);
+        let mut between =
+            |low: f64, high: f64| low + (high - low) * f64::from(random.next_u32()) / 2f64.powi(32);
         let stout = between(0.0, 1.0);
         let girth = 0.9 + 0.22 * stout;
         Self {
@@ -111,12 +112,17 @@ impl Build {
     /// Scale of the flesh around a joint, in the model's axes at rest; `axes` are the joint's, X along its segment.
     fn flesh(&self, joint: usize, axes: DMat3) -> DMat3 {
         let diagonal = |x: f64, y: f64, z: f64| DMat3::from_diagonal(dvec3(x, y, z));
-        let along = |length: f64, girth: f64| axes * diagonal(length, girth, girth) * axes.transpose();
+        let along =
+            |length: f64, girth: f64| axes * diagonal(length, girth, girth) * axes.transpose();
         match Part::of(joint) {
             Part::Trunk(PELVIS) => diagonal(self.hips, 1.0, self.depth),
             Part::Trunk(joint) if SPINE.contains(&joint) => {
                 let up = (joint - PELVIS) as f64 / SPINE.len() as f64;
-                diagonal(self.hips + (self.shoulders - self.hips) * up, self.trunk, self.depth)
+                diagonal(
+                    self.hips + (self.shoulders - self.hips) * up,
+                    self.trunk,
+                    self.depth,
+                )
             }
             Part::Trunk(joint) if NECK.contains(&joint) => diagonal(1.0, self.trunk, 1.0),
             Part::Trunk(joint) if joint >= HEAD => diagonal(self.head, self.head, self.head),
@@ -182,10 +188,15 @@ impl People {
     pub fn person(&self, number: u32) -> Result<Model, ModelError> {
         let mut random = Pcg32::new(SEED, number.into());
         let build = Build::of(&mut random);
-        let Base { rig: from, surface, primitive } = &self.base;
+        let Base {
+            rig: from,
+            surface,
+            primitive,
+        } = &self.base;
         let rig = from.stretched(|joint| build.stretch(joint), build.size);
-        let flesh: [DMat3; JOINTS] =
-            std::array::from_fn(|joint| build.flesh(joint, DMat3::from_quat(from.joints[joint].orientation)));
+        let flesh: [DMat3; JOINTS] = std::array::from_fn(|joint| {
+            build.flesh(joint, DMat3::from_quat(from.joints[joint].orientation))
+        });
         let positions: Vec<DVec3> = (0..surface.positions.len())
             .map(|vertex| {
                 let p = surface.positions[vertex];
@@ -199,22 +210,44 @@ impl People {
                     })
                     .sum();
                 let shares = Cloth::ALL.iter().zip(&self.covers[vertex]);
-                let thick: f64 = shares.map(|(&cloth, share)| build.cover(cloth) * share).sum();
+                let thick: f64 = shares
+                    .map(|(&cloth, share)| build.cover(cloth) * share)
+                    .sum();
                 moved + surface.normals[vertex] * (thick + build.belly(p))
             })
             .collect();
         let sums = area_normals(&positions, primitive.indices.as_chunks::<3>().0);
-        let normals: Vec<DVec3> =
-            sums.iter().zip(&surface.normals).map(|(sum, &instead)| sum.normalize_or(instead)).collect();
+        let normals: Vec<DVec3> = sums
+            .iter()
+            .zip(&surface.normals)
+            .map(|(sum, &instead)| sum.normalize_or(instead))
+            .collect();
         let mut pick = |colours: &[[f32; 3]]| colours[random.next_u32() as usize % colours.len()];
-        let colours = [pick(&SKINS), pick(&HAIRS), pick(&CLOTHS), pick(&CLOTHS), pick(&CLOTHS[4..])];
+        let colours = [
+            pick(&SKINS),
+            pick(&HAIRS),
+            pick(&CLOTHS),
+            pick(&CLOTHS),
+            pick(&CLOTHS[4..]),
+        ];
         let material = |cloth: Cloth| {
             let material = cloth.material();
             // Eyes, the last of the covers, keep their colour.
-            let own = colours.get(cloth as usize).map(|[r, g, b]| [*r, *g, *b, 1.0]);
-            Material { base_color: own.unwrap_or(material.base_color), ..material }
+            let own = colours
+                .get(cloth as usize)
+                .map(|[r, g, b]| [*r, *g, *b, 1.0]);
+            Material {
+                base_color: own.unwrap_or(material.base_color),
+                ..material
+            }
         };
-        self.base.model(&format!("person-{number}"), &rig, &positions, &normals, material)
+        self.base.model(
+            &format!("person-{number}"),
+            &rig,
+            &positions,
+            &normals,
+            material,
+        )
     }
 }
 
@@ -225,25 +258,54 @@ mod tests {
     #[test]
     fn people_differ_in_shape_and_height_and_stay_whole() {
         let people = People::new(600).unwrap();
-        let models: Vec<Model> = (0..8).map(|number| people.person(number).unwrap()).collect();
-        let heights: Vec<f32> = models.iter().map(|m| m.bounds().max.y - m.bounds().min.y).collect();
-        assert!(heights.iter().all(|height| (1.45..2.1).contains(height)), "{heights:?}");
+        let models: Vec<Model> = (0..8)
+            .map(|number| people.person(number).unwrap())
+            .collect();
+        let heights: Vec<f32> = models
+            .iter()
+            .map(|m| m.bounds().max.y - m.bounds().min.y)
+            .collect();
+        assert!(
+            heights.iter().all(|height| (1.45..2.1).contains(height)),
+            "{heights:?}"
+        );
         for (number, model) in models.iter().enumerate() {
-            assert!(model.bounds().min.y.abs() < 0.02, "person {number} stands at {}", model.bounds().min.y);
+            assert!(
+                model.bounds().min.y.abs() < 0.02,
+                "person {number} stands at {}",
+                model.bounds().min.y
+            );
             assert_eq!(model.skeleton().len(), JOINTS);
-            assert!(heights[..number].iter().all(|other| (other - heights[number]).abs() > 1e-4), "{heights:?}");
+            assert!(
+                heights[..number]
+                    .iter()
+                    .all(|other| (other - heights[number]).abs() > 1e-4),
+                "{heights:?}"
+            );
             // No part of the surface is turned inside out: triangles face as they do on the walker.
             let mesh = model.mesh();
             let p = |vertex: u32| DVec3::from(mesh.positions()[vertex as usize].map(f64::from));
             let n = |vertex: u32| DVec3::from(mesh.normals()[vertex as usize].map(f64::from));
-            let against = mesh.indices().as_chunks::<3>().0.iter().filter(|&&[a, b, c]| {
-                let face = (p(b) - p(a)).cross(p(c) - p(a));
-                face.dot(n(a) + n(b) + n(c)) < 0.0
-            });
+            let against = mesh
+                .indices()
+                .as_chunks::<3>()
+                .0
+                .iter()
+                .filter(|&&[a, b, c]| {
+                    let face = (p(b) - p(a)).cross(p(c) - p(a));
+                    face.dot(n(a) + n(b) + n(c)) < 0.0
+                });
             let against = against.count();
-            assert!(against * 100 < mesh.indices().len() / 3, "{against} triangles of person {number} are folded");
+            assert!(
+                against * 100 < mesh.indices().len() / 3,
+                "{against} triangles of person {number} are folded"
+            );
         }
         let again = People::new(600).unwrap().person(3).unwrap();
-        assert_eq!(again.mesh(), models[3].mesh(), "a person is always the same one");
+        assert_eq!(
+            again.mesh(),
+            models[3].mesh(),
+            "a person is always the same one"
+        );
     }
 }

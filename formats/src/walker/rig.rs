@@ -82,7 +82,10 @@ pub(super) enum Part {
 
 impl Part {
     pub(super) fn of(joint: usize) -> Self {
-        match (joint.checked_sub(BodySide::Left.leg(0)), joint.checked_sub(BodySide::Left.arm(0))) {
+        match (
+            joint.checked_sub(BodySide::Left.leg(0)),
+            joint.checked_sub(BodySide::Left.arm(0)),
+        ) {
             (Some(joint), _) => Self::Leg(joint % LEG_JOINTS),
             (None, Some(joint)) => Self::Arm(joint % ARM_JOINTS),
             (None, None) => Self::Trunk(joint),
@@ -125,14 +128,23 @@ pub(super) const KNEE_POLE: DVec3 = dvec3(0.12, 0.0, 0.992_774);
 
 /// The middle joint of a two-segment limb of lengths `upper` and `lower` from `start` to `end`, bent towards `pole`,
 /// and the unit axis about which it bends. If the end is out of reach, the limb is almost straight.
-pub(super) fn two_bone(start: DVec3, end: DVec3, upper: f64, lower: f64, pole: DVec3) -> (DVec3, DVec3) {
+pub(super) fn two_bone(
+    start: DVec3,
+    end: DVec3,
+    upper: f64,
+    lower: f64,
+    pole: DVec3,
+) -> (DVec3, DVec3) {
     let reach = end - start;
     let direction = reach.normalize();
     let distance = reach.length().min((upper + lower) * 0.999_99);
     let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
     let height = (upper * upper - along * along).max(0.0).sqrt();
     let bend = (pole - direction * pole.dot(direction)).normalize();
-    (start + direction * along + bend * height, direction.cross(bend))
+    (
+        start + direction * along + bend * height,
+        direction.cross(bend),
+    )
 }
 
 impl Landmarks {
@@ -174,11 +186,21 @@ fn fingers(wrist: DVec3, along: DVec3) -> [Finger; FINGER_COUNT] {
             direction = (direction + bend * 0.12).normalize();
         }
         let curl_axis = (points[3] - base).cross(bend).normalize();
-        Finger { points, radii, curl_axis }
+        Finger {
+            points,
+            radii,
+            curl_axis,
+        }
     };
     let finger = |a: f64, b: f64, fan: f64, lengths: [f64; 3], radius: f64| {
         let radii = [1.08, 0.98, 0.9, 0.78].map(|r| r * radius);
-        chain(place(a, b, 0.0), along + across * fan + palm * 0.06, palm, lengths, radii)
+        chain(
+            place(a, b, 0.0),
+            along + across * fan + palm * 0.06,
+            palm,
+            lengths,
+            radii,
+        )
     };
     let thumb_bend = (along * 0.5 - across * 0.55 + palm * 0.6).normalize();
     [
@@ -218,7 +240,11 @@ pub(super) struct Rig {
 impl Rig {
     pub(super) fn new() -> Self {
         let landmarks = Landmarks::new();
-        let mut rig = Self { joints: Vec::with_capacity(JOINTS), landmarks: landmarks.clone(), size: 1.0 };
+        let mut rig = Self {
+            joints: Vec::with_capacity(JOINTS),
+            landmarks: landmarks.clone(),
+            size: 1.0,
+        };
         rig.push("root", None, DVec3::ZERO, None);
         let trunk = [
             ("pelvis", dvec3(0.0, 0.955, -0.012)),
@@ -236,9 +262,19 @@ impl Rig {
             let end = trunk.get(index + 1).map_or(head_top, |next| next.1);
             rig.push(name, Some(index), *position, Some(end - position));
         }
-        rig.push("jaw", Some(HEAD), dvec3(0.0, 1.59, 0.012), Some(dvec3(0.0, -0.04, 0.075)));
+        rig.push(
+            "jaw",
+            Some(HEAD),
+            dvec3(0.0, 1.59, 0.012),
+            Some(dvec3(0.0, -0.04, 0.075)),
+        );
         for (side, suffix) in BodySide::BOTH.into_iter().zip(["l", "r"]) {
-            rig.push(&format!("eye_{suffix}"), Some(HEAD), side.point(EYE), Some(DVec3::Z));
+            rig.push(
+                &format!("eye_{suffix}"),
+                Some(HEAD),
+                side.point(EYE),
+                Some(DVec3::Z),
+            );
         }
         for (side, suffix) in BodySide::BOTH.into_iter().zip(["l", "r"]) {
             rig.push_arm(&landmarks, side, suffix);
@@ -255,19 +291,38 @@ impl Rig {
         let lower = at.wrist - at.elbow;
         let index = |joint| Some(side.arm(joint));
         let mut push = |name: &str, parent, position, direction| {
-            self.push(&format!("{name}_{suffix}"), parent, side.point(position), Some(side.point(direction)));
+            self.push(
+                &format!("{name}_{suffix}"),
+                parent,
+                side.point(position),
+                Some(side.point(direction)),
+            );
         };
         push("clavicle", Some(SPINE[4]), clavicle, at.shoulder - clavicle);
         push("upperarm", index(CLAVICLE), at.shoulder, upper);
         push("upperarm_twist_01", index(UPPERARM), at.shoulder, upper);
         push("lowerarm", index(UPPERARM), at.elbow, lower);
-        push("lowerarm_twist_01", index(LOWERARM), at.elbow + lower * 0.5, lower);
+        push(
+            "lowerarm_twist_01",
+            index(LOWERARM),
+            at.elbow + lower * 0.5,
+            lower,
+        );
         push("hand", index(LOWERARM), at.wrist, at.hand_axis);
         for (finger, (name, shape)) in FINGER_NAMES.iter().zip(&at.fingers).enumerate() {
             for segment in 0..3 {
-                let parent = if segment == 0 { HAND } else { FINGERS + 3 * finger + segment - 1 };
+                let parent = if segment == 0 {
+                    HAND
+                } else {
+                    FINGERS + 3 * finger + segment - 1
+                };
                 let direction = shape.points[segment + 1] - shape.points[segment];
-                push(&format!("{name}_0{}", segment + 1), index(parent), shape.points[segment], direction);
+                push(
+                    &format!("{name}_0{}", segment + 1),
+                    index(parent),
+                    shape.points[segment],
+                    direction,
+                );
             }
         }
     }
@@ -277,7 +332,12 @@ impl Rig {
         let calf = at.ankle - at.knee;
         let index = |joint| Some(side.leg(joint));
         let mut push = |name: &str, parent, position, direction| {
-            self.push(&format!("{name}_{suffix}"), parent, side.point(position), Some(side.point(direction)));
+            self.push(
+                &format!("{name}_{suffix}"),
+                parent,
+                side.point(position),
+                Some(side.point(direction)),
+            );
         };
         push("thigh", Some(PELVIS), at.hip, thigh);
         push("thigh_twist_01", index(THIGH), at.hip, thigh);
@@ -287,14 +347,25 @@ impl Rig {
         push("ball", index(FOOT), at.ball, at.toe - at.ball);
     }
 
-    fn push(&mut self, name: &str, parent: Option<usize>, position: DVec3, direction: Option<DVec3>) {
+    fn push(
+        &mut self,
+        name: &str,
+        parent: Option<usize>,
+        position: DVec3,
+        direction: Option<DVec3>,
+    ) {
         let orientation = direction.map_or(DQuat::IDENTITY, |direction| {
             let x = direction.normalize();
             let pole = if x.z.abs() > 0.9 { DVec3::Y } else { DVec3::Z };
             let z = (pole - x * pole.dot(x)).normalize();
             DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z))
         });
-        self.joints.push(RigJoint { name: name.into(), parent, position, orientation });
+        self.joints.push(RigJoint {
+            name: name.into(),
+            parent,
+            position,
+            orientation,
+        });
     }
 
     /// A joint's parent. The root has the origin and the axes of the model, and counts as its own parent.
@@ -311,21 +382,31 @@ impl Rig {
     /// A joint's translation in its parent's axes, after a move by `offset` in the model's axes at rest.
     pub(super) fn local_translation(&self, joint: usize, offset: DVec3) -> DVec3 {
         let parent = self.parent_of(joint);
-        parent.orientation.conjugate() * (self.joints[joint].position + offset - parent.position) * self.size
+        parent.orientation.conjugate()
+            * (self.joints[joint].position + offset - parent.position)
+            * self.size
     }
 
     /// The rig with each joint's offset from its parent (in the model's axes at rest) multiplied by `stretch(joint)`.
     /// Feet and hands keep their shape, orientations stay.
     pub(super) fn stretched(&self, stretch: impl Fn(usize) -> DVec3, size: f64) -> Self {
-        let mut rig = Self { size, ..self.clone() };
+        let mut rig = Self {
+            size,
+            ..self.clone()
+        };
         for joint in 0..JOINTS {
             if let Some(parent) = self.joints[joint].parent {
                 let offset = self.joints[joint].position - self.joints[parent].position;
                 rig.joints[joint].position = rig.joints[parent].position + offset * stretch(joint);
             }
         }
-        let (left_arm, left_leg) = (|joint| BodySide::Left.arm(joint), |joint| BodySide::Left.leg(joint));
-        let moved = |point: DVec3, joint: usize| point + rig.joints[joint].position - self.joints[joint].position;
+        let (left_arm, left_leg) = (
+            |joint| BodySide::Left.arm(joint),
+            |joint| BodySide::Left.leg(joint),
+        );
+        let moved = |point: DVec3, joint: usize| {
+            point + rig.joints[joint].position - self.joints[joint].position
+        };
         let at = &self.landmarks;
         rig.landmarks = Landmarks {
             hip: moved(at.hip, left_leg(THIGH)),
@@ -340,8 +421,13 @@ impl Rig {
             hand_axis: at.hand_axis,
             fingers: std::array::from_fn(|finger| {
                 let joint = |point: usize| left_arm(FINGERS + 3 * finger + point.min(2));
-                let points = std::array::from_fn(|point| moved(at.fingers[finger].points[point], joint(point)));
-                Finger { points, ..at.fingers[finger] }
+                let points = std::array::from_fn(|point| {
+                    moved(at.fingers[finger].points[point], joint(point))
+                });
+                Finger {
+                    points,
+                    ..at.fingers[finger]
+                }
             }),
         };
         rig
@@ -351,7 +437,15 @@ impl Rig {
         let joints = self.joints.iter().enumerate().map(|(index, joint)| {
             let rotation = self.local_rotation(index, DQuat::IDENTITY).as_quat();
             let translation = self.local_translation(index, DVec3::ZERO).as_vec3();
-            Joint::new(&joint.name, joint.parent, Transform { rotation, translation, ..Transform::IDENTITY })
+            Joint::new(
+                &joint.name,
+                joint.parent,
+                Transform {
+                    rotation,
+                    translation,
+                    ..Transform::IDENTITY
+                },
+            )
         });
         Skeleton::new(joints.collect()).map(|(skeleton, _)| skeleton)
     }
@@ -367,13 +461,26 @@ mod tests {
         let skeleton = rig.skeleton().unwrap();
         assert_eq!(skeleton.len(), JOINTS);
         let names = skeleton.names();
-        assert!(rig.joints.iter().zip(names).all(|(joint, name)| joint.name == *name), "the skeleton reordered them");
-        assert_eq!((names[0].as_str(), names[HEAD].as_str(), names[JAW].as_str()), ("root", "head", "jaw"));
+        assert!(
+            rig.joints
+                .iter()
+                .zip(names)
+                .all(|(joint, name)| joint.name == *name),
+            "the skeleton reordered them"
+        );
+        assert_eq!(
+            (names[0].as_str(), names[HEAD].as_str(), names[JAW].as_str()),
+            ("root", "head", "jaw")
+        );
         assert_eq!(names[BodySide::Left.arm(FINGERS + 3)], "index_01_l");
         assert_eq!(names[BodySide::Right.arm(FINGERS + 14)], "pinky_03_r");
         assert_eq!(names[BodySide::Right.leg(BALL)], "ball_r");
         for (joint, pose) in rig.joints.iter().zip(skeleton.rest_model_pose()) {
-            assert!(joint.position.distance(pose.translation) < 1e-6, "{}", joint.name);
+            assert!(
+                joint.position.distance(pose.translation) < 1e-6,
+                "{}",
+                joint.name
+            );
         }
     }
 }

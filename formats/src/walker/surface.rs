@@ -64,10 +64,26 @@ impl WarpedGrid {
         let radii = DVec3::splat(0.40);
         Self {
             lenses: [
-                Lens { centre: hand, radii, magnification: HAND_MAGNIFICATION },
-                Lens { centre: dvec3(-hand.x, hand.y, hand.z), radii, magnification: HAND_MAGNIFICATION },
-                Lens { centre: dvec3(0.0, 1.63, 0.04), radii: DVec3::splat(0.34), magnification: 2.0 },
-                Lens { centre: dvec3(0.0, 0.02, 0.06), radii: dvec3(0.50, 0.36, 0.40), magnification: 1.9 },
+                Lens {
+                    centre: hand,
+                    radii,
+                    magnification: HAND_MAGNIFICATION,
+                },
+                Lens {
+                    centre: dvec3(-hand.x, hand.y, hand.z),
+                    radii,
+                    magnification: HAND_MAGNIFICATION,
+                },
+                Lens {
+                    centre: dvec3(0.0, 1.63, 0.04),
+                    radii: DVec3::splat(0.34),
+                    magnification: 2.0,
+                },
+                Lens {
+                    centre: dvec3(0.0, 0.02, 0.06),
+                    radii: dvec3(0.50, 0.36, 0.40),
+                    magnification: 1.9,
+                },
             ],
             spacing,
             centre,
@@ -89,7 +105,8 @@ fn is_connected(mask: u32) -> bool {
     for _ in 0..8 {
         for axis in 0..3 {
             let upper = [0xaa, 0xcc, 0xf0][axis];
-            reached |= ((reached & upper) >> (1 << axis) | (reached & !upper) << (1 << axis)) & mask;
+            reached |=
+                ((reached & upper) >> (1 << axis) | (reached & !upper) << (1 << axis)) & mask;
         }
     }
     reached == mask
@@ -108,11 +125,21 @@ struct Field {
 impl Field {
     fn new(grid: WarpedGrid, body: Body) -> Self {
         let [nx, ny, nz] = grid.size.to_array().map(|n| n as usize);
-        let corners = std::array::from_fn(|corner| (corner & 1) + (corner >> 1 & 1) * nx + (corner >> 2) * nx * ny);
+        let corners = std::array::from_fn(|corner| {
+            (corner & 1) + (corner >> 1 & 1) * nx + (corner >> 2) * nx * ny
+        });
         let refined = vec![false; nx * ny * nz];
-        let mut field = Self { grid, body, distances: Vec::new(), refined, corners };
-        let layers: Vec<Vec<f32>> =
-            (0..nz).into_par_iter().map(|z| field.layer(z * nx * ny..(z + 1) * nx * ny)).collect();
+        let mut field = Self {
+            grid,
+            body,
+            distances: Vec::new(),
+            refined,
+            corners,
+        };
+        let layers: Vec<Vec<f32>> = (0..nz)
+            .into_par_iter()
+            .map(|z| field.layer(z * nx * ny..(z + 1) * nx * ny))
+            .collect();
         field.distances = layers.concat();
         field
     }
@@ -126,9 +153,14 @@ impl Field {
         points
             .map(|index| {
                 let (p, below) = (self.point(index), &mut below[index % nx]);
-                let covers = |(evaluated, distance): (DVec3, f64)| p.distance(evaluated) < distance.abs();
+                let covers =
+                    |(evaluated, distance): (DVec3, f64)| p.distance(evaluated) < distance.abs();
                 if !covers(before) {
-                    before = if covers(*below) { *below } else { (p, self.body.distance(p)) };
+                    before = if covers(*below) {
+                        *below
+                    } else {
+                        (p, self.body.distance(p))
+                    };
                 }
                 *below = before;
                 before.1 as f32
@@ -139,26 +171,34 @@ impl Field {
     fn point(&self, index: usize) -> DVec3 {
         let index = index as u32;
         let UVec3 { x: nx, y: ny, .. } = self.grid.size;
-        self.grid.point(UVec3::new(index % nx, index / nx % ny, index / (nx * ny)).as_dvec3())
+        self.grid
+            .point(UVec3::new(index % nx, index / nx % ny, index / (nx * ny)).as_dvec3())
     }
 
     /// First corners of all cells.
     fn cells(&self) -> impl Iterator<Item = usize> + use<> {
         let [nx, ny, nz] = self.grid.size.to_array().map(|n| n as usize);
-        (0..nz - 1).flat_map(move |z| (0..ny - 1).flat_map(move |y| (0..nx - 1).map(move |x| x + nx * (y + ny * z))))
+        (0..nz - 1).flat_map(move |z| {
+            (0..ny - 1).flat_map(move |y| (0..nx - 1).map(move |x| x + nx * (y + ny * z)))
+        })
     }
 
     /// Corners of a cell that are inside the body; `None` if the surface does not cross the cell.
     fn crossing(&self, first: usize) -> Option<usize> {
         let inside = |corner: usize| self.distances[first + self.corners[corner]] < 0.0;
-        let mask = (0..8).fold(0, |mask, corner| mask | usize::from(inside(corner)) << corner);
+        let mask = (0..8).fold(0, |mask, corner| {
+            mask | usize::from(inside(corner)) << corner
+        });
         (mask != 0 && mask != 0xff).then_some(mask)
     }
 
     /// Calculates the distances at some points.
     fn refine(&mut self, mut points: Vec<usize>) {
         points.retain(|&index| !std::mem::replace(&mut self.refined[index], true));
-        let exact: Vec<f64> = points.par_iter().map(|&index| self.body.distance(self.point(index))).collect();
+        let exact: Vec<f64> = points
+            .par_iter()
+            .map(|&index| self.body.distance(self.point(index)))
+            .collect();
         for (index, distance) in points.into_iter().zip(exact) {
             self.distances[index] = distance as f32;
         }
@@ -171,22 +211,33 @@ impl Field {
     /// vertices.
     fn make_manifold(&mut self) -> u32 {
         const FAITHFUL_PASSES: u32 = 4;
-        let sound: Vec<bool> = (0..256).map(|mask| is_connected(mask) && is_connected(!mask & 0xff)).collect();
+        let sound: Vec<bool> = (0..256)
+            .map(|mask| is_connected(mask) && is_connected(!mask & 0xff))
+            .collect();
         for pass in 0.. {
             let mut crossed = 0;
             let mut changed = false;
             for first in self.cells() {
-                let Some(mask) = self.crossing(first) else { continue };
+                let Some(mask) = self.crossing(first) else {
+                    continue;
+                };
                 crossed += 1;
                 if !sound[mask] {
                     let corners = self.corners.map(|corner| first + corner);
                     self.refine(corners.to_vec());
                     // First the corner closest to the surface; in the end only filling, which terminates.
                     let distance = |&index: &usize| self.distances[index];
-                    let movable = corners.iter().filter(|index| pass < FAITHFUL_PASSES || distance(index) >= 0.0);
-                    let nearest = movable.min_by(|a, b| distance(a).abs().total_cmp(&distance(b).abs()));
+                    let movable = corners
+                        .iter()
+                        .filter(|index| pass < FAITHFUL_PASSES || distance(index) >= 0.0);
+                    let nearest =
+                        movable.min_by(|a, b| distance(a).abs().total_cmp(&distance(b).abs()));
                     if let Some(&index) = nearest {
-                        self.distances[index] = if self.distances[index] < 0.0 { 1e-6 } else { -1e-6 };
+                        self.distances[index] = if self.distances[index] < 0.0 {
+                            1e-6
+                        } else {
+                            -1e-6
+                        };
                         changed = true;
                     }
                 }
@@ -201,7 +252,11 @@ impl Field {
     /// Calculates the distances that the mesh depends on.
     fn refine_crossed(&mut self) {
         let crossed = self.cells().filter(|&first| self.crossing(first).is_some());
-        self.refine(crossed.flat_map(|first| self.corners.map(|corner| first + corner)).collect());
+        self.refine(
+            crossed
+                .flat_map(|first| self.corners.map(|corner| first + corner))
+                .collect(),
+        );
     }
 }
 
@@ -227,23 +282,49 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
         let change = (count.max(1.0) / wanted).sqrt() - 1.0;
         cell *= 1.0 + change / (1.0 + 0.2 * f64::from(attempt));
     }
-    let Some((_, mut field)) = best else { unreachable!("the first guess is kept") };
+    let Some((_, mut field)) = best else {
+        unreachable!("the first guess is kept")
+    };
     field.refine_crossed();
-    let Field { grid, body, distances, .. } = field;
+    let Field {
+        grid,
+        body,
+        distances,
+        ..
+    } = field;
 
     let shape = RuntimeShape::<u32, 3>::new(grid.size.to_array());
     debug_assert_eq!(shape.usize(), distances.len());
     let mut buffer = SurfaceNetsBuffer::default();
-    surface_nets(&distances, &shape, [0; 3], (grid.size - 1).to_array(), &mut buffer);
+    surface_nets(
+        &distances,
+        &shape,
+        [0; 3],
+        (grid.size - 1).to_array(),
+        &mut buffer,
+    );
     let (mut positions, quads) = largest_component(&buffer);
     for p in &mut positions {
         *p = grid.point(*p);
     }
     fair(&mut positions, &quads, &body);
     let on_hem = snap_to_hems(&mut positions, &quads, at, &body);
-    let normals = positions.par_iter().map(|&p| body.gradient(p).normalize()).collect();
-    let triangles = quads.iter().flat_map(|quad| split(quad, &positions, &on_hem)).collect();
-    (Surface { positions, normals, triangles }, body)
+    let normals = positions
+        .par_iter()
+        .map(|&p| body.gradient(p).normalize())
+        .collect();
+    let triangles = quads
+        .iter()
+        .flat_map(|quad| split(quad, &positions, &on_hem))
+        .collect();
+    (
+        Surface {
+            positions,
+            normals,
+            triangles,
+        },
+        body,
+    )
 }
 
 /// Vertices (in cells) and quads of the largest connected component.
@@ -263,10 +344,14 @@ fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) 
             group[a.max(b) as usize] = a.min(b);
         }
     }
-    let roots: Vec<u32> = (0..group.len() as u32).map(|vertex| root(&mut group, vertex)).collect();
+    let roots: Vec<u32> = (0..group.len() as u32)
+        .map(|vertex| root(&mut group, vertex))
+        .collect();
     let mut sizes = vec![0u32; roots.len()];
     roots.iter().for_each(|&r| sizes[r as usize] += 1);
-    let largest = (0..sizes.len()).max_by_key(|&r| (sizes[r], std::cmp::Reverse(r))).unwrap_or(0) as u32;
+    let largest = (0..sizes.len())
+        .max_by_key(|&r| (sizes[r], std::cmp::Reverse(r)))
+        .unwrap_or(0) as u32;
     let mut new_index = vec![0; roots.len()];
     let mut positions = Vec::with_capacity(roots.len());
     for (vertex, position) in buffer.positions.iter().enumerate() {
@@ -275,8 +360,14 @@ fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) 
             positions.push(DVec3::from(position.map(f64::from)));
         }
     }
-    let kept = quads.into_iter().filter(|quad| roots[quad[0] as usize] == largest);
-    (positions, kept.map(|quad| quad.map(|vertex| new_index[vertex as usize])).collect())
+    let kept = quads
+        .into_iter()
+        .filter(|quad| roots[quad[0] as usize] == largest);
+    (
+        positions,
+        kept.map(|quad| quad.map(|vertex| new_index[vertex as usize]))
+            .collect(),
+    )
 }
 
 /// The four corners, in order, of two triangles that surface nets made from a quad, the smallest index first.
@@ -284,7 +375,11 @@ fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) 
 /// The library's split of a quad depends on f32 sums whose order differs between platforms, so it is undone.
 fn corners_of(indices: &[u32]) -> [u32; 4] {
     let i = indices;
-    let mut quad = if i[1] == i[5] { [i[0], i[4], i[5], i[2]] } else { [i[0], i[1], i[2], i[5]] };
+    let mut quad = if i[1] == i[5] {
+        [i[0], i[4], i[5], i[2]]
+    } else {
+        [i[0], i[1], i[2], i[5]]
+    };
     let least = (0..4).min_by_key(|&corner| quad[corner]).unwrap_or(0);
     quad.rotate_left(least);
     quad
@@ -300,7 +395,11 @@ fn split(&[a, b, c, d]: &[u32; 4], positions: &[DVec3], on_hem: &[bool]) -> [[u3
     } else {
         hem(a, c)
     };
-    if along_ac { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+    if along_ac {
+        [[a, b, c], [a, c, d]]
+    } else {
+        [[a, b, d], [b, c, d]]
+    }
 }
 
 /// Moves vertices onto the surface and spaces them evenly.
@@ -322,7 +421,10 @@ fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
                     return project(p, body);
                 }
                 let around = &neighbours[vertex];
-                let mean = around.iter().fold(DVec3::ZERO, |sum, &n| sum + positions[n as usize]) / around.len() as f64;
+                let mean = around
+                    .iter()
+                    .fold(DVec3::ZERO, |sum, &n| sum + positions[n as usize])
+                    / around.len() as f64;
                 // Only along the surface; otherwise fingertips and toes would shrink.
                 let normal = body.gradient(p).normalize();
                 let step = (mean - p).reject_from_normalized(normal);
@@ -334,8 +436,16 @@ fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
 
 /// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
 /// which vertices moved.
-fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, body: &Body) -> Vec<bool> {
-    let cloths: Vec<Cloth> = positions.par_iter().map(|&p| Cloth::at(p, at, body)).collect();
+fn snap_to_hems(
+    positions: &mut [DVec3],
+    quads: &[[u32; 4]],
+    at: &Landmarks,
+    body: &Body,
+) -> Vec<bool> {
+    let cloths: Vec<Cloth> = positions
+        .par_iter()
+        .map(|&p| Cloth::at(p, at, body))
+        .collect();
     // For each vertex the closest crossing of a hem with an edge, as a fraction of the edge.
     let mut hems: Vec<Option<(f64, DVec3)>> = vec![None; positions.len()];
     for quad in quads {
@@ -347,7 +457,8 @@ fn snap_to_hems(positions: &mut [DVec3], quads: &[[u32; 4]], at: &Landmarks, bod
             let (mut within, mut beyond) = (0.0, 1.0);
             for _ in 0..20 {
                 let middle = (within + beyond) * 0.5;
-                let same = Cloth::at(positions[a].lerp(positions[b], middle), at, body) == cloths[a];
+                let same =
+                    Cloth::at(positions[a].lerp(positions[b], middle), at, body) == cloths[a];
                 *(if same { &mut within } else { &mut beyond }) = middle;
             }
             let crossing = positions[a].lerp(positions[b], within);

@@ -19,21 +19,33 @@ fn position(model: &Model, vertex: usize) -> DVec3 {
 }
 
 fn triangles(model: &Model) -> impl Iterator<Item = [usize; 3]> + '_ {
-    model.mesh().indices().chunks_exact(3).map(|t| [t[0] as usize, t[1] as usize, t[2] as usize])
+    model
+        .mesh()
+        .indices()
+        .chunks_exact(3)
+        .map(|t| [t[0] as usize, t[1] as usize, t[2] as usize])
 }
 
 #[test]
 fn vertex_counts_are_close_to_the_request() {
     for count in COUNTS {
         let got = model(count).mesh().vertex_count() as f64;
-        assert!((got / f64::from(count) - 1.0).abs() < 0.03, "{got} vertices for {count}");
+        assert!(
+            (got / f64::from(count) - 1.0).abs() < 0.03,
+            "{got} vertices for {count}"
+        );
     }
 }
 
 #[test]
 fn vertex_counts_out_of_range_are_refused() {
     for count in [0, 499, 200_001, u32::MAX] {
-        assert!(walker(count).unwrap_err().problem.contains("expected 500 to 200000"));
+        assert!(
+            walker(count)
+                .unwrap_err()
+                .problem
+                .contains("expected 500 to 200000")
+        );
     }
     assert!(walker(500).is_ok());
 }
@@ -42,13 +54,21 @@ fn vertex_counts_out_of_range_are_refused() {
 fn the_skin_is_one_closed_surface_facing_out() {
     for count in [FEW, 5_000, 10_000] {
         let model = model(count);
-        let mut edges: Vec<(usize, usize)> = triangles(model).flat_map(|[a, b, c]| [(a, b), (b, c), (c, a)]).collect();
+        let mut edges: Vec<(usize, usize)> = triangles(model)
+            .flat_map(|[a, b, c]| [(a, b), (b, c), (c, a)])
+            .collect();
         edges.sort_unstable();
         for pair in edges.windows(2) {
-            assert_ne!(pair[0], pair[1], "two triangles go the same way along an edge");
+            assert_ne!(
+                pair[0], pair[1],
+                "two triangles go the same way along an edge"
+            );
         }
         for &(a, b) in &edges {
-            assert!(edges.binary_search(&(b, a)).is_ok(), "an edge has one triangle only");
+            assert!(
+                edges.binary_search(&(b, a)).is_ok(),
+                "an edge has one triangle only"
+            );
         }
 
         let mut reached = vec![false; model.mesh().vertex_count()];
@@ -56,26 +76,45 @@ fn the_skin_is_one_closed_surface_facing_out() {
         while let Some(vertex) = stack.pop() {
             if !std::mem::replace(&mut reached[vertex], true) {
                 let first = edges.partition_point(|&(a, _)| a < vertex);
-                stack.extend(edges[first..].iter().take_while(|&&(a, _)| a == vertex).map(|&(_, b)| b));
+                stack.extend(
+                    edges[first..]
+                        .iter()
+                        .take_while(|&&(a, _)| a == vertex)
+                        .map(|&(_, b)| b),
+                );
             }
         }
         assert!(reached.iter().all(|&r| r), "an island");
 
         let (vertices, faces) = (model.mesh().vertex_count(), edges.len() / 3);
-        assert_eq!(vertices + faces, edges.len() / 2 + 2, "a handle: fingers have grown together");
+        assert_eq!(
+            vertices + faces,
+            edges.len() / 2 + 2,
+            "a handle: fingers have grown together"
+        );
 
         let (mut volume, mut area, mut agreeing) = (0.0, 0.0, 0.0);
         for triangle in triangles(model) {
             let [a, b, c] = triangle.map(|vertex| position(model, vertex));
             volume += a.dot(b.cross(c)) / 6.0;
             let doubled = (b - a).cross(c - a);
-            let normal: DVec3 = triangle.iter().map(|&v| DVec3::from(model.mesh().normals()[v].map(f64::from))).sum();
+            let normal: DVec3 = triangle
+                .iter()
+                .map(|&v| DVec3::from(model.mesh().normals()[v].map(f64::from)))
+                .sum();
             area += doubled.length();
-            agreeing += if doubled.dot(normal) > 0.0 { doubled.length() } else { 0.0 };
+            agreeing += if doubled.dot(normal) > 0.0 {
+                doubled.length()
+            } else {
+                0.0
+            };
         }
         // A person of 1.75 m weighs about 70 kg at about a kilogram per litre.
         assert!((0.055..0.09).contains(&volume), "{volume} m3");
-        assert!(agreeing / area > 0.995, "{agreeing} of {area} m2 agree with their normals");
+        assert!(
+            agreeing / area > 0.995,
+            "{agreeing} of {area} m2 agree with their normals"
+        );
     }
 }
 
@@ -85,7 +124,10 @@ fn it_is_as_tall_as_a_person_and_stands_on_the_ground() {
         let bounds = model(count).bounds();
         assert!(bounds.min.y.abs() < 0.005, "{bounds:?}");
         assert!((bounds.max.y - 1.75).abs() < 0.01, "{bounds:?}");
-        assert!((bounds.max.x + bounds.min.x).abs() < 1e-6, "{bounds:?} is lopsided");
+        assert!(
+            (bounds.max.x + bounds.min.x).abs() < 1e-6,
+            "{bounds:?} is lopsided"
+        );
     }
 }
 
@@ -99,7 +141,13 @@ fn normals_and_tangents_are_orthonormal() {
         assert!((n.length() - 1.0).abs() < 1e-6 && (t.length() - 1.0).abs() < 1e-6);
         assert!(n.dot(t).abs() < 1e-6 && tangent[3].abs() == 1.0);
     }
-    assert!(mesh.uvs().unwrap().iter().flatten().all(|c| (0.0..=1.0).contains(c)));
+    assert!(
+        mesh.uvs()
+            .unwrap()
+            .iter()
+            .flatten()
+            .all(|c| (0.0..=1.0).contains(c))
+    );
 }
 
 #[test]
@@ -108,14 +156,26 @@ fn weights_sum_to_one_over_one_to_four_joints() {
         let model = model(count);
         assert!(model.repairs().is_empty(), "{:?}", model.repairs());
         let mesh = model.mesh();
-        let classes: Vec<usize> = mesh.runs().iter().map(|run| run.influences as usize).collect();
+        let classes: Vec<usize> = mesh
+            .runs()
+            .iter()
+            .map(|run| run.influences as usize)
+            .collect();
         assert_eq!(classes, INFLUENCE_CLASSES[..4]);
         for vertex in 0..mesh.vertex_count() {
             let sum: f32 = mesh.influences_of(vertex).map(|(_, weight)| weight).sum();
             assert!((sum - 1.0).abs() < 1e-6);
         }
-        let few: u32 = mesh.runs().iter().filter(|run| run.influences == 1).map(|run| run.vertex_count).sum();
-        assert!(f64::from(few) < 0.5 * mesh.vertex_count() as f64, "{few} vertices are rigid");
+        let few: u32 = mesh
+            .runs()
+            .iter()
+            .filter(|run| run.influences == 1)
+            .map(|run| run.vertex_count)
+            .sum();
+        assert!(
+            f64::from(few) < 0.5 * mesh.vertex_count() as f64,
+            "{few} vertices are rigid"
+        );
     }
 }
 
@@ -127,16 +187,33 @@ fn weights_do_not_bleed() {
     for vertex in 0..mesh.vertex_count() {
         let p = position(model, vertex);
         let left = dvec3(p.x.abs(), p.y, p.z);
-        let (own, other) =
-            if p.x > 0.0 { (BodySide::Left, BodySide::Right) } else { (BodySide::Right, BodySide::Left) };
-        for joint in mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).map(|(joint, _)| usize::from(joint))
+        let (own, other) = if p.x > 0.0 {
+            (BodySide::Left, BodySide::Right)
+        } else {
+            (BodySide::Right, BodySide::Left)
+        };
+        for joint in mesh
+            .influences_of(vertex)
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|(joint, _)| usize::from(joint))
         {
             let is_leg = |side: BodySide| (side.leg(0)..=side.leg(rig::BALL)).contains(&joint);
-            let is_arm = |side: BodySide| (side.arm(rig::UPPERARM)..=side.arm(rig::FINGERS + 14)).contains(&joint);
+            let is_arm = |side: BodySide| {
+                (side.arm(rig::UPPERARM)..=side.arm(rig::FINGERS + 14)).contains(&joint)
+            };
             assert!(!is_arm(other), "{p} hangs on the other arm");
-            assert!(!is_leg(other) || left.x < 0.03, "{p} hangs on the other leg");
-            assert!(!is_arm(own) || left.x > 0.11, "{p} of the chest hangs on the arm");
-            assert!(!is_leg(own) || left.x < 0.3, "{p} of the hand hangs on the leg");
+            assert!(
+                !is_leg(other) || left.x < 0.03,
+                "{p} hangs on the other leg"
+            );
+            assert!(
+                !is_arm(own) || left.x > 0.11,
+                "{p} of the chest hangs on the arm"
+            );
+            assert!(
+                !is_leg(own) || left.x < 0.3,
+                "{p} of the hand hangs on the leg"
+            );
             let finger = (0..15).find(|&finger| own.arm(rig::FINGERS + finger) == joint);
             if let Some(finger) = finger.filter(|finger| finger % 3 > 0) {
                 let from_segment = |ends: &[DVec3]| {
@@ -145,7 +222,10 @@ fn weights_do_not_bleed() {
                     left.distance(ends[0] + along * t)
                 };
                 let points = at.fingers[finger / 3].points;
-                let nearest = points.windows(2).map(from_segment).fold(f64::INFINITY, f64::min);
+                let nearest = points
+                    .windows(2)
+                    .map(from_segment)
+                    .fold(f64::INFINITY, f64::min);
                 assert!(nearest < 0.022, "{p} hangs on a finger {nearest} m off");
             }
         }
@@ -157,7 +237,10 @@ fn weights_are_smooth() {
     let model = model(10_000);
     let dense = |vertex: usize| {
         let mut weights = [0.0; rig::JOINTS];
-        model.mesh().influences_of(vertex).for_each(|(joint, weight)| weights[usize::from(joint)] += f64::from(weight));
+        model
+            .mesh()
+            .influences_of(vertex)
+            .for_each(|(joint, weight)| weights[usize::from(joint)] += f64::from(weight));
         weights
     };
     for [a, b, _] in triangles(model) {
@@ -165,9 +248,17 @@ fn weights_are_smooth() {
         if position(model, a).x.abs() > 0.45 {
             continue;
         }
-        let change: f64 = dense(a).iter().zip(dense(b)).map(|(a, b)| (a - b).abs()).sum();
+        let change: f64 = dense(a)
+            .iter()
+            .zip(dense(b))
+            .map(|(a, b)| (a - b).abs())
+            .sum();
         let length = position(model, a).distance(position(model, b));
-        assert!(change < 0.1 + 65.0 * length, "{change} over {length} m at {}", position(model, a));
+        assert!(
+            change < 0.1 + 65.0 * length,
+            "{change} over {length} m at {}",
+            position(model, a)
+        );
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::body::Body;
 use super::rig::{
-    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD, JAW, JOINTS,
-    LOWERARM, LOWERARM_TWIST, Landmarks, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST, UPPERARM, UPPERARM_TWIST,
+    BALL, BodySide, CALF, CALF_TWIST, CLAVICLE, EYE, EYES, FINGER_COUNT, FINGERS, FOOT, HAND, HEAD,
+    JAW, JOINTS, LOWERARM, LOWERARM_TWIST, Landmarks, NECK, PELVIS, Rig, SPINE, THIGH, THIGH_TWIST,
+    UPPERARM, UPPERARM_TWIST,
 };
 use crate::curves::smooth_step;
 use glam::{DVec3, dvec3};
@@ -22,7 +23,12 @@ struct Seam {
 
 impl Seam {
     fn new(joint: usize, point: DVec3, normal: DVec3, half_width: f64) -> Self {
-        Self { joint, point, normal: normal.normalize(), half_width }
+        Self {
+            joint,
+            point,
+            normal: normal.normalize(),
+            half_width,
+        }
     }
 
     /// 0 before the plane, 1 beyond it.
@@ -75,13 +81,41 @@ impl Weights {
         let position = |joint: usize| rig.joints[joint].position;
         let mut trunk: Vec<Seam> = SPINE
             .iter()
-            .map(|&joint| Seam::new(joint, position(joint), position(joint + 1) - position(joint - 1), 0.06))
+            .map(|&joint| {
+                Seam::new(
+                    joint,
+                    position(joint),
+                    position(joint + 1) - position(joint - 1),
+                    0.06,
+                )
+            })
             .collect();
-        trunk.push(Seam::new(NECK[0], position(NECK[0]), dvec3(0.0, 0.93, 0.36), 0.035));
-        trunk.push(Seam::new(NECK[1], position(NECK[1]), dvec3(0.0, 0.93, 0.36), 0.035));
-        trunk.push(Seam::new(HEAD, position(HEAD), dvec3(0.0, 0.82, 0.57), 0.045));
-        let (upper, lower) = ((at.elbow - at.shoulder).normalize(), (at.wrist - at.elbow).normalize());
-        let (thigh, calf) = ((at.knee - at.hip).normalize(), (at.ankle - at.knee).normalize());
+        trunk.push(Seam::new(
+            NECK[0],
+            position(NECK[0]),
+            dvec3(0.0, 0.93, 0.36),
+            0.035,
+        ));
+        trunk.push(Seam::new(
+            NECK[1],
+            position(NECK[1]),
+            dvec3(0.0, 0.93, 0.36),
+            0.035,
+        ));
+        trunk.push(Seam::new(
+            HEAD,
+            position(HEAD),
+            dvec3(0.0, 0.82, 0.57),
+            0.045,
+        ));
+        let (upper, lower) = (
+            (at.elbow - at.shoulder).normalize(),
+            (at.wrist - at.elbow).normalize(),
+        );
+        let (thigh, calf) = (
+            (at.knee - at.hip).normalize(),
+            (at.ankle - at.knee).normalize(),
+        );
         let fingers = std::array::from_fn(|finger| {
             let points = at.fingers[finger].points;
             std::array::from_fn(|segment| {
@@ -91,25 +125,50 @@ impl Weights {
                     (0, _) => (at.hand_axis, 0.02),
                     _ => ((points[segment] - points[segment - 1]).normalize(), 0.012),
                 };
-                Seam::new(FINGERS + 3 * finger + segment, points[segment], forward + backward, half_width)
+                Seam::new(
+                    FINGERS + 3 * finger + segment,
+                    points[segment],
+                    forward + backward,
+                    half_width,
+                )
             })
         });
         Self {
             trunk,
-            clavicle: Seam::new(CLAVICLE, dvec3(0.085, 1.40, -0.02), dvec3(0.97, 0.24, 0.0), 0.055),
-            shoulder: Seam::new(UPPERARM_TWIST, at.shoulder + upper * 0.012, upper + DVec3::X * 0.5, 0.06),
+            clavicle: Seam::new(
+                CLAVICLE,
+                dvec3(0.085, 1.40, -0.02),
+                dvec3(0.97, 0.24, 0.0),
+                0.055,
+            ),
+            shoulder: Seam::new(
+                UPPERARM_TWIST,
+                at.shoulder + upper * 0.012,
+                upper + DVec3::X * 0.5,
+                0.06,
+            ),
             arm: vec![
                 Seam::new(UPPERARM, at.shoulder.lerp(at.elbow, 0.5), upper, 0.12),
                 Seam::new(LOWERARM, at.elbow, upper + lower, 0.045),
                 Seam::new(LOWERARM_TWIST, at.elbow.lerp(at.wrist, 0.55), lower, 0.1),
                 Seam::new(HAND, at.wrist, lower, 0.035),
             ],
-            hip: Seam::new(THIGH_TWIST, at.hip + dvec3(0.0, -0.015, 0.0), dvec3(0.42, -0.9, 0.12), 0.07),
+            hip: Seam::new(
+                THIGH_TWIST,
+                at.hip + dvec3(0.0, -0.015, 0.0),
+                dvec3(0.42, -0.9, 0.12),
+                0.07,
+            ),
             leg: vec![
                 Seam::new(THIGH, at.hip.lerp(at.knee, 0.52), thigh, 0.17),
                 Seam::new(CALF, at.knee, thigh + calf, 0.06),
                 Seam::new(CALF_TWIST, at.knee.lerp(at.ankle, 0.55), calf, 0.17),
-                Seam::new(FOOT, at.ankle + dvec3(0.0, 0.012, 0.0), dvec3(0.0, -0.85, 0.53), 0.04),
+                Seam::new(
+                    FOOT,
+                    at.ankle + dvec3(0.0, 0.012, 0.0),
+                    dvec3(0.0, -0.85, 0.53),
+                    0.04,
+                ),
                 Seam::new(BALL, at.ball, at.toe - at.ankle.with_y(at.ball.y), 0.045),
             ],
             fingers,
@@ -120,7 +179,11 @@ impl Weights {
     /// The joints of `p`, with weights that sum to one; unused places are 0.
     pub(super) fn of(&self, p: DVec3, body: &Body) -> [(usize, f64); MOST] {
         let mut weights = [0.0; JOINTS];
-        let side = if p.x >= 0.0 { BodySide::Left } else { BodySide::Right };
+        let side = if p.x >= 0.0 {
+            BodySide::Left
+        } else {
+            BodySide::Right
+        };
         let left = side.point(p);
 
         // 0 on the trunk, 1 on the arm, half in the armpit.
@@ -133,17 +196,27 @@ impl Weights {
         for side in BodySide::BOTH {
             let left = side.point(p);
             let leg = (1.0 - arm) * self.hip.step(left) * step(left.x, 0.03);
-            deal(&mut weights, leg, THIGH_TWIST, &self.leg, left, |joint| side.leg(joint));
+            deal(&mut weights, leg, THIGH_TWIST, &self.leg, left, |joint| {
+                side.leg(joint)
+            });
             rest -= leg;
         }
         let below_neck = 1.0 - self.trunk[SPINE.len()].step(p);
         let clavicle = rest * 0.9 * self.clavicle.step(left) * step(p.y - 1.35, 0.08) * below_neck;
         weights[side.arm(CLAVICLE)] += clavicle;
-        deal(&mut weights, rest - clavicle, PELVIS, &self.trunk, p, |joint| joint);
+        deal(
+            &mut weights,
+            rest - clavicle,
+            PELVIS,
+            &self.trunk,
+            p,
+            |joint| joint,
+        );
 
         let head = weights[HEAD];
         let eye = step(0.022 - left.distance(EYE), 0.008);
-        let jaw = step(1.597 - p.y + (p.z - 0.07) * 0.35, 0.03) * step(p.z - 0.035, 0.04) * (1.0 - eye);
+        let jaw =
+            step(1.597 - p.y + (p.z - 0.07) * 0.35, 0.03) * step(p.z - 0.035, 0.04) * (1.0 - eye);
         let eye_joint = EYES[side as usize];
         weights[eye_joint] += head * eye;
         weights[JAW] += head * jaw * 0.85;
@@ -151,8 +224,17 @@ impl Weights {
         largest(&weights)
     }
 
-    fn deal_arm(&self, weights: &mut [f64; JOINTS], share: f64, p: DVec3, body: &Body, side: BodySide) {
-        deal(weights, share, UPPERARM_TWIST, &self.arm, p, |joint| side.arm(joint));
+    fn deal_arm(
+        &self,
+        weights: &mut [f64; JOINTS],
+        share: f64,
+        p: DVec3,
+        body: &Body,
+        side: BodySide,
+    ) {
+        deal(weights, share, UPPERARM_TWIST, &self.arm, p, |joint| {
+            side.arm(joint)
+        });
         let hand = weights[side.arm(HAND)];
         if hand == 0.0 {
             return;
@@ -160,7 +242,10 @@ impl Weights {
         // A point belongs to the closest finger, with a narrow seam between neighbours.
         let distances: [f64; FINGER_COUNT] = std::array::from_fn(|finger| body.finger(finger, p));
         let mut near: [f64; FINGER_COUNT] = std::array::from_fn(|finger| {
-            let others = (0..FINGER_COUNT).filter(|&f| f != finger).map(|f| distances[f]).fold(f64::INFINITY, f64::min);
+            let others = (0..FINGER_COUNT)
+                .filter(|&f| f != finger)
+                .map(|f| distances[f])
+                .fold(f64::INFINITY, f64::min);
             step(others - distances[finger], self.finger_seam)
         });
         let all: f64 = near.iter().sum();
@@ -169,7 +254,9 @@ impl Weights {
         for (seams, near) in self.fingers.iter().zip(near) {
             let own = hand * near / all * seams[0].step(p);
             weights[side.arm(HAND)] -= own;
-            deal(weights, own, seams[0].joint, &seams[1..], p, |joint| side.arm(joint));
+            deal(weights, own, seams[0].joint, &seams[1..], p, |joint| {
+                side.arm(joint)
+            });
         }
     }
 }
@@ -181,7 +268,8 @@ fn largest(weights: &[f64; JOINTS]) -> [(usize, f64); MOST] {
     let mut order: [usize; JOINTS] = std::array::from_fn(|joint| joint);
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
     let dropped = weights[order[MOST]].max(LEAST);
-    let kept: [(usize, f64); MOST] = std::array::from_fn(|i| (order[i], (weights[order[i]] - dropped).max(0.0)));
+    let kept: [(usize, f64); MOST] =
+        std::array::from_fn(|i| (order[i], (weights[order[i]] - dropped).max(0.0)));
     let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
     kept.map(|(joint, weight)| (joint, weight / sum))
 }

@@ -28,7 +28,11 @@ impl Crowd {
             group.frozen = still.len() as u32;
         }
         self.reorder(&order);
-        for instance in self.groups.iter().flat_map(|group| group.moving().end..group.instances.end) {
+        for instance in self
+            .groups
+            .iter()
+            .flat_map(|group| group.moving().end..group.instances.end)
+        {
             let held = held(self.layers.of(instance as usize));
             self.layers.replace(instance as usize, &held);
         }
@@ -41,11 +45,18 @@ impl Crowd {
     /// # Errors
     /// A crowd that [is reduced](Crowd::is_reduced) or has a turnover already.
     pub fn with_turnover(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
-        let problem = "a crowd of which poses are shared or instances replaced already; expected neither";
-        ensure(!self.is_reduced() && self.turnover.is_none(), || CrowdError(problem.into()))?;
+        let problem =
+            "a crowd of which poses are shared or instances replaced already; expected neither";
+        ensure(!self.is_reduced() && self.turnover.is_none(), || {
+            CrowdError(problem.into())
+        })?;
         let kind = |instance: u32| {
             let group = self.group_of(instance);
-            (group, self.groups[group].is_frozen(instance), shape(self.layers.of(instance as usize)))
+            (
+                group,
+                self.groups[group].is_frozen(instance),
+                shape(self.layers.of(instance as usize)),
+            )
         };
         let kinds = (0..self.instance_count() as u32).map(kind);
         self.turnover = Some(Box::new(Turnover::new(kinds, share, seed)));
@@ -69,7 +80,10 @@ impl Crowd {
 
     /// The layers of an instance at a tick. There are as many at every tick, and they need as many slots.
     pub fn layers_at(&self, instance: u32, tick: u32) -> InstanceLayers {
-        let (model, ahead) = self.turnover.as_ref().map_or((instance, 0), |turnover| turnover.model(instance, tick));
+        let (model, ahead) = self
+            .turnover
+            .as_ref()
+            .map_or((instance, 0), |turnover| turnover.model(instance, tick));
         let later = |layer: &Layer| {
             let mut layer = *layer;
             if layer.playback != Playback::Once {
@@ -83,7 +97,10 @@ impl Crowd {
 
     /// Model to world, of an instance at a tick.
     pub fn placement_at(&self, instance: u32, tick: u32) -> &Rows {
-        let place = self.turnover.as_ref().map_or(instance, |turnover| turnover.place(instance, tick));
+        let place = self
+            .turnover
+            .as_ref()
+            .map_or(instance, |turnover| turnover.place(instance, tick));
         &self.placements[place as usize]
     }
 }
@@ -91,9 +108,24 @@ impl Crowd {
 /// A key of layers that is equal for two instances if each may take the other's: everything but clips and times.
 fn shape(layers: &[Layer]) -> Vec<u8> {
     let common = |layer: &Layer| {
-        let times = Layer { clip: 0, phase: 0, step: 0, pace: 0, time_base: 0.0, time_scale: 0.0, ..*layer };
-        let schedule = Schedule { offset: 0, ..layer.schedule };
-        Layer { frame_rate: 0.0, schedule, ..times }
+        let times = Layer {
+            clip: 0,
+            phase: 0,
+            step: 0,
+            pace: 0,
+            time_base: 0.0,
+            time_scale: 0.0,
+            ..*layer
+        };
+        let schedule = Schedule {
+            offset: 0,
+            ..layer.schedule
+        };
+        Layer {
+            frame_rate: 0.0,
+            schedule,
+            ..times
+        }
     };
     Layer::key(layers, common)
 }
@@ -102,12 +134,22 @@ fn shape(layers: &[Layer]) -> Vec<u8> {
 fn held(layers: &[Layer]) -> InstanceLayers {
     let of = |(index, layer): (usize, &Layer)| Layer {
         kind: layer.kind,
-        weight: Layer { fade: Fade::Cross, ..*layer }.weight_at(0),
+        weight: Layer {
+            fade: Fade::Cross,
+            ..*layer
+        }
+        .weight_at(0),
         mask: layer.mask,
         // What may be absent stays a layer that needs blending.
         schedule: match layer.schedule.length {
             0 => Schedule::ALWAYS,
-            _ => Schedule { period: 0, offset: 0, length: LONGEST, fade_in: 0, fade_out: 0 },
+            _ => Schedule {
+                period: 0,
+                offset: 0,
+                length: LONGEST,
+                fade_in: 0,
+                fade_out: 0,
+            },
         },
         ..Layer::held(layer.clip, time(layers, index, 0))
     };
@@ -125,13 +167,23 @@ mod tests {
     fn crowd(count: u32) -> Crowd {
         let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
-        let schedule = Schedule { period: 90, offset: 7, length: 50, fade_in: 10, fade_out: 10 };
+        let schedule = Schedule {
+            period: 90,
+            offset: 7,
+            length: 50,
+            fade_in: 10,
+            fade_out: 10,
+        };
         for first in [0, count / 2] {
             let instances = (first..count / 2 + first).map(|i| {
                 let mut placement = IDENTITY_ROWS;
                 placement[3] = i as f32;
                 let base = Layer::looping(&model, 0, i.wrapping_mul(0x9e37_79b9), 1.0);
-                let over = Layer { kind: LayerKind::Override, schedule, ..base };
+                let over = Layer {
+                    kind: LayerKind::Override,
+                    schedule,
+                    ..base
+                };
                 (placement, [base, over])
             });
             crowd.push_group(Arc::clone(&model), instances).unwrap();
@@ -147,19 +199,38 @@ mod tests {
         for tick in 0..60 {
             let mut changed: Vec<u32> = turnover.changed(tick, tick + 1).collect();
             assert_eq!(changed.len(), 10, "5 % of 200");
-            assert!(changed.iter().all(|&i| crowd.layers_at(i, tick) != crowd.layers_at(i, tick + 1)));
+            assert!(
+                changed
+                    .iter()
+                    .all(|&i| crowd.layers_at(i, tick) != crowd.layers_at(i, tick + 1))
+            );
             changed.sort_unstable();
             for instance in (0..200).filter(|i| changed.binary_search(i).is_err()) {
-                assert_eq!(crowd.layers_at(instance, tick), crowd.layers_at(instance, tick + 1));
-                assert_eq!(crowd.placement_at(instance, tick), crowd.placement_at(instance, tick + 1));
+                assert_eq!(
+                    crowd.layers_at(instance, tick),
+                    crowd.layers_at(instance, tick + 1)
+                );
+                assert_eq!(
+                    crowd.placement_at(instance, tick),
+                    crowd.placement_at(instance, tick + 1)
+                );
             }
             let mut all: Vec<u32> = places(tick).collect();
             all.sort_unstable();
             assert!(all.into_iter().eq(0..200), "everyone has a place");
         }
-        assert_eq!(turnover.changed(70, 30).count(), 200, "a lifetime or more later");
+        assert_eq!(
+            turnover.changed(70, 30).count(),
+            200,
+            "a lifetime or more later"
+        );
         assert_eq!(turnover.changed(33, 31).count(), 20);
-        assert!(places(20).zip(0..).any(|(place, i)| (place < 100) != (i < 100)), "models change places");
+        assert!(
+            places(20)
+                .zip(0..)
+                .any(|(place, i)| (place < 100) != (i < 100)),
+            "models change places"
+        );
         assert!(places(0).eq(0..200) && crowd.layers_at(7, 0)[..] == *crowd.layers().of(7));
         assert!(places(u32::MAX).all(|place| place < 200));
     }
@@ -168,31 +239,51 @@ mod tests {
     #[test]
     fn few_instances_are_replaced_in_some_ticks() {
         let crowd = crowd(6).with_turnover(0.01, 3).unwrap();
-        let counts: Vec<usize> =
-            (0..100).map(|tick| crowd.turnover().unwrap().changed(tick, tick + 1).count()).collect();
+        let counts: Vec<usize> = (0..100)
+            .map(|tick| crowd.turnover().unwrap().changed(tick, tick + 1).count())
+            .collect();
         assert!(counts.iter().sum::<usize>() == 6 && counts.iter().all(|&count| count < 2));
-        assert!((0..6).all(|instance| crowd.placement_at(instance, 1_000) == &crowd.placements()[instance as usize]));
+        assert!((0..6).all(|instance| crowd.placement_at(instance, 1_000)
+            == &crowd.placements()[instance as usize]));
     }
 
     #[test]
     fn frozen_instances_are_the_last_and_show_tick_0() {
         let plain = crowd(100);
         let frozen = plain.clone().with_frozen(0.8, 5).unwrap();
-        assert!(frozen.groups().iter().all(|group| group.frozen == 40 && group.len() == 50));
+        assert!(
+            frozen
+                .groups()
+                .iter()
+                .all(|group| group.frozen == 40 && group.len() == 50)
+        );
         for instance in 0..100 {
             let before = frozen.placements()[instance as usize][3] as usize;
-            let (own, shown) = (plain.layers().of(before), frozen.layers().of(instance as usize));
+            let (own, shown) = (
+                plain.layers().of(before),
+                frozen.layers().of(instance as usize),
+            );
             if !frozen.groups()[instance as usize / 50].is_frozen(instance) {
                 assert_eq!(own, shown);
                 continue;
             }
             for (index, layer) in shown.iter().enumerate() {
-                assert!([0, 77].iter().all(|&tick| time(shown, index, tick) == time(own, index, 0)));
-                assert!([0, 77].iter().all(|&tick| layer.weight_at(tick) == own[index].weight_at(0)));
+                assert!(
+                    [0, 77]
+                        .iter()
+                        .all(|&tick| time(shown, index, tick) == time(own, index, 0))
+                );
+                assert!(
+                    [0, 77]
+                        .iter()
+                        .all(|&tick| layer.weight_at(tick) == own[index].weight_at(0))
+                );
             }
         }
         let both = frozen.with_turnover(0.1, 5).unwrap();
-        assert!((0..100).all(|i| shape(&both.layers_at(i, 500)) == shape(both.layers().of(i as usize))));
+        assert!(
+            (0..100).all(|i| shape(&both.layers_at(i, 500)) == shape(both.layers().of(i as usize)))
+        );
         assert!(both.with_frozen(0.5, 5).is_err());
     }
 }

@@ -14,7 +14,9 @@ impl Crowd {
     /// # Errors
     /// No bucket, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
-        ensure(buckets > 0, || CrowdError("0 phase buckets; expected 1 or more".into()))?;
+        ensure(buckets > 0, || {
+            CrowdError("0 phase buckets; expected 1 or more".into())
+        })?;
         self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
         let mut of = Vec::with_capacity(self.instance_count());
@@ -31,7 +33,10 @@ impl Crowd {
                 });
                 of.push(pose);
             }
-            poses.groups.push(Group { instances: first..poses.instance_count() as u32, ..group.clone() });
+            poses.groups.push(Group {
+                instances: first..poses.instance_count() as u32,
+                ..group.clone()
+            });
         }
         let own = std::mem::replace(&mut self.layers, poses.layers.reordered(&of));
         self.shared = Some(Box::new(SharedPoses { poses, of, own }));
@@ -54,7 +59,10 @@ impl Crowd {
             own.sort_by_key(|&instance| of[instance as usize]);
             for alike in own.chunk_by(|&a, &b| of[a as usize] == of[b as usize]) {
                 let every = of[alike[0] as usize];
-                let rate = |place: usize| UpdateRate { every, offset: (place / BLOCK) as u32 % every };
+                let rate = |place: usize| UpdateRate {
+                    every,
+                    offset: (place / BLOCK) as u32 % every,
+                };
                 self.rates.extend((0..alike.len()).map(rate));
             }
         }
@@ -67,9 +75,15 @@ impl Crowd {
         self.layers = self.layers.reordered(order);
         if !self.alone.is_empty() {
             self.pinned = self.pinned.reordered(order);
-            self.alone = order.iter().map(|&instance| self.alone[instance as usize]).collect();
+            self.alone = order
+                .iter()
+                .map(|&instance| self.alone[instance as usize])
+                .collect();
         }
-        self.placements = order.iter().map(|&instance| self.placements[instance as usize]).collect();
+        self.placements = order
+            .iter()
+            .map(|&instance| self.placements[instance as usize])
+            .collect();
     }
 }
 
@@ -77,7 +91,12 @@ impl Crowd {
 /// the schedule's offset.
 fn clip_set(layers: &[Layer]) -> Vec<u8> {
     let common = |layer: &Layer| {
-        let mut common = Layer { phase: 0, step: 0, pace: 0, ..*layer };
+        let mut common = Layer {
+            phase: 0,
+            step: 0,
+            pace: 0,
+            ..*layer
+        };
         common.schedule.offset = 0;
         common
     };
@@ -88,9 +107,22 @@ fn clip_set(layers: &[Layer]) -> Vec<u8> {
 fn in_bucket(own: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
     let middle = (((2 * bucket + 1) << 31) / u64::from(buckets)) as u32;
     let moved = middle.wrapping_sub(own[0].phase);
-    let moves = |index: usize, layer: &Layer| index == 0 || (layer.in_step != 0 && own[0].in_step != 0);
-    let phase = |index, layer: &Layer| if moves(index, layer) { layer.phase.wrapping_add(moved) } else { layer.phase };
-    own.iter().enumerate().map(|(index, layer)| Layer { phase: phase(index, layer), ..*layer }).collect()
+    let moves =
+        |index: usize, layer: &Layer| index == 0 || (layer.in_step != 0 && own[0].in_step != 0);
+    let phase = |index, layer: &Layer| {
+        if moves(index, layer) {
+            layer.phase.wrapping_add(moved)
+        } else {
+            layer.phase
+        }
+    };
+    own.iter()
+        .enumerate()
+        .map(|(index, layer)| Layer {
+            phase: phase(index, layer),
+            ..*layer
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -107,17 +139,35 @@ mod tests {
             let mut posed = 0;
             for tick in 0..100 {
                 let between = rate.between(tick).unwrap();
-                assert!(between.start <= tick && tick < between.end && between.end - between.start <= every);
+                assert!(
+                    between.start <= tick
+                        && tick < between.end
+                        && between.end - between.start <= every
+                );
                 assert_eq!(between.elapsed, tick - between.start);
-                for (place, tick) in [(between.place, between.start), (1 - between.place, between.end)] {
+                for (place, tick) in [
+                    (between.place, between.start),
+                    (1 - between.place, between.end),
+                ] {
                     posed += u32::from(held[place] != Some(tick));
                     held[place] = Some(tick);
                 }
             }
-            assert_eq!(posed, 2 + (99 + offset) / every, "{rate:?}: the first two, then one per period");
+            assert_eq!(
+                posed,
+                2 + (99 + offset) / every,
+                "{rate:?}: the first two, then one per period"
+            );
         }
         assert_eq!(UpdateRate::PLAIN.between(5), None);
-        assert!(UpdateRate { every: 4, offset: 0 }.between(u32::MAX).is_some());
+        assert!(
+            UpdateRate {
+                every: 4,
+                offset: 0
+            }
+            .between(u32::MAX)
+            .is_some()
+        );
     }
 
     fn crowd(layers: impl IntoIterator<Item = Layer>) -> Crowd {
@@ -138,16 +188,29 @@ mod tests {
         let layer = |i: u32| {
             let speed = if i.is_multiple_of(2) { 1.0 } else { -1.0 };
             let layer = Layer::looping(&model, 0, i.wrapping_mul(0x9e37_79b9), speed);
-            Layer { frame_rate: if i.is_multiple_of(3) { 25.0 } else { 0.0 }, ..layer }
+            Layer {
+                frame_rate: if i.is_multiple_of(3) { 25.0 } else { 0.0 },
+                ..layer
+            }
         };
         let crowd = crowd((0..200).map(layer)).with_phase_buckets(8).unwrap();
-        assert_eq!(crowd.posed().instance_count(), 16, "8 buckets for each of two ways to play");
+        assert_eq!(
+            crowd.posed().instance_count(),
+            16,
+            "8 buckets for each of two ways to play"
+        );
         assert_eq!(crowd.posed().groups().len(), 1);
         let poses = crowd.poses().unwrap();
         for (instance, &pose) in poses.iter().enumerate() {
-            let (own, shown) = (crowd.own_layers().of(instance)[0], crowd.layers().of(instance)[0]);
+            let (own, shown) = (
+                crowd.own_layers().of(instance)[0],
+                crowd.layers().of(instance)[0],
+            );
             assert_eq!(shown, crowd.posed().layers().of(pose as usize)[0]);
-            assert!(own.phase.abs_diff(shown.phase) <= 1 << 28, "half of an eighth of a cycle");
+            assert!(
+                own.phase.abs_diff(shown.phase) <= 1 << 28,
+                "half of an eighth of a cycle"
+            );
             assert_eq!(own.frame_rate, shown.frame_rate);
         }
         let error = crowd.clone().with_phase_buckets(2).unwrap_err().to_string();
@@ -159,7 +222,10 @@ mod tests {
     fn instances_of_one_rate_are_neighbours_and_take_turns() {
         let model = fixture_tests::chain();
         let crowd = crowd((0..100).map(|i| Layer::looping(&model, 0, i, 1.0)));
-        let rated = crowd.clone().with_update_rates(|placement| if placement[3] < 30.0 { 1 } else { 4 }).unwrap();
+        let rated = crowd
+            .clone()
+            .with_update_rates(|placement| if placement[3] < 30.0 { 1 } else { 4 })
+            .unwrap();
         let rates: Vec<_> = (0..100).map(|i| rated.update_rate(i)).collect();
         assert!(rates[..30].iter().all(|rate| *rate == UpdateRate::PLAIN));
         for (index, rate) in rates[30..].iter().enumerate() {
@@ -167,7 +233,11 @@ mod tests {
         }
         for instance in 0..100 {
             let placement = rated.placements()[instance];
-            let before = crowd.placements().iter().position(|other| *other == placement).unwrap();
+            let before = crowd
+                .placements()
+                .iter()
+                .position(|other| *other == placement)
+                .unwrap();
             assert_eq!(rated.layers().of(instance), crowd.layers().of(before));
         }
         assert!(crowd.with_update_rates(|_| 0).is_err());

@@ -23,15 +23,23 @@ impl Crowd {
         expressions: impl IntoIterator<Item = Expression<'a>>,
     ) -> Result<Self, CrowdError> {
         let (mut all_pinned, mut all_alone) = (Lists::default(), Vec::new());
-        for (instance, Expression { pinned, alone }) in expressions.into_iter().enumerate().take(self.instance_count())
+        for (instance, Expression { pinned, alone }) in expressions
+            .into_iter()
+            .enumerate()
+            .take(self.instance_count())
         {
             let model = &self.groups[self.group_of(instance as u32)].model;
             let count = model.mesh().targets().len();
             for &TargetWeight { target, weight } in pinned {
                 if target as usize >= count || !weight.is_finite() {
                     let problem = format!("the weight {weight} for target {target}");
-                    let expected = format!("a finite number for one of the {count} targets of {:?}", model.name());
-                    return Err(CrowdError(format!("instance {instance} has {problem}; expected {expected}")));
+                    let expected = format!(
+                        "a finite number for one of the {count} targets of {:?}",
+                        model.name()
+                    );
+                    return Err(CrowdError(format!(
+                        "instance {instance} has {problem}; expected {expected}"
+                    )));
                 }
             }
             all_pinned.push(pinned.iter().copied());
@@ -39,7 +47,9 @@ impl Crowd {
         }
         if all_alone.len() != self.instance_count() {
             let (got, expected) = (all_alone.len(), self.instance_count());
-            return Err(CrowdError(format!("{got} expressions; expected {expected}, one per instance")));
+            return Err(CrowdError(format!(
+                "{got} expressions; expected {expected}, one per instance"
+            )));
         }
         (self.pinned, self.alone) = (all_pinned, all_alone);
         Ok(self)
@@ -48,14 +58,21 @@ impl Crowd {
     /// The expression of an instance.
     pub fn expression(&self, instance: u32) -> Expression<'_> {
         match self.alone.get(instance as usize) {
-            Some(&alone) => Expression { pinned: self.pinned.of(instance as usize), alone },
+            Some(&alone) => Expression {
+                pinned: self.pinned.of(instance as usize),
+                alone,
+            },
             None => Expression::default(),
         }
     }
 
     /// Bytes of all expressions.
     pub fn expression_bytes(&self) -> usize {
-        if self.alone.is_empty() { 0 } else { self.pinned.bytes() + size_of_val(&self.alone[..]) }
+        if self.alone.is_empty() {
+            0
+        } else {
+            self.pinned.bytes() + size_of_val(&self.alone[..])
+        }
     }
 
     /// Returns whether any model has morph targets.

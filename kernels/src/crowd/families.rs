@@ -18,12 +18,19 @@ impl Crowd {
     pub fn with_families(mut self, sizes: &[f32]) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let levels = sizes.len() + 1;
-        ensure((2..=MOST_LEVELS).contains(&levels) && sizes.is_sorted_by(|a, b| a > b), || {
-            CrowdError(format!("the sizes {sizes:?} of levels; expected 1 to 3 that fall"))
-        })?;
+        ensure(
+            (2..=MOST_LEVELS).contains(&levels) && sizes.is_sorted_by(|a, b| a > b),
+            || {
+                CrowdError(format!(
+                    "the sizes {sizes:?} of levels; expected 1 to 3 that fall"
+                ))
+            },
+        )?;
         let groups = self.groups.len();
         ensure(groups.is_multiple_of(levels), || {
-            CrowdError(format!("{groups} groups at {levels} levels; expected a multiple"))
+            CrowdError(format!(
+                "{groups} groups at {levels} levels; expected a multiple"
+            ))
         })?;
         for family in self.groups.chunks(levels) {
             let own = |at: usize, place: u32| (family[at].instances.start + place) as usize;
@@ -37,7 +44,9 @@ impl Crowd {
             };
             ensure((1..levels).all(alike), || {
                 let name = family[0].model.name();
-                CrowdError(format!("levels of {name:?} with different instances; expected the same"))
+                CrowdError(format!(
+                    "levels of {name:?} with different instances; expected the same"
+                ))
             })?;
         }
         self.level_sizes = sizes.to_vec();
@@ -72,20 +81,39 @@ mod tests {
     fn families_are_neighbouring_groups_of_the_same_instances() {
         let crowd = groups(&[2, 2, 3, 3]).with_families(&[100.0]).unwrap();
         assert_eq!((crowd.levels(), crowd.level_sizes()), (2, &[100.0][..]));
-        assert_eq!((groups(&[2]).levels(), groups(&[2]).level_sizes()), (1, &[][..]));
+        assert_eq!(
+            (groups(&[2]).levels(), groups(&[2]).level_sizes()),
+            (1, &[][..])
+        );
     }
 
     #[test]
     fn families_that_cannot_be_are_refused_with_what_could() {
-        let refused = |counts: &[usize], sizes: &[f32]| groups(counts).with_families(sizes).unwrap_err().to_string();
-        assert_eq!(refused(&[2, 2], &[]), "the sizes [] of levels; expected 1 to 3 that fall");
-        assert_eq!(refused(&[2, 2, 2], &[9.0, 9.0]), "the sizes [9.0, 9.0] of levels; expected 1 to 3 that fall");
-        assert_eq!(refused(&[2, 2, 2], &[9.0]), "3 groups at 2 levels; expected a multiple");
+        let refused = |counts: &[usize], sizes: &[f32]| {
+            groups(counts).with_families(sizes).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(&[2, 2], &[]),
+            "the sizes [] of levels; expected 1 to 3 that fall"
+        );
+        assert_eq!(
+            refused(&[2, 2, 2], &[9.0, 9.0]),
+            "the sizes [9.0, 9.0] of levels; expected 1 to 3 that fall"
+        );
+        assert_eq!(
+            refused(&[2, 2, 2], &[9.0]),
+            "3 groups at 2 levels; expected a multiple"
+        );
         let error = refused(&[2, 3], &[9.0]);
-        assert!(error.ends_with("with different instances; expected the same"), "{error}");
+        assert!(
+            error.ends_with("with different instances; expected the same"),
+            "{error}"
+        );
         let model = Arc::new(fixture_tests::chain());
         let mut crowd = groups(&[1]);
-        crowd.push_group(model, [(IDENTITY_ROWS, [Layer::held(0, 0.5)])]).unwrap();
+        crowd
+            .push_group(model, [(IDENTITY_ROWS, [Layer::held(0, 0.5)])])
+            .unwrap();
         assert!(crowd.with_families(&[9.0]).is_err(), "other layers");
     }
 }

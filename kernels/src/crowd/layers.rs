@@ -13,7 +13,11 @@ pub const MAX_LAYERS: usize = 8;
 
 /// Operation that combines a layer with the layers before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 #[repr(u8)]
 pub enum LayerKind {
     /// Averaged with the other merge layers by weight. Merge layers come first. A joint that none of them moves has its
@@ -39,7 +43,11 @@ pub enum Playback {
 
 /// Kind of transition at the start and end of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, NoUninit)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 #[repr(u8)]
 pub enum Fade {
     /// The weight changes gradually.
@@ -98,8 +106,15 @@ impl Layer {
 
     /// As [`Layer::looping`], with another playback mode. Ping-pong starts backwards at phases of 2^31 and more.
     pub fn playing(model: &Model, clip: u32, playback: Playback, phase: u32, speed: f64) -> Self {
-        let duration = model.clips().get(clip as usize).map_or(0.0, |c| c.duration());
-        let turns = if duration > 0.0 { speed / (f64::from(duration) * TICKS_PER_SECOND) } else { 0.0 };
+        let duration = model
+            .clips()
+            .get(clip as usize)
+            .map_or(0.0, |c| c.duration());
+        let turns = if duration > 0.0 {
+            speed / (f64::from(duration) * TICKS_PER_SECOND)
+        } else {
+            0.0
+        };
         // Half a cycle per tick is more than any clip needs, and keeps the sign.
         let most = 0.5 - 2f64.powi(-32);
         let step = match playback {
@@ -107,7 +122,13 @@ impl Layer {
             Playback::PingPong => step(0.5 * turns),
             Playback::Once => step(turns.clamp(-most, most)),
         };
-        Self { phase, step, time_scale: duration * 2f32.powi(-24), playback, ..Self::held(clip, 0.0) }
+        Self {
+            phase,
+            step,
+            time_scale: duration * 2f32.powi(-24),
+            playback,
+            ..Self::held(clip, 0.0)
+        }
     }
 
     /// A clip held at one time in seconds; samplers clamp it to the range of the keys.
@@ -132,7 +153,10 @@ impl Layer {
 
     /// Returns whether it is always the whole pose, so that it needs no blending if it is the only layer.
     pub fn is_plain(&self) -> bool {
-        self.kind == LayerKind::Merge && self.weight > 0.0 && self.mask == UNMASKED && self.schedule.length == 0
+        self.kind == LayerKind::Merge
+            && self.weight > 0.0
+            && self.mask == UNMASKED
+            && self.schedule.length == 0
     }
 
     /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the elapsed fraction of the fade.
@@ -145,7 +169,9 @@ impl Layer {
             (Presence::Absent, _) | (Presence::Out(_), Fade::Inertial) => 0.0,
             (Presence::Full, _) | (Presence::In(_), Fade::Inertial) => self.weight,
             (Presence::In(ticks), Fade::Cross) => self.weight * eased(ticks, self.schedule.fade_in),
-            (Presence::Out(ticks), Fade::Cross) => self.weight * (1.0 - eased(ticks, self.schedule.fade_out)),
+            (Presence::Out(ticks), Fade::Cross) => {
+                self.weight * (1.0 - eased(ticks, self.schedule.fade_out))
+            }
         }
     }
 }
@@ -225,10 +251,23 @@ pub struct Inertia {
 impl Inertia {
     /// The fade that an instance is in at a tick, if any. At most one layer of an instance fades inertially.
     pub fn of(layers: &[Layer], tick: u32) -> Option<Self> {
-        let (layer, found) = layers.iter().enumerate().find(|(_, l)| l.fade == Fade::Inertial)?;
+        let (layer, found) = layers
+            .iter()
+            .enumerate()
+            .find(|(_, l)| l.fade == Fade::Inertial)?;
         match found.schedule.at(tick) {
-            Presence::In(elapsed) => Some(Self { layer, elapsed, length: found.schedule.fade_in, coming: true }),
-            Presence::Out(elapsed) => Some(Self { layer, elapsed, length: found.schedule.fade_out, coming: false }),
+            Presence::In(elapsed) => Some(Self {
+                layer,
+                elapsed,
+                length: found.schedule.fade_in,
+                coming: true,
+            }),
+            Presence::Out(elapsed) => Some(Self {
+                layer,
+                elapsed,
+                length: found.schedule.fade_out,
+                coming: false,
+            }),
             Presence::Absent | Presence::Full => None,
         }
     }
@@ -238,7 +277,12 @@ impl Inertia {
         let ago = self.elapsed.wrapping_add(back);
         let then = tick.wrapping_sub(ago);
         match index == self.layer {
-            true => time_at(layers, index, then, layers[index].schedule.clock(tick).wrapping_sub(ago)),
+            true => time_at(
+                layers,
+                index,
+                then,
+                layers[index].schedule.clock(tick).wrapping_sub(ago),
+            ),
             false => time(layers, index, then),
         }
     }
@@ -260,10 +304,18 @@ mod tests {
     fn time_is_the_same_with_and_without_fused_multiply_add() {
         for tick in [0, 1, 59, 216_000, u32::MAX] {
             for (time_base, time_scale) in [(0.0, 1.2 * 2f32.powi(-24)), (0.7, 0.0)] {
-                let layer =
-                    Layer { phase: 0x9e37_79b9, step: 0x0012_3457, time_base, time_scale, ..Layer::held(0, 0.0) };
+                let layer = Layer {
+                    phase: 0x9e37_79b9,
+                    step: 0x0012_3457,
+                    time_base,
+                    time_scale,
+                    ..Layer::held(0, 0.0)
+                };
                 let phase = (layer.phase.wrapping_add(layer.step.wrapping_mul(tick)) >> 8) as f32;
-                assert_eq!(time(&[layer], 0, tick).to_bits(), phase.mul_add(time_scale, time_base).to_bits());
+                assert_eq!(
+                    time(&[layer], 0, tick).to_bits(),
+                    phase.mul_add(time_scale, time_base).to_bits()
+                );
                 assert!(time(&[layer], 0, tick) < 1.2);
             }
         }
@@ -271,7 +323,16 @@ mod tests {
 
     #[test]
     fn whole_frames_hold_until_the_next() {
-        let held = |at, frame_rate| time(&[Layer { frame_rate, ..Layer::held(0, at) }], 0, 0);
+        let held = |at, frame_rate| {
+            time(
+                &[Layer {
+                    frame_rate,
+                    ..Layer::held(0, at)
+                }],
+                0,
+                0,
+            )
+        };
         assert_eq!(held(0.079, 0.0), 0.079);
         assert_eq!(held(0.079, 25.0), 0.04);
         assert_eq!(held(0.081, 25.0), 0.08);
@@ -280,17 +341,36 @@ mod tests {
 
     #[test]
     fn ping_pong_goes_there_and_back() {
-        let layer =
-            Layer { playback: Playback::PingPong, step: 1 << 29, time_scale: 2f32.powi(-24), ..Layer::held(0, 0.0) };
+        let layer = Layer {
+            playback: Playback::PingPong,
+            step: 1 << 29,
+            time_scale: 2f32.powi(-24),
+            ..Layer::held(0, 0.0)
+        };
         let times: Vec<f32> = (0..9).map(|tick| time(&[layer], 0, tick)).collect();
         let mirrored = 1.0 - 2f32.powi(-24);
         assert_eq!(times[..4], [0.0, 0.25, 0.5, 0.75]);
-        assert_eq!(times[4..], [mirrored, mirrored - 0.25, mirrored - 0.5, mirrored - 0.75, 0.0]);
+        assert_eq!(
+            times[4..],
+            [
+                mirrored,
+                mirrored - 0.25,
+                mirrored - 0.5,
+                mirrored - 0.75,
+                0.0
+            ]
+        );
     }
 
     #[test]
     fn once_stops_at_its_ends() {
-        let schedule = Schedule { period: 100, offset: 0, length: 90, fade_in: 0, fade_out: 0 };
+        let schedule = Schedule {
+            period: 100,
+            offset: 0,
+            length: 90,
+            fade_in: 0,
+            fade_out: 0,
+        };
         let layer = Layer {
             playback: Playback::Once,
             step: 1 << 30,
@@ -301,7 +381,11 @@ mod tests {
         let end = 1.0 - 2f32.powi(-24);
         let times = |layer: Layer| [100, 101, 103, 104, 189].map(|tick| time(&[layer], 0, tick));
         assert_eq!(times(layer), [0.0, 0.25, 0.75, end, end]);
-        let back = Layer { step: 0u32.wrapping_sub(1 << 30), phase: 3 << 30, ..layer };
+        let back = Layer {
+            step: 0u32.wrapping_sub(1 << 30),
+            phase: 3 << 30,
+            ..layer
+        };
         assert_eq!(times(back), [0.75, 0.5, 0.0, 0.0, 0.0]);
         assert_eq!(time_at(&[layer], 0, 99, u32::MAX), 0.0, "before the start");
     }

@@ -17,7 +17,9 @@ mod update_rate;
 pub use changing::InstanceLayers;
 pub use expressions::Expression;
 pub use families::MOST_LEVELS;
-pub use layers::{Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at};
+pub use layers::{
+    Fade, Inertia, Layer, LayerKind, MAX_LAYERS, Playback, REST, UNMASKED, time, time_at,
+};
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
 pub use turnover::Turnover;
@@ -142,7 +144,10 @@ impl Crowd {
 
     /// A crowd without instances. Models without tangents fall back from `pnt` to `pn`.
     pub fn with_format(format: VertexFormat) -> Self {
-        Self { format, ..Self::default() }
+        Self {
+            format,
+            ..Self::default()
+        }
     }
 
     /// Appends a model's instances: for each its placement (model to world, used by `draw` only) and its layers.
@@ -177,20 +182,33 @@ impl Crowd {
             let layers = layers.as_ref();
             check_layers(&model, masks.len(), layers)?;
             let most = u32::MAX as usize;
-            ensure(self.placements.len() < most && self.layers.all().len() + layers.len() <= most, || {
-                CrowdError(format!("more than {most} instances or layers"))
-            })?;
+            ensure(
+                self.placements.len() < most && self.layers.all().len() + layers.len() <= most,
+                || CrowdError(format!("more than {most} instances or layers")),
+            )?;
             self.placements.push(placement);
             self.layers.push(layers.iter().copied());
         }
         let end = self.placements.len() as u32;
-        ensure(end > first, || CrowdError(format!("no instance of {:?}; expected at least one", model.name())))?;
+        ensure(end > first, || {
+            CrowdError(format!(
+                "no instance of {:?}; expected at least one",
+                model.name()
+            ))
+        })?;
         let mut format = self.format;
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
         let masks = masks.concat();
-        self.groups.push(Group { model, instances: first..end, format, frozen: 0, baked: false, masks });
+        self.groups.push(Group {
+            model,
+            instances: first..end,
+            format,
+            frozen: 0,
+            baked: false,
+            masks,
+        });
         Ok(())
     }
 
@@ -216,22 +234,37 @@ impl Crowd {
     }
     /// Skinned vertices of one frame.
     pub fn vertex_count(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64).sum()
+        self.groups
+            .iter()
+            .map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64)
+            .sum()
     }
     /// Posed joints of one frame.
     pub fn joint_count(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.model.skeleton().len() as u64).sum()
+        self.groups
+            .iter()
+            .map(|g| g.len() as u64 * g.model.skeleton().len() as u64)
+            .sum()
     }
     /// Palette entries of one frame.
     pub fn palette_entries(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.model.palette_joints().len() as u64).sum()
+        self.groups
+            .iter()
+            .map(|g| g.len() as u64 * g.model.palette_joints().len() as u64)
+            .sum()
     }
     /// The first group of each model.
     pub fn first_of_models(&self) -> impl Iterator<Item = &Group> {
         let new = |(index, group): &(usize, &Group)| {
-            !self.groups[..*index].iter().any(|other| Arc::ptr_eq(&other.model, &group.model))
+            !self.groups[..*index]
+                .iter()
+                .any(|other| Arc::ptr_eq(&other.model, &group.model))
         };
-        self.groups.iter().enumerate().filter(new).map(|(_, group)| group)
+        self.groups
+            .iter()
+            .enumerate()
+            .filter(new)
+            .map(|(_, group)| group)
     }
     /// The formats that occur among the groups, each once: at most two.
     pub fn formats(&self) -> Vec<VertexFormat> {
@@ -242,7 +275,10 @@ impl Crowd {
     }
     /// 32-bit words of one frame's skinned vertices: `[instance][vertex][word]`, group after group.
     pub fn output_words(&self) -> u64 {
-        self.groups.iter().map(|g| g.len() as u64 * g.instance_words() as u64).sum()
+        self.groups
+            .iter()
+            .map(|g| g.len() as u64 * g.instance_words() as u64)
+            .sum()
     }
     /// The group that holds an instance.
     pub fn group_of(&self, instance: u32) -> usize {
@@ -255,7 +291,10 @@ impl Crowd {
     /// `palette` is too short, or `instances` leaves its group.
     pub fn rows_of<'a>(&self, palette: &'a [Rows], instances: Range<u32>) -> &'a [Rows] {
         let index = self.group_of(instances.start);
-        let before: usize = self.groups[..index].iter().map(|g| g.len() * g.model.palette_joints().len()).sum();
+        let before: usize = self.groups[..index]
+            .iter()
+            .map(|g| g.len() * g.model.palette_joints().len())
+            .sum();
         let group = &self.groups[index];
         let entries = group.model.palette_joints().len();
         let first = before + (instances.start - group.instances.start) as usize * entries;
@@ -264,7 +303,9 @@ impl Crowd {
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
         let problem = "poses are shared, updated less often, frozen or replaced already; expected one of them";
-        ensure(!self.is_reduced() && !self.changes(), || CrowdError(problem.into()))
+        ensure(!self.is_reduced() && !self.changes(), || {
+            CrowdError(problem.into())
+        })
     }
 
     /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less
@@ -275,7 +316,10 @@ impl Crowd {
 
     /// The rate at which an instance is posed.
     pub fn update_rate(&self, instance: u32) -> UpdateRate {
-        self.rates.get(instance as usize).copied().unwrap_or(UpdateRate::PLAIN)
+        self.rates
+            .get(instance as usize)
+            .copied()
+            .unwrap_or(UpdateRate::PLAIN)
     }
 
     /// Returns whether some instances are not posed at every tick.
@@ -295,7 +339,9 @@ impl Crowd {
 
     /// The layers that instances would play if poses were not shared.
     pub fn own_layers(&self) -> &Layers {
-        self.shared.as_ref().map_or(&self.layers, |shared| &shared.own)
+        self.shared
+            .as_ref()
+            .map_or(&self.layers, |shared| &shared.own)
     }
 }
 
@@ -303,21 +349,37 @@ fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
     let joints = model.skeleton().len();
     for (index, mask) in masks.iter().enumerate() {
         let problem = match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
-            _ if mask.len() != joints => format!("{} weights; expected {joints}, one per joint", mask.len()),
+            _ if mask.len() != joints => {
+                format!("{} weights; expected {joints}, one per joint", mask.len())
+            }
             Some(weight) => format!("the weight {weight}; expected 0 to 1"),
             None => continue,
         };
-        return Err(CrowdError(format!("mask {index} of {:?} has {problem}", model.name())));
+        return Err(CrowdError(format!(
+            "mask {index} of {:?} has {problem}",
+            model.name()
+        )));
     }
     Ok(())
 }
 
 fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), CrowdError> {
-    let refused = |problem: String| Err(CrowdError(format!("an instance of {:?}: {problem}", model.name())));
+    let refused = |problem: String| {
+        Err(CrowdError(format!(
+            "an instance of {:?}: {problem}",
+            model.name()
+        )))
+    };
     if !(1..=MAX_LAYERS).contains(&layers.len()) {
-        return refused(format!("{} layers; expected 1 to {MAX_LAYERS}", layers.len()));
+        return refused(format!(
+            "{} layers; expected 1 to {MAX_LAYERS}",
+            layers.len()
+        ));
     }
-    let merged = layers.iter().take_while(|l| l.kind == LayerKind::Merge).count();
+    let merged = layers
+        .iter()
+        .take_while(|l| l.kind == LayerKind::Merge)
+        .count();
     if merged == 0 || layers[merged..].iter().any(|l| l.kind == LayerKind::Merge) {
         return refused("expected merge layers first, one at least, then the others".into());
     }
@@ -330,21 +392,37 @@ fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), Cro
     for (index, layer) in layers.iter().enumerate() {
         let clip = model.clips().get(layer.clip as usize);
         let additive = layer.kind == LayerKind::Additive;
-        let most = if layer.kind == LayerKind::Merge { f32::MAX } else { 1.0 };
-        let Schedule { period, length, fade_in, fade_out, .. } = layer.schedule;
+        let most = if layer.kind == LayerKind::Merge {
+            f32::MAX
+        } else {
+            1.0
+        };
+        let Schedule {
+            period,
+            length,
+            fade_in,
+            fade_out,
+            ..
+        } = layer.schedule;
         let problem = if clip.is_none() && layer.clip != REST {
             format!("clip {}; the model has {}", layer.clip, model.clips().len())
         } else if clip.is_some_and(|c| c.is_additive()) != additive {
             "an additive clip on a layer that is not additive, or the reverse".into()
         } else if !(0.0..=most).contains(&layer.weight) {
-            format!("the weight {}; expected 0 {}", layer.weight, if most > 1.0 { "or more" } else { "to 1" })
+            format!(
+                "the weight {}; expected 0 {}",
+                layer.weight,
+                if most > 1.0 { "or more" } else { "to 1" }
+            )
         } else if layer.mask != UNMASKED && layer.mask as usize >= masks {
             format!("mask {}; the group has {masks}", layer.mask)
         } else if u64::from(fade_in) + u64::from(fade_out) > u64::from(length)
             || length > LONGEST
             || (period != 0 && length > period)
         {
-            format!("fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next")
+            format!(
+                "fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next"
+            )
         } else if layer.fade == Fade::Inertial && layer.kind == LayerKind::Merge {
             "an inertial fade on a merge layer; expected an override or additive layer".into()
         } else {
@@ -365,13 +443,28 @@ mod tests {
     fn layers_that_cannot_be_are_refused_with_what_could() {
         let model = Arc::new(fixture_tests::chain());
         let plain = Layer::looping(&model, 0, 0, 1.0);
-        let over = Layer { kind: LayerKind::Override, ..plain };
+        let over = Layer {
+            kind: LayerKind::Override,
+            ..plain
+        };
         let refused = |masks: &[Vec<f32>], layers: &[Layer]| {
             let instance = (IDENTITY_ROWS, layers.to_vec());
-            Crowd::new().push_masked_group(Arc::clone(&model), masks, [instance]).unwrap_err().to_string()
+            Crowd::new()
+                .push_masked_group(Arc::clone(&model), masks, [instance])
+                .unwrap_err()
+                .to_string()
         };
-        let schedule = Schedule { length: 9, fade_in: 5, fade_out: 5, ..Schedule::ALWAYS };
-        let late = Schedule { period: 8, length: 9, ..Schedule::ALWAYS };
+        let schedule = Schedule {
+            length: 9,
+            fade_in: 5,
+            fade_out: 5,
+            ..Schedule::ALWAYS
+        };
+        let late = Schedule {
+            period: 8,
+            length: 9,
+            ..Schedule::ALWAYS
+        };
         let short = vec![0.5; 3];
         let negative = vec![-0.5; 64];
         type Case<'a> = (&'a [Vec<f32>], Vec<Layer>, &'a str);
@@ -379,15 +472,78 @@ mod tests {
             (&[], vec![], "0 layers; expected 1 to 8"),
             (&[], vec![plain; 9], "9 layers; expected 1 to 8"),
             (&[], vec![over], "expected merge layers first, one at least"),
-            (&[], vec![plain, over, plain], "expected merge layers first, one at least"),
-            (&[], vec![Layer { weight: 0.0, ..plain }; 2], "weights of merge layers that sum to 0"),
-            (&[], vec![Layer { weight: -1.0, ..plain }], "layer 0 has the weight -1; expected 0 or more"),
-            (&[], vec![plain, Layer { weight: 1.5, ..over }], "layer 1 has the weight 1.5; expected 0 to 1"),
-            (&[], vec![Layer { clip: 7, ..plain }], "layer 0 has clip 7; the model has"),
-            (&[], vec![plain, Layer { mask: 0, ..over }], "layer 1 has mask 0; the group has 0"),
-            (&[], vec![plain, Layer { schedule, ..over }], "fades of 5 and 5 ticks in 9"),
-            (&[], vec![plain, Layer { schedule: late, ..over }], "in 9 of 8"),
-            (&[], vec![plain, Layer { kind: LayerKind::Additive, ..plain }], "an additive clip"),
+            (
+                &[],
+                vec![plain, over, plain],
+                "expected merge layers first, one at least",
+            ),
+            (
+                &[],
+                vec![
+                    Layer {
+                        weight: 0.0,
+                        ..plain
+                    };
+                    2
+                ],
+                "weights of merge layers that sum to 0",
+            ),
+            (
+                &[],
+                vec![Layer {
+                    weight: -1.0,
+                    ..plain
+                }],
+                "layer 0 has the weight -1; expected 0 or more",
+            ),
+            (
+                &[],
+                vec![
+                    plain,
+                    Layer {
+                        weight: 1.5,
+                        ..over
+                    },
+                ],
+                "layer 1 has the weight 1.5; expected 0 to 1",
+            ),
+            (
+                &[],
+                vec![Layer { clip: 7, ..plain }],
+                "layer 0 has clip 7; the model has",
+            ),
+            (
+                &[],
+                vec![plain, Layer { mask: 0, ..over }],
+                "layer 1 has mask 0; the group has 0",
+            ),
+            (
+                &[],
+                vec![plain, Layer { schedule, ..over }],
+                "fades of 5 and 5 ticks in 9",
+            ),
+            (
+                &[],
+                vec![
+                    plain,
+                    Layer {
+                        schedule: late,
+                        ..over
+                    },
+                ],
+                "in 9 of 8",
+            ),
+            (
+                &[],
+                vec![
+                    plain,
+                    Layer {
+                        kind: LayerKind::Additive,
+                        ..plain
+                    },
+                ],
+                "an additive clip",
+            ),
             (&[short], vec![plain], "3 weights; expected 64"),
             (&[negative], vec![plain], "the weight -0.5; expected 0 to 1"),
         ];
@@ -395,8 +551,22 @@ mod tests {
             let error = refused(masks, &layers);
             assert!(error.contains(expected), "{error}\nnot {expected}");
         }
-        let inertial = Layer { fade: Fade::Inertial, ..over };
-        assert!(refused(&[], &[plain, inertial, inertial]).contains("more than one inertial layer"));
-        assert!(refused(&[], &[Layer { fade: Fade::Inertial, ..plain }]).contains("inertial fade on a merge layer"));
+        let inertial = Layer {
+            fade: Fade::Inertial,
+            ..over
+        };
+        assert!(
+            refused(&[], &[plain, inertial, inertial]).contains("more than one inertial layer")
+        );
+        assert!(
+            refused(
+                &[],
+                &[Layer {
+                    fade: Fade::Inertial,
+                    ..plain
+                }]
+            )
+            .contains("inertial fade on a merge layer")
+        );
     }
 }

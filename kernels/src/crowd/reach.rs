@@ -8,7 +8,8 @@
 use super::{Crowd, Fade, Group, LayerKind};
 use crate::model::compact::Compact;
 use crate::model::{
-    Bounds, Channel, ClipKeys, Interpolation, JointTransform, NO_PARENT, RawKeys, Rows, rows_to_affine,
+    Bounds, Channel, ClipKeys, Interpolation, JointTransform, NO_PARENT, RawKeys, Rows,
+    rows_to_affine,
 };
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 
@@ -41,7 +42,10 @@ impl Reach {
         }
         let radius = 0.5 * (apart + self.radius + other.radius);
         let towards = (other.centre - self.centre) / apart;
-        Self { centre: self.centre + (radius - self.radius) * towards, radius }
+        Self {
+            centre: self.centre + (radius - self.radius) * towards,
+            radius,
+        }
     }
 
     /// The bounding sphere of an instance in the world: x y z of its centre and its radius, rounded upwards.
@@ -50,7 +54,12 @@ impl Reach {
         let centre = placement.transform_point3(self.centre);
         let radius = self.radius * stretch(&placement.matrix3);
         let radius = radius + ROUNDING * (radius + centre.length());
-        [centre.x as f32, centre.y as f32, centre.z as f32, radius as f32]
+        [
+            centre.x as f32,
+            centre.y as f32,
+            centre.z as f32,
+            radius as f32,
+        ]
     }
 }
 
@@ -71,7 +80,12 @@ pub struct EntryReach {
 /// (Gershgorin's theorem), exact if its columns are perpendicular.
 fn stretch(m: &DMat3) -> f64 {
     let squares = m.transpose() * *m;
-    squares.to_cols_array_2d().iter().map(|c| c.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max).sqrt()
+    squares
+        .to_cols_array_2d()
+        .iter()
+        .map(|c| c.iter().map(|v| v.abs()).sum::<f64>())
+        .fold(0.0, f64::max)
+        .sqrt()
 }
 
 /// Component-wise smallest and largest values of a channel.
@@ -83,7 +97,10 @@ struct ValueRange {
 
 impl ValueRange {
     fn at(value: DVec3) -> Self {
-        Self { low: value, high: value }
+        Self {
+            low: value,
+            high: value,
+        }
     }
 
     fn include(&mut self, value: DVec3) {
@@ -175,10 +192,18 @@ fn add_raw(motions: &mut [Motion], additive: bool, raw: &RawKeys) {
             motion.add(channel, additive, here);
             let third = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
             if is_spline && key > 0 {
-                motion.add(channel, additive, here - third(key - 1, key) * raw.value(track, key, 0));
+                motion.add(
+                    channel,
+                    additive,
+                    here - third(key - 1, key) * raw.value(track, key, 0),
+                );
             }
             if is_spline && key + 1 < times.len() {
-                motion.add(channel, additive, here + third(key, key + 1) * raw.value(track, key, 2));
+                motion.add(
+                    channel,
+                    additive,
+                    here + third(key, key + 1) * raw.value(track, key, 2),
+                );
             }
         }
     }
@@ -196,7 +221,11 @@ fn add_compact(motions: &mut [Motion], additive: bool, compact: &Compact) {
             continue;
         }
         for end in [track.decoder().low, track.high()] {
-            motion.add(track.channel, additive, DVec3::from(end.map(f64::from)).extend(0.0));
+            motion.add(
+                track.channel,
+                additive,
+                DVec3::from(end.map(f64::from)).extend(0.0),
+            );
         }
     }
 }
@@ -209,28 +238,55 @@ impl Crowd {
 
     /// The reach of each palette entry of a group.
     pub fn entry_reaches(&self, group: &Group) -> Vec<EntryReach> {
-        let (motions, model, skeleton) = (self.motions(group), &group.model, group.model.skeleton());
+        let (motions, model, skeleton) =
+            (self.motions(group), &group.model, group.model.skeleton());
         // Of each joint: the least and the largest factor, first relative to its parent.
-        let factors = |motion: &Motion| [motion.scale.least().min_element(), motion.scale.most().max_element()];
+        let factors = |motion: &Motion| {
+            [
+                motion.scale.least().min_element(),
+                motion.scale.most().max_element(),
+            ]
+        };
         let mut joints: Vec<[f64; 2]> = motions.iter().map(factors).collect();
         for (joint, rows) in skeleton.matrices() {
             joints[usize::from(*joint)] = [stretch(&rows_to_affine(rows).matrix3); 2];
         }
-        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
+        for (joint, &parent) in skeleton
+            .parents()
+            .iter()
+            .enumerate()
+            .filter(|(_, parent)| **parent != NO_PARENT)
+        {
             let above = joints[usize::from(parent)];
-            joints[joint].iter_mut().zip(above).for_each(|(own, above)| *own *= above);
+            joints[joint]
+                .iter_mut()
+                .zip(above)
+                .for_each(|(own, above)| *own *= above);
         }
-        let mut reaches: Vec<_> = (boxes(group).zip(model.inverse_binds()).zip(model.palette_joints()))
-            .map(|((boxed, bind), &joint)| {
-                let bind = stretch(&rows_to_affine(bind).matrix3);
-                let [least, stretch] = joints[usize::from(joint)].map(|factor| factor * bind);
-                EntryReach { centre: boxed.map_or(DVec3::ZERO, |boxed| boxed.middle()), radius: 0.0, stretch, least }
-            })
-            .collect();
+        let mut reaches: Vec<_> = (boxes(group)
+            .zip(model.inverse_binds())
+            .zip(model.palette_joints()))
+        .map(|((boxed, bind), &joint)| {
+            let bind = stretch(&rows_to_affine(bind).matrix3);
+            let [least, stretch] = joints[usize::from(joint)].map(|factor| factor * bind);
+            EntryReach {
+                centre: boxed.map_or(DVec3::ZERO, |boxed| boxed.middle()),
+                radius: 0.0,
+                stretch,
+                least,
+            }
+        })
+        .collect();
         for (vertex, position) in model.mesh().positions().iter().enumerate() {
-            for (entry, _) in model.mesh().influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
+            for (entry, _) in model
+                .mesh()
+                .influences_of(vertex)
+                .filter(|(_, weight)| *weight > 0.0)
+            {
                 let reach = &mut reaches[usize::from(entry)];
-                reach.radius = reach.radius.max(DVec3::from(position.map(f64::from)).distance(reach.centre));
+                reach.radius = reach
+                    .radius
+                    .max(DVec3::from(position.map(f64::from)).distance(reach.centre));
             }
         }
         reaches
@@ -238,11 +294,21 @@ impl Crowd {
 
     /// Ranges of the channels of a group's joints at any tick.
     fn motions(&self, group: &Group) -> Vec<Motion> {
-        let layers = || group.instances.clone().map(|instance| self.layers().of(instance as usize));
-        let additive =
-            layers().map(|own| own.iter().filter(|l| l.kind == LayerKind::Additive).count()).max().unwrap_or(0);
+        let layers = || {
+            group
+                .instances
+                .clone()
+                .map(|instance| self.layers().of(instance as usize))
+        };
+        let additive = layers()
+            .map(|own| own.iter().filter(|l| l.kind == LayerKind::Additive).count())
+            .max()
+            .unwrap_or(0);
         let fades = layers().flatten().filter(|l| l.fade == Fade::Inertial);
-        let fade = fades.map(|l| l.schedule.fade_in.max(l.schedule.fade_out)).max().unwrap_or(0);
+        let fade = fades
+            .map(|l| l.schedule.fade_in.max(l.schedule.fade_out))
+            .max()
+            .unwrap_or(0);
         let mut motions = clip_motions(group);
         for motion in &mut motions {
             motion.translation.widen(additive as f64 * motion.moved);
@@ -263,7 +329,9 @@ impl Crowd {
 fn sphere(group: &Group, motions: &[Motion]) -> Reach {
     let (model, skeleton) = (&group.model, group.model.skeleton());
     let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
-    let join = |held: &mut Option<Reach>, new: Reach| *held = Some(held.map_or(new, |held| held.join(new)));
+    let join = |held: &mut Option<Reach>, new: Reach| {
+        *held = Some(held.map_or(new, |held| held.join(new)))
+    };
     for (entry, boxed) in boxes(group).enumerate() {
         if let Some(boxed) = boxed {
             let bind = rows_to_affine(&model.inverse_binds()[entry]);
@@ -286,11 +354,17 @@ fn sphere(group: &Group, motions: &[Motion]) -> Reach {
             parent => join(&mut own[usize::from(parent)], outer),
         }
     }
-    all.unwrap_or(Reach { centre: DVec3::ZERO, radius: 0.0 })
+    all.unwrap_or(Reach {
+        centre: DVec3::ZERO,
+        radius: 0.0,
+    })
 }
 
 fn carried(by: &DAffine3, inner: Reach) -> Reach {
-    Reach { centre: by.transform_point3(inner.centre), radius: inner.radius * stretch(&by.matrix3) }
+    Reach {
+        centre: by.transform_point3(inner.centre),
+        radius: inner.radius * stretch(&by.matrix3),
+    }
 }
 
 /// A joint's sphere in its parent's space.
@@ -299,17 +373,30 @@ fn moved(motion: &Motion, inner: Reach) -> Reach {
     let most = scale.most().max_element();
     if motion.rotates {
         let radius = translation.half().length() + most * (inner.centre.length() + inner.radius);
-        return Reach { centre: translation.middle(), radius };
+        return Reach {
+            centre: translation.middle(),
+            radius,
+        };
     }
     let centre = translation.middle() + motion.rest * (scale.middle() * inner.centre);
     let strayed = (scale.half() * inner.centre).length();
-    Reach { centre, radius: translation.half().length() + strayed + most * inner.radius }
+    Reach {
+        centre,
+        radius: translation.half().length() + strayed + most * inner.radius,
+    }
 }
 
 /// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
 fn boxes(group: &Group) -> impl Iterator<Item = Option<ValueRange>> {
-    let range = |Bounds { min, max }: Bounds| ValueRange { low: min.as_dvec3(), high: max.as_dvec3() };
-    group.model.entry_boxes().into_iter().map(move |bounds| bounds.map(range))
+    let range = |Bounds { min, max }: Bounds| ValueRange {
+        low: min.as_dvec3(),
+        high: max.as_dvec3(),
+    };
+    group
+        .model
+        .entry_boxes()
+        .into_iter()
+        .map(move |bounds| bounds.map(range))
 }
 
 #[cfg(test)]
@@ -318,7 +405,10 @@ mod tests {
 
     #[test]
     fn joined_spheres_hold_both() {
-        let at = |x: f64, radius: f64| Reach { centre: DVec3::new(x, 0.0, 0.0), radius };
+        let at = |x: f64, radius: f64| Reach {
+            centre: DVec3::new(x, 0.0, 0.0),
+            radius,
+        };
         assert_eq!(at(0.0, 1.0).join(at(4.0, 2.0)), at(2.5, 3.5));
         assert_eq!(at(0.0, 5.0).join(at(1.0, 2.0)), at(0.0, 5.0));
         assert_eq!(at(1.0, 2.0).join(at(0.0, 5.0)), at(0.0, 5.0));
@@ -326,8 +416,12 @@ mod tests {
 
     #[test]
     fn placed_spheres_stretch_with_the_placement() {
-        let reach = Reach { centre: DVec3::X, radius: 1.0 };
-        let [x, y, z, radius] = reach.placed(&[0.0, -2.0, 0.0, 5.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 1.0]);
+        let reach = Reach {
+            centre: DVec3::X,
+            radius: 1.0,
+        };
+        let [x, y, z, radius] =
+            reach.placed(&[0.0, -2.0, 0.0, 5.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 1.0]);
         assert_eq!([x, y, z], [5.0, 2.0, 1.0]);
         assert!((2.0..2.01).contains(&radius), "{radius}");
     }

@@ -38,12 +38,22 @@ pub enum Presence {
 
 impl Schedule {
     /// A layer that is always present.
-    pub const ALWAYS: Self = Self { period: 0, offset: 0, length: 0, fade_in: 0, fade_out: 0 };
+    pub const ALWAYS: Self = Self {
+        period: 0,
+        offset: 0,
+        length: 0,
+        fade_in: 0,
+        fade_out: 0,
+    };
 
     /// Ticks since the last start; since tick 0 for a layer that is always present.
     pub fn clock(&self, tick: u32) -> u32 {
         let clock = tick.wrapping_add(self.offset);
-        if self.period == 0 { clock } else { clock % self.period }
+        if self.period == 0 {
+            clock
+        } else {
+            clock % self.period
+        }
     }
 
     /// The position of a tick in the schedule.
@@ -80,7 +90,9 @@ impl Schedule {
         // n ticks into a rise over f ticks: pace * n^2 / 2f.
         let rise = |ticks: u32, fade: u32| match fade {
             0 => 0,
-            _ => ((pace as i32 / (2 * fade) as i32) as u32).wrapping_mul(ticks).wrapping_mul(ticks),
+            _ => ((pace as i32 / (2 * fade) as i32) as u32)
+                .wrapping_mul(ticks)
+                .wrapping_mul(ticks),
         };
         let clock = clock.min(self.length);
         let going = self.length - self.fade_out;
@@ -88,8 +100,14 @@ impl Schedule {
             return rise(clock, self.fade_in);
         }
         let whole = pace.wrapping_mul(clock - self.fade_in);
-        let subtracted = if clock > going { rise(clock - going, self.fade_out) } else { 0 };
-        rise(self.fade_in, self.fade_in).wrapping_add(whole).wrapping_sub(subtracted)
+        let subtracted = if clock > going {
+            rise(clock - going, self.fade_out)
+        } else {
+            0
+        };
+        rise(self.fade_in, self.fade_in)
+            .wrapping_add(whole)
+            .wrapping_sub(subtracted)
     }
 
     /// The pace closest to `pace` whose sums over both fades are whole numbers.
@@ -101,14 +119,24 @@ impl Schedule {
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const WAVE: Schedule = Schedule { period: 100, offset: 10, length: 50, fade_in: 12, fade_out: 18 };
+    const WAVE: Schedule = Schedule {
+        period: 100,
+        offset: 10,
+        length: 50,
+        fade_in: 12,
+        fade_out: 18,
+    };
 
     #[test]
     fn layers_come_and_go() {
@@ -116,18 +144,46 @@ mod tests {
             let at = |clock: u32| WAVE.at(100 * hour + 90 + clock);
             assert_eq!(
                 [at(0), at(11), at(12), at(31)],
-                [Presence::In(0), Presence::In(11), Presence::Full, Presence::Full]
+                [
+                    Presence::In(0),
+                    Presence::In(11),
+                    Presence::Full,
+                    Presence::Full
+                ]
             );
             assert_eq!(
                 [at(32), at(49), at(50), at(99)],
-                [Presence::Out(0), Presence::Out(17), Presence::Absent, Presence::Absent]
+                [
+                    Presence::Out(0),
+                    Presence::Out(17),
+                    Presence::Absent,
+                    Presence::Absent
+                ]
             );
         }
         assert_eq!(Schedule::ALWAYS.at(u32::MAX), Presence::Full);
-        let once = Schedule { period: 0, offset: 0u32.wrapping_sub(30), length: LONGEST, fade_in: 5, fade_out: 0 };
+        let once = Schedule {
+            period: 0,
+            offset: 0u32.wrapping_sub(30),
+            length: LONGEST,
+            fade_in: 5,
+            fade_out: 0,
+        };
         assert_eq!(
-            [once.at(0), once.at(29), once.at(30), once.at(35), once.at(1 << 31)],
-            [Presence::Absent, Presence::Absent, Presence::In(0), Presence::Full, Presence::Full]
+            [
+                once.at(0),
+                once.at(29),
+                once.at(30),
+                once.at(35),
+                once.at(1 << 31)
+            ],
+            [
+                Presence::Absent,
+                Presence::Absent,
+                Presence::In(0),
+                Presence::Full,
+                Presence::Full
+            ]
         );
     }
 
@@ -141,7 +197,10 @@ mod tests {
         let start = WAVE.gained(pace, 90);
         for tick in 90..1_000u32 {
             let gained = WAVE.gained(pace, tick).wrapping_sub(start) as i32;
-            assert!((f64::from(gained) - sum).abs() < 1.0, "tick {tick}: {gained} instead of {sum}");
+            assert!(
+                (f64::from(gained) - sum).abs() < 1.0,
+                "tick {tick}: {gained} instead of {sum}"
+            );
             // The trapezoid over a tick is exact: the ramps bend at whole ticks.
             let clock = f64::from((tick + 10) % 100);
             sum += f64::from(pace as i32) * 0.5 * (weight(clock) + weight(clock + 1.0));

@@ -28,35 +28,59 @@ pub struct Turnover {
 impl Turnover {
     /// A turnover of a share, above 0, of instances, for each of which `kinds` has what it must have in common with those
     /// that may take its place.
-    pub(super) fn new<K: Eq + Hash>(kinds: impl ExactSizeIterator<Item = K>, share: f64, seed: u64) -> Self {
+    pub(super) fn new<K: Eq + Hash>(
+        kinds: impl ExactSizeIterator<Item = K>,
+        share: f64,
+        seed: u64,
+    ) -> Self {
         let mut order: Vec<u32> = (0..kinds.len() as u32).collect();
         order.sort_by_key(|&instance| drawn(seed, instance, 0));
         let mut rank = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(place, &instance)| rank[instance as usize] = place);
+        (0..)
+            .zip(&order)
+            .for_each(|(place, &instance)| rank[instance as usize] = place);
         let mut known = FnvHashMap::default();
         let number = |key: K| {
             let next = known.len() as u32;
             *known.entry(key).or_insert(next)
         };
         let kind: Vec<u32> = kinds.map(number).collect();
-        let kinds = Lists::gathered(known.len(), kind.iter().map(|kind| *kind as usize).zip(0..).collect());
-        Self { seed, shifts: (1.0 / share).round().max(1.0) as u32, order, rank, kinds, kind }
+        let kinds = Lists::gathered(
+            known.len(),
+            kind.iter().map(|kind| *kind as usize).zip(0..).collect(),
+        );
+        Self {
+            seed,
+            shifts: (1.0 / share).round().max(1.0) as u32,
+            order,
+            rank,
+            kinds,
+            kind,
+        }
     }
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> usize {
-        let lists = [&self.order, &self.rank, &self.kind].map(|list| size_of_val(&list[..])).iter().sum::<usize>();
+        let lists = [&self.order, &self.rank, &self.kind]
+            .map(|list| size_of_val(&list[..]))
+            .iter()
+            .sum::<usize>();
         lists + self.kinds.bytes()
     }
 
     /// The instances that are others at one tick than at another, each once.
     pub fn changed(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
         let ticks = from.min(to)..from.max(to);
-        ticks.take(self.shifts as usize).flat_map(|tick| self.of_shift(tick % self.shifts)).copied()
+        ticks
+            .take(self.shifts as usize)
+            .flat_map(|tick| self.of_shift(tick % self.shifts))
+            .copied()
     }
 
     fn of_shift(&self, shift: u32) -> &[u32] {
-        let begin = |shift: u32| (u64::from(shift) * self.order.len() as u64 / u64::from(self.shifts)) as usize;
+        let begin = |shift: u32| {
+            (u64::from(shift) * self.order.len() as u64 / u64::from(self.shifts)) as usize
+        };
         &self.order[begin(shift)..begin(shift + 1)]
     }
 
@@ -64,7 +88,11 @@ impl Turnover {
     fn shift(&self, instance: u32, tick: u32) -> (u32, u32) {
         let next = u64::from(self.rank[instance as usize]) + 1;
         let shift = (next * u64::from(self.shifts) - 1) / self.order.len() as u64;
-        (shift as u32, ((u64::from(tick) + u64::from(self.shifts) - 1 - shift) / u64::from(self.shifts)) as u32)
+        (
+            shift as u32,
+            ((u64::from(tick) + u64::from(self.shifts) - 1 - shift) / u64::from(self.shifts))
+                as u32,
+        )
     }
 
     /// The instance whose first place this one has at a tick.
@@ -72,8 +100,13 @@ impl Turnover {
         let (shift, times) = self.shift(instance, tick);
         let shift_mates = self.of_shift(shift);
         let own = self.rank[instance as usize] - self.rank[shift_mates[0] as usize];
-        let moved = if times == 0 { 0 } else { drawn(self.seed, shift_mates[0], 2 * times) };
-        shift_mates[((u64::from(own) + moved % shift_mates.len() as u64) % shift_mates.len() as u64) as usize]
+        let moved = if times == 0 {
+            0
+        } else {
+            drawn(self.seed, shift_mates[0], 2 * times)
+        };
+        shift_mates[((u64::from(own) + moved % shift_mates.len() as u64) % shift_mates.len() as u64)
+            as usize]
     }
 
     /// The instance that this one is a copy of at a tick, and how many ticks it is ahead.
@@ -84,7 +117,10 @@ impl Turnover {
         }
         let kind = self.kinds.of(self.kind[instance as usize] as usize);
         let drawn = drawn(self.seed, instance, 2 * times + 1);
-        (kind[((drawn >> 32) % kind.len() as u64) as usize], (drawn % AHEAD) as u32)
+        (
+            kind[((drawn >> 32) % kind.len() as u64) as usize],
+            (drawn % AHEAD) as u32,
+        )
     }
 }
 

@@ -27,7 +27,10 @@ pub struct Between {
 
 impl UpdateRate {
     /// Every tick.
-    pub const PLAIN: Self = Self { every: 1, offset: 0 };
+    pub const PLAIN: Self = Self {
+        every: 1,
+        offset: 0,
+    };
 
     /// The poses around a tick; `None` if every tick has its own.
     pub fn between(self, tick: u32) -> Option<Between> {

@@ -17,7 +17,13 @@ pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
 
 /// The numbers of an f64 affine, in the order of [`Rows`].
 pub(crate) fn row_numbers(a: &DAffine3) -> [f64; 12] {
-    std::array::from_fn(|i| if i % 4 == 3 { a.translation[i / 4] } else { a.matrix3.col(i % 4)[i / 4] })
+    std::array::from_fn(|i| {
+        if i % 4 == 3 {
+            a.translation[i / 4]
+        } else {
+            a.matrix3.col(i % 4)[i / 4]
+        }
+    })
 }
 
 /// An f64 affine rounded to [`Rows`].
@@ -41,9 +47,19 @@ impl Similarity {
     pub fn of(rows: &Rows) -> Self {
         let column = |c: usize| Vec3::new(rows[c], rows[4 + c], rows[8 + c]);
         let scale = column(0).length();
-        let unit = |c: usize| if scale > 0.0 { column(c) / scale } else { Vec3::AXES[c] };
+        let unit = |c: usize| {
+            if scale > 0.0 {
+                column(c) / scale
+            } else {
+                Vec3::AXES[c]
+            }
+        };
         let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
-        Self { rotation, translation: column(3), scale }
+        Self {
+            rotation,
+            translation: column(3),
+            scale,
+        }
     }
 
     /// The dual part of the dual quaternion whose real part is the rotation: half the translation, as a quaternion

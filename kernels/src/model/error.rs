@@ -13,12 +13,18 @@ pub struct ModelError {
 impl ModelError {
     /// A fault at a place.
     pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { place: place.into(), problem: problem.into() }
+        Self {
+            place: place.into(),
+            problem: problem.into(),
+        }
     }
 
     /// The fault with another place before its own.
     pub fn within(self, place: impl std::fmt::Display) -> Self {
-        Self { place: format!("{place}, {}", self.place), ..self }
+        Self {
+            place: format!("{place}, {}", self.place),
+            ..self
+        }
     }
 }
 

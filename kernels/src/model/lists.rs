@@ -9,7 +9,10 @@ pub struct Lists<T> {
 
 impl<T> Default for Lists<T> {
     fn default() -> Self {
-        Self { offsets: vec![0], items: Vec::new() }
+        Self {
+            offsets: vec![0],
+            items: Vec::new(),
+        }
     }
 }
 
@@ -73,7 +76,8 @@ impl<T> Lists<T> {
     where
         T: Copy,
     {
-        self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize].copy_from_slice(items);
+        self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize]
+            .copy_from_slice(items);
     }
 
     /// The lists with these numbers, in this order.
@@ -85,7 +89,9 @@ impl<T> Lists<T> {
         T: Copy,
     {
         let mut lists = Self::default();
-        order.iter().for_each(|&list| lists.push(self.of(list as usize).iter().copied()));
+        order
+            .iter()
+            .for_each(|&list| lists.push(self.of(list as usize).iter().copied()));
         lists
     }
 

@@ -20,7 +20,9 @@ impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
     /// The pairs of each vertex, as [`Influences::push`].
     fn from_iter<V: IntoIterator<Item = I>>(vertices: V) -> Self {
         let mut influences = Self::default();
-        vertices.into_iter().for_each(|pairs| influences.push(pairs));
+        vertices
+            .into_iter()
+            .for_each(|pairs| influences.push(pairs));
         influences
     }
 }
@@ -30,7 +32,9 @@ impl Influences {
     /// pairs, and vertices that are out of range are left out.
     pub fn gathered(vertices: usize, pairs: Vec<(u32, u16, f32)>) -> Self {
         let held = pairs.into_iter().filter(|(.., weight)| *weight != 0.0);
-        let pairs = held.map(|(vertex, joint, weight)| (vertex as usize, (joint, weight))).collect();
+        let pairs = held
+            .map(|(vertex, joint, weight)| (vertex as usize, (joint, weight)))
+            .collect();
         Self(Lists::gathered(vertices, pairs))
     }
 
@@ -54,7 +58,8 @@ impl Influences {
 
     /// Appends a vertex; pairs of weight 0 are left out.
     pub fn push(&mut self, pairs: impl IntoIterator<Item = (u16, f32)>) {
-        self.0.push(pairs.into_iter().filter(|(_, weight)| *weight != 0.0));
+        self.0
+            .push(pairs.into_iter().filter(|(_, weight)| *weight != 0.0));
     }
 }
 
@@ -102,8 +107,21 @@ impl PrimitiveData {
         fn gathered<T: Copy>(values: &[T], kept: &[u32]) -> Vec<T> {
             kept.iter().map(|&vertex| values[vertex as usize]).collect()
         }
-        let Self { skin, positions, normals, tangents, uvs, influences: from, dumped_vertices, targets, .. } = self;
-        let influences = kept.iter().map(|&vertex| from.of(vertex as usize)).collect();
+        let Self {
+            skin,
+            positions,
+            normals,
+            tangents,
+            uvs,
+            influences: from,
+            dumped_vertices,
+            targets,
+            ..
+        } = self;
+        let influences = kept
+            .iter()
+            .map(|&vertex| from.of(vertex as usize))
+            .collect();
         Self {
             skin: *skin,
             positions: gathered(positions, kept),
@@ -113,8 +131,15 @@ impl PrimitiveData {
             influences,
             indices: Vec::new(),
             subsets: Vec::new(),
-            dumped_vertices: if *dumped_vertices > 0 { kept.len() as u32 } else { 0 },
-            targets: targets.iter().map(|deltas| deltas.with_vertices(kept)).collect(),
+            dumped_vertices: if *dumped_vertices > 0 {
+                kept.len() as u32
+            } else {
+                0
+            },
+            targets: targets
+                .iter()
+                .map(|deltas| deltas.with_vertices(kept))
+                .collect(),
         }
     }
 
@@ -126,8 +151,12 @@ impl PrimitiveData {
         self.subsets.clear();
         for run in triangles.chunk_by(|a, b| a.0 == b.0) {
             let first = self.indices.len() as u32;
-            self.indices.extend(run.iter().flat_map(|(_, corners)| *corners));
-            self.subsets.push(Subset { material: run[0].0, indices: first..self.indices.len() as u32 });
+            self.indices
+                .extend(run.iter().flat_map(|(_, corners)| *corners));
+            self.subsets.push(Subset {
+                material: run[0].0,
+                indices: first..self.indices.len() as u32,
+            });
         }
     }
 }
@@ -211,10 +240,15 @@ impl Mesh {
         repairs: &mut Vec<Repair>,
     ) -> Result<Self, ModelError> {
         let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
-        ensure(vertex_count > 0, || ModelError::new("mesh", "no skinned vertex; expected at least one"))?;
+        ensure(vertex_count > 0, || {
+            ModelError::new("mesh", "no skinned vertex; expected at least one")
+        })?;
         let most = u32::MAX as usize / MAX_INFLUENCES;
         ensure(vertex_count <= most, || {
-            ModelError::new("mesh", format!("{vertex_count} vertices; expected at most {most}"))
+            ModelError::new(
+                "mesh",
+                format!("{vertex_count} vertices; expected at most {most}"),
+            )
         })?;
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials, targets.len())
@@ -224,7 +258,9 @@ impl Mesh {
         primitives.retain(|primitive| !primitive.positions.is_empty());
         let empty = found - primitives.len();
         if empty > 0 {
-            repairs.push(Repair { message: format!("left out {empty} primitives without vertices") });
+            repairs.push(Repair {
+                message: format!("left out {empty} primitives without vertices"),
+            });
         }
         let mut weight_repairs = WeightRepairs::default();
         let mut vertices = Vec::with_capacity(vertex_count);
@@ -232,10 +268,18 @@ impl Mesh {
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
             for vertex in 0..primitive.positions.len() {
                 let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
-                pairs.iter_mut().for_each(|(joint, _)| *joint += first_entry);
+                pairs
+                    .iter_mut()
+                    .for_each(|(joint, _)| *joint += first_entry);
                 // Padding repeats the first joint, whose palette entry is in the cache already.
                 pairs.resize(class_of(pairs.len()), (pairs[0].0, 0.0));
-                vertices.push((VertexOrigin { primitive: index as u32, vertex: vertex as u32 }, pairs));
+                vertices.push((
+                    VertexOrigin {
+                        primitive: index as u32,
+                        vertex: vertex as u32,
+                    },
+                    pairs,
+                ));
             }
         }
         weight_repairs.describe(repairs);
@@ -246,14 +290,23 @@ impl Mesh {
         let with_uvs = primitives.iter().any(|p| p.uvs.is_some());
         let normals: Vec<Vec<[f32; 3]>> = primitives
             .iter()
-            .map(|p| p.normals.clone().unwrap_or_else(|| generated_normals(&p.positions, &p.indices)))
+            .map(|p| {
+                p.normals
+                    .clone()
+                    .unwrap_or_else(|| generated_normals(&p.positions, &p.indices))
+            })
             .collect();
         let sources: Vec<VertexOrigin> = vertices.iter().map(|(source, _)| *source).collect();
         let mut mesh = Self {
             positions: in_order(&sources, |primitive| Some(&primitives[primitive].positions)),
             normals: in_order(&sources, |primitive| Some(&normals[primitive])),
-            tangents: with_tangents.then(|| in_order(&sources, |primitive| primitives[primitive].tangents.as_ref())),
-            uvs: with_uvs.then(|| in_order(&sources, |primitive| primitives[primitive].uvs.as_ref())),
+            tangents: with_tangents.then(|| {
+                in_order(&sources, |primitive| {
+                    primitives[primitive].tangents.as_ref()
+                })
+            }),
+            uvs: with_uvs
+                .then(|| in_order(&sources, |primitive| primitives[primitive].uvs.as_ref())),
             joints: Vec::new(),
             entries: 0,
             weights: Vec::new(),
@@ -268,7 +321,10 @@ impl Mesh {
         for run in vertices.chunk_by(|(_, a), (_, b)| a.len() == b.len()) {
             mesh.runs.push(VertexRun {
                 influences: run[0].1.len() as u32,
-                first_vertex: mesh.runs.last().map_or(0, |before| before.first_vertex + before.vertex_count),
+                first_vertex: mesh
+                    .runs
+                    .last()
+                    .map_or(0, |before| before.first_vertex + before.vertex_count),
                 vertex_count: run.len() as u32,
                 first_influence: mesh.joints.len() as u32,
             });
@@ -277,17 +333,28 @@ impl Mesh {
                 mesh.weights.push(*weight);
             }
         }
-        mesh.entries = mesh.joints.iter().max().map_or(0, |&most| usize::from(most) + 1);
+        mesh.entries = mesh
+            .joints
+            .iter()
+            .max()
+            .map_or(0, |&most| usize::from(most) + 1);
 
-        let mut stored: Vec<Vec<u32>> = primitives.iter().map(|p| vec![0; p.positions.len()]).collect();
+        let mut stored: Vec<Vec<u32>> = primitives
+            .iter()
+            .map(|p| vec![0; p.positions.len()])
+            .collect();
         for (vertex, source) in (0..).zip(&mesh.sources) {
             stored[source.primitive as usize][source.vertex as usize] = vertex;
         }
-        let own = primitives.iter().zip(&stored).map(|(primitive, stored)| (&primitive.targets[..], &stored[..]));
+        let own = primitives
+            .iter()
+            .zip(&stored)
+            .map(|(primitive, stored)| (&primitive.targets[..], &stored[..]));
         mesh.targets = Targets::new(targets, own, vertex_count, with_tangents)?;
         for (primitive, stored) in primitives.iter().zip(stored) {
             let first_index = mesh.indices.len() as u32;
-            mesh.indices.extend(primitive.indices.iter().map(|&i| stored[i as usize]));
+            mesh.indices
+                .extend(primitive.indices.iter().map(|&i| stored[i as usize]));
             let stored_subset = |s: &Subset| Subset {
                 material: s.material,
                 indices: first_index + s.indices.start..first_index + s.indices.end,
@@ -306,7 +373,8 @@ impl Mesh {
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
     /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<(VertexOrigin, usize)> = self.sources.iter().copied().zip(0..).collect();
+        let mut stored: Vec<(VertexOrigin, usize)> =
+            self.sources.iter().copied().zip(0..).collect();
         stored.sort_unstable();
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
@@ -315,13 +383,21 @@ impl Mesh {
             rest = after;
             let own = || own.iter().map(|&(_, vertex)| vertex);
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
-            let pairs = |v| self.influences_of(v).map(move |(entry, weight)| (entry - first_entry, weight));
+            let pairs = |v| {
+                self.influences_of(v)
+                    .map(move |(entry, weight)| (entry - first_entry, weight))
+            };
             let influences = own().map(pairs).collect();
             let mut data = PrimitiveData {
                 skin: primitive.skin,
                 positions: own().map(|v| self.positions[v]).collect(),
-                normals: primitive.has_normals.then(|| own().map(|v| self.normals[v]).collect()),
-                tangents: self.tangents.as_ref().map(|t| own().map(|v| t[v]).collect()),
+                normals: primitive
+                    .has_normals
+                    .then(|| own().map(|v| self.normals[v]).collect()),
+                tangents: self
+                    .tangents
+                    .as_ref()
+                    .map(|t| own().map(|v| t[v]).collect()),
                 uvs: self.uvs.as_ref().map(|t| own().map(|v| t[v]).collect()),
                 influences,
                 dumped_vertices: primitive.dumped_vertices,
@@ -329,9 +405,14 @@ impl Mesh {
             };
             for subset in &primitive.subsets {
                 let first = data.indices.len() as u32;
-                let indices = &self.indices[subset.indices.start as usize..subset.indices.end as usize];
-                data.indices.extend(indices.iter().map(|&v| self.sources[v as usize].vertex));
-                data.subsets.push(Subset { material: subset.material, indices: first..data.indices.len() as u32 });
+                let indices =
+                    &self.indices[subset.indices.start as usize..subset.indices.end as usize];
+                data.indices
+                    .extend(indices.iter().map(|&v| self.sources[v as usize].vertex));
+                data.subsets.push(Subset {
+                    material: subset.material,
+                    indices: first..data.indices.len() as u32,
+                });
             }
             primitives.push(data);
         }
@@ -341,15 +422,33 @@ impl Mesh {
 
     /// Gives primitives the deltas of their vertices.
     fn targets_to(&self, primitives: &mut [PrimitiveData]) {
-        let mut entries: Vec<_> =
-            self.targets.entries().map(|(t, v, d)| (self.sources[v].primitive, t, self.sources[v].vertex, d)).collect();
+        let mut entries: Vec<_> = self
+            .targets
+            .entries()
+            .map(|(t, v, d)| (self.sources[v].primitive, t, self.sources[v].vertex, d))
+            .collect();
         entries.sort_unstable();
         for run in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (primitive, target, ..) = run[0];
-            let mut deltas = TargetDeltas { target: target as u32, ..TargetDeltas::default() };
+            let mut deltas = TargetDeltas {
+                target: target as u32,
+                ..TargetDeltas::default()
+            };
             for &(_, _, vertex, delta) in run {
-                let tangent = self.targets.tangents().get(delta).copied().unwrap_or_default();
-                deltas.push(vertex, [self.targets.positions()[delta], self.targets.normals()[delta], tangent]);
+                let tangent = self
+                    .targets
+                    .tangents()
+                    .get(delta)
+                    .copied()
+                    .unwrap_or_default();
+                deltas.push(
+                    vertex,
+                    [
+                        self.targets.positions()[delta],
+                        self.targets.normals()[delta],
+                        tangent,
+                    ],
+                );
             }
             primitives[primitive as usize].targets.push(deltas);
         }
@@ -369,9 +468,13 @@ impl Mesh {
         run: &VertexRun,
         vertices: Range<usize>,
     ) -> (&[[u16; INFLUENCES]], &[[f32; INFLUENCES]]) {
-        let first = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * INFLUENCES;
+        let first = run.first_influence as usize
+            + (vertices.start - run.first_vertex as usize) * INFLUENCES;
         let pairs = first..first + vertices.len() * INFLUENCES;
-        (self.joints[pairs.clone()].as_chunks().0, self.weights[pairs].as_chunks().0)
+        (
+            self.joints[pairs.clone()].as_chunks().0,
+            self.weights[pairs].as_chunks().0,
+        )
     }
     /// Most influences of any vertex, padding included.
     pub fn max_influences(&self) -> u32 {
@@ -379,10 +482,16 @@ impl Mesh {
     }
     /// A stored vertex's (palette entry, weight) pairs, padding included.
     pub fn influences_of(&self, vertex: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
-        let run = self.runs[self.runs.partition_point(|r| r.first_vertex as usize <= vertex) - 1];
+        let run = self.runs[self
+            .runs
+            .partition_point(|r| r.first_vertex as usize <= vertex)
+            - 1];
         let count = run.influences as usize;
         let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * count;
-        self.joints[first..first + count].iter().copied().zip(self.weights[first..first + count].iter().copied())
+        self.joints[first..first + count]
+            .iter()
+            .copied()
+            .zip(self.weights[first..first + count].iter().copied())
     }
 }
 
@@ -392,60 +501,101 @@ fn in_order<'a, T: Copy + Default + 'a>(
     stream: impl Fn(usize) -> Option<&'a Vec<T>>,
 ) -> Vec<T> {
     let own = |source: &VertexOrigin| {
-        stream(source.primitive as usize).map(|values| values[source.vertex as usize]).unwrap_or_default()
+        stream(source.primitive as usize)
+            .map(|values| values[source.vertex as usize])
+            .unwrap_or_default()
     };
     sources.iter().map(own).collect()
 }
 
 fn class_of(influences: usize) -> usize {
-    INFLUENCE_CLASSES.into_iter().find(|&c| c >= influences).unwrap_or(MAX_INFLUENCES)
+    INFLUENCE_CLASSES
+        .into_iter()
+        .find(|&c| c >= influences)
+        .unwrap_or(MAX_INFLUENCES)
 }
 
-fn check_primitive(p: &PrimitiveData, skins: &[Skin], materials: usize, targets: usize) -> Result<(), String> {
+fn check_primitive(
+    p: &PrimitiveData,
+    skins: &[Skin],
+    materials: usize,
+    targets: usize,
+) -> Result<(), String> {
     let count = p.positions.len();
     let Some(skin) = skins.get(usize::from(p.skin)) else {
-        return Err(format!("skin {} is out of range; there are {}", p.skin, skins.len()));
+        return Err(format!(
+            "skin {} is out of range; there are {}",
+            p.skin,
+            skins.len()
+        ));
     };
     let length = |name: &str, got: usize| {
-        ensure(got == count, || format!("{got} {name} for {count} positions; expected as many"))
+        ensure(got == count, || {
+            format!("{got} {name} for {count} positions; expected as many")
+        })
     };
     let stream = |name: &str, numbers: &[f32], width: usize| {
         length(&format!("{name}s"), numbers.len() / width)?;
         match numbers.iter().position(|v| !v.is_finite()) {
-            Some(at) => Err(format!("the {name} of vertex {} holds a number that is not finite", at / width)),
+            Some(at) => Err(format!(
+                "the {name} of vertex {} holds a number that is not finite",
+                at / width
+            )),
             None => Ok(()),
         }
     };
     stream("position", p.positions.as_flattened(), 3)?;
-    p.normals.as_ref().map_or(Ok(()), |normals| stream("normal", normals.as_flattened(), 3))?;
-    p.tangents.as_ref().map_or(Ok(()), |tangents| stream("tangent", tangents.as_flattened(), 4))?;
-    p.uvs.as_ref().map_or(Ok(()), |uvs| stream("uv", uvs.as_flattened(), 2))?;
+    p.normals.as_ref().map_or(Ok(()), |normals| {
+        stream("normal", normals.as_flattened(), 3)
+    })?;
+    p.tangents.as_ref().map_or(Ok(()), |tangents| {
+        stream("tangent", tangents.as_flattened(), 4)
+    })?;
+    p.uvs
+        .as_ref()
+        .map_or(Ok(()), |uvs| stream("uv", uvs.as_flattened(), 2))?;
     length("sets of influences", p.influences.vertices())?;
     let joints = skin.entries.len();
-    for (vertex, (joint, weight)) in (0..count).flat_map(|v| p.influences.of(v).map(move |pair| (v, pair))) {
-        ensure(usize::from(joint) < joints, || format!("vertex {vertex} has joint {joint}; its skin has {joints}"))?;
+    for (vertex, (joint, weight)) in
+        (0..count).flat_map(|v| p.influences.of(v).map(move |pair| (v, pair)))
+    {
+        ensure(usize::from(joint) < joints, || {
+            format!("vertex {vertex} has joint {joint}; its skin has {joints}")
+        })?;
         ensure(weight.is_finite() && weight >= 0.0, || {
             format!("vertex {vertex} has the weight {weight}; expected 0 or more")
         })?;
     }
     let indices = p.indices.len();
-    ensure(indices.is_multiple_of(3), || format!("{indices} indices; expected a multiple of 3"))?;
+    ensure(indices.is_multiple_of(3), || {
+        format!("{indices} indices; expected a multiple of 3")
+    })?;
     if let Some(at) = p.indices.iter().position(|&i| i as usize >= count) {
-        return Err(format!("triangle {} names vertex {}; there are {count}", at / 3, p.indices[at]));
+        return Err(format!(
+            "triangle {} names vertex {}; there are {count}",
+            at / 3,
+            p.indices[at]
+        ));
     }
     for subset in &p.subsets {
-        let Subset { material, indices: covered } = subset;
+        let Subset {
+            material,
+            indices: covered,
+        } = subset;
         ensure(usize::from(*material) < materials, || {
             format!("material {material} is out of range; there are {materials}")
         })?;
-        ensure(covered.start <= covered.end && covered.end as usize <= indices, || {
-            format!("a subset covers indices {covered:?}; there are {indices}")
-        })?;
+        ensure(
+            covered.start <= covered.end && covered.end as usize <= indices,
+            || format!("a subset covers indices {covered:?}; there are {indices}"),
+        )?;
     }
     for deltas in &p.targets {
         deltas.check(count, targets)?;
     }
-    ensure(p.dumped_vertices as usize <= count, || format!("{} vertices of the file among {count}", p.dumped_vertices))
+    ensure(p.dumped_vertices as usize <= count, || {
+        format!("{} vertices of the file among {count}", p.dumped_vertices)
+    })
 }
 
 /// Counts repairs, so that each kind is reported once.
@@ -460,16 +610,37 @@ struct WeightRepairs {
 
 impl WeightRepairs {
     fn describe(self, repairs: &mut Vec<Repair>) {
-        let Self { renormalised, worst_sum, unheld, truncated, most } = self;
+        let Self {
+            renormalised,
+            worst_sum,
+            unheld,
+            truncated,
+            most,
+        } = self;
         let counted = [
-            (renormalised, format!("renormalised the weights of {renormalised} vertices (worst sum {worst_sum})")),
-            (unheld, format!("{unheld} vertices without a joint now follow the skin's joint 0")),
+            (
+                renormalised,
+                format!(
+                    "renormalised the weights of {renormalised} vertices (worst sum {worst_sum})"
+                ),
+            ),
+            (
+                unheld,
+                format!("{unheld} vertices without a joint now follow the skin's joint 0"),
+            ),
             (
                 truncated,
-                format!("kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"),
+                format!(
+                    "kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"
+                ),
             ),
         ];
-        repairs.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, message)| Repair { message }));
+        repairs.extend(
+            counted
+                .into_iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(_, message)| Repair { message }),
+        );
     }
 }
 
@@ -478,8 +649,15 @@ impl WeightRepairs {
 const WORTH_A_WORD: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 
-fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs) -> Vec<(u16, f32)> {
-    let mut pairs: Vec<(u16, f32)> = influences.of(vertex).filter(|(_, weight)| *weight > 0.0).collect();
+fn repaired(
+    influences: &Influences,
+    vertex: usize,
+    repairs: &mut WeightRepairs,
+) -> Vec<(u16, f32)> {
+    let mut pairs: Vec<(u16, f32)> = influences
+        .of(vertex)
+        .filter(|(_, weight)| *weight > 0.0)
+        .collect();
     if pairs.is_empty() {
         repairs.unheld += 1;
         return vec![(0, 1.0)];
@@ -495,13 +673,16 @@ fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs)
     let sum: f64 = pairs.iter().map(|(_, weight)| f64::from(*weight)).sum();
     if (sum - 1.0).abs() > WORTH_A_WORD && !renormalise {
         repairs.renormalised += 1;
-        if (sum - 1.0).abs() > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1 {
+        if (sum - 1.0).abs() > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1
+        {
             repairs.worst_sum = sum as f32;
         }
     }
     renormalise |= (sum - 1.0).abs() > ROUNDING;
     if renormalise {
-        pairs.iter_mut().for_each(|(_, weight)| *weight = (f64::from(*weight) / sum) as f32);
+        pairs
+            .iter_mut()
+            .for_each(|(_, weight)| *weight = (f64::from(*weight) / sum) as f32);
     }
     pairs
 }
@@ -511,12 +692,17 @@ fn repaired(influences: &Influences, vertex: usize, repairs: &mut WeightRepairs)
 ///
 /// # Panics
 /// A triangle names a vertex that has no position.
-pub fn area_normals<'a>(positions: &[DVec3], triangles: impl IntoIterator<Item = &'a [u32; 3]>) -> Vec<DVec3> {
+pub fn area_normals<'a>(
+    positions: &[DVec3],
+    triangles: impl IntoIterator<Item = &'a [u32; 3]>,
+) -> Vec<DVec3> {
     let mut sums = vec![DVec3::ZERO; positions.len()];
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize]);
         let area = (b - a).cross(c - a);
-        triangle.iter().for_each(|&vertex| sums[vertex as usize] += area);
+        triangle
+            .iter()
+            .for_each(|&vertex| sums[vertex as usize] += area);
     }
     sums
 }
@@ -524,9 +710,14 @@ pub fn area_normals<'a>(positions: &[DVec3], triangles: impl IntoIterator<Item =
 /// Area-weighted normals. Triangles that share no vertex get flat normals, which glTF requires for meshes without
 /// normals.
 fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
-    let positions: Vec<DVec3> = positions.iter().map(|position| DVec3::from(position.map(f64::from))).collect();
+    let positions: Vec<DVec3> = positions
+        .iter()
+        .map(|position| DVec3::from(position.map(f64::from)))
+        .collect();
     let sums = area_normals(&positions, indices.as_chunks::<3>().0);
-    sums.into_iter().map(|n| n.normalize_or_zero().as_vec3().to_array()).collect()
+    sums.into_iter()
+        .map(|n| n.normalize_or_zero().as_vec3().to_array())
+        .collect()
 }
 
 #[cfg(test)]
@@ -544,8 +735,20 @@ mod tests {
 
     fn mesh(primitives: Vec<PrimitiveData>) -> (Result<Mesh, ModelError>, Vec<Repair>) {
         let mut repairs = Vec::new();
-        let skins = [Skin { name: String::new(), entries: 0..2 }, Skin { name: String::new(), entries: 2..22 }];
-        (Mesh::new(primitives, Vec::new(), &skins, 1, &mut repairs), repairs)
+        let skins = [
+            Skin {
+                name: String::new(),
+                entries: 0..2,
+            },
+            Skin {
+                name: String::new(),
+                entries: 2..22,
+            },
+        ];
+        (
+            Mesh::new(primitives, Vec::new(), &skins, 1, &mut repairs),
+            repairs,
+        )
     }
 
     #[test]
@@ -555,11 +758,19 @@ mod tests {
         let mut second = primitive(&[&[(0, 1.0)]]);
         second.skin = 1;
         let mesh = mesh(vec![first, second]).0.unwrap();
-        assert_eq!(mesh.positions(), [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]);
+        assert_eq!(
+            mesh.positions(),
+            [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
+        );
         assert_eq!(
             mesh.runs()
                 .iter()
-                .map(|r| (r.influences, r.first_vertex, r.vertex_count, r.first_influence))
+                .map(|r| (
+                    r.influences,
+                    r.first_vertex,
+                    r.vertex_count,
+                    r.first_influence
+                ))
                 .collect::<Vec<_>>(),
             [(1, 0, 3, 0), (2, 3, 1, 3)]
         );
@@ -569,16 +780,24 @@ mod tests {
 
     #[test]
     fn weights_are_repaired_and_told_once() {
-        let many: Vec<(u16, f32)> = (0..18).map(|j| (j, if j < 2 { 0.001 } else { 0.0625 })).collect();
+        let many: Vec<(u16, f32)> = (0..18)
+            .map(|j| (j, if j < 2 { 0.001 } else { 0.0625 }))
+            .collect();
         let mut second = primitive(&[&many]);
         second.skin = 1;
-        let (mesh, repairs) = mesh(vec![primitive(&[&[(0, 0.5)], &[], &[(0, 1.0), (1, 1.0)]]), second]);
+        let (mesh, repairs) = mesh(vec![
+            primitive(&[&[(0, 0.5)], &[], &[(0, 1.0), (1, 1.0)]]),
+            second,
+        ]);
         let mesh = mesh.unwrap();
         assert_eq!(mesh.weights()[..2], [1.0, 1.0]);
         assert_eq!(mesh.weights()[2..4], [0.5, 0.5]);
         assert_eq!(mesh.runs().last().unwrap().influences, 16);
         assert_eq!(
-            repairs.iter().map(|r| r.message.as_str()).collect::<Vec<_>>(),
+            repairs
+                .iter()
+                .map(|r| r.message.as_str())
+                .collect::<Vec<_>>(),
             [
                 "renormalised the weights of 2 vertices (worst sum 2)",
                 "1 vertices without a joint now follow the skin's joint 0",
@@ -598,7 +817,13 @@ mod tests {
         );
         let mut bad = primitive(&[&[(0, 1.0)]]);
         bad.indices = vec![0, 0, 1];
-        assert!(mesh(vec![bad]).0.unwrap_err().problem.contains("names vertex 1"));
+        assert!(
+            mesh(vec![bad])
+                .0
+                .unwrap_err()
+                .problem
+                .contains("names vertex 1")
+        );
         assert!(mesh(vec![primitive(&[&[(0, -1.0)]])]).0.is_err());
         assert!(mesh(vec![primitive(&[&[(0, f32::NAN)]])]).0.is_err());
         assert!(mesh(vec![]).0.is_err());
@@ -606,7 +831,13 @@ mod tests {
 
     #[test]
     fn missing_normals_are_generated() {
-        let normals = generated_normals(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [9.0; 3]], &[0, 1, 2]);
-        assert_eq!(normals, [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0; 3]]);
+        let normals = generated_normals(
+            &[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [9.0; 3]],
+            &[0, 1, 2],
+        );
+        assert_eq!(
+            normals,
+            [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0; 3]]
+        );
     }
 }

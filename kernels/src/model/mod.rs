@@ -21,13 +21,15 @@ pub(crate) use affine::row_numbers;
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use bounds::Bounds;
 pub use clip::compact;
-pub use clip::{Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere};
+pub use clip::{
+    Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere,
+};
 pub use error::ModelError;
 pub(crate) use error::ensure;
 pub use lists::Lists;
 pub use mesh::{
-    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset, VertexOrigin, VertexRun,
-    area_normals,
+    INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset,
+    VertexOrigin, VertexRun, area_normals,
 };
 pub use parts::{Axes, Handedness, Image, Material, ModelParts, Texture, Wrap};
 pub use repair::Repair;
@@ -35,7 +37,9 @@ pub use shape::Shape;
 pub use skeleton::{Joint, JointTransform, MAX_JOINTS, NO_PARENT, Skeleton, Transform};
 pub use skeleton_builder::{BuiltSkeleton, Frame, JointBuilder, SkeletonBuilder};
 pub use skin::{Skin, SkinData};
-pub use targets::{DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED};
+pub use targets::{
+    DeltaRun, MAX_TARGETS, PackedTargets, Target, TargetDeltas, TargetWeight, Targets, UNMOVED,
+};
 
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
@@ -78,7 +82,17 @@ impl Model {
     /// A joint, skin, material or vertex index out of range, a stream of the wrong length, a non-finite number,
     /// a negative weight, more than 65,535 palette entries, or no vertex at all.
     pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
-        let ModelParts { name, axes, skeleton, skins, clips, primitives, targets, mut materials, mut repairs } = parts;
+        let ModelParts {
+            name,
+            axes,
+            skeleton,
+            skins,
+            clips,
+            primitives,
+            targets,
+            mut materials,
+            mut repairs,
+        } = parts;
         if materials.is_empty() {
             materials.push(Material::default());
         }
@@ -87,24 +101,46 @@ impl Model {
         let mut inverse_binds = Vec::new();
         for (index, skin) in skins.into_iter().enumerate() {
             let place = format!("skin {index} {:?}", skin.name);
-            skin.check(skeleton.len()).map_err(|problem| ModelError::new(&place, problem))?;
+            skin.check(skeleton.len())
+                .map_err(|problem| ModelError::new(&place, problem))?;
             let first = palette_joints.len() as u32;
             palette_joints.extend(skin.joints);
             inverse_binds.extend(skin.inverse_binds);
             ensure(palette_joints.len() <= MAX_JOINTS, || {
-                ModelError::new(place, format!("the skins hold more than {MAX_JOINTS} palette entries together"))
+                ModelError::new(
+                    place,
+                    format!("the skins hold more than {MAX_JOINTS} palette entries together"),
+                )
             })?;
-            ranges.push(Skin { name: skin.name, entries: first..palette_joints.len() as u32 });
+            ranges.push(Skin {
+                name: skin.name,
+                entries: first..palette_joints.len() as u32,
+            });
         }
         let skins = ranges;
         for clip in &clips {
             check_clip(clip, &skeleton, targets.len())?;
         }
         let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut repairs)?;
-        let bounds = rest_bounds(&rest_palette(&skeleton, &palette_joints, &inverse_binds), &mesh)
-            .ok_or_else(|| ModelError::new("rest pose", "skinned vertices are not finite"))?;
+        let bounds = rest_bounds(
+            &rest_palette(&skeleton, &palette_joints, &inverse_binds),
+            &mesh,
+        )
+        .ok_or_else(|| ModelError::new("rest pose", "skinned vertices are not finite"))?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
-        Ok(Self { name, axes, skeleton, skins, palette_joints, inverse_binds, clips, mesh, materials, repairs, bounds })
+        Ok(Self {
+            name,
+            axes,
+            skeleton,
+            skins,
+            palette_joints,
+            inverse_binds,
+            clips,
+            mesh,
+            materials,
+            repairs,
+            bounds,
+        })
     }
 
     /// Takes the model apart, to change some parts and build another one. Triangles that no subset draws are left out.
@@ -139,9 +175,19 @@ impl Model {
         let mut boxes: Vec<Option<Bounds>> = vec![None; self.palette_joints.len()];
         for (vertex, position) in self.mesh.positions().iter().enumerate() {
             let position = Vec3::from(*position);
-            for (entry, _) in self.mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0) {
-                let held = boxes[usize::from(entry)].get_or_insert(Bounds { min: position, max: position });
-                *held = Bounds { min: held.min.min(position), max: held.max.max(position) };
+            for (entry, _) in self
+                .mesh
+                .influences_of(vertex)
+                .filter(|(_, weight)| *weight > 0.0)
+            {
+                let held = boxes[usize::from(entry)].get_or_insert(Bounds {
+                    min: position,
+                    max: position,
+                });
+                *held = Bounds {
+                    min: held.min.min(position),
+                    max: held.max.max(position),
+                };
             }
         }
         boxes
@@ -155,7 +201,11 @@ impl Model {
     /// # Errors
     /// The errors of [`Clip::smoothed`].
     pub fn smoothed(self) -> Result<Self, ModelError> {
-        let clips = self.clips.iter().map(Clip::smoothed).collect::<Result<_, _>>()?;
+        let clips = self
+            .clips
+            .iter()
+            .map(Clip::smoothed)
+            .collect::<Result<_, _>>()?;
         Ok(self.with_clips(clips))
     }
     /// Adds a clip and returns its index.
@@ -177,28 +227,52 @@ impl Model {
 }
 
 fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), ModelError> {
-    let refused = |problem: String| Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
-    if let Some(end) = clip.weights().iter().map(|track| track.targets.end).find(|&end| end as usize > targets) {
-        return refused(format!("a track sets the weight of target {}; the model has {targets}", end - 1));
+    let refused =
+        |problem: String| Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
+    if let Some(end) = clip
+        .weights()
+        .iter()
+        .map(|track| track.targets.end)
+        .find(|&end| end as usize > targets)
+    {
+        return refused(format!(
+            "a track sets the weight of target {}; the model has {targets}",
+            end - 1
+        ));
     }
-    match clip.keys().joints().find(|&joint| usize::from(joint) >= skeleton.len()) {
+    match clip
+        .keys()
+        .joints()
+        .find(|&joint| usize::from(joint) >= skeleton.len())
+    {
         None => Ok(()),
-        Some(joint) => refused(format!("a track moves joint {joint}; the skeleton has {}", skeleton.len())),
+        Some(joint) => refused(format!(
+            "a track moves joint {joint}; the skeleton has {}",
+            skeleton.len()
+        )),
     }
 }
 
 fn rest_palette(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows]) -> Vec<DAffine3> {
     let pose = skeleton.rest_model_pose();
-    joints.iter().zip(inverse_binds).map(|(&j, m)| pose[usize::from(j)] * rows_to_affine(m)).collect()
+    joints
+        .iter()
+        .zip(inverse_binds)
+        .map(|(&j, m)| pose[usize::from(j)] * rows_to_affine(m))
+        .collect()
 }
 
 /// The box around the vertices at rest, if all of them are finite.
 fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Option<Bounds> {
     let skinned = |vertex: usize| {
         let position = DVec3::from(mesh.positions()[vertex].map(f64::from));
-        let moved =
-            |(entry, weight): (u16, f32)| f64::from(weight) * palette[usize::from(entry)].transform_point3(position);
-        mesh.influences_of(vertex).map(moved).sum::<DVec3>().as_vec3()
+        let moved = |(entry, weight): (u16, f32)| {
+            f64::from(weight) * palette[usize::from(entry)].transform_point3(position)
+        };
+        mesh.influences_of(vertex)
+            .map(moved)
+            .sum::<DVec3>()
+            .as_vec3()
     };
     let skinned: Vec<Vec3> = (0..mesh.vertex_count()).map(skinned).collect();
     let finite = skinned.iter().all(|position| position.is_finite());

@@ -29,7 +29,10 @@ pub struct Axes {
 
 impl Axes {
     /// Right-handed, Y up: glTF's axes and those of the built-in content.
-    pub const Y_UP: Self = Self { handedness: Handedness::Right, up: 1 };
+    pub const Y_UP: Self = Self {
+        handedness: Handedness::Right,
+        up: 1,
+    };
 }
 
 /// A surface: a plain colour, and an image for pictures.
@@ -47,7 +50,12 @@ pub struct Material {
 
 impl Default for Material {
     fn default() -> Self {
-        Self { name: String::new(), base_color: [0.8, 0.8, 0.8, 1.0], alpha_cutoff: None, texture: None }
+        Self {
+            name: String::new(),
+            base_color: [0.8, 0.8, 0.8, 1.0],
+            alpha_cutoff: None,
+            texture: None,
+        }
     }
 }
 
@@ -116,7 +124,12 @@ pub struct ModelParts {
 
 impl ModelParts {
     /// The parts of a model of one skin, with Y up, and without clips, targets, materials and repairs.
-    pub fn new(name: impl Into<String>, skeleton: Skeleton, skin: SkinData, primitives: Vec<PrimitiveData>) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        skeleton: Skeleton,
+        skin: SkinData,
+        primitives: Vec<PrimitiveData>,
+    ) -> Self {
         Self {
             name: name.into(),
             axes: Axes::Y_UP,

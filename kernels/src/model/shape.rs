@@ -16,6 +16,10 @@ pub struct Shape<'a> {
 impl Mesh {
     /// The mesh without morph targets.
     pub fn shape(&self) -> Shape<'_> {
-        Shape { positions: self.positions(), normals: self.normals(), tangents: self.tangents() }
+        Shape {
+            positions: self.positions(),
+            normals: self.normals(),
+            tangents: self.tangents(),
+        }
     }
 }

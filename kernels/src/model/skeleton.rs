@@ -22,12 +22,27 @@ pub struct Transform {
 
 impl Transform {
     /// The identity.
-    pub const IDENTITY: Self = Self { rotation: Quat::IDENTITY, translation: Vec3::ZERO, scale: Vec3::ONE };
+    pub const IDENTITY: Self = Self {
+        rotation: Quat::IDENTITY,
+        translation: Vec3::ZERO,
+        scale: Vec3::ONE,
+    };
 
     /// Rotation x y z w, translation x y z, scale x y z.
     pub(crate) fn numbers(&self) -> [f32; 10] {
         let ([x, y, z, w], [tx, ty, tz]) = (self.rotation.to_array(), self.translation.to_array());
-        [x, y, z, w, tx, ty, tz, self.scale.x, self.scale.y, self.scale.z]
+        [
+            x,
+            y,
+            z,
+            w,
+            tx,
+            ty,
+            tz,
+            self.scale.x,
+            self.scale.y,
+            self.scale.z,
+        ]
     }
 }
 
@@ -45,10 +60,22 @@ impl JointTransform {
     pub fn to_affine(&self) -> DAffine3 {
         match self {
             Self::Matrix(rows) => rows_to_affine(rows),
-            Self::Transform(Transform { rotation, translation, scale }) => {
+            Self::Transform(Transform {
+                rotation,
+                translation,
+                scale,
+            }) => {
                 let rotation = rotation.as_dquat();
-                let unit = if rotation.length_squared() > 0.0 { rotation.normalize() } else { rotation };
-                DAffine3::from_scale_rotation_translation(scale.as_dvec3(), unit, translation.as_dvec3())
+                let unit = if rotation.length_squared() > 0.0 {
+                    rotation.normalize()
+                } else {
+                    rotation
+                };
+                DAffine3::from_scale_rotation_translation(
+                    scale.as_dvec3(),
+                    unit,
+                    translation.as_dvec3(),
+                )
             }
         }
     }
@@ -68,7 +95,11 @@ pub struct Joint {
 impl Joint {
     /// A joint that clips can move.
     pub fn new(name: impl Into<String>, parent: Option<usize>, rest: Transform) -> Self {
-        Self { name: name.into(), parent, rest: JointTransform::Transform(rest) }
+        Self {
+            name: name.into(),
+            parent,
+            rest: JointTransform::Transform(rest),
+        }
     }
 }
 
@@ -97,7 +128,10 @@ impl Skeleton {
     pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), ModelError> {
         let count = joints.len();
         ensure((1..=MAX_JOINTS).contains(&count), || {
-            ModelError::new("skeleton", format!("{count} joints; expected 1 to {MAX_JOINTS}"))
+            ModelError::new(
+                "skeleton",
+                format!("{count} joints; expected 1 to {MAX_JOINTS}"),
+            )
         })?;
         let mut children = vec![Vec::new(); count];
         let mut stack = Vec::new();
@@ -106,7 +140,8 @@ impl Skeleton {
                 None => stack.push(index),
                 Some(parent) if parent < count => children[parent].push(index),
                 Some(parent) => {
-                    let problem = format!("parent {parent} is out of range; there are {count} joints");
+                    let problem =
+                        format!("parent {parent} is out of range; there are {count} joints");
                     return Err(ModelError::new(place(index, joint), problem));
                 }
             }
@@ -131,12 +166,15 @@ impl Skeleton {
         };
         for &index in &order {
             let joint = &joints[index];
-            let rest = checked(joint.rest).map_err(|problem| ModelError::new(place(index, joint), problem))?;
+            let rest = checked(joint.rest)
+                .map_err(|problem| ModelError::new(place(index, joint), problem))?;
             if let JointTransform::Matrix(rows) = joint.rest {
                 skeleton.matrices.push((skeleton.names.len() as u16, rows));
             }
             skeleton.names.push(joint.name.clone());
-            skeleton.parents.push(joint.parent.map_or(NO_PARENT, |p| new_index[p]));
+            skeleton
+                .parents
+                .push(joint.parent.map_or(NO_PARENT, |p| new_index[p]));
             skeleton.rest.push(rest);
         }
         Ok((skeleton, new_index))
@@ -156,7 +194,10 @@ impl Skeleton {
     /// # Panics
     /// There is no such joint.
     pub fn rest_of(&self, joint: usize) -> JointTransform {
-        match self.matrices.binary_search_by_key(&joint, |(fixed, _)| usize::from(*fixed)) {
+        match self
+            .matrices
+            .binary_search_by_key(&joint, |(fixed, _)| usize::from(*fixed))
+        {
             Ok(at) => JointTransform::Matrix(self.matrices[at].1),
             Err(_) => JointTransform::Transform(self.rest[joint]),
         }
@@ -167,7 +208,11 @@ impl Skeleton {
         let mut pose: Vec<DAffine3> = Vec::with_capacity(self.len());
         for (joint, &parent) in self.parents.iter().enumerate() {
             let local = self.rest_of(joint).to_affine();
-            pose.push(if parent == NO_PARENT { local } else { pose[usize::from(parent)] * local });
+            pose.push(if parent == NO_PARENT {
+                local
+            } else {
+                pose[usize::from(parent)] * local
+            });
         }
         pose
     }
@@ -183,14 +228,24 @@ fn checked(rest: JointTransform) -> Result<Transform, &'static str> {
         JointTransform::Transform(t) => t,
         JointTransform::Matrix(rows) => {
             let finite = rows.iter().all(|v| v.is_finite());
-            return ensure(finite, || "its matrix holds a number that is not finite").map(|()| Transform::IDENTITY);
+            return ensure(finite, || "its matrix holds a number that is not finite")
+                .map(|()| Transform::IDENTITY);
         }
     };
     let finite = t.rotation.is_finite() && t.translation.is_finite() && t.scale.is_finite();
-    ensure(finite, || "its rest transform holds a number that is not finite")?;
+    ensure(
+        finite,
+        || "its rest transform holds a number that is not finite",
+    )?;
     let rotation = t.rotation.as_dquat();
-    ensure(rotation.length() >= 1e-6, || "its rest rotation has zero length; expected a unit quaternion")?;
-    Ok(Transform { rotation: rotation.normalize().as_quat(), ..t })
+    ensure(
+        rotation.length() >= 1e-6,
+        || "its rest rotation has zero length; expected a unit quaternion",
+    )?;
+    Ok(Transform {
+        rotation: rotation.normalize().as_quat(),
+        ..t
+    })
 }
 
 #[cfg(test)]
@@ -198,7 +253,11 @@ mod tests {
     use super::*;
 
     fn joint(name: &str, parent: Option<usize>) -> Joint {
-        Joint { name: name.into(), parent, rest: JointTransform::Transform(Transform::IDENTITY) }
+        Joint {
+            name: name.into(),
+            parent,
+            rest: JointTransform::Transform(Transform::IDENTITY),
+        }
     }
 
     #[test]
@@ -217,7 +276,12 @@ mod tests {
 
     #[test]
     fn a_cycle_names_a_joint_of_it() {
-        let error = Skeleton::new(vec![joint("root", None), joint("a", Some(2)), joint("b", Some(1))]).unwrap_err();
+        let error = Skeleton::new(vec![
+            joint("root", None),
+            joint("a", Some(2)),
+            joint("b", Some(1)),
+        ])
+        .unwrap_err();
         assert_eq!(error.place, "joint 1 \"a\"");
         assert!(error.problem.contains("cycle"), "{error}");
     }
@@ -225,16 +289,35 @@ mod tests {
     #[test]
     fn bad_joints_are_refused() {
         assert!(Skeleton::new(vec![]).is_err());
-        assert!(Skeleton::new(vec![joint("a", Some(7))]).unwrap_err().problem.contains("out of range"));
-        let nan = Transform { translation: Vec3::NAN, ..Transform::IDENTITY };
         assert!(
-            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(nan) }])
-                .is_err()
+            Skeleton::new(vec![joint("a", Some(7))])
+                .unwrap_err()
+                .problem
+                .contains("out of range")
         );
-        let zero = Transform { rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), ..Transform::IDENTITY };
+        let nan = Transform {
+            translation: Vec3::NAN,
+            ..Transform::IDENTITY
+        };
         assert!(
-            Skeleton::new(vec![Joint { name: "a".into(), parent: None, rest: JointTransform::Transform(zero) }])
-                .is_err()
+            Skeleton::new(vec![Joint {
+                name: "a".into(),
+                parent: None,
+                rest: JointTransform::Transform(nan)
+            }])
+            .is_err()
+        );
+        let zero = Transform {
+            rotation: Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
+            ..Transform::IDENTITY
+        };
+        assert!(
+            Skeleton::new(vec![Joint {
+                name: "a".into(),
+                parent: None,
+                rest: JointTransform::Transform(zero)
+            }])
+            .is_err()
         );
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS]).is_ok());
         assert!(Skeleton::new(vec![joint("a", None); MAX_JOINTS + 1]).is_err());

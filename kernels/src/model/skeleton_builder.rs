@@ -82,7 +82,11 @@ pub struct Frame {
 
 impl Frame {
     /// The bind pose at 0 s.
-    pub const REST: Self = Self { time: 0.0, translation: Vec3::ZERO, rotation: Quat::IDENTITY };
+    pub const REST: Self = Self {
+        time: 0.0,
+        translation: Vec3::ZERO,
+        rotation: Quat::IDENTITY,
+    };
 }
 
 /// A skeleton with the lengths of its joints.
@@ -101,9 +105,20 @@ impl SkeletonBuilder {
     }
 
     /// Adds a joint; its parent may follow later. `offset` is in the parent's axes, metres.
-    pub fn joint(&mut self, name: impl Into<String>, parent: Option<&str>, offset: Vec3) -> &mut JointBuilder {
+    pub fn joint(
+        &mut self,
+        name: impl Into<String>,
+        parent: Option<&str>,
+        offset: Vec3,
+    ) -> &mut JointBuilder {
         let (parent, orientation) = (parent.map(Into::into), Quat::IDENTITY);
-        self.joints.push(JointBuilder { name: name.into(), parent, offset, orientation, length: None });
+        self.joints.push(JointBuilder {
+            name: name.into(),
+            parent,
+            offset,
+            orientation,
+            length: None,
+        });
         let last = self.joints.len() - 1;
         &mut self.joints[last]
     }
@@ -118,7 +133,8 @@ impl SkeletonBuilder {
         let mut by_name = HashMap::new();
         for (index, joint) in self.joints.iter().enumerate() {
             if let Some(other) = by_name.insert(joint.name.as_str(), index) {
-                let problem = format!("joint {other} has the same name; expected names to be unique");
+                let problem =
+                    format!("joint {other} has the same name; expected names to be unique");
                 return Err(ModelError::new(place(index, &joint.name), problem));
             }
             if let Some(length) = joint.length.filter(|l| !(l.is_finite() && *l >= 0.0)) {
@@ -131,18 +147,24 @@ impl SkeletonBuilder {
         for (index, joint) in self.joints.iter().enumerate() {
             let parent = match &joint.parent {
                 Some(parent) => Some(*by_name.get(parent.as_str()).ok_or_else(|| {
-                    let problem = format!("its parent {parent:?} is not a joint; expected the name of one");
+                    let problem =
+                        format!("its parent {parent:?} is not a joint; expected the name of one");
                     ModelError::new(place(index, &joint.name), problem)
                 })?),
                 None => {
                     if let Some(first) = root.replace(joint) {
-                        let problem = format!("a second root beside {:?}; expected one", first.name);
+                        let problem =
+                            format!("a second root beside {:?}; expected one", first.name);
                         return Err(ModelError::new(place(index, &joint.name), problem));
                     }
                     None
                 }
             };
-            let rest = Transform { rotation: joint.orientation, translation: joint.offset, scale: Vec3::ONE };
+            let rest = Transform {
+                rotation: joint.orientation,
+                translation: joint.offset,
+                scale: Vec3::ONE,
+            };
             joints.push(Joint::new(&joint.name, parent, rest));
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
@@ -160,15 +182,30 @@ impl BuiltSkeleton {
     /// # Errors
     /// No joint of this name.
     pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, ModelError> {
-        let joint = self.skeleton.names().iter().position(|n| n == name).ok_or_else(|| {
-            ModelError::new(format!("joint {name:?}"), "is not in the skeleton; expected the name of a joint")
-        })?;
+        let joint = self
+            .skeleton
+            .names()
+            .iter()
+            .position(|n| n == name)
+            .ok_or_else(|| {
+                ModelError::new(
+                    format!("joint {name:?}"),
+                    "is not in the skeleton; expected the name of a joint",
+                )
+            })?;
         let rest = self.skeleton.rest()[joint];
         let times: Vec<f32> = frames.iter().map(|f| f.time).collect();
         let track = |channel, values| Keys::linear(joint as u16, channel, times.clone(), values);
-        let translations = frames.iter().flat_map(|f| (rest.translation + f.translation).to_array());
-        let rotations = frames.iter().flat_map(|f| (rest.rotation * f.rotation).to_array());
-        Ok(vec![track(Channel::Translation, translations.collect()), track(Channel::Rotation, rotations.collect())])
+        let translations = frames
+            .iter()
+            .flat_map(|f| (rest.translation + f.translation).to_array());
+        let rotations = frames
+            .iter()
+            .flat_map(|f| (rest.rotation * f.rotation).to_array());
+        Ok(vec![
+            track(Channel::Translation, translations.collect()),
+            track(Channel::Rotation, rotations.collect()),
+        ])
     }
 }
 
@@ -190,7 +227,10 @@ mod tests {
             refused(&[("a", None), ("a", Some("a"))]),
             "joint 1 \"a\": joint 0 has the same name; expected names to be unique"
         );
-        assert_eq!(refused(&[("a", None), ("b", None)]), "joint 1 \"b\": a second root beside \"a\"; expected one");
+        assert_eq!(
+            refused(&[("a", None), ("b", None)]),
+            "joint 1 \"b\": a second root beside \"a\"; expected one"
+        );
         assert_eq!(
             refused(&[("a", Some("b"))]),
             "joint 0 \"a\": its parent \"b\" is not a joint; expected the name of one"
@@ -200,18 +240,31 @@ mod tests {
         assert!(refused(&[]).contains("0 joints"));
         let mut builder = SkeletonBuilder::new();
         builder.joint("a", None, Vec3::ZERO).length(f32::NAN);
-        assert!(builder.build().unwrap_err().problem.contains("a length of NaN m"));
+        assert!(
+            builder
+                .build()
+                .unwrap_err()
+                .problem
+                .contains("a length of NaN m")
+        );
     }
 
     #[test]
     fn frames_add_to_the_offset_and_turn_beyond_the_orientation() {
         let quarter = Quat::from_rotation_z(std::f32::consts::FRAC_PI_2);
         let mut builder = SkeletonBuilder::new();
-        builder.joint("tip", Some("root"), Vec3::X).orientation(quarter).length(2.0);
+        builder
+            .joint("tip", Some("root"), Vec3::X)
+            .orientation(quarter)
+            .length(2.0);
         builder.joint("root", None, Vec3::Y);
         let built = builder.build().unwrap();
         assert_eq!(built.lengths, [None, Some(2.0)]);
-        let frame = Frame { time: 0.5, translation: Vec3::Z, rotation: quarter };
+        let frame = Frame {
+            time: 0.5,
+            translation: Vec3::Z,
+            rotation: quarter,
+        };
         let keys = built.keys("tip", &[frame]).unwrap();
         assert_eq!((keys[0].joint, &keys[0].values), (1, &vec![1.0, 0.0, 1.0]));
         let half = Quat::from_slice(&keys[1].values);

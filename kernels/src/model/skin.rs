@@ -34,11 +34,23 @@ impl SkinData {
             let expected = "expected the same number of each, at least one";
             format!("{joints} joints and {binds} inverse binds; {expected}")
         })?;
-        if let Some(joint) = self.joints.iter().find(|&&joint| usize::from(joint) >= skeleton) {
-            return Err(format!("joint {joint} is out of range; the skeleton has {skeleton}"));
+        if let Some(joint) = self
+            .joints
+            .iter()
+            .find(|&&joint| usize::from(joint) >= skeleton)
+        {
+            return Err(format!(
+                "joint {joint} is out of range; the skeleton has {skeleton}"
+            ));
         }
-        match self.inverse_binds.iter().position(|m| m.iter().any(|v| !v.is_finite())) {
-            Some(entry) => Err(format!("inverse bind {entry} holds a number that is not finite")),
+        match self
+            .inverse_binds
+            .iter()
+            .position(|m| m.iter().any(|v| !v.is_finite()))
+        {
+            Some(entry) => Err(format!(
+                "inverse bind {entry} holds a number that is not finite"
+            )),
             None => Ok(()),
         }
     }
@@ -54,12 +66,22 @@ impl SkinData {
         let pose = skeleton.rest_model_pose();
         let inverse = |&joint: &u16| {
             let inverse = pose[usize::from(joint)].inverse();
-            inverse.is_finite().then(|| affine_to_rows(&inverse)).ok_or_else(|| {
-                let place = format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]);
-                ModelError::new(place, "its scale has no inverse; expected one that is not 0")
-            })
+            inverse
+                .is_finite()
+                .then(|| affine_to_rows(&inverse))
+                .ok_or_else(|| {
+                    let place = format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]);
+                    ModelError::new(
+                        place,
+                        "its scale has no inverse; expected one that is not 0",
+                    )
+                })
         };
         let inverse_binds = joints.iter().map(inverse).collect::<Result<_, _>>()?;
-        Ok(Self { name: String::new(), joints, inverse_binds })
+        Ok(Self {
+            name: String::new(),
+            joints,
+            inverse_binds,
+        })
     }
 }

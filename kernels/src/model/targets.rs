@@ -47,7 +47,10 @@ impl TargetDeltas {
 
     /// The deltas of these vertices of the primitive, which are numbered anew in this order.
     pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
-        let mut left = Self { target: self.target, ..Self::default() };
+        let mut left = Self {
+            target: self.target,
+            ..Self::default()
+        };
         for (place, vertex) in (0..).zip(kept) {
             if let Ok(at) = self.vertices.binary_search_by_key(vertex, |(own, _)| *own) {
                 left.push(place, self.vertices[at].1);
@@ -59,15 +62,29 @@ impl TargetDeltas {
     /// Describes the first fault among the deltas for a primitive of `count` vertices.
     pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
         let Self { target, vertices } = self;
-        ensure((*target as usize) < targets, || format!("deltas of target {target}; the model has {targets}"))?;
+        ensure((*target as usize) < targets, || {
+            format!("deltas of target {target}; the model has {targets}")
+        })?;
         if let Some([(a, _), (b, _)]) = vertices.array_windows().find(|[a, b]| b.0 <= a.0) {
-            return Err(format!("target {target} has vertex {b} after {a}; expected rising ones"));
+            return Err(format!(
+                "target {target} has vertex {b} after {a}; expected rising ones"
+            ));
         }
-        if let Some((vertex, _)) = vertices.last().filter(|(vertex, _)| *vertex as usize >= count) {
-            return Err(format!("target {target} moves vertex {vertex}; there are {count}"));
+        if let Some((vertex, _)) = vertices
+            .last()
+            .filter(|(vertex, _)| *vertex as usize >= count)
+        {
+            return Err(format!(
+                "target {target} moves vertex {vertex}; there are {count}"
+            ));
         }
-        match vertices.iter().find(|(_, deltas)| deltas.as_flattened().iter().any(|v| !v.is_finite())) {
-            Some((vertex, _)) => Err(format!("target {target} moves vertex {vertex} by a number that is not finite")),
+        match vertices
+            .iter()
+            .find(|(_, deltas)| deltas.as_flattened().iter().any(|v| !v.is_finite()))
+        {
+            Some((vertex, _)) => Err(format!(
+                "target {target} moves vertex {vertex} by a number that is not finite"
+            )),
             None => Ok(()),
         }
     }
@@ -126,33 +143,62 @@ impl Targets {
         with_tangents: bool,
     ) -> Result<Self, ModelError> {
         ensure(list.len() <= MAX_TARGETS, || {
-            ModelError::new("targets", format!("{} in a model; expected at most {MAX_TARGETS}", list.len()))
+            ModelError::new(
+                "targets",
+                format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
+            )
         })?;
         if let Some(target) = list.iter().position(|target| !target.weight.is_finite()) {
-            return Err(ModelError::new(format!("target {target}"), "a weight that is not finite"));
+            return Err(ModelError::new(
+                format!("target {target}"),
+                "a weight that is not finite",
+            ));
         }
         let mut sorted = Vec::new();
         for (targets, stored) in primitives {
             for TargetDeltas { target, vertices } in targets {
-                sorted.extend(vertices.iter().map(|(vertex, deltas)| (*target, stored[*vertex as usize], deltas)));
+                sorted.extend(
+                    vertices
+                        .iter()
+                        .map(|(vertex, deltas)| (*target, stored[*vertex as usize], deltas)),
+                );
             }
         }
         if list.is_empty() {
             return Ok(Self::default());
         }
         ensure(sorted.len() <= u32::MAX as usize, || {
-            ModelError::new("targets", format!("{} deltas; expected at most {}", sorted.len(), u32::MAX))
+            ModelError::new(
+                "targets",
+                format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
+            )
         })?;
         sorted.sort_unstable_by_key(|&(target, vertex, ..)| (target, vertex));
-        if let Some([(target, ..), _]) = sorted.array_windows().find(|[a, b]| (a.0, a.1) == (b.0, b.1)) {
-            return Err(ModelError::new(format!("target {target}"), "two deltas for a vertex; expected one"));
+        if let Some([(target, ..), _]) = sorted
+            .array_windows()
+            .find(|[a, b]| (a.0, a.1) == (b.0, b.1))
+        {
+            return Err(ModelError::new(
+                format!("target {target}"),
+                "two deltas for a vertex; expected one",
+            ));
         }
-        let mut targets = Self { slots: vec![UNMOVED; vertices], ..Self::default() };
+        let mut targets = Self {
+            slots: vec![UNMOVED; vertices],
+            ..Self::default()
+        };
         let mut spans = Vec::new();
         for run in sorted.chunk_by(|a, b| (a.0, a.1 + 1) == (b.0, b.1)) {
             let (target, first_vertex, ..) = run[0];
             let first_delta = targets.positions.len() as u32;
-            spans.push((target as usize, DeltaRun { first_vertex, count: run.len() as u32, first_delta }));
+            spans.push((
+                target as usize,
+                DeltaRun {
+                    first_vertex,
+                    count: run.len() as u32,
+                    first_delta,
+                },
+            ));
             for &(_, vertex, &[position, normal, tangent]) in run {
                 targets.positions.push(position);
                 targets.normals.push(normal);
@@ -193,14 +239,18 @@ impl Targets {
     /// The targets, vertices and deltas of all items of the delta streams: `(target, vertex, delta)`.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         (0..self.len()).flat_map(|target| {
-            self.spans(target)
-                .iter()
-                .flat_map(move |span| span.vertices().zip(span.deltas()).map(move |(v, d)| (target, v, d)))
+            self.spans(target).iter().flat_map(move |span| {
+                span.vertices()
+                    .zip(span.deltas())
+                    .map(move |(v, d)| (target, v, d))
+            })
         })
     }
     /// The deltas of each vertex: target, and item of the delta streams.
     pub fn by_vertex(&self) -> Lists<(u32, u32)> {
-        let deltas = self.entries().map(|(target, vertex, delta)| (vertex, (target as u32, delta as u32)));
+        let deltas = self
+            .entries()
+            .map(|(target, vertex, delta)| (vertex, (target as u32, delta as u32)));
         Lists::gathered(self.slots.len(), deltas.collect())
     }
     /// Bytes of the store, names aside.
@@ -214,18 +264,37 @@ impl Targets {
     }
     /// Position and normal deltas in 16 bits per number.
     pub fn packed(&self) -> PackedTargets {
-        let mut packed = PackedTargets { steps: Vec::with_capacity(self.len()), deltas: Vec::new() };
+        let mut packed = PackedTargets {
+            steps: Vec::with_capacity(self.len()),
+            deltas: Vec::new(),
+        };
         for target in 0..self.len() {
             let deltas = || self.spans(target).iter().flat_map(DeltaRun::deltas);
             let step = |stream: &[[f32; 3]]| {
-                deltas().flat_map(|at| stream[at]).fold(0.0f32, |most, v| most.max(v.abs())) / STEPS
+                deltas()
+                    .flat_map(|at| stream[at])
+                    .fold(0.0f32, |most, v| most.max(v.abs()))
+                    / STEPS
             };
             let steps = [step(&self.positions), step(&self.normals)];
-            let short = |v: f32, step: f32| if step > 0.0 { (v / step).round() as i16 } else { 0 };
+            let short = |v: f32, step: f32| {
+                if step > 0.0 {
+                    (v / step).round() as i16
+                } else {
+                    0
+                }
+            };
             packed.deltas.extend(deltas().map(|at| {
                 let ([px, py, pz], [nx, ny, nz]) = (self.positions[at], self.normals[at]);
                 let [p, n] = steps;
-                [short(px, p), short(py, p), short(pz, p), short(nx, n), short(ny, n), short(nz, n)]
+                [
+                    short(px, p),
+                    short(py, p),
+                    short(pz, p),
+                    short(nx, n),
+                    short(ny, n),
+                    short(nz, n),
+                ]
             }));
             packed.steps.push(steps);
         }
@@ -263,7 +332,10 @@ mod tests {
     use super::*;
 
     fn deltas(target: u32, vertices: &[u32]) -> TargetDeltas {
-        let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+        let mut deltas = TargetDeltas {
+            target,
+            ..TargetDeltas::default()
+        };
         for &vertex in vertices {
             let v = (vertex + 1) as f32;
             deltas.push(vertex, [[v, -v, 0.5 * v], [0.1 * v, 0.0, 0.0], [0.0; 3]]);
@@ -274,31 +346,57 @@ mod tests {
     /// Two primitives of four vertices each; the store keeps their vertices in turns.
     fn targets() -> Targets {
         let list = vec![Target::default(); 4];
-        let (first, second) = ([deltas(0, &[0, 1, 3]), deltas(2, &[2])], [deltas(2, &[0, 3]), deltas(3, &[1])]);
+        let (first, second) = (
+            [deltas(0, &[0, 1, 3]), deltas(2, &[2])],
+            [deltas(2, &[0, 3]), deltas(3, &[1])],
+        );
         let stored: [&[u32]; 2] = [&[0, 2, 4, 6], &[1, 3, 5, 7]];
-        Targets::new(list, [(&first[..], stored[0]), (&second, stored[1])].into_iter(), 8, false).unwrap()
+        Targets::new(
+            list,
+            [(&first[..], stored[0]), (&second, stored[1])].into_iter(),
+            8,
+            false,
+        )
+        .unwrap()
     }
 
     #[test]
     fn deltas_follow_their_vertices_and_neighbours_share_a_span() {
         let targets = targets();
-        let of = |target| targets.spans(target).iter().map(DeltaRun::vertices).collect::<Vec<_>>();
+        let of = |target| {
+            targets
+                .spans(target)
+                .iter()
+                .map(DeltaRun::vertices)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(of(0), [0..1, 2..3, 6..7]);
         assert_eq!(of(1), []);
         assert_eq!(of(2), [1..2, 4..5, 7..8]);
         assert_eq!(of(3).first(), Some(&(3..4)));
         for (target, vertex, delta) in targets.entries() {
             let own = (vertex / 2 + 1) as f32;
-            assert_eq!(targets.positions()[delta], [own, -own, 0.5 * own], "target {target}, vertex {vertex}");
+            assert_eq!(
+                targets.positions()[delta],
+                [own, -own, 0.5 * own],
+                "target {target}, vertex {vertex}"
+            );
         }
-        assert_eq!((targets.slots(), targets.moved()), (&[0, 1, 2, 3, 4, UNMOVED, 5, 6][..], 7));
+        assert_eq!(
+            (targets.slots(), targets.moved()),
+            (&[0, 1, 2, 3, 4, UNMOVED, 5, 6][..], 7)
+        );
         let dense = Targets::new(
             vec![Target::default()],
             [(&[deltas(0, &[0, 1, 2])][..], &[4, 5, 6][..])].into_iter(),
             8,
             true,
         );
-        let span = DeltaRun { first_vertex: 4, count: 3, first_delta: 0 };
+        let span = DeltaRun {
+            first_vertex: 4,
+            count: 3,
+            first_delta: 0,
+        };
         assert_eq!(dense.unwrap().spans(0), [span]);
     }
 
@@ -323,11 +421,21 @@ mod tests {
             let [p, n] = packed.steps[target];
             let [px, py, pz, nx, ny, nz] = packed.deltas[delta].map(f32::from);
             let off = |got: [f32; 3], want: [f32; 3]| {
-                got.iter().zip(want).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt()
+                got.iter()
+                    .zip(want)
+                    .map(|(a, b)| f64::from(a - b).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
             };
             let [position, normal] = packed.error(target);
-            assert!(off([px * p, py * p, pz * p], targets.positions()[delta]) <= position, "target {target}");
-            assert!(off([nx * n, ny * n, nz * n], targets.normals()[delta]) <= normal, "target {target}");
+            assert!(
+                off([px * p, py * p, pz * p], targets.positions()[delta]) <= position,
+                "target {target}"
+            );
+            assert!(
+                off([nx * n, ny * n, nz * n], targets.normals()[delta]) <= normal,
+                "target {target}"
+            );
         }
         assert_eq!(packed.deltas.len(), targets.positions().len());
     }
@@ -343,10 +451,18 @@ mod tests {
         assert!(fault(bad).contains("moves vertex 3 by a number that is not finite"));
         assert_eq!(deltas(1, &[0, 3]).check(4, 2), Ok(()));
         let new = |list, deltas: TargetDeltas| {
-            Targets::new(list, [(&[deltas][..], &[0, 1][..])].into_iter(), 2, false).unwrap_err().to_string()
+            Targets::new(list, [(&[deltas][..], &[0, 1][..])].into_iter(), 2, false)
+                .unwrap_err()
+                .to_string()
         };
-        assert!(new(vec![Target::default(); 70_000], deltas(0, &[0])).contains("expected at most 65535"));
-        let nan = Target { weight: f32::NAN, ..Target::default() };
+        assert!(
+            new(vec![Target::default(); 70_000], deltas(0, &[0]))
+                .contains("expected at most 65535")
+        );
+        let nan = Target {
+            weight: f32::NAN,
+            ..Target::default()
+        };
         assert!(new(vec![nan], deltas(0, &[0])).contains("weight that is not finite"));
     }
 }

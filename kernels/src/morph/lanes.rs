@@ -53,8 +53,20 @@ pub fn morph_lanes<'a>(
 ) -> MorphedLanes<'a> {
     let width = width(mesh, attributes);
     let rows = &mut rows[..lane_rows(mesh, attributes)];
-    simd::run(isa, LanesKernel { mesh, weights, rows, width });
-    MorphedLanes { slots: mesh.targets().slots(), rows, width }
+    simd::run(
+        isa,
+        LanesKernel {
+            mesh,
+            weights,
+            rows,
+            width,
+        },
+    );
+    MorphedLanes {
+        slots: mesh.targets().slots(),
+        rows,
+        width,
+    }
 }
 
 struct LanesKernel<'a> {
@@ -67,7 +79,12 @@ struct LanesKernel<'a> {
 impl Kernel for LanesKernel<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { mesh, weights, rows, width } = self;
+        let Self {
+            mesh,
+            weights,
+            rows,
+            width,
+        } = self;
         let targets = mesh.targets();
         for (vertex, &slot) in targets.slots().iter().enumerate() {
             if slot == UNMOVED {
@@ -114,7 +131,11 @@ fn fill(rows: &mut [[f32; BLOCK]], numbers: &[f32]) {
 
 /// Adds a weighted delta to three rows.
 #[inline(always)]
-fn add<const W: usize, S: Simd<W>>(rows: &mut [[f32; BLOCK]], weights: &[f32; BLOCK], delta: &[f32; 3]) {
+fn add<const W: usize, S: Simd<W>>(
+    rows: &mut [[f32; BLOCK]],
+    weights: &[f32; BLOCK],
+    delta: &[f32; 3],
+) {
     for (row, number) in rows.iter_mut().zip(delta) {
         for group in 0..BLOCK / W {
             let weight = load_group::<BLOCK, W, S>(weights, group);

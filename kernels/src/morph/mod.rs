@@ -43,11 +43,23 @@ mod tests {
         let mut vector = || [random(), random(), random()];
         primitive.positions = (0..60).map(|_| vector()).collect();
         primitive.normals = Some((0..60).map(|_| vector()).collect());
-        primitive.tangents = Some((0..60).map(|_| vector()).map(|[x, y, z]| [x, y, z, 1.0]).collect());
+        primitive.tangents = Some(
+            (0..60)
+                .map(|_| vector())
+                .map(|[x, y, z]| [x, y, z, 1.0])
+                .collect(),
+        );
         primitive.influences = crate::model::Influences::default();
-        (0..60).for_each(|v: u16| primitive.influences.push([(v % 64, 0.5), (v / 2, 0.25 * f32::from(v % 3))]));
+        (0..60).for_each(|v: u16| {
+            primitive
+                .influences
+                .push([(v % 64, 0.5), (v / 2, 0.25 * f32::from(v % 3))])
+        });
         for target in 0..targets as u32 {
-            let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+            let mut deltas = TargetDeltas {
+                target,
+                ..TargetDeltas::default()
+            };
             for vertex in 0..60 {
                 // Spans of many lengths, and vertices that nothing moves.
                 if (vertex * (target + 3) / 7) % 3 == 0 && vertex % 11 != 5 {
@@ -69,7 +81,11 @@ mod tests {
         };
         let mut vertices: Vec<[f64; 9]> = (0..mesh.vertex_count()).map(own).collect();
         for (target, vertex, delta) in targets.entries() {
-            let (p, n, t) = (targets.positions()[delta], targets.normals()[delta], targets.tangents()[delta]);
+            let (p, n, t) = (
+                targets.positions()[delta],
+                targets.normals()[delta],
+                targets.tangents()[delta],
+            );
             let delta = [p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2]];
             let sums = vertices[vertex].iter_mut().zip(delta);
             sums.for_each(|(sum, delta)| *sum += f64::from(weights[target]) * f64::from(delta));
@@ -85,16 +101,22 @@ mod tests {
             let mut random = noise(seed + 100);
             // Some weights are 0, some beyond 1.
             let mut weight = || if random() < -0.3 { 0.0 } else { 2.0 * random() };
-            let lanes: Vec<Vec<f32>> = (0..BLOCK).map(|_| (0..targets).map(|_| weight()).collect()).collect();
-            let rows: Vec<[f32; BLOCK]> = (0..targets).map(|t| std::array::from_fn(|lane| lanes[lane][t])).collect();
-            for (isa, attributes) in
-                Isa::available().flat_map(|isa| [Attributes::P, Attributes::Pn, Attributes::Pnt].map(|a| (isa, a)))
+            let lanes: Vec<Vec<f32>> = (0..BLOCK)
+                .map(|_| (0..targets).map(|_| weight()).collect())
+                .collect();
+            let rows: Vec<[f32; BLOCK]> = (0..targets)
+                .map(|t| std::array::from_fn(|lane| lanes[lane][t]))
+                .collect();
+            for (isa, attributes) in Isa::available()
+                .flat_map(|isa| [Attributes::P, Attributes::Pn, Attributes::Pnt].map(|a| (isa, a)))
             {
                 let count = 3 * (attributes as usize - Attributes::P as usize + 1);
                 let mut memory = vec![[f32::NAN; BLOCK]; lane_rows(mesh, attributes)];
                 let block = morph_lanes(isa, mesh, &rows, attributes, &mut memory);
                 for (lane, weights) in lanes.iter().enumerate() {
-                    let all = (0..).zip(weights).map(|(target, &weight)| TargetWeight { target, weight });
+                    let all = (0..)
+                        .zip(weights)
+                        .map(|(target, &weight)| TargetWeight { target, weight });
                     let active: Vec<_> = all.filter(|active| active.weight != 0.0).collect();
                     let mut buffer = ShapeBuffer::new(mesh.vertex_count(), mesh.vertex_count());
                     let shape = morph(isa, mesh, &active, attributes, &mut buffer);
@@ -104,10 +126,19 @@ mod tests {
                         let got = [p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2]];
                         for row in 0..count {
                             let off = |got: f32| (f64::from(got) - want[row]).abs();
-                            assert!(off(got[row]) < 2e-5, "{isa}, vertex {vertex}, row {row}: {}", off(got[row]));
+                            assert!(
+                                off(got[row]) < 2e-5,
+                                "{isa}, vertex {vertex}, row {row}: {}",
+                                off(got[row])
+                            );
                             match block.vertex(vertex) {
-                                Some(rows) => assert!(off(rows[row][lane]) < 2e-5, "{isa}, lane {lane}"),
-                                None => assert_eq!(mesh.targets().slots()[vertex], crate::model::UNMOVED),
+                                Some(rows) => {
+                                    assert!(off(rows[row][lane]) < 2e-5, "{isa}, lane {lane}")
+                                }
+                                None => assert_eq!(
+                                    mesh.targets().slots()[vertex],
+                                    crate::model::UNMOVED
+                                ),
                             }
                         }
                     }

@@ -16,7 +16,11 @@ impl ShapeBuffer {
     /// Allocates memory for meshes of up to so many vertices and tangents.
     pub fn new(vertices: usize, tangents: usize) -> Self {
         let vectors = || vec![[0.0; 3]; vertices];
-        Self { positions: vectors(), normals: vectors(), tangents: vec![[0.0; 4]; tangents] }
+        Self {
+            positions: vectors(),
+            normals: vectors(),
+            tangents: vec![[0.0; 4]; tangents],
+        }
     }
 }
 
@@ -37,10 +41,24 @@ pub fn morph<'a>(
         return own;
     }
     let (targets, count) = (mesh.targets(), mesh.vertex_count());
-    let ShapeBuffer { positions, normals, tangents } = buffer;
+    let ShapeBuffer {
+        positions,
+        normals,
+        tangents,
+    } = buffer;
     let positions = &mut positions[..count];
     positions.copy_from_slice(own.positions);
-    let add = |deltas, out| simd::run(isa, AddKernel { mesh, active, deltas, out });
+    let add = |deltas, out| {
+        simd::run(
+            isa,
+            AddKernel {
+                mesh,
+                active,
+                deltas,
+                out,
+            },
+        )
+    };
     add(targets.positions(), positions);
     let normals = if attributes > Attributes::P {
         let normals = &mut normals[..count];
@@ -59,7 +77,11 @@ pub fn morph<'a>(
         }
         base => base,
     };
-    Shape { positions, normals, tangents }
+    Shape {
+        positions,
+        normals,
+        tangents,
+    }
 }
 
 /// Adds one stream of deltas to one stream of vertices.
@@ -73,7 +95,12 @@ struct AddKernel<'a> {
 impl Kernel for AddKernel<'_> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { mesh, active, deltas, out } = self;
+        let Self {
+            mesh,
+            active,
+            deltas,
+            out,
+        } = self;
         for &TargetWeight { target, weight } in active {
             for span in mesh.targets().spans(target as usize) {
                 let deltas = deltas[span.deltas()].as_flattened();
@@ -81,7 +108,10 @@ impl Kernel for AddKernel<'_> {
                 let (wide, rest) = out.as_chunks_mut::<W>();
                 let (wide_deltas, rest_deltas) = deltas.as_chunks::<W>();
                 for (out, delta) in wide.iter_mut().zip(wide_deltas) {
-                    S::store(S::mul_add(S::splat(weight), S::load(delta), S::load(out)), out);
+                    S::store(
+                        S::mul_add(S::splat(weight), S::load(delta), S::load(out)),
+                        out,
+                    );
                 }
                 for (out, delta) in rest.iter_mut().zip(rest_deltas) {
                     *out += weight * delta;
@@ -95,8 +125,13 @@ fn add_tangents(mesh: &Mesh, active: &[TargetWeight], out: &mut [[f32; 4]]) {
     let targets = mesh.targets();
     for &TargetWeight { target, weight } in active {
         for span in targets.spans(target as usize) {
-            for (out, delta) in out[span.vertices()].iter_mut().zip(&targets.tangents()[span.deltas()]) {
-                out.iter_mut().zip(delta).for_each(|(out, delta)| *out += weight * delta);
+            for (out, delta) in out[span.vertices()]
+                .iter_mut()
+                .zip(&targets.tangents()[span.deltas()])
+            {
+                out.iter_mut()
+                    .zip(delta)
+                    .for_each(|(out, delta)| *out += weight * delta);
             }
         }
     }

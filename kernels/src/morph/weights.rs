@@ -12,13 +12,21 @@ use crate::model::Model;
 ///
 /// # Panics
 /// `out` is too short.
-pub fn weights(model: &Model, layers: &[Layer], expression: Expression, tick: u32, out: &mut [f32]) {
+pub fn weights(
+    model: &Model,
+    layers: &[Layer],
+    expression: Expression,
+    tick: u32,
+    out: &mut [f32],
+) {
     let targets = model.mesh().targets().list();
     let out = &mut out[..targets.len()];
     if expression.alone {
         out.fill(0.0);
     } else {
-        out.iter_mut().zip(targets).for_each(|(weight, target)| *weight = target.weight);
+        out.iter_mut()
+            .zip(targets)
+            .for_each(|(weight, target)| *weight = target.weight);
         add_layers(model, layers, tick, out);
     }
     for pin in expression.pinned {
@@ -34,18 +42,40 @@ pub fn weights_of(crowd: &Crowd, model: &Model, instance: u32, tick: u32, out: &
     let expression = crowd.expression(instance);
     match crowd.turnover() {
         // Most crowds keep their layers, which need no copy.
-        None => weights(model, crowd.layers().of(instance as usize), expression, tick, out),
-        Some(_) => weights(model, &crowd.layers_at(instance, tick), expression, tick, out),
+        None => weights(
+            model,
+            crowd.layers().of(instance as usize),
+            expression,
+            tick,
+            out,
+        ),
+        Some(_) => weights(
+            model,
+            &crowd.layers_at(instance, tick),
+            expression,
+            tick,
+            out,
+        ),
     }
 }
 
 fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
     let targets = model.mesh().targets().list();
-    let share = |layer: &Layer| Layer { fade: Fade::Cross, ..*layer }.weight_at(tick);
+    let share = |layer: &Layer| {
+        Layer {
+            fade: Fade::Cross,
+            ..*layer
+        }
+        .weight_at(tick)
+    };
     let merges = |layer: &&Layer| layer.kind == LayerKind::Merge;
     let total: f32 = layers.iter().filter(merges).map(share).sum();
     for (index, layer) in layers.iter().enumerate() {
-        let Some(clip) = model.clips().get(layer.clip as usize).filter(|clip| !clip.weights().is_empty()) else {
+        let Some(clip) = model
+            .clips()
+            .get(layer.clip as usize)
+            .filter(|clip| !clip.weights().is_empty())
+        else {
             continue;
         };
         let share = share(layer);
@@ -55,14 +85,20 @@ fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
         let time = time(layers, index, tick);
         for track in clip.weights() {
             match layer.kind {
-                LayerKind::Merge if share == total => track.sample(time, |target, weight| out[target] = weight),
+                LayerKind::Merge if share == total => {
+                    track.sample(time, |target, weight| out[target] = weight)
+                }
                 LayerKind::Merge => track.sample(time, |target, weight| {
                     out[target] += (weight - targets[target].weight) * (share / total);
                 }),
                 LayerKind::Override => {
-                    track.sample(time, |target, weight| out[target] += (weight - out[target]) * share);
+                    track.sample(time, |target, weight| {
+                        out[target] += (weight - out[target]) * share
+                    });
                 }
-                LayerKind::Additive => track.sample(time, |target, weight| out[target] += weight * share),
+                LayerKind::Additive => {
+                    track.sample(time, |target, weight| out[target] += weight * share)
+                }
             }
         }
     }

@@ -37,7 +37,10 @@ fn sum<const W: usize, S: Simd<W>>(wa: S::V, a: [S::V; 4], wb: S::V, b: [S::V; 4
 
 #[inline(always)] // as above
 fn weight<const W: usize, S: Simd<W>>(t: S::V, square: S::V, scale: S::V) -> S::V {
-    S::mul(S::mul(t, scale), polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))))
+    S::mul(
+        S::mul(t, scale),
+        polynomial::<W, S>(&SINE_OVER_X, S::mul(square, S::mul(t, t))),
+    )
 }
 
 /// Slerp at one fraction along the shorter arc, for pairs of rotations whose angles are not stored.
@@ -58,7 +61,13 @@ impl ShortArc {
         let mut weights = [[0.0; 16]; 2];
         for (weights, t) in weights.iter_mut().zip([1.0 - t, t]) {
             let (t, square) = (S::splat(t), S::splat(t * t));
-            for (group, weights) in weights.as_chunks_mut::<W>().0.iter_mut().enumerate().take(TERMS.div_ceil(W)) {
+            for (group, weights) in weights
+                .as_chunks_mut::<W>()
+                .0
+                .iter_mut()
+                .enumerate()
+                .take(TERMS.div_ceil(W))
+            {
                 let mut sum = S::splat(0.0);
                 for row in SINE_RATIO.iter().rev() {
                     sum = S::mul_add(sum, square, load_group::<16, W, S>(row, group));
@@ -72,7 +81,11 @@ impl ShortArc {
     /// The interpolated rotations of `W` pairs of unit quaternions.
     #[inline(always)] // as above
     pub fn between<const W: usize, S: Simd<W>>(&self, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
-        let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
+        let dot = S::mul_add(
+            a[0],
+            b[0],
+            S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))),
+        );
         let u = S::sub(S::splat(1.0), abs::<W, S>(dot));
         let wa = polynomial::<W, S>(&self.weights[0][..TERMS], u);
         let wb = S::copysign(polynomial::<W, S>(&self.weights[1][..TERMS], u), dot);
@@ -82,7 +95,13 @@ impl ShortArc {
 
 /// Angle between two unit quaternions, 0 to pi, within 3e-7.
 pub(super) fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
-    let length = |sign: f32| a.iter().zip(b).map(|(a, b)| (a + sign * b) * (a + sign * b)).sum::<f32>().sqrt();
+    let length = |sign: f32| {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| (a + sign * b) * (a + sign * b))
+            .sum::<f32>()
+            .sqrt()
+    };
     let (chord, other) = (length(-1.0), length(1.0));
     if chord <= other {
         2.0 * arc_tangent(chord / other)
@@ -108,7 +127,14 @@ fn arc_tangent(x: f32) -> f32 {
 }
 
 /// Coefficients of sin(x)/x in x², for x in 0..2.9 radians: a minimax polynomial (Lawson iteration, error 2.4e-8).
-const SINE_OVER_X: [f32; 6] = [1.0, -0.166_666_46, 8.333_043e-3, -1.982_64e-4, 2.721_140_8e-6, -2.129_686_3e-8];
+const SINE_OVER_X: [f32; 6] = [
+    1.0,
+    -0.166_666_46,
+    8.333_043e-3,
+    -1.982_64e-4,
+    2.721_140_8e-6,
+    -2.129_686_3e-8,
+];
 
 /// sin(x)/x for x in 0..2.9 radians, within 2e-7.
 pub fn sine_over_x(x: f32) -> f32 {
@@ -133,7 +159,9 @@ const SINE_RATIO: [[f32; 16]; 6] = [
 /// A polynomial, lowest coefficient first.
 #[inline(always)] // as above
 fn polynomial<const W: usize, S: Simd<W>>(coefficients: &[f32], x: S::V) -> S::V {
-    let Some((highest, others)) = coefficients.split_last() else { return S::splat(0.0) };
+    let Some((highest, others)) = coefficients.split_last() else {
+        return S::splat(0.0);
+    };
     let mut sum = S::splat(*highest);
     for c in others.iter().rev() {
         sum = S::mul_add(sum, x, S::splat(*c));
@@ -149,7 +177,10 @@ mod tests {
     fn angles_are_accurate() {
         for i in 0..=10_000 {
             let x = i as f32 * 1e-4;
-            assert!((f64::from(arc_tangent(x)) - f64::from(x).atan()).abs() < 2e-7, "x = {x}");
+            assert!(
+                (f64::from(arc_tangent(x)) - f64::from(x).atan()).abs() < 2e-7,
+                "x = {x}"
+            );
             let angle = x * std::f32::consts::PI;
             let got = angle_between([1.0, 0.0, 0.0, 0.0], [angle.cos(), 0.0, angle.sin(), 0.0]);
             assert!((got - angle).abs() < 5e-7, "{got} instead of {angle}");
@@ -168,15 +199,22 @@ mod tests {
 
     #[test]
     fn short_arcs_are_those_of_known_angles() {
-        let at = |angle: f64, sign: f64| [sign * angle.sin(), 0.0, 0.0, sign * angle.cos()].map(|v| v as f32);
+        let at = |angle: f64, sign: f64| {
+            [sign * angle.sin(), 0.0, 0.0, sign * angle.cos()].map(|v| v as f32)
+        };
         for i in 0..=100 {
             let angle = f64::from(i) * std::f64::consts::FRAC_PI_2 / 100.0;
             for t in [0.0, 0.25, 0.5, 0.9, 1.0] {
                 for sign in [1.0, -1.0] {
-                    let got = ShortArc::new::<1, Scalar>(t as f32).between::<1, Scalar>(at(0.0, 1.0), at(angle, sign));
+                    let got = ShortArc::new::<1, Scalar>(t as f32)
+                        .between::<1, Scalar>(at(0.0, 1.0), at(angle, sign));
                     // At a right angle both arcs are equally short.
                     if i < 100 || sign > 0.0 {
-                        let off = got.iter().zip(at(t * angle, 1.0)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                        let off = got
+                            .iter()
+                            .zip(at(t * angle, 1.0))
+                            .map(|(a, b)| (a - b).abs())
+                            .fold(0.0, f32::max);
                         assert!(off < 5e-7, "{got:?} is off by {off} at {t} of {angle}");
                     }
                 }

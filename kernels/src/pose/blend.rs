@@ -14,10 +14,22 @@ use crate::model::Transform;
 use crate::simd::{Isa, Kernel, Simd, load_group, load_rows, store_rows};
 
 /// Blends a block's poses, `[slot][joint]`, into its first slot.
-pub(super) fn blend<const N: usize>(isa: Isa, rest: &[Transform], recipe: &Recipe<N>, slots: &mut [Local<N>]) {
+pub(super) fn blend<const N: usize>(
+    isa: Isa,
+    rest: &[Transform],
+    recipe: &Recipe<N>,
+    slots: &mut [Local<N>],
+) {
     match Merge::of(recipe) {
         Some(parts) => merge(isa, &parts, rest.len(), slots),
-        None => run_lanes::<N, _>(isa, BlendKernel { rest, recipe, slots }),
+        None => run_lanes::<N, _>(
+            isa,
+            BlendKernel {
+                rest,
+                recipe,
+                slots,
+            },
+        ),
     }
 }
 
@@ -30,10 +42,20 @@ struct BlendKernel<'a, 'b, const N: usize> {
 impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { rest, recipe, slots } = self;
+        let Self {
+            rest,
+            recipe,
+            slots,
+        } = self;
         for joint in 0..rest.len() {
             for vector in 0..N / W {
-                let lanes = LaneGroup::<N, W> { slots: &*slots, joints: rest.len(), joint, vector, rest: &rest[joint] };
+                let lanes = LaneGroup::<N, W> {
+                    slots: &*slots,
+                    joints: rest.len(),
+                    joint,
+                    vector,
+                    rest: &rest[joint],
+                };
                 let blended = lanes.blended::<S>(recipe);
                 store_rows::<N, W, S>(&blended, &mut slots[joint], vector);
             }
@@ -57,7 +79,11 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     #[inline(always)] // as above
     fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> RegisterPose<S, W> {
         let mut blended = self.merge::<S>(&recipe.shares);
-        let mut shares = recipe.shares.iter().filter(|s| s.kind != LayerKind::Merge).peekable();
+        let mut shares = recipe
+            .shares
+            .iter()
+            .filter(|s| s.kind != LayerKind::Merge)
+            .peekable();
         let mut momenta = recipe.momenta.iter().peekable();
         loop {
             let next = shares.peek().map_or(usize::MAX, |share| share.layer);
@@ -86,7 +112,9 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
             Mask::Same(mask) if mask[self.joint] == 0.0 => None,
             Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.joint]))),
             Mask::Lanes(masks) => {
-                let of = |lane: usize| masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.joint]);
+                let of = |lane: usize| {
+                    masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.joint])
+                };
                 Some(S::mul(weights, S::load(&std::array::from_fn(of))))
             }
         }
@@ -97,7 +125,9 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     fn merge<S: Simd<W>>(self, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
         let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
         for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
-            let Some(weights) = self.weights::<S>(share) else { continue };
+            let Some(weights) = self.weights::<S>(share) else {
+                continue;
+            };
             let pose = self.pose::<S>(share.slot);
             count += 1;
             if count == 1 {
@@ -139,8 +169,14 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
 
     /// Applies an override or additive layer to the pose beneath it.
     #[inline(always)] // as above
-    fn join<S: Simd<W>>(self, beneath: RegisterPose<S, W>, share: &SlotWeights<N>) -> RegisterPose<S, W> {
-        let Some(weights) = self.weights::<S>(share) else { return beneath };
+    fn join<S: Simd<W>>(
+        self,
+        beneath: RegisterPose<S, W>,
+        share: &SlotWeights<N>,
+    ) -> RegisterPose<S, W> {
+        let Some(weights) = self.weights::<S>(share) else {
+            return beneath;
+        };
         let pose = self.pose::<S>(share.slot);
         let keep = S::sub(S::splat(1.0), weights);
         let mut joined = beneath;
@@ -173,7 +209,11 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
 
     /// The new pose plus the remaining difference of an inertial fade from the old one.
     #[inline(always)] // as above
-    fn carry<S: Simd<W>>(self, new: RegisterPose<S, W>, momentum: &Momentum<N>) -> RegisterPose<S, W> {
+    fn carry<S: Simd<W>>(
+        self,
+        new: RegisterPose<S, W>,
+        momentum: &Momentum<N>,
+    ) -> RegisterPose<S, W> {
         let mut ticks = [[S::splat(0.0); 10]; 2];
         for (off, shares) in ticks.iter_mut().zip(&momentum.past) {
             *off = self.off::<S>(momentum, shares);
@@ -187,10 +227,18 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
         for (c, v) in rotation.iter_mut().enumerate() {
             let whole = S::splat(if c == 3 { 1.0 } else { 0.0 });
             let change = S::sub(now[c], S::mul(sign, before[c]));
-            *v = S::mul_add(offset, S::sub(now[c], whole), S::mul_add(speed, change, whole));
+            *v = S::mul_add(
+                offset,
+                S::sub(now[c], whole),
+                S::mul_add(speed, change, whole),
+            );
         }
         let mut carried = normalised::<W, S>(rotated::<W, S>(&new, rotation));
-        for (v, (now, before)) in carried.iter_mut().zip(now.into_iter().zip(before)).skip(TRANSLATION) {
+        for (v, (now, before)) in carried
+            .iter_mut()
+            .zip(now.into_iter().zip(before))
+            .skip(TRANSLATION)
+        {
             *v = S::mul_add(offset, now, S::mul_add(speed, S::sub(now, before), *v));
         }
         carried
@@ -198,7 +246,11 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
 
     /// The old pose minus the new one at a tick around the fade's start, where layers had these shares.
     #[inline(always)] // as above
-    fn off<S: Simd<W>>(self, momentum: &Momentum<N>, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
+    fn off<S: Simd<W>>(
+        self,
+        momentum: &Momentum<N>,
+        shares: &[SlotWeights<N>],
+    ) -> RegisterPose<S, W> {
         let mut with = self.merge::<S>(shares);
         let mut without = with;
         for share in shares.iter().filter(|s| s.kind != LayerKind::Merge) {
@@ -210,7 +262,10 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
         let coming = load_group::<N, W, S>(&momentum.coming, self.vector);
         for (without, with) in without.iter_mut().zip(&mut with) {
             let (a, b) = (*without, *with);
-            (*without, *with) = (S::select_negative(coming, a, b), S::select_negative(coming, b, a));
+            (*without, *with) = (
+                S::select_negative(coming, a, b),
+                S::select_negative(coming, b, a),
+            );
         }
         difference::<W, S>(&without, &with)
     }

@@ -13,7 +13,13 @@ use crate::simd::Isa;
 ///
 /// # Panics
 /// `lane` is not less than [`BLOCK`], or `local` is too short for a joint that the clip moves.
-pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, lane: usize, local: &mut [Local<BLOCK>]) {
+pub fn sample(
+    skeleton: &Skeleton,
+    clip: Option<&Clip>,
+    time: f32,
+    lane: usize,
+    local: &mut [Local<BLOCK>],
+) {
     super::sample::sample(skeleton, clip, time, lane, local);
 }
 
@@ -21,8 +27,21 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, lane: usize, 
 ///
 /// # Panics
 /// `model` is shorter than `local`.
-pub fn local_to_model(isa: Isa, skeleton: &Skeleton, local: &[Local<BLOCK>], model: &mut [Affine<BLOCK>]) {
-    run_lanes::<BLOCK, _>(isa, LocalToModel { skeleton, lanes: BLOCK, local, model });
+pub fn local_to_model(
+    isa: Isa,
+    skeleton: &Skeleton,
+    local: &[Local<BLOCK>],
+    model: &mut [Affine<BLOCK>],
+) {
+    run_lanes::<BLOCK, _>(
+        isa,
+        LocalToModel {
+            skeleton,
+            lanes: BLOCK,
+            local,
+            model,
+        },
+    );
 }
 
 /// Multiplies model poses by inverse binds, for kernels that read instances in lanes.
@@ -39,7 +58,15 @@ pub fn palette(
     model: &[Affine<BLOCK>],
     palette: &mut [Affine<BLOCK>],
 ) {
-    run_lanes::<BLOCK, _>(isa, ModelToPalette { joints, inverse_binds, model, palette });
+    run_lanes::<BLOCK, _>(
+        isa,
+        ModelToPalette {
+            joints,
+            inverse_binds,
+            model,
+            palette,
+        },
+    );
 }
 
 /// As [`palette`], for kernels that read one instance at a time: `palette` takes `[instance][entry]` for as many
@@ -47,6 +74,12 @@ pub fn palette(
 ///
 /// # Panics
 /// As [`palette`], or `palette` has room for more than [`BLOCK`] instances.
-pub fn palette_rows(isa: Isa, joints: &[u16], inverse_binds: &[Rows], model: &[Affine<BLOCK>], palette: &mut [Rows]) {
+pub fn palette_rows(
+    isa: Isa,
+    joints: &[u16],
+    inverse_binds: &[Rows],
+    model: &[Affine<BLOCK>],
+    palette: &mut [Rows],
+) {
     super::palette::to_rows(isa, joints, inverse_binds, model, palette);
 }

@@ -28,7 +28,13 @@ impl<'a, const N: usize> BlockSource<'a, N> {
     pub fn to_rows(&self, out: &mut [Rows]) {
         let model = &self.crowd.groups()[self.block.group].model;
         match self.palettes {
-            Source::Posed(poses) => to_rows(self.isa, model.palette_joints(), model.inverse_binds(), poses, out),
+            Source::Posed(poses) => to_rows(
+                self.isa,
+                model.palette_joints(),
+                model.inverse_binds(),
+                poses,
+                out,
+            ),
             Source::Shared(rows) => {
                 let entries = out.len() / self.block.instances.len();
                 for (out, own) in out.chunks_exact_mut(entries.max(1)).zip(self.shown(rows)) {
@@ -44,12 +50,23 @@ impl<'a, const N: usize> BlockSource<'a, N> {
         let (joints, inverse_binds) = (of_group.palette_joints(), of_group.inverse_binds());
         match self.palettes {
             Source::Posed(model) => {
-                run_lanes::<N, _>(self.isa, ModelToPalette { joints, inverse_binds, model, palette: out });
+                run_lanes::<N, _>(
+                    self.isa,
+                    ModelToPalette {
+                        joints,
+                        inverse_binds,
+                        model,
+                        palette: out,
+                    },
+                );
             }
             Source::Shared(rows) => {
                 for (lane, own) in self.shown(rows).enumerate() {
                     for (columns, rows) in out.iter_mut().zip(own) {
-                        columns.iter_mut().zip(rows).for_each(|(column, number)| column[lane] = *number);
+                        columns
+                            .iter_mut()
+                            .zip(rows)
+                            .for_each(|(column, number)| column[lane] = *number);
                     }
                 }
             }
@@ -60,7 +77,9 @@ impl<'a, const N: usize> BlockSource<'a, N> {
     fn shown(&self, rows: &'a [Rows]) -> impl Iterator<Item = &'a [Rows]> {
         let crowd = self.crowd;
         self.block.instances.clone().map(move |instance| {
-            let pose = crowd.poses().map_or(instance, |poses| poses[instance as usize]);
+            let pose = crowd
+                .poses()
+                .map_or(instance, |poses| poses[instance as usize]);
             crowd.posed().rows_of(rows, pose..pose + 1)
         })
     }

@@ -66,7 +66,9 @@ impl CompactRows {
         let mut rows = Self {
             frames: Frames::of(compact),
             strips,
-            rotations: (0..strips).map(|strip| still_rotations(base, strip)).collect(),
+            rotations: (0..strips)
+                .map(|strip| still_rotations(base, strip))
+                .collect(),
             numbers: Aligned::zeroed(frames * strips),
             moves: (0..strips).map(|_| None).collect(),
         };
@@ -91,13 +93,20 @@ impl CompactRows {
                 let (strip, lane) = place(track);
                 if track.channel == Channel::Rotation {
                     let numbers = &mut rows.numbers[f * strips + strip];
-                    numbers.iter_mut().zip(key.numbers).for_each(|(row, number)| row[lane] = number);
+                    numbers
+                        .iter_mut()
+                        .zip(key.numbers)
+                        .for_each(|(row, number)| row[lane] = number);
                     if track.dropped == ANY {
-                        (0..2).for_each(|digit| numbers[digit][lane] |= u16::from(key.dropped >> digit & 1) << 15);
+                        (0..2).for_each(|digit| {
+                            numbers[digit][lane] |= u16::from(key.dropped >> digit & 1) << 15
+                        });
                     }
                 } else if let Some(moves) = &mut rows.moves[strip] {
                     let numbers = moves.numbers[f].iter_mut().skip(first_number(track));
-                    numbers.zip(key.numbers).for_each(|(row, number)| row[lane] = number);
+                    numbers
+                        .zip(key.numbers)
+                        .for_each(|(row, number)| row[lane] = number);
                 }
             }
         }
@@ -136,8 +145,18 @@ impl CompactRows {
                 placed::<W, S>(arc.between::<W, S>(a, b), dropped)
             }
             Some(any) => {
-                let a = rotations.with_upper_bits::<W, S>(any, widened::<W, S, 3>(a, group), dropped, group);
-                let b = rotations.with_upper_bits::<W, S>(any, widened::<W, S, 3>(b, group), dropped, group);
+                let a = rotations.with_upper_bits::<W, S>(
+                    any,
+                    widened::<W, S, 3>(a, group),
+                    dropped,
+                    group,
+                );
+                let b = rotations.with_upper_bits::<W, S>(
+                    any,
+                    widened::<W, S, 3>(b, group),
+                    dropped,
+                    group,
+                );
                 arc.between::<W, S>(a, b)
             }
         }
@@ -151,8 +170,13 @@ impl CompactRows {
         (frame, fraction): (usize, f32),
         group: usize,
     ) -> Option<[S::V; 6]> {
-        let Some(Moves { low, step, numbers }) = &self.moves[strip] else { return None };
-        let (low, step) = (load_rows::<STRIP, W, S, 6>(low, group), load_rows::<STRIP, W, S, 6>(step, group));
+        let Some(Moves { low, step, numbers }) = &self.moves[strip] else {
+            return None;
+        };
+        let (low, step) = (
+            load_rows::<STRIP, W, S, 6>(low, group),
+            load_rows::<STRIP, W, S, 6>(step, group),
+        );
         let a = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame], group));
         let b = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame + 1], group));
         Some(line::<W, S>(a, b, fraction))
@@ -161,12 +185,19 @@ impl CompactRows {
 
 /// Strip and lane of a track's joint.
 fn place(track: &CompactTrack) -> (usize, usize) {
-    (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP)
+    (
+        usize::from(track.joint) / STRIP,
+        usize::from(track.joint) % STRIP,
+    )
 }
 
 /// Index of a track's first number among those of translations and scales.
 fn first_number(track: &CompactTrack) -> usize {
-    if track.channel == Channel::Translation { 0 } else { 3 }
+    if track.channel == Channel::Translation {
+        0
+    } else {
+        3
+    }
 }
 
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
@@ -174,19 +205,31 @@ fn still_rotations(base: &[Local<1>], strip: usize) -> RotationCoding {
     let rotation = |pose: &Local<1>| -> [f32; 4] { std::array::from_fn(|c| pose[ROTATION + c][0]) };
     let largest = |pose: &Local<1>| {
         let q = rotation(pose);
-        (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3)
+        (0..4)
+            .max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs()))
+            .unwrap_or(3)
     };
     RotationCoding {
-        low: std::array::from_fn(|c| row(base, strip, |pose| without_tiny(without(&rotation(pose), largest(pose))[c]))),
+        low: std::array::from_fn(|c| {
+            row(base, strip, |pose| {
+                without_tiny(without(&rotation(pose), largest(pose))[c])
+            })
+        }),
         step: [[0.0; STRIP]; 3],
-        dropped: std::array::from_fn(|digit| row(base, strip, |pose| digit_of(largest(pose), digit))),
+        dropped: std::array::from_fn(|digit| {
+            row(base, strip, |pose| digit_of(largest(pose), digit))
+        }),
         any: None,
     }
 }
 
 /// A binary digit of a component: 1 or -1.
 fn digit_of(component: usize, digit: usize) -> f32 {
-    if component >> digit & 1 == 1 { 1.0 } else { -1.0 }
+    if component >> digit & 1 == 1 {
+        1.0
+    } else {
+        -1.0
+    }
 }
 
 impl RotationCoding {
@@ -199,15 +242,19 @@ impl RotationCoding {
             let [joints, upper] = self.any.get_or_insert([[1.0; STRIP], [NEVER; STRIP]]);
             (joints[lane], upper[lane]) = (-1.0, UPPER);
         } else {
-            (0..2).for_each(|digit| self.dropped[digit][lane] = digit_of(track.dropped.into(), digit));
+            (0..2).for_each(|digit| {
+                self.dropped[digit][lane] = digit_of(track.dropped.into(), digit)
+            });
         }
     }
 
     /// A key's three stored components, then the one left out.
     #[inline(always)] // as above
     fn stored<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
-        let (low, step) =
-            (load_rows::<STRIP, W, S, 3>(&self.low, group), load_rows::<STRIP, W, S, 3>(&self.step, group));
+        let (low, step) = (
+            load_rows::<STRIP, W, S, 3>(&self.low, group),
+            load_rows::<STRIP, W, S, 3>(&self.step, group),
+        );
         let [a, b, c] = decoded::<W, S, 3>(low, step, numbers);
         let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
         let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
@@ -235,7 +282,10 @@ impl RotationCoding {
 
 /// Numbers as floats.
 #[inline(always)] // as above
-fn widened<const W: usize, S: Simd<W>, const R: usize>(numbers: &[Numbers; R], group: usize) -> [S::V; R] {
+fn widened<const W: usize, S: Simd<W>, const R: usize>(
+    numbers: &[Numbers; R],
+    group: usize,
+) -> [S::V; R] {
     let mut floats = [S::splat(0.0); R];
     for (v, numbers) in floats.iter_mut().zip(numbers) {
         *v = S::widen(&numbers.as_chunks().0[group]);
@@ -257,7 +307,10 @@ fn decoded<const W: usize, S: Simd<W>, const R: usize>(
 
 /// Three components and the one left out, in the order x y z w.
 #[inline(always)] // as above
-fn placed<const W: usize, S: Simd<W>>([a, b, c, left_out]: [S::V; 4], [ones, twos]: [S::V; 2]) -> [S::V; 4] {
+fn placed<const W: usize, S: Simd<W>>(
+    [a, b, c, left_out]: [S::V; 4],
+    [ones, twos]: [S::V; 2],
+) -> [S::V; 4] {
     [
         S::select_negative(twos, S::select_negative(ones, left_out, a), a),
         S::select_negative(twos, S::select_negative(ones, a, left_out), b),

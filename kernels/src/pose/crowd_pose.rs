@@ -41,7 +41,11 @@ impl Width {
     /// The faster width for palettes in rows: where no group has a second instance, vectors would carry a single lane.
     pub fn for_rows(crowd: &Crowd) -> Self {
         let lone = |group: &Group| group.instances.len() == 1;
-        if crowd.groups().iter().all(lone) { Self::One } else { Self::Block }
+        if crowd.groups().iter().all(lone) {
+            Self::One
+        } else {
+            Self::Block
+        }
     }
 }
 
@@ -126,7 +130,11 @@ impl CrowdPose {
     /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
     pub fn block_entries(crowd: &Crowd) -> u64 {
         let entries = |b: &Block| entries(crowd, b) as u64;
-        Blocks::new(crowd, BLOCK, false).all().iter().map(entries).sum()
+        Blocks::new(crowd, BLOCK, false)
+            .all()
+            .iter()
+            .map(entries)
+            .sum()
     }
 
     /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
@@ -145,9 +153,18 @@ impl CrowdPose {
     /// The stages that [`CrowdPose::pose`] goes through, in order.
     pub fn stages(&self) -> &'static [PoseStage] {
         if self.0.blends() {
-            &[PoseStage::Sample, PoseStage::Blend, PoseStage::LocalToModel, PoseStage::Palette]
+            &[
+                PoseStage::Sample,
+                PoseStage::Blend,
+                PoseStage::LocalToModel,
+                PoseStage::Palette,
+            ]
         } else {
-            &[PoseStage::Sample, PoseStage::LocalToModel, PoseStage::Palette]
+            &[
+                PoseStage::Sample,
+                PoseStage::LocalToModel,
+                PoseStage::Palette,
+            ]
         }
     }
 
@@ -167,7 +184,14 @@ impl CrowdPose {
     ///
     /// # Panics
     /// Palettes are requested in lanes but instances are posed one at a time, or `out` is too short.
-    pub fn pose(&mut self, crowd: &Crowd, tick: u32, threads: &Threads, clock: &dyn PoseClock, out: PaletteOut) {
+    pub fn pose(
+        &mut self,
+        crowd: &Crowd,
+        tick: u32,
+        threads: &Threads,
+        clock: &dyn PoseClock,
+        out: PaletteOut,
+    ) {
         threads.install(|| self.0.pose(crowd, tick, clock, out));
     }
 
@@ -233,38 +257,79 @@ struct PartPlan {
 impl PartPlan {
     fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
         let joints = |b: &Block| joints(crowd, b);
-        let bytes = |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
+        let bytes =
+            |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
         let largest = blocks.all().iter().map(bytes).max().unwrap_or(0).max(1);
         let count = blocks.all().len();
         let fits = (PART_BYTES / largest).clamp(1, count.max(1));
-        let part = if threads == 1 { fits } else { fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1) };
-        let lasting = crowd.has_update_rates();
-        let buffers = if lasting { count.div_ceil(part) } else { threads };
-        let most = |count: &dyn Fn(&Block) -> usize| {
-            blocks.all().chunks(part).map(|part| part.iter().map(count).sum::<usize>()).max().unwrap_or(0)
+        let part = if threads == 1 {
+            fits
+        } else {
+            fits.min(count.div_ceil(threads * PARTS_PER_THREAD)).max(1)
         };
-        let palette = blocks.all().iter().map(|b| entries(crowd, b)).max().unwrap_or(0);
-        Self { part, threads, buffers, lasting, local: most(&|b| b.slots * joints(b)), model: most(&joints), palette }
+        let lasting = crowd.has_update_rates();
+        let buffers = if lasting {
+            count.div_ceil(part)
+        } else {
+            threads
+        };
+        let most = |count: &dyn Fn(&Block) -> usize| {
+            blocks
+                .all()
+                .chunks(part)
+                .map(|part| part.iter().map(count).sum::<usize>())
+                .max()
+                .unwrap_or(0)
+        };
+        let palette = blocks
+            .all()
+            .iter()
+            .map(|b| entries(crowd, b))
+            .max()
+            .unwrap_or(0);
+        Self {
+            part,
+            threads,
+            buffers,
+            lasting,
+            local: most(&|b| b.slots * joints(b)),
+            model: most(&joints),
+            palette,
+        }
     }
 
     fn bytes<const N: usize>(&self) -> u64 {
         let ticks = (self.part * size_of::<CachedTicks>()) as u64;
-        let buffer = Aligned::<Local<N>>::bytes(self.local) + Aligned::<Affine<N>>::bytes(self.model) + ticks;
-        self.buffers as u64 * buffer + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
+        let buffer = Aligned::<Local<N>>::bytes(self.local)
+            + Aligned::<Affine<N>>::bytes(self.model)
+            + ticks;
+        self.buffers as u64 * buffer
+            + self.threads as u64 * Aligned::<Affine<N>>::bytes(self.palette)
     }
 }
 
 impl<const N: usize> BlockPoser<N> {
     fn bytes(crowd: &Crowd, threads: usize) -> PoseMemory {
-        let (own, posed) = (Blocks::new(crowd, N, false), Blocks::new(crowd.posed(), N, false));
+        let (own, posed) = (
+            Blocks::new(crowd, N, false),
+            Blocks::new(crowd.posed(), N, false),
+        );
         let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
         let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
         let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
         let layers = crowd.turnover().map(|_| crowd.layers().bytes());
-        let lists = lists + layers.unwrap_or(0) + if crowd.has_frozen() { own.all().len() } else { 0 };
+        let lists = lists
+            + layers.unwrap_or(0)
+            + if crowd.has_frozen() {
+                own.all().len()
+            } else {
+                0
+            };
         PoseMemory {
             clips: BlockSampler::<N>::bytes(crowd.posed()),
-            palettes: crowd.poses().map_or(0, |_| crowd.posed().palette_entries() * size_of::<Rows>() as u64),
+            palettes: crowd.poses().map_or(0, |_| {
+                crowd.posed().palette_entries() * size_of::<Rows>() as u64
+            }),
             poses: plan.bytes::<N>() + lists as u64,
         }
     }
@@ -278,21 +343,36 @@ impl<const N: usize> BlockPoser<N> {
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
         let buffer = |_| {
             let (local, model) = (Aligned::zeroed(plan.local), Aligned::zeroed(plan.model));
-            Mutex::new(Poses { local, model, ticks: vec![[None; 2]; plan.part] })
+            Mutex::new(Poses {
+                local,
+                model,
+                ticks: vec![[None; 2]; plan.part],
+            })
         };
         let steady = |b: &Block| steady_merge(b, &poses.groups()[b.group], poses.layers());
         Self {
-            shared: crowd.poses().map(|_| vec![[0.0; 12]; poses.palette_entries() as usize]),
+            shared: crowd
+                .poses()
+                .map(|_| vec![[0.0; 12]; poses.palette_entries() as usize]),
             layers: crowd.turnover().map(|_| crowd.layers().clone()),
-            idle: if crowd.has_frozen() { vec![false; blocks.all().len()] } else { Vec::new() },
+            idle: if crowd.has_frozen() {
+                vec![false; blocks.all().len()]
+            } else {
+                Vec::new()
+            },
             updated: None,
             steady: posed.all().iter().map(steady).collect(),
             isa,
             sampler: BlockSampler::new(poses, isa),
             plan,
             buffers: (0..plan.buffers).map(buffer).collect(),
-            palettes: (0..plan.threads).map(|_| Mutex::new(Aligned::zeroed(plan.palette))).collect(),
-            blends: posed.all().iter().any(|b| !b.plain || b.rate != UpdateRate::PLAIN),
+            palettes: (0..plan.threads)
+                .map(|_| Mutex::new(Aligned::zeroed(plan.palette)))
+                .collect(),
+            blends: posed
+                .all()
+                .iter()
+                .any(|b| !b.plain || b.rate != UpdateRate::PLAIN),
             tick: 0,
             blocks,
             posed,
@@ -317,13 +397,30 @@ impl<const N: usize> BlockPoser<N> {
         let mut shared = self.shared.take();
         let posing = &*self;
         match &mut shared {
-            None => posing.in_parts(crowd, clock, out, first, |from, out| write(posing, from, out)),
+            None => posing.in_parts(crowd, clock, out, first, |from, out| {
+                write(posing, from, out)
+            }),
             Some(shared) => {
-                posing.in_parts(crowd.posed(), clock, shared, |b| b.first_row, |from, out| from.to_rows(out));
+                posing.in_parts(
+                    crowd.posed(),
+                    clock,
+                    shared,
+                    |b| b.first_row,
+                    |from, out| from.to_rows(out),
+                );
                 clock.run(PoseStage::Palette, &mut || {
                     posing.blocks.each(crowd, out, first, |block, _, out| {
                         let palettes = Source::Shared(&shared[..]);
-                        write(posing, BlockSource { isa: posing.isa, crowd, block, palettes }, out);
+                        write(
+                            posing,
+                            BlockSource {
+                                isa: posing.isa,
+                                crowd,
+                                block,
+                                palettes,
+                            },
+                            out,
+                        );
                     });
                 });
             }
@@ -340,40 +437,89 @@ impl<const N: usize> BlockPoser<N> {
         first: impl Fn(&Block) -> usize + Sync + Copy,
         write: impl Fn(BlockSource<N>, &mut [T]) + Sync,
     ) {
-        self.posed.in_parts(self.posed.all(), self.plan.part, out, &first, &|part: &[Block], out: &mut [T]| {
-            let mut poses = self.buffer(part[0].index / self.plan.part);
-            self.pose_part(crowd, part, &mut poses, clock, &self.idle);
-            clock.run(PoseStage::Palette, &mut || {
-                let mut out = &mut *out;
-                for (index, block) in part.iter().enumerate() {
-                    let share = part.get(index + 1).map_or(out.len(), |next| first(next) - first(block));
-                    let own;
-                    (own, out) = std::mem::take(&mut out).split_at_mut(share);
-                    if self.is_idle(block) {
-                        continue;
+        self.posed.in_parts(
+            self.posed.all(),
+            self.plan.part,
+            out,
+            &first,
+            &|part: &[Block], out: &mut [T]| {
+                let mut poses = self.buffer(part[0].index / self.plan.part);
+                self.pose_part(crowd, part, &mut poses, clock, &self.idle);
+                clock.run(PoseStage::Palette, &mut || {
+                    let mut out = &mut *out;
+                    for (index, block) in part.iter().enumerate() {
+                        let share = part
+                            .get(index + 1)
+                            .map_or(out.len(), |next| first(next) - first(block));
+                        let own;
+                        (own, out) = std::mem::take(&mut out).split_at_mut(share);
+                        if self.is_idle(block) {
+                            continue;
+                        }
+                        let first_joint = block.first_joint - part[0].first_joint;
+                        let model = &poses.model[first_joint..][..joints(crowd, block)];
+                        write(
+                            BlockSource {
+                                isa: self.isa,
+                                crowd,
+                                block,
+                                palettes: Source::Posed(model),
+                            },
+                            own,
+                        );
                     }
-                    let first_joint = block.first_joint - part[0].first_joint;
-                    let model = &poses.model[first_joint..][..joints(crowd, block)];
-                    write(BlockSource { isa: self.isa, crowd, block, palettes: Source::Posed(model) }, own);
-                }
-            });
-        });
+                });
+            },
+        );
     }
 
     /// The buffer of a part: its own, or the thread's.
     fn buffer(&self, part: usize) -> MutexGuard<'_, Poses<N>> {
-        if self.plan.lasting { lock(&self.buffers[part]) } else { of_thread(&self.buffers) }
+        if self.plan.lasting {
+            lock(&self.buffers[part])
+        } else {
+            of_thread(&self.buffers)
+        }
     }
 
     /// Runs all stages but `palette` for neighbouring blocks, except those that are `idle`.
-    fn pose_part(&self, crowd: &Crowd, part: &[Block], poses: &mut Poses<N>, clock: &dyn PoseClock, idle: &[bool]) {
-        let Block { index, first_slot, first_joint, .. } = &part[0];
-        let all = || part.iter().filter(|block| idle.get(block.index) != Some(&true));
-        let Poses { local, model, ticks } = poses;
-        let slots = |b: &Block| b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b);
+    fn pose_part(
+        &self,
+        crowd: &Crowd,
+        part: &[Block],
+        poses: &mut Poses<N>,
+        clock: &dyn PoseClock,
+        idle: &[bool],
+    ) {
+        let Block {
+            index,
+            first_slot,
+            first_joint,
+            ..
+        } = &part[0];
+        let all = || {
+            part.iter()
+                .filter(|block| idle.get(block.index) != Some(&true))
+        };
+        let Poses {
+            local,
+            model,
+            ticks,
+        } = poses;
+        let slots = |b: &Block| {
+            b.first_slot - first_slot..b.first_slot - first_slot + b.slots * joints(crowd, b)
+        };
         let of = |b: &Block| &crowd.groups()[b.group];
         clock.run(PoseStage::Sample, &mut || {
-            all().for_each(|b| self.sample(crowd, b, of(b), &mut ticks[b.index - index], &mut local[slots(b)]));
+            all().for_each(|b| {
+                self.sample(
+                    crowd,
+                    b,
+                    of(b),
+                    &mut ticks[b.index - index],
+                    &mut local[slots(b)],
+                )
+            });
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
@@ -382,16 +528,35 @@ impl<const N: usize> BlockPoser<N> {
         }
         clock.run(PoseStage::LocalToModel, &mut || {
             for b in all() {
-                let (skeleton, lanes, count) = (of(b).model.skeleton(), b.instances.len(), joints(crowd, b));
-                let (local, model) = (&local[slots(b)][..count], &mut model[b.first_joint - first_joint..][..count]);
-                run_lanes::<N, _>(self.isa, LocalToModel { skeleton, lanes, local, model });
+                let (skeleton, lanes, count) =
+                    (of(b).model.skeleton(), b.instances.len(), joints(crowd, b));
+                let (local, model) = (
+                    &local[slots(b)][..count],
+                    &mut model[b.first_joint - first_joint..][..count],
+                );
+                run_lanes::<N, _>(
+                    self.isa,
+                    LocalToModel {
+                        skeleton,
+                        lanes,
+                        local,
+                        model,
+                    },
+                );
             }
         });
     }
 
     /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
     /// are also blended here.
-    fn sample(&self, crowd: &Crowd, block: &Block, group: &Group, cached: &mut CachedTicks, slots: &mut [Local<N>]) {
+    fn sample(
+        &self,
+        crowd: &Crowd,
+        block: &Block,
+        group: &Group,
+        cached: &mut CachedTicks,
+        slots: &mut [Local<N>],
+    ) {
         let (layers, sampler) = (self.layers(crowd), &self.sampler);
         let Some(between) = block.rate.between(self.tick) else {
             return sampler.sample(block, group, layers, self.tick, slots);
@@ -399,7 +564,13 @@ impl<const N: usize> BlockPoser<N> {
         let joints = group.model.skeleton().len();
         for (tick, slot) in due(cached, block, between) {
             if block.plain {
-                sampler.sample(block, group, layers, tick, &mut slots[slot * joints..][..joints]);
+                sampler.sample(
+                    block,
+                    group,
+                    layers,
+                    tick,
+                    &mut slots[slot * joints..][..joints],
+                );
             } else {
                 sampler.sample(block, group, layers, tick, slots);
                 blend_layers(self.isa, block, group, layers, tick, slots);
@@ -411,7 +582,13 @@ impl<const N: usize> BlockPoser<N> {
     /// Combines a block's layers, or the poses before and after the tick, in the first slot.
     fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
         if let Some(between) = block.rate.between(self.tick) {
-            blend_between(self.isa, group, block.cached_slots(between), between.part(), slots);
+            blend_between(
+                self.isa,
+                group,
+                block.cached_slots(between),
+                between.part(),
+                slots,
+            );
         } else if let Some(steady) = &self.steady[block.index] {
             merge(self.isa, steady, group.model.skeleton().len(), slots);
         } else if !block.plain {
@@ -430,11 +607,21 @@ impl<const N: usize> Poser for BlockPoser<N> {
     }
 
     fn update(&mut self, crowd: &Crowd, tick: u32, anew: bool) {
-        let Self { blocks, layers, idle, updated, .. } = self;
+        let Self {
+            blocks,
+            layers,
+            idle,
+            updated,
+            ..
+        } = self;
         let before = updated.replace(tick);
         let kept = !anew && before.is_some();
-        idle.iter_mut().zip(blocks.all()).for_each(|(idle, block)| *idle = kept && block.frozen);
-        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else { return };
+        idle.iter_mut()
+            .zip(blocks.all())
+            .for_each(|(idle, block)| *idle = kept && block.frozen);
+        let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else {
+            return;
+        };
         for instance in turnover.changed(before.unwrap_or(0), tick) {
             layers.replace(instance as usize, &crowd.layers_at(instance, tick));
             if !idle.is_empty() {
@@ -448,13 +635,28 @@ impl<const N: usize> Poser for BlockPoser<N> {
     }
 
     fn pose(&mut self, crowd: &Crowd, tick: u32, clock: &dyn PoseClock, out: PaletteOut) {
-        assert!(N == BLOCK || matches!(out, PaletteOut::Rows(_)), "palettes in lanes need poses in lanes");
+        assert!(
+            N == BLOCK || matches!(out, PaletteOut::Rows(_)),
+            "palettes in lanes need poses in lanes"
+        );
         self.tick = tick;
         match out {
-            PaletteOut::Rows(out) => self.write(crowd, clock, out, |b| b.first_row, |_, from, out| from.to_rows(out)),
+            PaletteOut::Rows(out) => self.write(
+                crowd,
+                clock,
+                out,
+                |b| b.first_row,
+                |_, from, out| from.to_rows(out),
+            ),
             PaletteOut::Lanes(out) => {
                 let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
-                self.write(crowd, clock, out, |b| b.first_entry, |_, from, out| from.to_lanes(out));
+                self.write(
+                    crowd,
+                    clock,
+                    out,
+                    |b| b.first_entry,
+                    |_, from, out| from.to_lanes(out),
+                );
             }
             PaletteOut::Mixed(out) => {
                 let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
@@ -480,28 +682,54 @@ impl<const N: usize> Poser for BlockPoser<N> {
     }
 
     fn read(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) {
-        let poses = crowd.poses().map(|poses| &poses[instances.start as usize..instances.end as usize]);
-        let shown = |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
+        let poses = crowd
+            .poses()
+            .map(|poses| &poses[instances.start as usize..instances.end as usize]);
+        let shown =
+            |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
         let mut palette: Vec<Affine<N>> = Vec::new();
         let (crowd, mut ready) = (crowd.posed(), None);
         for pose in instances.clone().map(shown) {
             let block = self.posed.of(pose);
             let part = block.index / self.plan.part;
             let mut poses = self.buffer(part);
-            let first = if self.plan.lasting { &self.posed.all()[part * self.plan.part] } else { block };
+            let first = if self.plan.lasting {
+                &self.posed.all()[part * self.plan.part]
+            } else {
+                block
+            };
             if !self.plan.lasting && ready != Some(block.index) {
-                self.pose_part(crowd, std::slice::from_ref(block), &mut poses, &NoClock, &[]);
+                self.pose_part(
+                    crowd,
+                    std::slice::from_ref(block),
+                    &mut poses,
+                    &NoClock,
+                    &[],
+                );
                 ready = Some(block.index);
             }
             let Poses { local, model, .. } = &mut *poses;
-            let (lane, joints) = ((pose - block.instances.start) as usize, joints(crowd, block));
+            let (lane, joints) = (
+                (pose - block.instances.start) as usize,
+                joints(crowd, block),
+            );
             let model = &model[block.first_joint - first.first_joint..][..joints];
             match what {
-                PoseData::Local => lane_of(&local[block.first_slot - first.first_slot..][..joints], lane, out),
+                PoseData::Local => lane_of(
+                    &local[block.first_slot - first.first_slot..][..joints],
+                    lane,
+                    out,
+                ),
                 PoseData::Model => lane_of(model, lane, out),
                 PoseData::Palette => {
                     palette.resize(entries(crowd, block), [[0.0; N]; 12]);
-                    BlockSource { isa: self.isa, crowd, block, palettes: Source::Posed(model) }.to_lanes(&mut palette);
+                    BlockSource {
+                        isa: self.isa,
+                        crowd,
+                        block,
+                        palettes: Source::Posed(model),
+                    }
+                    .to_lanes(&mut palette);
                     lane_of(&palette, lane, out);
                 }
             }
@@ -518,6 +746,12 @@ fn entries(crowd: &Crowd, block: &Block) -> usize {
 }
 
 /// Appends an instance's share of items.
-fn lane_of<const N: usize, const R: usize>(items: &[[[f32; N]; R]], lane: usize, out: &mut Vec<f32>) {
-    items.iter().for_each(|item| out.extend(item.iter().map(|row| row[lane])));
+fn lane_of<const N: usize, const R: usize>(
+    items: &[[[f32; N]; R]],
+    lane: usize,
+    out: &mut Vec<f32>,
+) {
+    items
+        .iter()
+        .for_each(|item| out.extend(item.iter().map(|row| row[lane])));
 }

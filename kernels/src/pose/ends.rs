@@ -17,22 +17,39 @@ impl Ends {
         let pose = skeleton.rest_model_pose();
         let bounds = Bounds::around(pose.iter().map(|joint| joint.translation.as_vec3()));
         // A single joint has no extent; its errors are not scaled.
-        let size = if bounds.max == bounds.min { 1.0 } else { f64::from(bounds.diagonal()) };
+        let size = if bounds.max == bounds.min {
+            1.0
+        } else {
+            f64::from(bounds.diagonal())
+        };
         let mut arms = vec![0.0f32; skeleton.len()];
-        for (joint, &parent) in skeleton.parents().iter().enumerate().filter(|(_, parent)| **parent != NO_PARENT) {
+        for (joint, &parent) in skeleton
+            .parents()
+            .iter()
+            .enumerate()
+            .filter(|(_, parent)| **parent != NO_PARENT)
+        {
             let parent = usize::from(parent);
             let length = pose[joint].translation.distance(pose[parent].translation) as f32;
             arms[parent] = arms[parent].max(length);
         }
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
             if arms[joint] == 0.0 {
-                arms[joint] = if parent == NO_PARENT { size as f32 } else { arms[usize::from(parent)] };
+                arms[joint] = if parent == NO_PARENT {
+                    size as f32
+                } else {
+                    arms[usize::from(parent)]
+                };
             }
         }
         let mut spans = arms.clone();
         for (joint, arm) in arms.iter().enumerate() {
             let mut above = joint;
-            while let Some(&parent) = skeleton.parents().get(above).filter(|parent| **parent != NO_PARENT) {
+            while let Some(&parent) = skeleton
+                .parents()
+                .get(above)
+                .filter(|parent| **parent != NO_PARENT)
+            {
                 above = usize::from(parent);
                 let distance = pose[joint].translation.distance(pose[above].translation) as f32;
                 spans[above] = spans[above].max(distance + arm);
@@ -76,6 +93,10 @@ impl Ends {
                 .sum::<f64>()
                 .sqrt()
         };
-        [None, Some(0), Some(1), Some(2)].map(length).into_iter().fold(0.0, f64::max) / self.size
+        [None, Some(0), Some(1), Some(2)]
+            .map(length)
+            .into_iter()
+            .fold(0.0, f64::max)
+            / self.size
     }
 }

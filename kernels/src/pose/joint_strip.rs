@@ -26,13 +26,19 @@ pub(super) fn vectors(base: &[Local<1>], strip: usize) -> Vectors {
 /// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
 pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
     let mut moves = vec![false; strips];
-    tracks.filter(|t| t.1 != Channel::Rotation).for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
+    tracks
+        .filter(|t| t.1 != Channel::Rotation)
+        .for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
     moves.iter().filter(|moves| **moves).count() as u64
 }
 
 /// Linear interpolation between two sets of translations and scales.
 #[inline(always)] // as above
-pub(super) fn line<const W: usize, S: Simd<W>>(a: [S::V; 6], b: [S::V; 6], fraction: f32) -> [S::V; 6] {
+pub(super) fn line<const W: usize, S: Simd<W>>(
+    a: [S::V; 6],
+    b: [S::V; 6],
+    fraction: f32,
+) -> [S::V; 6] {
     let mut v = a;
     for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
         *v = S::mul_add(S::splat(fraction), S::sub(b, a), a);

@@ -13,7 +13,10 @@ type RotationKey = [Row; 6];
 fn is_plain(raw: &RawKeys, blend: RotationBlend) -> bool {
     blend == RotationBlend::Slerp
         && raw.timelines().len() <= 1
-        && raw.tracks().iter().all(|t| t.interpolation == Interpolation::Linear)
+        && raw
+            .tracks()
+            .iter()
+            .all(|t| t.interpolation == Interpolation::Linear)
 }
 
 /// Keys of linear tracks that share their times.
@@ -64,20 +67,33 @@ impl LinearRows {
         }
         let mut moved: Vec<Option<Aligned<Vectors>>> = (0..strips).map(|_| None).collect();
         for track in raw.tracks() {
-            let (strip, lane) = (usize::from(track.joint) / STRIP, usize::from(track.joint) % STRIP);
+            let (strip, lane) = (
+                usize::from(track.joint) / STRIP,
+                usize::from(track.joint) % STRIP,
+            );
             let values = raw.values_of(track);
             let key_of = |time: usize| time.min(keys - 1);
             if track.channel == Channel::Rotation {
                 for time in 0..times.len() {
                     let key = key_of(time);
-                    let angle = if key + 1 < keys { raw.angles()[track.first_angle as usize + key] } else { 0.0 };
+                    let angle = if key + 1 < keys {
+                        raw.angles()[track.first_angle as usize + key]
+                    } else {
+                        0.0
+                    };
                     let [x, y, z, w] = values.as_chunks::<4>().0[key];
                     let numbers = [x, y, z, w, angle * angle, 1.0 / sine_over_x(angle)];
                     let rows = &mut rotations[time * strips + strip];
-                    rows.iter_mut().zip(numbers).for_each(|(row, number)| row[lane] = number);
+                    rows.iter_mut()
+                        .zip(numbers)
+                        .for_each(|(row, number)| row[lane] = number);
                 }
             } else {
-                let first = if track.channel == Channel::Translation { 0 } else { 3 };
+                let first = if track.channel == Channel::Translation {
+                    0
+                } else {
+                    3
+                };
                 let rows = moved[strip].get_or_insert_with(|| {
                     let mut rows = Aligned::zeroed(times.len());
                     rows.fill(vectors(base, strip));
@@ -89,7 +105,12 @@ impl LinearRows {
                 }
             }
         }
-        Some(Self { times, strips, rotations, vectors: moved })
+        Some(Self {
+            times,
+            strips,
+            rotations,
+            vectors: moved,
+        })
     }
 
     /// The interval that contains a time and the position in it, 0 to 1; as in [`super::sample`].
@@ -109,8 +130,15 @@ impl LinearRows {
     #[inline(always)] // a call returns them in memory, and reading them back stalls
     pub fn at(&self, time: f32) -> LinearPair<'_> {
         let (key, fraction) = self.seek(time);
-        let (before, after) = self.rotations[key * self.strips..][..2 * self.strips].split_at(self.strips);
-        LinearPair { before, after, vectors: &self.vectors, key, fraction }
+        let (before, after) =
+            self.rotations[key * self.strips..][..2 * self.strips].split_at(self.strips);
+        LinearPair {
+            before,
+            after,
+            vectors: &self.vectors,
+            key,
+            fraction,
+        }
     }
 }
 
@@ -132,15 +160,30 @@ impl LinearPair<'_> {
     pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
         let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], group);
         let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], group);
-        arc::<W, S>([x, y, z, w], [u, v, s, t], S::splat(self.fraction), square, scale)
+        arc::<W, S>(
+            [x, y, z, w],
+            [u, v, s, t],
+            S::splat(self.fraction),
+            square,
+            scale,
+        )
     }
 
     /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
     #[inline(always)] // as above
-    pub fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
-        let Some(rows) = &self.vectors[strip] else { return None };
+    pub fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        strip: usize,
+        group: usize,
+    ) -> Option<[S::V; 6]> {
+        let Some(rows) = &self.vectors[strip] else {
+            return None;
+        };
         let [before, after] = [&rows[self.key], &rows[self.key + 1]];
-        let (a, b) = (load_rows::<STRIP, W, S, 6>(before, group), load_rows::<STRIP, W, S, 6>(after, group));
+        let (a, b) = (
+            load_rows::<STRIP, W, S, 6>(before, group),
+            load_rows::<STRIP, W, S, 6>(after, group),
+        );
         Some(line::<W, S>(a, b, self.fraction))
     }
 }

@@ -19,7 +19,12 @@ pub(super) struct LocalToModel<'a, const N: usize> {
 impl<const N: usize> Kernel for LocalToModel<'_, N> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { skeleton, lanes, local, model } = self;
+        let Self {
+            skeleton,
+            lanes,
+            local,
+            model,
+        } = self;
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
             let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
@@ -27,7 +32,9 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
                 let own = match fixed {
                     Some((_, rows)) => {
                         let mut own = [S::splat(0.0); 12];
-                        own.iter_mut().zip(rows).for_each(|(v, number)| *v = S::splat(*number));
+                        own.iter_mut()
+                            .zip(rows)
+                            .for_each(|(v, number)| *v = S::splat(*number));
                         own
                     }
                     None => affine::<N, W, S>(local, group),
@@ -50,7 +57,10 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 
 /// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
-fn affine<const N: usize, const W: usize, S: Simd<W>>(local: &Local<N>, group: usize) -> [S::V; 12] {
+fn affine<const N: usize, const W: usize, S: Simd<W>>(
+    local: &Local<N>,
+    group: usize,
+) -> [S::V; 12] {
     let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, group);
     let (x2, y2, z2) = (S::add(x, x), S::add(y, y), S::add(z, z));
     let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
@@ -103,7 +113,8 @@ pub(super) fn product<const N: usize, const W: usize, S: Simd<W>>(
 ) -> [S::V; 12] {
     let mut m = *b;
     for row in [0, 4, 8] {
-        let [x, y, z, t] = [0, 1, 2, 3].map(|column| load_group::<N, W, S>(&a[row + column], group));
+        let [x, y, z, t] =
+            [0, 1, 2, 3].map(|column| load_group::<N, W, S>(&a[row + column], group));
         for column in 0..3 {
             m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
         }

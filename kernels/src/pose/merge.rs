@@ -13,21 +13,43 @@ pub(super) struct Merge<const N: usize>(ArrayVec<(usize, [f32; N]), MAX_LAYERS>)
 impl<const N: usize> Merge<N> {
     /// A recipe's merge; `None` if it has other kinds of layers, masks or fades, or a lane in which all weights are 0.
     pub fn of(recipe: &Recipe<N>) -> Option<Self> {
-        let merges = recipe.shares.iter().all(|s| s.kind == LayerKind::Merge && matches!(s.mask, Mask::All));
+        let merges = recipe
+            .shares
+            .iter()
+            .all(|s| s.kind == LayerKind::Merge && matches!(s.mask, Mask::All));
         let total = |lane: usize| recipe.shares.iter().map(|s| s.weights[lane]).sum::<f32>();
         let totals: [f32; N] = std::array::from_fn(total);
         let merges = merges && recipe.momenta.is_empty() && totals.iter().all(|&t| t > 0.0);
         merges.then(|| {
-            let part = |weights: &[f32; N]| std::array::from_fn(|lane| weights[lane] / totals[lane]);
-            Self(recipe.shares.iter().map(|s| (s.slot, part(&s.weights))).collect())
+            let part =
+                |weights: &[f32; N]| std::array::from_fn(|lane| weights[lane] / totals[lane]);
+            Self(
+                recipe
+                    .shares
+                    .iter()
+                    .map(|s| (s.slot, part(&s.weights)))
+                    .collect(),
+            )
         })
     }
 }
 
 /// Merges a block's poses, `[slot][joint]` with this many joints, into its first slot.
-pub(super) fn merge<const N: usize>(isa: Isa, merge: &Merge<N>, joints: usize, slots: &mut [Local<N>]) {
+pub(super) fn merge<const N: usize>(
+    isa: Isa,
+    merge: &Merge<N>,
+    joints: usize,
+    slots: &mut [Local<N>],
+) {
     if !matches!(merge.0[..], [(0, _)]) {
-        run_lanes::<N, _>(isa, MergeSlots { merge, joints, slots });
+        run_lanes::<N, _>(
+            isa,
+            MergeSlots {
+                merge,
+                joints,
+                slots,
+            },
+        );
     }
 }
 
@@ -40,8 +62,14 @@ struct MergeSlots<'a, const N: usize> {
 impl<const N: usize> Kernel for MergeSlots<'_, N> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { merge: Merge(parts), joints, slots } = self;
-        let Some(((first, first_part), others)) = parts.split_first() else { return };
+        let Self {
+            merge: Merge(parts),
+            joints,
+            slots,
+        } = self;
+        let Some(((first, first_part), others)) = parts.split_first() else {
+            return;
+        };
         for joint in 0..joints {
             for group in 0..N / W {
                 let part = load_group::<N, W, S>(first_part, group);

@@ -42,7 +42,11 @@ use crate::simd::{self, Isa, Kernel, Scalar};
 
 /// Runs a kernel for `N` instances: with vectors for whole blocks only.
 fn run_lanes<const N: usize, K: Kernel>(isa: Isa, kernel: K) {
-    if const { N == BLOCK } { simd::run(isa, kernel) } else { kernel.run::<1, Scalar>() }
+    if const { N == BLOCK } {
+        simd::run(isa, kernel)
+    } else {
+        kernel.run::<1, Scalar>()
+    }
 }
 
 /// A joint's local pose in `N` instances: rotation x y z w, translation x y z, scale x y z.

@@ -21,7 +21,15 @@ pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [
 /// # Panics
 /// `model` is shorter than `local`.
 pub fn local_to_model(skeleton: &Skeleton, local: &[Local<1>], model: &mut [Affine<1>]) {
-    run_lanes::<1, _>(Isa::Scalar, LocalToModel { skeleton, lanes: 1, local, model });
+    run_lanes::<1, _>(
+        Isa::Scalar,
+        LocalToModel {
+            skeleton,
+            lanes: 1,
+            local,
+            model,
+        },
+    );
 }
 
 /// Multiplies model poses by inverse binds.

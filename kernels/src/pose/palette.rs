@@ -30,13 +30,26 @@ pub(super) fn to_rows<const N: usize>(
     model: &[Affine<N>],
     palette: &mut [Rows],
 ) {
-    run_lanes::<N, _>(isa, ModelToPalette { joints, inverse_binds, model, palette });
+    run_lanes::<N, _>(
+        isa,
+        ModelToPalette {
+            joints,
+            inverse_binds,
+            model,
+            palette,
+        },
+    );
 }
 
 impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        for ((out, &joint), inverse_bind) in self.palette.iter_mut().zip(self.joints).zip(self.inverse_binds) {
+        for ((out, &joint), inverse_bind) in self
+            .palette
+            .iter_mut()
+            .zip(self.joints)
+            .zip(self.inverse_binds)
+        {
             for group in 0..N / W {
                 entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, out);
             }
@@ -47,11 +60,20 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
 impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Some(entries) = NonZero::new(self.joints.len()) else { return };
+        let Some(entries) = NonZero::new(self.joints.len()) else {
+            return;
+        };
         let mut lanes = [[0.0; N]; 12];
-        for (index, (&joint, inverse_bind)) in self.joints.iter().zip(self.inverse_binds).enumerate() {
+        for (index, (&joint, inverse_bind)) in
+            self.joints.iter().zip(self.inverse_binds).enumerate()
+        {
             for (group, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
-                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, &mut lanes);
+                entry::<N, W, S>(
+                    &self.model[usize::from(joint)],
+                    inverse_bind,
+                    group,
+                    &mut lanes,
+                );
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
                     let columns = S::columns(load_rows::<N, W, S, 4>(four, group));
@@ -76,7 +98,11 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(
     out: &mut Affine<N>,
 ) {
     if const { W == BLOCK } {
-        return store_rows::<N, W, S>(&product::<N, W, S>(model, &inverse_bind.map(S::splat), group), out, group);
+        return store_rows::<N, W, S>(
+            &product::<N, W, S>(model, &inverse_bind.map(S::splat), group),
+            out,
+            group,
+        );
     }
     for row in 0..3 {
         for column in 0..4 {

@@ -36,10 +36,12 @@ impl<'a> Palettes<'a> {
         let count = block.instances.len() * entries;
         match self {
             Self::Rows(rows) => BlockPalettes::Rows(&rows[block.first_row..][..count]),
-            Self::Mixed(lanes) if is_sparse(crowd, block) => {
-                BlockPalettes::Rows(&bytemuck::cast_slice(&lanes[block.first_entry..][..entries])[..count])
+            Self::Mixed(lanes) if is_sparse(crowd, block) => BlockPalettes::Rows(
+                &bytemuck::cast_slice(&lanes[block.first_entry..][..entries])[..count],
+            ),
+            Self::Lanes(lanes) | Self::Mixed(lanes) => {
+                BlockPalettes::Lanes(&lanes[block.first_entry..][..entries])
             }
-            Self::Lanes(lanes) | Self::Mixed(lanes) => BlockPalettes::Lanes(&lanes[block.first_entry..][..entries]),
         }
     }
 
@@ -51,7 +53,10 @@ impl<'a> Palettes<'a> {
         for instance in instances {
             let block = blocks.of(instance);
             let entries = crowd.groups()[block.group].model.palette_joints().len();
-            let (own, lane) = (self.of(crowd, block), (instance - block.instances.start) as usize);
+            let (own, lane) = (
+                self.of(crowd, block),
+                (instance - block.instances.start) as usize,
+            );
             out.extend((0..entries).flat_map(|entry| own.entry(entries, lane, entry)));
         }
     }

@@ -8,11 +8,23 @@ pub(super) type CachedTicks = [Option<u32>; 2];
 
 /// The tick and slot of each of the two poses around a tick that are not cached yet; `cached` has their ticks then. In a
 /// running crowd one of them is due every few ticks; after a seek both are.
-pub(super) fn due(cached: &mut CachedTicks, block: &Block, between: Between) -> impl Iterator<Item = (u32, usize)> {
+pub(super) fn due(
+    cached: &mut CachedTicks,
+    block: &Block,
+    between: Between,
+) -> impl Iterator<Item = (u32, usize)> {
     let places = [between.place, 1 - between.place];
-    let poses = [between.start, between.end].into_iter().zip(block.cached_slots(between));
-    let due = move |(place, (tick, _)): &(usize, (u32, usize))| cached[*place].replace(*tick) != Some(*tick);
-    places.into_iter().zip(poses).filter(due).map(|(_, pose)| pose)
+    let poses = [between.start, between.end]
+        .into_iter()
+        .zip(block.cached_slots(between));
+    let due = move |(place, (tick, _)): &(usize, (u32, usize))| {
+        cached[*place].replace(*tick) != Some(*tick)
+    };
+    places
+        .into_iter()
+        .zip(poses)
+        .filter(due)
+        .map(|(_, pose)| pose)
 }
 
 #[cfg(test)]
@@ -28,10 +40,13 @@ mod tests {
     fn a_running_crowd_needs_one_pose_a_turn_and_a_seek_two() {
         let model = Arc::new(fixture_tests::chain());
         let mut crowd = Crowd::new();
-        crowd.push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))]).unwrap();
+        crowd
+            .push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))])
+            .unwrap();
         let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
         let (block, mut cached) = (&blocks.all()[0], [None; 2]);
-        let mut due = |tick| due(&mut cached, block, block.rate.between(tick).unwrap()).collect::<Vec<_>>();
+        let mut due =
+            |tick| due(&mut cached, block, block.rate.between(tick).unwrap()).collect::<Vec<_>>();
         let [a, b] = [1, 2];
         assert_eq!(due(0), [(0, a), (4, b)]);
         assert_eq!([due(1), due(2), due(3)], [const { Vec::new() }; 3]);

@@ -27,20 +27,43 @@ impl KeySpan {
             ClipKeys::Compact(compact) => {
                 let intervals = (compact.frames - 1) as usize;
                 let end = compact.start + intervals as f32 * compact.interval;
-                return Self { start: compact.start, end, intervals };
+                return Self {
+                    start: compact.start,
+                    end,
+                    intervals,
+                };
             }
         };
         let lines = raw.timelines();
         // Importers write a jump as two keys at neighbouring floats. No rate can follow it, so it does not count.
-        let intervals = lines.iter().flat_map(|times| times.array_windows()).filter(|[a, b]| a.next_up() < *b);
+        let intervals = lines
+            .iter()
+            .flat_map(|times| times.array_windows())
+            .filter(|[a, b]| a.next_up() < *b);
         let shortest = intervals.map(|[a, b]| b - a).fold(f32::INFINITY, f32::min);
-        let start = lines.iter().map(|times| times[0]).fold(f32::INFINITY, f32::min);
-        let end = lines.iter().map(|times| times[times.len() - 1]).fold(0.0, f32::max);
+        let start = lines
+            .iter()
+            .map(|times| times[0])
+            .fold(f32::INFINITY, f32::min);
+        let end = lines
+            .iter()
+            .map(|times| times[times.len() - 1])
+            .fold(0.0, f32::max);
         if !start.is_finite() || start >= end {
-            return Self { start: 0.0, end: 0.0, intervals: 0 };
+            return Self {
+                start: 0.0,
+                end: 0.0,
+                intervals: 0,
+            };
         }
-        let intervals = ((end - start) / shortest).round().clamp(1.0, MOST_FRAMES as f32) as usize;
-        Self { start, end, intervals }
+        let intervals = ((end - start) / shortest)
+            .round()
+            .clamp(1.0, MOST_FRAMES as f32) as usize;
+        Self {
+            start,
+            end,
+            intervals,
+        }
     }
 
     /// Numbers of frames to try, fewest first: those whose frames fall on every n-th of evenly spaced keys, and some
@@ -50,7 +73,10 @@ impl KeySpan {
         if intervals == 0 {
             return vec![1];
         }
-        let mut frames: Vec<usize> = (1..=intervals).filter(|n| intervals.is_multiple_of(*n)).map(|n| n + 1).collect();
+        let mut frames: Vec<usize> = (1..=intervals)
+            .filter(|n| intervals.is_multiple_of(*n))
+            .map(|n| n + 1)
+            .collect();
         let mut next = 2.0f64;
         while (next as usize) <= (most * intervals + 1).min(MOST_FRAMES) {
             frames.push(next as usize);
@@ -64,10 +90,14 @@ impl KeySpan {
     /// Times from 0 to `duration` at which to measure a clip of so many frames, in an order that covers the clip early.
     pub fn times(self, duration: f32, frames: usize) -> impl Iterator<Item = f32> {
         // Several per interval and per frame, so that no jump falls between them.
-        let count = (8 * self.intervals).max(4 * frames).next_power_of_two().clamp(FEWEST_TIMES, MOST_TIMES);
+        let count = (8 * self.intervals)
+            .max(4 * frames)
+            .next_power_of_two()
+            .clamp(FEWEST_TIMES, MOST_TIMES);
         // An odd stride visits all items of a power of two; the golden section keeps consecutive ones apart.
         let stride = (count as f64 * 0.618) as usize | 1;
-        (0..count).map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
+        (0..count)
+            .map(move |i| (i.wrapping_mul(stride) % count) as f32 / (count - 1) as f32 * duration)
     }
 }
 
@@ -81,8 +111,15 @@ mod tests {
         let candidates = |times: &[f32]| {
             let values = times.iter().flat_map(|&t| [t, 0.0, 0.0]).collect();
             let (channel, interpolation) = (Channel::Translation, Interpolation::Linear);
-            let keys = Keys { joint: 0, channel, interpolation, times: times.into(), values };
-            KeySpan::of(&Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap()).candidates(2)
+            let keys = Keys {
+                joint: 0,
+                channel,
+                interpolation,
+                times: times.into(),
+                values,
+            };
+            KeySpan::of(&Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap())
+                .candidates(2)
         };
         let even = candidates(&[0.0, 0.5, 1.0]);
         assert_eq!(even, [2, 3, 4, 5]);

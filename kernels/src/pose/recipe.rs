@@ -26,8 +26,15 @@ pub(super) fn blend_layers<const N: usize>(
 
 /// The merge of a block's layers, if it is the same at every tick; `None` if there is nothing to merge, or if any
 /// instance has fades, masks, or other than merge layers.
-pub(super) fn steady_merge<const N: usize>(block: &Block, group: &Group, layers: &Layers) -> Option<Merge<N>> {
-    let steady = block.instances.clone().all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
+pub(super) fn steady_merge<const N: usize>(
+    block: &Block,
+    group: &Group,
+    layers: &Layers,
+) -> Option<Merge<N>> {
+    let steady = block
+        .instances
+        .clone()
+        .all(|instance| layers.of(instance as usize).iter().all(Layer::is_plain));
     if block.plain || !steady {
         return None;
     }
@@ -45,18 +52,37 @@ pub(super) fn blend_between<const N: usize>(
     slots: &mut [Local<N>],
 ) {
     let mut recipe = Recipe::default();
-    let share =
-        |slot, weight| SlotWeights { slot, layer: 0, kind: LayerKind::Merge, weights: [weight; N], mask: Mask::All };
-    recipe.shares.extend([share(start, 1.0 - part), share(end, part)]);
+    let share = |slot, weight| SlotWeights {
+        slot,
+        layer: 0,
+        kind: LayerKind::Merge,
+        weights: [weight; N],
+        mask: Mask::All,
+    };
+    recipe
+        .shares
+        .extend([share(start, 1.0 - part), share(end, part)]);
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 
 impl<'a, const N: usize> Recipe<'a, N> {
     fn add_layers(&mut self, block: &Block, group: &'a Group, layers: &Layers, tick: u32) {
-        let lanes: ArrayVec<&[Layer], N> = block.instances.clone().map(|i| layers.of(i as usize)).collect();
+        let lanes: ArrayVec<&[Layer], N> = block
+            .instances
+            .clone()
+            .map(|i| layers.of(i as usize))
+            .collect();
         let now = |_: usize, lane: &[Layer], index: usize| lane[index].weight_at(tick);
-        add_shares(&mut self.shares, group, &lanes, block.layers, |layer| layer, now);
-        let inertias: ArrayVec<Option<Inertia>, N> = lanes.iter().map(|lane| Inertia::of(lane, tick)).collect();
+        add_shares(
+            &mut self.shares,
+            group,
+            &lanes,
+            block.layers,
+            |layer| layer,
+            now,
+        );
+        let inertias: ArrayVec<Option<Inertia>, N> =
+            lanes.iter().map(|lane| Inertia::of(lane, tick)).collect();
         for layer in 0..block.layers {
             let of = |lane: usize| inertias[lane].filter(|inertia| inertia.layer == layer);
             if (0..lanes.len()).all(|lane| of(lane).is_none()) {
@@ -69,16 +95,26 @@ impl<'a, const N: usize> Recipe<'a, N> {
                 speed: [0.0; N],
                 past: [Shares::new(), Shares::new()],
             });
-            let Some(momentum) = self.momenta.last_mut() else { continue };
+            let Some(momentum) = self.momenta.last_mut() else {
+                continue;
+            };
             for (past, back) in momentum.past.iter_mut().zip(0..) {
                 let then = |lane: usize, layers: &[Layer], index: usize| {
                     of(lane).map_or(0.0, |inertia| inertia.weight(layers, index, tick, back))
                 };
-                add_shares(past, group, &lanes, layer + 1, |index| block.past_slot(index, back), then);
+                add_shares(
+                    past,
+                    group,
+                    &lanes,
+                    layer + 1,
+                    |index| block.past_slot(index, back),
+                    then,
+                );
             }
             for (lane, inertia) in (0..lanes.len()).filter_map(|lane| Some((lane, of(lane)?))) {
                 momentum.coming[lane] = if inertia.coming { -1.0 } else { 1.0 };
-                [momentum.offset[lane], momentum.speed[lane]] = quintics(inertia.elapsed, inertia.length);
+                [momentum.offset[lane], momentum.speed[lane]] =
+                    quintics(inertia.elapsed, inertia.length);
             }
         }
     }
@@ -98,7 +134,10 @@ fn add_shares<'a, const N: usize>(
             let mut weights = [0.0; N];
             let mut masks = [UNMASKED; N];
             let mut first = None;
-            for (lane, layer) in lanes.iter().enumerate().filter_map(|(lane, layers)| Some((lane, layers.get(index)?)))
+            for (lane, layer) in lanes
+                .iter()
+                .enumerate()
+                .filter_map(|(lane, layers)| Some((lane, layers.get(index)?)))
             {
                 if layer.kind == kind {
                     weights[lane] = weight(lane, lanes[lane], index);
@@ -106,14 +145,24 @@ fn add_shares<'a, const N: usize>(
                     first = first.or(Some(layer.mask));
                 }
             }
-            let Some(first) = first.filter(|_| weights != [0.0; N]) else { continue };
+            let Some(first) = first.filter(|_| weights != [0.0; N]) else {
+                continue;
+            };
             let known = |mask: u32| (mask != UNMASKED).then(|| group.mask(mask));
             let mask = match known(first) {
-                _ if (0..N).any(|lane| weights[lane] != 0.0 && masks[lane] != first) => Mask::Lanes(masks.map(known)),
+                _ if (0..N).any(|lane| weights[lane] != 0.0 && masks[lane] != first) => {
+                    Mask::Lanes(masks.map(known))
+                }
                 Some(mask) => Mask::Same(mask),
                 None => Mask::All,
             };
-            shares.push(SlotWeights { slot: slot(index), layer: index, kind, weights, mask });
+            shares.push(SlotWeights {
+                slot: slot(index),
+                layer: index,
+                kind,
+                weights,
+                mask,
+            });
         }
     }
 }

@@ -16,7 +16,12 @@ pub(super) fn difference<const W: usize, S: Simd<W>>(
     for (off, new) in off.iter_mut().zip(new) {
         *off = S::sub(*off, *new);
     }
-    let back = [S::sub(zero, new[0]), S::sub(zero, new[1]), S::sub(zero, new[2]), new[3]];
+    let back = [
+        S::sub(zero, new[0]),
+        S::sub(zero, new[1]),
+        S::sub(zero, new[2]),
+        new[3],
+    ];
     let rotation = product::<W, S>([old[0], old[1], old[2], old[3]], back);
     for (off, v) in off.iter_mut().zip(rotation) {
         *off = S::select_negative(rotation[3], S::sub(zero, v), v);
@@ -31,13 +36,20 @@ pub(super) fn shorter<const W: usize, S: Simd<W>>(
     b: &RegisterPose<S, W>,
     weights: S::V,
 ) -> S::V {
-    let dot = S::mul_add(a[0], b[0], S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))));
+    let dot = S::mul_add(
+        a[0],
+        b[0],
+        S::mul_add(a[1], b[1], S::mul_add(a[2], b[2], S::mul(a[3], b[3]))),
+    );
     S::select_negative(dot, S::sub(S::splat(0.0), weights), weights)
 }
 
 /// Rotates a pose in its parent's axes: `by * rotation`, without normalisation.
 #[inline(always)] // as above
-pub(super) fn rotated<const W: usize, S: Simd<W>>(pose: &RegisterPose<S, W>, by: [S::V; 4]) -> RegisterPose<S, W> {
+pub(super) fn rotated<const W: usize, S: Simd<W>>(
+    pose: &RegisterPose<S, W>,
+    by: [S::V; 4],
+) -> RegisterPose<S, W> {
     let mut rotated = *pose;
     rotated[..4].copy_from_slice(&product::<W, S>(by, [pose[0], pose[1], pose[2], pose[3]]));
     rotated
@@ -51,16 +63,34 @@ pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) ->
     let zero = S::splat(0.0);
     let (nx, ny, nz) = (S::sub(zero, ax), S::sub(zero, ay), S::sub(zero, az));
     [
-        S::mul_add(aw, bx, S::mul_add(ax, bw, S::mul_add(ay, bz, S::mul(nz, by)))),
-        S::mul_add(aw, by, S::mul_add(ay, bw, S::mul_add(az, bx, S::mul(nx, bz)))),
-        S::mul_add(aw, bz, S::mul_add(az, bw, S::mul_add(ax, by, S::mul(ny, bx)))),
-        S::mul_add(aw, bw, S::mul_add(nx, bx, S::mul_add(ny, by, S::mul(nz, bz)))),
+        S::mul_add(
+            aw,
+            bx,
+            S::mul_add(ax, bw, S::mul_add(ay, bz, S::mul(nz, by))),
+        ),
+        S::mul_add(
+            aw,
+            by,
+            S::mul_add(ay, bw, S::mul_add(az, bx, S::mul(nx, bz))),
+        ),
+        S::mul_add(
+            aw,
+            bz,
+            S::mul_add(az, bw, S::mul_add(ax, by, S::mul(ny, bx))),
+        ),
+        S::mul_add(
+            aw,
+            bw,
+            S::mul_add(nx, bx, S::mul_add(ny, by, S::mul(nz, bz))),
+        ),
     ]
 }
 
 /// The pose with its rotation normalised.
 #[inline(always)] // as above
-pub(super) fn normalised<const W: usize, S: Simd<W>>(mut pose: RegisterPose<S, W>) -> RegisterPose<S, W> {
+pub(super) fn normalised<const W: usize, S: Simd<W>>(
+    mut pose: RegisterPose<S, W>,
+) -> RegisterPose<S, W> {
     let [x, y, z, w, ..] = pose;
     let square = S::mul_add(x, x, S::mul_add(y, y, S::mul_add(z, z, S::mul(w, w))));
     let near = S::inverse_sqrt(square);

@@ -3,7 +3,9 @@
 use super::arc::{angle_between, slerp};
 use super::sample_compact::sample_compact;
 use super::{Local, ROTATION, SCALE, TRANSLATION, first_row, write};
-use crate::model::{Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform};
+use crate::model::{
+    Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform,
+};
 
 /// Cosine from which on [`RotationBlend::AuthoredPath`] interpolates linearly and normalises.
 const AUTHORED_PATH_LINE: f32 = 0.95;
@@ -29,21 +31,48 @@ pub(super) fn sample<const N: usize>(
 }
 
 /// Writes what no track changes: the rest pose, no difference in an additive clip, or a compact clip's own constants.
-pub(super) fn constants<const N: usize>(skeleton: &Skeleton, clip: Option<&Clip>, lane: usize, local: &mut [Local<N>]) {
-    let still = clip.is_some_and(Clip::is_additive).then_some(&Transform::IDENTITY);
+pub(super) fn constants<const N: usize>(
+    skeleton: &Skeleton,
+    clip: Option<&Clip>,
+    lane: usize,
+    local: &mut [Local<N>],
+) {
+    let still = clip
+        .is_some_and(Clip::is_additive)
+        .then_some(&Transform::IDENTITY);
     for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
         write(out, lane, 0, &still.unwrap_or(rest).numbers());
     }
-    for still in clip.and_then(|clip| clip.keys().compact()).iter().flat_map(|compact| &compact.still) {
+    for still in clip
+        .and_then(|clip| clip.keys().compact())
+        .iter()
+        .flat_map(|compact| &compact.still)
+    {
         let value = &still.value[..still.channel.width()];
-        write(&mut local[usize::from(still.joint)], lane, first_row(still.channel), value);
+        write(
+            &mut local[usize::from(still.joint)],
+            lane,
+            first_row(still.channel),
+            value,
+        );
     }
 }
 
 /// Overwrites the poses in lane `lane` of a block with the values of raw keys.
-fn sample_raw<const N: usize>(raw: &RawKeys, blend: RotationBlend, time: f32, lane: usize, local: &mut [Local<N>]) {
+fn sample_raw<const N: usize>(
+    raw: &RawKeys,
+    blend: RotationBlend,
+    time: f32,
+    lane: usize,
+    local: &mut [Local<N>],
+) {
     let mut timeline = u32::MAX;
-    let mut cursor = Cursor { key: 0, step_key: 0, fraction: 0.0, interval: 0.0 };
+    let mut cursor = Cursor {
+        key: 0,
+        step_key: 0,
+        fraction: 0.0,
+        interval: 0.0,
+    };
     for track in raw.tracks() {
         if track.timeline != timeline {
             timeline = track.timeline;
@@ -77,11 +106,21 @@ impl Cursor {
         let key = after.saturating_sub(1).min(times.len().saturating_sub(2));
         let step_key = after.saturating_sub(1);
         if times.len() < 2 {
-            return Self { key, step_key, fraction: 0.0, interval: 0.0 };
+            return Self {
+                key,
+                step_key,
+                fraction: 0.0,
+                interval: 0.0,
+            };
         }
         let interval = times[key + 1] - times[key];
         let fraction = ((time - times[key]) / interval).clamp(0.0, 1.0);
-        Self { key, step_key, fraction, interval }
+        Self {
+            key,
+            step_key,
+            fraction,
+            interval,
+        }
     }
 }
 
@@ -95,7 +134,10 @@ fn vector(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 3] {
         Interpolation::Step => key(raw, track, cursor.step_key),
         Interpolation::Linear if cursor.interval == 0.0 => key(raw, track, cursor.key),
         Interpolation::Linear => {
-            let (a, b) = (key::<3>(raw, track, cursor.key), key::<3>(raw, track, cursor.key + 1));
+            let (a, b) = (
+                key::<3>(raw, track, cursor.key),
+                key::<3>(raw, track, cursor.key + 1),
+            );
             std::array::from_fn(|c| a[c] + cursor.fraction * (b[c] - a[c]))
         }
         Interpolation::CubicSpline | Interpolation::Squad => cubic(raw, track, cursor),
@@ -138,7 +180,12 @@ fn squad(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 4] {
     let t = cursor.fraction;
     let keys = slerp(value(0), value(2), angles[0], t);
     let controls = slerp(value(1), value(3), angles[1], t);
-    normalised(slerp(keys, controls, angle_between(keys, controls), 2.0 * t * (1.0 - t)))
+    normalised(slerp(
+        keys,
+        controls,
+        angle_between(keys, controls),
+        2.0 * t * (1.0 - t),
+    ))
 }
 
 /// Hermite spline with per-key tangents (glTF 2.0, appendix C.4); keys are in-tangent, value, out-tangent.
@@ -152,9 +199,14 @@ fn cubic<const W: usize>(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32;
     let next = key::<W>(raw, track, 3 * cursor.key + 4);
     let t = cursor.fraction;
     let (t2, t3) = (t * t, t * t * t);
-    let (h00, h10) = (2.0 * t3 - 3.0 * t2 + 1.0, (t3 - 2.0 * t2 + t) * cursor.interval);
+    let (h00, h10) = (
+        2.0 * t3 - 3.0 * t2 + 1.0,
+        (t3 - 2.0 * t2 + t) * cursor.interval,
+    );
     let (h01, h11) = (-2.0 * t3 + 3.0 * t2, (t3 - t2) * cursor.interval);
-    std::array::from_fn(|c| h00 * value[c] + h10 * out_tangent[c] + h01 * next[c] + h11 * in_tangent[c])
+    std::array::from_fn(|c| {
+        h00 * value[c] + h10 * out_tangent[c] + h01 * next[c] + h11 * in_tangent[c]
+    })
 }
 
 fn nlerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {

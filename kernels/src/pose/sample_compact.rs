@@ -7,7 +7,12 @@ use crate::model::compact::{Compact, CompactKey, Decoder};
 use crate::simd::Scalar;
 
 /// Overwrites the poses in lane `lane` of a block with the values of a compact clip's tracks.
-pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane: usize, local: &mut [Local<N>]) {
+pub(super) fn sample_compact<const N: usize>(
+    compact: &Compact,
+    time: f32,
+    lane: usize,
+    local: &mut [Local<N>],
+) {
     let (first, fraction) = Frames::of(compact).place(time);
     let arc = ShortArc::new::<1, Scalar>(fraction);
     let (last, row) = (compact.frames as usize - 1, compact.row);
@@ -17,7 +22,8 @@ pub(super) fn sample_compact<const N: usize>(compact: &Compact, time: f32, lane:
         let decoder = track.decoder();
         let out = &mut local[usize::from(track.joint)];
         if track.channel == Channel::Rotation {
-            let value = arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
+            let value =
+                arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
             write(out, lane, ROTATION, &value);
         } else {
             let (a, b) = (decoder.vector(a.numbers), decoder.vector(b.numbers));
@@ -38,7 +44,11 @@ pub(super) struct Frames {
 impl Frames {
     /// The frames of a clip.
     pub fn of(compact: &Compact) -> Self {
-        Self { start: compact.start, interval: compact.interval, last: compact.frames - 1 }
+        Self {
+            start: compact.start,
+            interval: compact.interval,
+            last: compact.frames - 1,
+        }
     }
 
     /// The frame before a time and the fraction of the way to the next one.
@@ -46,7 +56,11 @@ impl Frames {
         // In f64, because far into a long clip a float leaves few digits for the fraction.
         let since = f64::from(time) - f64::from(self.start);
         let last = f64::from(self.last);
-        let place = if self.last > 0 { (since / f64::from(self.interval)).clamp(0.0, last) } else { 0.0 };
+        let place = if self.last > 0 {
+            (since / f64::from(self.interval)).clamp(0.0, last)
+        } else {
+            0.0
+        };
         let first = (place as u32).min(self.last.saturating_sub(1));
         (first as usize, (place - f64::from(first)) as f32)
     }
@@ -54,7 +68,9 @@ impl Frames {
 
 fn quaternion(decoder: &Decoder, key: &CompactKey) -> [f32; 4] {
     let kept = decoder.vector(key.numbers);
-    let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>()).max(0.0).sqrt();
+    let largest = (1.0 - kept.iter().map(|v| v * v).sum::<f32>())
+        .max(0.0)
+        .sqrt();
     let [a, b, c] = kept;
     match key.dropped {
         0 => [largest, a, b, c],

@@ -45,7 +45,9 @@ impl ClipRows {
             Some((ClipKeys::Raw(raw), blend)) => LinearRows::bytes(raw, blend, strips),
             Some((ClipKeys::Compact(compact), _)) => Some(CompactRows::bytes(compact, strips)),
         };
-        keys.map_or(0, |keys| keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64)
+        keys.map_or(0, |keys| {
+            keys + size_of_val(&stills.of(&base(skeleton, clip))[..]) as u64
+        })
     }
 
     /// A clip's rows, or those of the rest pose without a clip. `None` if its tracks differ in their key times, or are
@@ -53,11 +55,22 @@ impl ClipRows {
     pub fn new(skeleton: &Skeleton, clip: Option<&Clip>, stills: &mut Stills) -> Option<Self> {
         let base = base(skeleton, clip);
         let keys = match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
-            None => LaneKeys::Linear(LinearRows::new(&RawKeys::default(), RotationBlend::Slerp, &base)?),
-            Some((ClipKeys::Raw(raw), blend)) => LaneKeys::Linear(LinearRows::new(raw, blend, &base)?),
-            Some((ClipKeys::Compact(compact), _)) => LaneKeys::Compact(CompactRows::new(compact, &base)),
+            None => LaneKeys::Linear(LinearRows::new(
+                &RawKeys::default(),
+                RotationBlend::Slerp,
+                &base,
+            )?),
+            Some((ClipKeys::Raw(raw), blend)) => {
+                LaneKeys::Linear(LinearRows::new(raw, blend, &base)?)
+            }
+            Some((ClipKeys::Compact(compact), _)) => {
+                LaneKeys::Compact(CompactRows::new(compact, &base))
+            }
         };
-        Some(Self { keys, still: stills.of(&base) })
+        Some(Self {
+            keys,
+            still: stills.of(&base),
+        })
     }
 
     /// The keys around a time.
@@ -67,7 +80,12 @@ impl ClipRows {
             LaneKeys::Linear(rows) => KeyPair::Linear(rows.at(time)),
             LaneKeys::Compact(rows) => {
                 let (frame, fraction) = rows.seek(time);
-                KeyPair::Compact { rows, frame, fraction, arc: ShortArc::new::<W, S>(fraction) }
+                KeyPair::Compact {
+                    rows,
+                    frame,
+                    fraction,
+                    arc: ShortArc::new::<W, S>(fraction),
+                }
             }
         }
     }
@@ -84,7 +102,9 @@ impl ClipRows {
 impl Stills {
     /// Places of the constants of each strip.
     fn of(&mut self, base: &[Local<1>]) -> Vec<usize> {
-        (0..base.len().div_ceil(STRIP)).map(|strip| self.place(vectors(base, strip))).collect()
+        (0..base.len().div_ceil(STRIP))
+            .map(|strip| self.place(vectors(base, strip)))
+            .collect()
     }
 
     /// Bytes of the constants.
@@ -112,7 +132,12 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
 #[derive(Clone)]
 enum KeyPair<'a> {
     Linear(LinearPair<'a>),
-    Compact { rows: &'a CompactRows, frame: usize, fraction: f32, arc: ShortArc },
+    Compact {
+        rows: &'a CompactRows,
+        frame: usize,
+        fraction: f32,
+        arc: ShortArc,
+    },
 }
 
 impl KeyPair<'_> {
@@ -121,7 +146,9 @@ impl KeyPair<'_> {
     fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
         match self {
             Self::Linear(pair) => pair.rotations::<W, S>(strip, group),
-            Self::Compact { rows, frame, arc, .. } => rows.rotations_at::<W, S>(strip, *frame, arc, group),
+            Self::Compact {
+                rows, frame, arc, ..
+            } => rows.rotations_at::<W, S>(strip, *frame, arc, group),
         }
     }
 
@@ -130,14 +157,26 @@ impl KeyPair<'_> {
     fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
         match self {
             Self::Linear(pair) => pair.vectors::<W, S>(strip, group),
-            Self::Compact { rows, frame, fraction, .. } => rows.vectors::<W, S>(strip, (*frame, *fraction), group),
+            Self::Compact {
+                rows,
+                frame,
+                fraction,
+                ..
+            } => rows.vectors::<W, S>(strip, (*frame, *fraction), group),
         }
     }
 }
 
 /// Writes the local poses of a block's lanes. Those that play nothing hold an arbitrary pose afterwards.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
-    simd::run(isa, SampleLanes { stills, plays, local });
+    simd::run(
+        isa,
+        SampleLanes {
+            stills,
+            plays,
+            local,
+        },
+    );
 }
 
 struct SampleLanes<'a> {
@@ -149,8 +188,14 @@ struct SampleLanes<'a> {
 impl Kernel for SampleLanes<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { stills, plays, local } = self;
-        let Some((first, time)) = plays.iter().flatten().next() else { return };
+        let Self {
+            stills,
+            plays,
+            local,
+        } = self;
+        let Some((first, time)) = plays.iter().flatten().next() else {
+            return;
+        };
         let any = first.at::<W, S>(*time);
         let mut pairs = ArrayVec::<KeyPair, BLOCK>::new();
         for play in plays {
@@ -164,7 +209,13 @@ impl Kernel for SampleLanes<'_> {
         let mut vectors = [[S::splat(0.0); W]; 6];
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
             let groups = local.len().div_ceil(W);
-            for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
+            for (lanes, (pairs, plays)) in pairs
+                .as_chunks::<W>()
+                .0
+                .iter()
+                .zip(plays.as_chunks::<W>().0)
+                .enumerate()
+            {
                 if plays.iter().all(Option::is_none) {
                     continue;
                 }
@@ -174,7 +225,10 @@ impl Kernel for SampleLanes<'_> {
                         if const { W > 4 } && play.is_none() {
                             continue;
                         }
-                        for (square, v) in rotations.iter_mut().zip(pair.rotations::<W, S>(strip, group)) {
+                        for (square, v) in rotations
+                            .iter_mut()
+                            .zip(pair.rotations::<W, S>(strip, group))
+                        {
                             square[lane] = v;
                         }
                         // Poses are written across joints, a pattern that no prefetcher predicts.
@@ -187,7 +241,8 @@ impl Kernel for SampleLanes<'_> {
                     spread::<W, S, 4>(&rotations, ROTATION, lanes, group, local);
                 }
             }
-            let moves = |clip: &ClipRows| clip.moves(strip) || clip.still[strip] != first.still[strip];
+            let moves =
+                |clip: &ClipRows| clip.moves(strip) || clip.still[strip] != first.still[strip];
             let moving = plays.iter().flatten().any(|(clip, _)| moves(clip));
             if !moving {
                 let still = &stills.0[first.still[strip]];
@@ -198,7 +253,13 @@ impl Kernel for SampleLanes<'_> {
                 }
                 continue;
             }
-            for (lanes, (pairs, plays)) in pairs.as_chunks::<W>().0.iter().zip(plays.as_chunks::<W>().0).enumerate() {
+            for (lanes, (pairs, plays)) in pairs
+                .as_chunks::<W>()
+                .0
+                .iter()
+                .zip(plays.as_chunks::<W>().0)
+                .enumerate()
+            {
                 if plays.iter().all(Option::is_none) {
                     continue;
                 }
@@ -210,7 +271,9 @@ impl Kernel for SampleLanes<'_> {
                         let clip = play.map_or(*first, |(clip, _)| clip);
                         let v = match pair.vectors::<W, S>(strip, group) {
                             Some(v) => v,
-                            None => load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group),
+                            None => {
+                                load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group)
+                            }
                         };
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;

@@ -63,7 +63,10 @@ pub struct Recipe<'a, const N: usize> {
 pub fn quintics(elapsed: u32, length: u32) -> [f32; 2] {
     let s = elapsed as f32 / length as f32;
     let s3 = s * s * s;
-    [1.0 - s3 * (10.0 - s * (15.0 - 6.0 * s)), length as f32 * (s - s3 * (6.0 - s * (8.0 - 3.0 * s)))]
+    [
+        1.0 - s3 * (10.0 - s * (15.0 - 6.0 * s)),
+        length as f32 * (s - s3 * (6.0 - s * (8.0 - 3.0 * s))),
+    ]
 }
 
 #[cfg(test)]

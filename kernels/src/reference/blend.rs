@@ -9,10 +9,16 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
     let rest = resting(group);
     let merged: Vec<_> = (0..count)
         .filter(|&index| layers[index].kind == LayerKind::Merge)
-        .map(|index| (index, sampled(group, &layers[index], time(layers, index, tick).into())))
+        .map(|index| {
+            (
+                index,
+                sampled(group, &layers[index], time(layers, index, tick).into()),
+            )
+        })
         .collect();
     let mean = |joint: usize| {
-        let (mut rotation, mut translation, mut scale, mut total) = (DVec4::ZERO, DVec3::ZERO, DVec3::ZERO, 0.0);
+        let (mut rotation, mut translation, mut scale, mut total) =
+            (DVec4::ZERO, DVec3::ZERO, DVec3::ZERO, 0.0);
         for (index, pose) in &merged {
             let weight = weight(&layers[*index], tick) * masked(group, &layers[*index], joint);
             rotation += weight * towards(rotation, pose[joint].rotation.into());
@@ -34,7 +40,13 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
         if layer.kind == LayerKind::Merge {
             continue;
         }
-        join(group, layer, weight(layer, tick), time(layers, index, tick).into(), &mut pose);
+        join(
+            group,
+            layer,
+            weight(layer, tick),
+            time(layers, index, tick).into(),
+            &mut pose,
+        );
         if layer.fade == Fade::Inertial {
             carry(group, layers, index, tick, &mut pose);
         }
@@ -44,7 +56,11 @@ pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> 
 
 /// Interpolates between two poses.
 pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, part: f64) -> Vec<LocalPose> {
-    start.into_iter().zip(end).map(|(start, end)| start.lerp(end, part)).collect()
+    start
+        .into_iter()
+        .zip(end)
+        .map(|(start, end)| start.lerp(end, part))
+        .collect()
 }
 
 fn resting(group: &Group) -> Vec<LocalPose> {
@@ -86,11 +102,19 @@ pub(super) fn weight(layer: &Layer, tick: u32) -> f64 {
 }
 
 fn masked(group: &Group, layer: &Layer, joint: usize) -> f64 {
-    if layer.mask == UNMASKED { 1.0 } else { group.mask(layer.mask)[joint].into() }
+    if layer.mask == UNMASKED {
+        1.0
+    } else {
+        group.mask(layer.mask)[joint].into()
+    }
 }
 
 fn join(group: &Group, layer: &Layer, weight: f64, time: f64, pose: &mut [LocalPose]) {
-    for (joint, (own, beneath)) in sampled(group, layer, time).into_iter().zip(pose).enumerate() {
+    for (joint, (own, beneath)) in sampled(group, layer, time)
+        .into_iter()
+        .zip(pose)
+        .enumerate()
+    {
         let weight = weight * masked(group, layer, joint);
         if layer.kind == LayerKind::Additive {
             let own = LocalPose::NONE.lerp(own, weight);
@@ -118,11 +142,18 @@ fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [L
         let time = time_at(layers, index, tick.wrapping_sub(ago), clock);
         let mut with = without.clone();
         join(group, layer, layer.weight.into(), time.into(), &mut with);
-        let (old, new) = if coming { (without, with) } else { (with, without) };
+        let (old, new) = if coming {
+            (without, with)
+        } else {
+            (with, without)
+        };
         old.iter()
             .zip(new)
             .map(|(old, new)| LocalPose {
-                rotation: DQuat::from_vec4(towards(DVec4::W, (old.rotation * new.rotation.inverse()).into())),
+                rotation: DQuat::from_vec4(towards(
+                    DVec4::W,
+                    (old.rotation * new.rotation.inverse()).into(),
+                )),
                 translation: old.translation - new.translation,
                 scale: old.scale - new.scale,
             })
@@ -135,7 +166,8 @@ fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [L
         let (a, b) = (DVec4::from(now.rotation), DVec4::from(before.rotation));
         let rotation = DVec4::W + offset * (a - DVec4::W) + speed * (a - towards(a, b));
         pose.rotation = DQuat::from_vec4(rotation.normalize()) * pose.rotation;
-        pose.translation += offset * now.translation + speed * (now.translation - before.translation);
+        pose.translation +=
+            offset * now.translation + speed * (now.translation - before.translation);
         pose.scale += offset * now.scale + speed * (now.scale - before.scale);
     }
 }

@@ -18,11 +18,16 @@ pub struct WorstError {
 }
 
 impl WorstError {
-    const NONE: Self = Self { error: 0.0, instance: 0, item: 0 };
+    const NONE: Self = Self {
+        error: 0.0,
+        instance: 0,
+        item: 0,
+    };
 
     /// The larger error.
     pub fn max(self, other: Self) -> Self {
-        let other_larger = !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
+        let other_larger =
+            !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
         if other_larger { other } else { self }
     }
 }
@@ -57,39 +62,89 @@ impl Deviation {
         let bounds = model.bounds();
         // A model that is a single point has no diagonal to relate errors to.
         let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
-        let [mut local_worst, mut model_worst, mut palette_worst, mut position, mut normal] = [WorstError::NONE; 5];
-        let worst = |error, item| WorstError { error, instance, item };
+        let [
+            mut local_worst,
+            mut model_worst,
+            mut palette_worst,
+            mut position,
+            mut normal,
+        ] = [WorstError::NONE; 5];
+        let worst = |error, item| WorstError {
+            error,
+            instance,
+            item,
+        };
         // Far from the origin, floats hold places less precisely.
         let off = |got: DVec3, want: DVec3| got.distance(want) / diagonal.max(want.length());
 
-        for (joint, (got, want)) in local.as_chunks::<10>().0.iter().zip(&reference.local).enumerate() {
+        for (joint, (got, want)) in local
+            .as_chunks::<10>()
+            .0
+            .iter()
+            .zip(&reference.local)
+            .enumerate()
+        {
             let got = got.map(f64::from);
-            let difference =
-                |sign: f64| (0..4).map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs()).fold(0.0, nan_max);
-            let rotation = if difference(1.0) <= difference(-1.0) { difference(1.0) } else { difference(-1.0) };
+            let difference = |sign: f64| {
+                (0..4)
+                    .map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs())
+                    .fold(0.0, nan_max)
+            };
+            let rotation = if difference(1.0) <= difference(-1.0) {
+                difference(1.0)
+            } else {
+                difference(-1.0)
+            };
             let translation = off(DVec3::from_slice(&got[4..]), want.translation);
-            let scale = DVec3::from_slice(&got[7..]).distance(want.scale) / want.scale.length().max(1.0);
-            local_worst = local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
+            let scale =
+                DVec3::from_slice(&got[7..]).distance(want.scale) / want.scale.length().max(1.0);
+            local_worst =
+                local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
         }
-        for (joint, (got, want)) in model_pose.as_chunks::<12>().0.iter().zip(&reference.model).enumerate() {
+        for (joint, (got, want)) in model_pose
+            .as_chunks::<12>()
+            .0
+            .iter()
+            .zip(&reference.model)
+            .enumerate()
+        {
             let got = rows_to_affine(got);
-            let size = want.matrix3.x_axis.length().max(want.matrix3.y_axis.length()).max(want.matrix3.z_axis.length());
-            let axes = (0..3).map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length()).fold(0.0, nan_max);
+            let size = want
+                .matrix3
+                .x_axis
+                .length()
+                .max(want.matrix3.y_axis.length())
+                .max(want.matrix3.z_axis.length());
+            let axes = (0..3)
+                .map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length())
+                .fold(0.0, nan_max);
             let axes = if size > 0.0 { axes / size } else { axes };
             let translation = off(got.translation, want.translation);
             model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
         }
-        for (entry, (got, want)) in palette.as_chunks::<12>().0.iter().zip(&reference.palette).enumerate() {
+        for (entry, (got, want)) in palette
+            .as_chunks::<12>()
+            .0
+            .iter()
+            .zip(&reference.palette)
+            .enumerate()
+        {
             let got = rows_to_affine(got);
             let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
             let error = corners.iter().map(|&p| off(moved(&got, p), moved(want, p)));
             palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
         }
         for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
-            let numbers = group.format.decode(model.mesh().cube(), words).map(f64::from);
+            let numbers = group
+                .format
+                .decode(model.mesh().cube(), words)
+                .map(f64::from);
             let got = &numbers[..group.format.floats()];
             let finite = got.iter().all(|v| v.is_finite());
-            if finite && blending == Blending::DualQuaternion && reference.is_half_turn(model, vertex) {
+            if finite
+                && blending == Blending::DualQuaternion
+                && reference.is_half_turn(model, vertex)
+            {
                 continue;
             }
             let want = reference.skin(model, vertex, group.format.normals, blending);
@@ -100,7 +155,10 @@ impl Deviation {
                 direction = direction_error(at(3), want.normal, group.format);
             }
             if got.len() >= 10 {
-                direction = nan_max(direction, direction_error(at(6), want.tangent.truncate(), group.format));
+                direction = nan_max(
+                    direction,
+                    direction_error(at(6), want.tangent.truncate(), group.format),
+                );
                 // The handedness is copied; any difference counts as a right angle.
                 if got[9] != want.tangent.w {
                     direction = nan_max(direction, 90f64.to_radians());
@@ -113,10 +171,19 @@ impl Deviation {
 }
 
 /// Distance of each vertex of an instance from where the reference has it, as by [`distances`].
-pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending, words: &[f32]) -> Vec<f64> {
+pub fn vertex_errors(
+    crowd: &Crowd,
+    instance: u32,
+    tick: u32,
+    blending: Blending,
+    words: &[f32],
+) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = ReferencePose::new(crowd, instance, tick);
-    distances(group, words, |vertex| pose.skin(&group.model, vertex, group.format.normals, blending).position)
+    distances(group, words, |vertex| {
+        pose.skin(&group.model, vertex, group.format.normals, blending)
+            .position
+    })
 }
 
 /// Distance of each vertex of an instance from another place, over the diagonal of the model's bounds; NaN where a word
@@ -124,17 +191,28 @@ pub fn vertex_errors(crowd: &Crowd, instance: u32, tick: u32, blending: Blending
 pub fn distances(group: &Group, words: &[f32], place: impl Fn(usize) -> DVec3) -> Vec<f64> {
     let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
     let words = words.chunks_exact(group.format.words()).enumerate();
-    words.map(|(vertex, words)| position(group, words).distance(place(vertex)) / diagonal).collect()
+    words
+        .map(|(vertex, words)| position(group, words).distance(place(vertex)) / diagonal)
+        .collect()
 }
 
 /// Position of a skinned vertex.
 pub fn position(group: &Group, words: &[f32]) -> DVec3 {
-    DVec3::from_slice(&group.format.decode(group.model.mesh().cube(), words).map(f64::from))
+    DVec3::from_slice(
+        &group
+            .format
+            .decode(group.model.mesh().cube(), words)
+            .map(f64::from),
+    )
 }
 
 /// The larger number; NaN counts as the largest.
 pub fn nan_max(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+    if a.is_nan() || b.is_nan() {
+        f64::NAN
+    } else {
+        a.max(b)
+    }
 }
 
 /// Error of a normal against the reference, in radians.

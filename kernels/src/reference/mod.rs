@@ -63,7 +63,13 @@ impl ReferencePose {
         Self::playing(crowd, instance, layers, UpdateRate::PLAIN, tick)
     }
 
-    fn playing(crowd: &Crowd, instance: u32, layers: &[Layer], rate: UpdateRate, tick: u32) -> Self {
+    fn playing(
+        crowd: &Crowd,
+        instance: u32,
+        layers: &[Layer],
+        rate: UpdateRate,
+        tick: u32,
+    ) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let (model, skeleton) = (&*group.model, group.model.skeleton());
         let posed = |tick| blend::pose(group, layers, layers.len(), tick);
@@ -72,7 +78,10 @@ impl ReferencePose {
         let local = match past {
             0 => posed(tick),
             _ => {
-                let (start, end) = (u64::from(tick).saturating_sub(past), u64::from(tick) + u64::from(every) - past);
+                let (start, end) = (
+                    u64::from(tick).saturating_sub(past),
+                    u64::from(tick) + u64::from(every) - past,
+                );
                 let part = (u64::from(tick) - start) as f64 / (end - start) as f64;
                 blend::between(posed(start as u32), posed(end as u32), part)
             }
@@ -85,7 +94,11 @@ impl ReferencePose {
                     DAffine3::from_scale_rotation_translation(l.scale, l.rotation, l.translation)
                 }
             };
-            pose.push(if parent == NO_PARENT { own } else { pose[usize::from(parent)] * own });
+            pose.push(if parent == NO_PARENT {
+                own
+            } else {
+                pose[usize::from(parent)] * own
+            });
         }
         let palette = model
             .palette_joints()
@@ -93,22 +106,44 @@ impl ReferencePose {
             .zip(model.inverse_binds())
             .map(|(&joint, inverse_bind)| pose[usize::from(joint)] * rows_to_affine(inverse_bind))
             .collect();
-        let offsets = morph::offsets(model.mesh(), &morph::weights(crowd, model, instance, layers, tick));
-        Self { local, model: pose, palette, offsets }
+        let offsets = morph::offsets(
+            model.mesh(),
+            &morph::weights(crowd, model, instance, layers, tick),
+        );
+        Self {
+            local,
+            model: pose,
+            palette,
+            offsets,
+        }
     }
 
     /// Returns whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the
     /// direction of dual quaternions.
     pub fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
-        let influences = model.mesh().influences_of(vertex).filter(|(_, weight)| *weight != 0.0);
-        let mut rotations = influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
-        rotations.next().is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
+        let influences = model
+            .mesh()
+            .influences_of(vertex)
+            .filter(|(_, weight)| *weight != 0.0);
+        let mut rotations =
+            influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
+        rotations
+            .next()
+            .is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
     }
 
     /// A vertex that targets move first, then joints.
-    pub fn skin(&self, model: &Model, vertex: usize, normals: Normals, blending: Blending) -> ReferenceVertex {
+    pub fn skin(
+        &self,
+        model: &Model,
+        vertex: usize,
+        normals: Normals,
+        blending: Blending,
+    ) -> ReferenceVertex {
         let mesh = model.mesh();
-        let influences = mesh.influences_of(vertex).map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
+        let influences = mesh
+            .influences_of(vertex)
+            .map(|(entry, w)| (&self.palette[usize::from(entry)], f64::from(w)));
         let m = match blending {
             Blending::Linear => linear(influences),
             Blending::DualQuaternion => dual_quaternion(influences),
@@ -116,7 +151,9 @@ impl ReferencePose {
         let [moved, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
         let p = DVec3::from(mesh.positions()[vertex].map(f64::from)) + moved;
         let n = DVec3::from(mesh.normals()[vertex].map(f64::from)) + turned;
-        let t = mesh.tangents().map_or([0.0; 4], |t| t[vertex].map(f64::from));
+        let t = mesh
+            .tangents()
+            .map_or([0.0; 4], |t| t[vertex].map(f64::from));
         let normal = match normals {
             Normals::Unit | Normals::Raw => m.matrix3 * n,
             Normals::Exact => {
@@ -124,7 +161,13 @@ impl ReferencePose {
                 DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)).transpose() * n
             }
         };
-        let finished = |v: DVec3| if normals == Normals::Raw { v } else { v.normalize_or_zero() };
+        let finished = |v: DVec3| {
+            if normals == Normals::Raw {
+                v
+            } else {
+                v.normalize_or_zero()
+            }
+        };
         ReferenceVertex {
             position: m.matrix3 * p + m.translation,
             normal: finished(normal),
@@ -146,18 +189,28 @@ pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blend
     let floats = group.format.floats();
     (0..group.model.mesh().vertex_count())
         .flat_map(|vertex| {
-            let ReferenceVertex { position: p, normal: n, tangent: t } =
-                pose.skin(&group.model, vertex, group.format.normals, blending);
-            let undefined = blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
+            let ReferenceVertex {
+                position: p,
+                normal: n,
+                tangent: t,
+            } = pose.skin(&group.model, vertex, group.format.normals, blending);
+            let undefined =
+                blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
             let number = move |value: f64| if undefined { f64::NAN } else { value };
-            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w].into_iter().take(floats).map(number)
+            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w]
+                .into_iter()
+                .take(floats)
+                .map(number)
         })
         .collect()
 }
 
 /// The weighted sum of matrices.
 fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
-    let zero = DAffine3 { matrix3: DMat3::ZERO, translation: DVec3::ZERO };
+    let zero = DAffine3 {
+        matrix3: DMat3::ZERO,
+        translation: DVec3::ZERO,
+    };
     influences.fold(zero, |sum, (m, weight)| DAffine3 {
         matrix3: sum.matrix3 + m.matrix3 * weight,
         translation: sum.translation + m.translation * weight,
@@ -167,7 +220,10 @@ fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3
 /// Scale and rotation of a matrix that scales evenly.
 fn scale_and_rotation(m: &DAffine3) -> (f64, DQuat) {
     let size = m.matrix3.determinant().cbrt();
-    (size, DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize())
+    (
+        size,
+        DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize(),
+    )
 }
 
 /// The weighted sum of the matrices' dual quaternions, all in the hemisphere of the first, as a matrix (Kavan and
@@ -187,5 +243,8 @@ fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) ->
     let (real, dual) = (real / real.length(), dual / real.length());
     let rotation = DQuat::from_vec4(real);
     let (r, d) = (real.truncate(), dual.truncate());
-    DAffine3 { matrix3: DMat3::from_quat(rotation) * scale, translation: 2.0 * (d * real.w - r * dual.w + r.cross(d)) }
+    DAffine3 {
+        matrix3: DMat3::from_quat(rotation) * scale,
+        translation: 2.0 * (d * real.w - r * dual.w + r.cross(d)),
+    }
 }

@@ -17,13 +17,21 @@ pub struct LocalPose {
 
 impl LocalPose {
     /// No difference, as clips of differences have it.
-    pub(super) const NONE: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO, scale: DVec3::ONE };
+    pub(super) const NONE: Self = Self {
+        rotation: DQuat::IDENTITY,
+        translation: DVec3::ZERO,
+        scale: DVec3::ONE,
+    };
 
     /// Interpolates to another pose, along the shorter arc.
     pub(super) fn lerp(self, other: Self, part: f64) -> Self {
         let rotation = DVec4::from(self.rotation);
         Self {
-            rotation: DQuat::from_vec4(rotation.lerp(towards(rotation, other.rotation.into()), part).normalize()),
+            rotation: DQuat::from_vec4(
+                rotation
+                    .lerp(towards(rotation, other.rotation.into()), part)
+                    .normalize(),
+            ),
             translation: self.translation.lerp(other.translation, part),
             scale: self.scale.lerp(other.scale, part),
         }
@@ -48,7 +56,8 @@ pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
     match clip.keys() {
         ClipKeys::Raw(raw) => {
             for track in raw.tracks() {
-                local[usize::from(track.joint)].set(track.channel, raw.exact(track, clip.rotation_blend(), time));
+                local[usize::from(track.joint)]
+                    .set(track.channel, raw.exact(track, clip.rotation_blend(), time));
             }
         }
         ClipKeys::Compact(compact) => sample_compact(compact, time, local),
@@ -57,11 +66,16 @@ pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
 
 fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     for still in &compact.still {
-        local[usize::from(still.joint)].set(still.channel, DVec4::from_array(still.value.map(f64::from)));
+        local[usize::from(still.joint)]
+            .set(still.channel, DVec4::from_array(still.value.map(f64::from)));
     }
     let last = (compact.frames - 1) as usize;
     let since = time - f64::from(compact.start);
-    let place = if last == 0 { 0.0 } else { (since / f64::from(compact.interval)).clamp(0.0, last as f64) };
+    let place = if last == 0 {
+        0.0
+    } else {
+        (since / f64::from(compact.interval)).clamp(0.0, last as f64)
+    };
     let before = (place.floor() as usize).min(last);
     let after = (before + 1).min(last);
     let fraction = place - before as f64;
@@ -71,7 +85,10 @@ fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     };
     let (mut bits_before, mut bits_after) = (bits(before), bits(after));
     for track in &compact.tracks {
-        let (a, b) = (decoded(track, &mut bits_before), decoded(track, &mut bits_after));
+        let (a, b) = (
+            decoded(track, &mut bits_before),
+            decoded(track, &mut bits_after),
+        );
         let value = match track.channel {
             Channel::Rotation => sphere(a, towards(a, b), fraction),
             _ => a.lerp(b, fraction),
@@ -92,12 +109,21 @@ fn decoded(track: &CompactTrack, bits: &mut impl Iterator<Item = u8>) -> DVec4 {
         let (low, extent) = (f64::from(track.low[c]), f64::from(track.extent[c]));
         let most = f64::from((1u32 << track.bits[c]) - 1);
         let number = f64::from(next(track.bits[c]));
-        unit * (low + if most == 0.0 { extent / 65_536.0 } else { extent * number / most })
+        unit * (low
+            + if most == 0.0 {
+                extent / 65_536.0
+            } else {
+                extent * number / most
+            })
     }));
     if track.channel != Channel::Rotation {
         return v.extend(0.0);
     }
-    let dropped = if track.dropped == ANY { next(2) } else { track.dropped.into() };
+    let dropped = if track.dropped == ANY {
+        next(2)
+    } else {
+        track.dropped.into()
+    };
     let w = (1.0 - v.length_squared()).max(0.0).sqrt();
     match dropped {
         0 => DVec4::new(w, v.x, v.y, v.z),

@@ -44,7 +44,11 @@ impl<T: AnyBitPattern + NoUninit> Aligned<T> {
             PAGE.. => Storage::Pages(pages(bytes / PAGE)),
             _ => Storage::Lines(vec![Line([0; LINE]); bytes / LINE]),
         };
-        Self { memory, length, items: PhantomData }
+        Self {
+            memory,
+            length,
+            items: PhantomData,
+        }
     }
 
     /// Bytes of the slice's memory.
@@ -94,7 +98,11 @@ fn pages(count: usize) -> Vec<HugePage> {
 
 impl<T> Default for Aligned<T> {
     fn default() -> Self {
-        Self { memory: Storage::Lines(Vec::new()), length: 0, items: PhantomData }
+        Self {
+            memory: Storage::Lines(Vec::new()),
+            length: 0,
+            items: PhantomData,
+        }
     }
 }
 
@@ -121,7 +129,10 @@ mod tests {
 
     #[test]
     fn slices_begin_on_lines_or_pages_and_hold_zeros() {
-        let (small, huge) = (HUGE_FROM / size_of::<Item>(), HUGE_FROM.div_ceil(size_of::<Item>()));
+        let (small, huge) = (
+            HUGE_FROM / size_of::<Item>(),
+            HUGE_FROM.div_ceil(size_of::<Item>()),
+        );
         let sizes = [
             (0, 0, 1),
             (1, LINE, LINE),
@@ -134,11 +145,17 @@ mod tests {
         for (length, bytes, alignment) in sizes {
             let mut items = Aligned::<Item>::zeroed(length);
             assert_eq!((items.len(), items.memory.bytes().len()), (length, bytes));
-            assert_eq!((Aligned::<Item>::bytes(length), items.allocated()), (bytes as u64, bytes as u64));
+            assert_eq!(
+                (Aligned::<Item>::bytes(length), items.allocated()),
+                (bytes as u64, bytes as u64)
+            );
             assert_eq!(items.as_ptr() as usize % alignment, 0, "{length} items");
             assert!(items.iter().all(|item| *item == [0.0; 3]), "{length} items");
             items.fill([1.0, 2.0, 3.0]);
-            assert!(items.clone().iter().all(|item| *item == [1.0, 2.0, 3.0]), "{length} items");
+            assert!(
+                items.clone().iter().all(|item| *item == [1.0, 2.0, 3.0]),
+                "{length} items"
+            );
         }
         assert!(Aligned::<Item>::default().is_empty());
     }

@@ -78,7 +78,10 @@ impl Simd<8> for Avx2 {
         unsafe {
             let e = _mm256_rsqrt_ps(v);
             let half = _mm256_mul_ps(v, _mm256_set1_ps(0.5));
-            _mm256_mul_ps(e, _mm256_fnmadd_ps(_mm256_mul_ps(half, e), e, _mm256_set1_ps(1.5)))
+            _mm256_mul_ps(
+                e,
+                _mm256_fnmadd_ps(_mm256_mul_ps(half, e), e, _mm256_set1_ps(1.5)),
+            )
         }
     }
     #[inline(always)]
@@ -105,7 +108,10 @@ impl Simd<8> for Avx2 {
         // 24 shuffles: pairs, then fours, then halves.
         unsafe {
             for i in (0..8).step_by(2) {
-                (r[i], r[i + 1]) = (_mm256_unpacklo_ps(r[i], r[i + 1]), _mm256_unpackhi_ps(r[i], r[i + 1]));
+                (r[i], r[i + 1]) = (
+                    _mm256_unpacklo_ps(r[i], r[i + 1]),
+                    _mm256_unpackhi_ps(r[i], r[i + 1]),
+                );
             }
             for i in [0, 4] {
                 let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
@@ -116,7 +122,10 @@ impl Simd<8> for Avx2 {
             }
             for i in 0..4 {
                 let (a, b) = (r[i], r[i + 4]);
-                (r[i], r[i + 4]) = (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b));
+                (r[i], r[i + 4]) = (
+                    _mm256_permute2f128_ps::<0x20>(a, b),
+                    _mm256_permute2f128_ps::<0x31>(a, b),
+                );
             }
         }
     }
@@ -126,8 +135,14 @@ impl Simd<8> for Avx2 {
         unsafe {
             let (ab, more_ab) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
             let (cd, more_cd) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-            let low = [_mm256_shuffle_ps::<0x44>(ab, cd), _mm256_shuffle_ps::<0xee>(ab, cd)];
-            let high = [_mm256_shuffle_ps::<0x44>(more_ab, more_cd), _mm256_shuffle_ps::<0xee>(more_ab, more_cd)];
+            let low = [
+                _mm256_shuffle_ps::<0x44>(ab, cd),
+                _mm256_shuffle_ps::<0xee>(ab, cd),
+            ];
+            let high = [
+                _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
+                _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
+            ];
             let mut columns = [Vec4::ZERO; 8];
             for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
                 columns[column] = _mm256_castps256_ps128(v).into();
@@ -144,17 +159,27 @@ impl Simd<8> for Avx2 {
     fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
         // The first two rows side by side.
         let [a, b, c, d, e, f, g, h, third @ ..] = *rows;
-        let (pair, third) = (Self::load(&[a, b, c, d, e, f, g, h]), Vec4::from_array(third));
+        let (pair, third) = (
+            Self::load(&[a, b, c, d, e, f, g, h]),
+            Vec4::from_array(third),
+        );
         let (weights, weight) = (Self::splat(weight), Vec4::splat(weight));
         unsafe {
             let (pair, third) = match sum {
                 None => (_mm256_mul_ps(weights, pair), weight * third),
                 Some([x, y, z]) => {
                     let sum = _mm256_set_m128(y.into(), x.into());
-                    (_mm256_fmadd_ps(weights, pair, sum), Self::mul_add_128(weight, third, z))
+                    (
+                        _mm256_fmadd_ps(weights, pair, sum),
+                        Self::mul_add_128(weight, third, z),
+                    )
                 }
             };
-            [_mm256_castps256_ps128(pair).into(), _mm256_extractf128_ps::<1>(pair).into(), third]
+            [
+                _mm256_castps256_ps128(pair).into(),
+                _mm256_extractf128_ps::<1>(pair).into(),
+                third,
+            ]
         }
     }
 }

@@ -28,7 +28,11 @@ impl Simd<16> for Avx512 {
     #[inline(always)]
     fn widen(from: &[u16; 16]) -> __m512 {
         // SAFETY: an array of 16 integers is valid for 32 bytes; the load needs no alignment.
-        unsafe { _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.as_ptr().cast()))) }
+        unsafe {
+            _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(
+                from.as_ptr().cast(),
+            )))
+        }
     }
     #[inline(always)]
     fn store(v: __m512, to: &mut [f32; 16]) {
@@ -78,7 +82,10 @@ impl Simd<16> for Avx512 {
         unsafe {
             let e = _mm512_rsqrt14_ps(v);
             let half = _mm512_mul_ps(v, _mm512_set1_ps(0.5));
-            _mm512_mul_ps(e, _mm512_fnmadd_ps(_mm512_mul_ps(half, e), e, _mm512_set1_ps(1.5)))
+            _mm512_mul_ps(
+                e,
+                _mm512_fnmadd_ps(_mm512_mul_ps(half, e), e, _mm512_set1_ps(1.5)),
+            )
         }
     }
     #[inline(always)]
@@ -105,7 +112,10 @@ impl Simd<16> for Avx512 {
         // 64 shuffles: pairs, fours, then quarters of 128 bits twice.
         unsafe {
             for i in (0..16).step_by(2) {
-                (r[i], r[i + 1]) = (_mm512_unpacklo_ps(r[i], r[i + 1]), _mm512_unpackhi_ps(r[i], r[i + 1]));
+                (r[i], r[i + 1]) = (
+                    _mm512_unpacklo_ps(r[i], r[i + 1]),
+                    _mm512_unpackhi_ps(r[i], r[i + 1]),
+                );
             }
             for i in (0..16).step_by(4) {
                 let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
@@ -117,8 +127,14 @@ impl Simd<16> for Avx512 {
             // Here r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
             for c in 0..4 {
                 let [w, x, y, z] = [r[c], r[4 + c], r[8 + c], r[12 + c]];
-                let (even, odd) = (_mm512_shuffle_f32x4::<0x88>(w, x), _mm512_shuffle_f32x4::<0xdd>(w, x));
-                let (more_even, more_odd) = (_mm512_shuffle_f32x4::<0x88>(y, z), _mm512_shuffle_f32x4::<0xdd>(y, z));
+                let (even, odd) = (
+                    _mm512_shuffle_f32x4::<0x88>(w, x),
+                    _mm512_shuffle_f32x4::<0xdd>(w, x),
+                );
+                let (more_even, more_odd) = (
+                    _mm512_shuffle_f32x4::<0x88>(y, z),
+                    _mm512_shuffle_f32x4::<0xdd>(y, z),
+                );
                 r[c] = _mm512_shuffle_f32x4::<0x88>(even, more_even);
                 r[4 + c] = _mm512_shuffle_f32x4::<0x88>(odd, more_odd);
                 r[8 + c] = _mm512_shuffle_f32x4::<0xdd>(even, more_even);
@@ -132,8 +148,14 @@ impl Simd<16> for Avx512 {
         unsafe {
             let (ab, more_ab) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
             let (cd, more_cd) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-            let low = [_mm512_shuffle_ps::<0x44>(ab, cd), _mm512_shuffle_ps::<0xee>(ab, cd)];
-            let high = [_mm512_shuffle_ps::<0x44>(more_ab, more_cd), _mm512_shuffle_ps::<0xee>(more_ab, more_cd)];
+            let low = [
+                _mm512_shuffle_ps::<0x44>(ab, cd),
+                _mm512_shuffle_ps::<0xee>(ab, cd),
+            ];
+            let high = [
+                _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
+                _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
+            ];
             let mut columns = [Vec4::ZERO; 16];
             for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
                 columns[column] = _mm512_castps512_ps128(v).into();

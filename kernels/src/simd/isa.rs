@@ -96,12 +96,17 @@ impl Isa {
     /// # Errors
     /// One line that lists the accepted names.
     pub fn named(name: &str) -> Result<Self, String> {
-        let known = Self::available().map(Self::name).collect::<Vec<_>>().join(", ");
+        let known = Self::available()
+            .map(Self::name)
+            .collect::<Vec<_>>()
+            .join(", ");
         match Self::ALL.into_iter().find(|isa| isa.name() == name) {
-            None => Err(format!("{VARIABLE}={name} is not an instruction set; this machine has {known}")),
-            Some(isa) if !isa.is_available() => {
-                Err(format!("{VARIABLE}={name}: this build or machine lacks it; it has {known}"))
-            }
+            None => Err(format!(
+                "{VARIABLE}={name} is not an instruction set; this machine has {known}"
+            )),
+            Some(isa) if !isa.is_available() => Err(format!(
+                "{VARIABLE}={name}: this build or machine lacks it; it has {known}"
+            )),
             Some(isa) => Ok(isa),
         }
     }
@@ -128,7 +133,10 @@ mod tests {
         assert_eq!(Isa::named(Isa::Baseline.name()), Ok(Isa::Baseline));
         assert_eq!(Isa::named(Isa::strongest().name()), Ok(Isa::strongest()));
         let error = Isa::named("mmx").unwrap_err();
-        assert!(error.contains("mmx") && error.contains(Isa::Baseline.name()), "{error}");
+        assert!(
+            error.contains("mmx") && error.contains(Isa::Baseline.name()),
+            "{error}"
+        );
         for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
             assert!(Isa::named(isa.name()).unwrap_err().contains("lacks"));
         }

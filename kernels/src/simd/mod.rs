@@ -18,7 +18,9 @@ mod vector;
 pub use aligned::{Aligned, LINE};
 pub use isa::{Isa, VARIABLE};
 pub(crate) use scalar::Scalar;
-pub(crate) use vector::{Simd, abs, dot3, dot3_add, fence, load_group, load_rows, prefetch, prefetch_at, store_rows};
+pub(crate) use vector::{
+    Simd, abs, dot3, dot3_add, fence, load_group, load_rows, prefetch, prefetch_at, store_rows,
+};
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
@@ -49,7 +51,9 @@ pub(crate) fn run<K: Kernel>(isa: Isa, kernel: K) {
             // SAFETY: `is_available` detected every feature that `run_avx2` enables.
             unsafe { run_avx2(kernel) }
         }
-        Isa::Baseline | Isa::Avx2 | Isa::Avx512 if const { Isa::Baseline.is_built() } => kernel.run::<4, Baseline>(),
+        Isa::Baseline | Isa::Avx2 | Isa::Avx512 if const { Isa::Baseline.is_built() } => {
+            kernel.run::<4, Baseline>()
+        }
         _ => kernel.run::<1, Scalar>(),
     }
 }

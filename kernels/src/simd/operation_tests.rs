@@ -18,8 +18,12 @@ impl Kernel for Operations<'_> {
         let worst = |got: S::V, want: &dyn Fn(usize) -> f32| {
             let mut out = [f32::NAN; W];
             S::store(got, &mut out);
-            let error = |(i, v): (usize, &f32)| f64::from((v - want(i)).abs()) / f64::from(want(i).abs().max(1.0));
-            out.iter().enumerate().map(error).fold(0.0, |worst, e| if e > worst || e.is_nan() { e } else { worst })
+            let error = |(i, v): (usize, &f32)| {
+                f64::from((v - want(i)).abs()) / f64::from(want(i).abs().max(1.0))
+            };
+            out.iter().enumerate().map(error).fold(0.0, |worst, e| {
+                if e > worst || e.is_nan() { e } else { worst }
+            })
         };
         results.extend([
             ("splat", worst(S::splat(7.0), &|_| 7.0)),
@@ -27,28 +31,50 @@ impl Kernel for Operations<'_> {
             ("sub", worst(S::sub(va, vb), &|i| a[i] - b[i])),
             ("mul", worst(S::mul(va, vb), &|i| a[i] * b[i])),
             ("div", worst(S::div(va, vc), &|i| a[i] / c[i])),
-            ("mul_add", worst(S::mul_add(va, vb, vc), &|i| a[i] * b[i] + c[i])),
+            (
+                "mul_add",
+                worst(S::mul_add(va, vb, vc), &|i| a[i] * b[i] + c[i]),
+            ),
             ("max", worst(S::max(va, vb), &|i| a[i].max(b[i]))),
             ("min", worst(S::min(va, vb), &|i| a[i].min(b[i]))),
-            ("inverse_sqrt", worst(S::inverse_sqrt(vc), &|i| 1.0 / c[i].sqrt())),
-            ("copysign", worst(S::copysign(vc, va), &|i| c[i].copysign(a[i]))),
+            (
+                "inverse_sqrt",
+                worst(S::inverse_sqrt(vc), &|i| 1.0 / c[i].sqrt()),
+            ),
+            (
+                "copysign",
+                worst(S::copysign(vc, va), &|i| c[i].copysign(a[i])),
+            ),
             ("abs", worst(abs::<W, S>(vb), &|i| b[i].abs())),
-            ("select_negative", worst(S::select_negative(va, vb, vc), &|i| if a[i] < 0.0 { b[i] } else { c[i] })),
+            (
+                "select_negative",
+                worst(S::select_negative(va, vb, vc), &|i| {
+                    if a[i] < 0.0 { b[i] } else { c[i] }
+                }),
+            ),
         ]);
 
         let numbers: [u16; W] = std::array::from_fn(|i| 65_535 - 4_093 * i as u16);
         results.push(("widen", worst(S::widen(&numbers), &|i| numbers[i].into())));
-        let (low, high): ([f32; W], [f32; W]) =
-            (std::array::from_fn(|i| -32767.0 + 4000.3 * i as f32), std::array::from_fn(|i| 31.6 - 17.3 * i as f32));
+        let (low, high): ([f32; W], [f32; W]) = (
+            std::array::from_fn(|i| -32767.0 + 4000.3 * i as f32),
+            std::array::from_fn(|i| 31.6 - 17.3 * i as f32),
+        );
         let mut packed = [0.0; W];
         S::store(S::pack_16(S::load(&low), S::load(&high)), &mut packed);
         let halves = packed.map(|p| (p.to_bits() as u16 as i16, (p.to_bits() >> 16) as u16 as i16));
         let wrong = |(i, (l, h)): (usize, &(i16, i16))| {
-            f64::from((f32::from(*l) - low[i]).abs().max((f32::from(*h) - high[i]).abs()) > 0.501)
+            f64::from(
+                (f32::from(*l) - low[i])
+                    .abs()
+                    .max((f32::from(*h) - high[i]).abs())
+                    > 0.501,
+            )
         };
         results.push(("pack_16", halves.iter().enumerate().map(wrong).sum()));
 
-        let rows: [[f32; W]; W] = std::array::from_fn(|r| std::array::from_fn(|c| (W * r + c) as f32));
+        let rows: [[f32; W]; W] =
+            std::array::from_fn(|r| std::array::from_fn(|c| (W * r + c) as f32));
         let mut square: [S::V; W] = std::array::from_fn(|r| S::load(&rows[r]));
         S::transpose(&mut square);
         for (column, v) in square.into_iter().enumerate() {
@@ -71,8 +97,15 @@ impl Kernel for Operations<'_> {
             let v = S::load(memory.0[offset..].first_chunk().unwrap());
             results.push(("stream", worst(v, &|i| a[i])));
         }
-        let fused = S::mul_add_128(Vec4::splat(3.0), Vec4::new(1.0, 2.0, 3.0, 4.0), Vec4::splat(-1.0));
-        results.push(("mul_add_128", f64::from((fused - Vec4::new(2.0, 5.0, 8.0, 11.0)).length())));
+        let fused = S::mul_add_128(
+            Vec4::splat(3.0),
+            Vec4::new(1.0, 2.0, 3.0, 4.0),
+            Vec4::splat(-1.0),
+        );
+        results.push((
+            "mul_add_128",
+            f64::from((fused - Vec4::new(2.0, 5.0, 8.0, 11.0)).length()),
+        ));
     }
 }
 
@@ -80,7 +113,12 @@ impl Kernel for Operations<'_> {
 fn every_operation_is_right_on_every_instruction_set() {
     for isa in Isa::available() {
         let mut results = Vec::new();
-        run(isa, Operations { results: &mut results });
+        run(
+            isa,
+            Operations {
+                results: &mut results,
+            },
+        );
         for (operation, error) in results {
             assert!(error <= 4e-7, "{isa} {operation}: off by {error}");
         }

@@ -63,7 +63,9 @@ pub trait Simd<const W: usize>: Copy {
         let mut out = [Vec4::ZERO; 3];
         for (row, (out, from)) in out.iter_mut().zip(rows.as_chunks::<4>().0).enumerate() {
             let from = Vec4::from_array(*from);
-            *out = sum.map_or(weight * from, |sum| Self::mul_add_128(weight, from, sum[row]));
+            *out = sum.map_or(weight * from, |sum| {
+                Self::mul_add_128(weight, from, sum[row])
+            });
         }
         out
     }
@@ -77,7 +79,10 @@ pub fn abs<const W: usize, S: Simd<W>>(v: S::V) -> S::V {
 
 /// Loads lanes `W * group..` of a row of `N`.
 #[inline(always)] // as above
-pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(row: &[f32; N], group: usize) -> S::V {
+pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(
+    row: &[f32; N],
+    group: usize,
+) -> S::V {
     S::load(&row.as_chunks().0[group])
 }
 
@@ -96,7 +101,11 @@ pub fn load_rows<const N: usize, const W: usize, S: Simd<W>, const R: usize>(
 
 /// Stores vectors to lanes `W * group..` of the rows, as many as there are of both.
 #[inline(always)] // as above
-pub fn store_rows<const N: usize, const W: usize, S: Simd<W>>(values: &[S::V], rows: &mut [[f32; N]], group: usize) {
+pub fn store_rows<const N: usize, const W: usize, S: Simd<W>>(
+    values: &[S::V],
+    rows: &mut [[f32; N]],
+    group: usize,
+) {
     for (row, v) in rows.iter_mut().zip(values) {
         S::store(*v, &mut row.as_chunks_mut().0[group]);
     }
@@ -118,7 +127,11 @@ pub fn dot3<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3], v: [S::V; 3]) -> S
 #[inline(always)] // as above
 pub fn prefetch<T>(item: &T) {
     for line in 0..size_of::<T>().div_ceil(LINE) {
-        prefetch_at(std::ptr::from_ref(item).cast::<u8>().wrapping_add(LINE * line));
+        prefetch_at(
+            std::ptr::from_ref(item)
+                .cast::<u8>()
+                .wrapping_add(LINE * line),
+        );
     }
 }
 

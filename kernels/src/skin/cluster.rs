@@ -2,7 +2,9 @@
 //! sorted once into clusters that share few joints. Each number of a joint's palette entry is then broadcast once for
 //! all vertices of a cluster, and multiplied by their weights for that joint; nothing is gathered.
 
-use super::words::{MOST_FLOATS, MOST_PACKED, Matrix, before_packing, moved, pack, rotated_normal, rotated_tangent};
+use super::words::{
+    MOST_FLOATS, MOST_PACKED, Matrix, before_packing, moved, pack, rotated_normal, rotated_tangent,
+};
 use crate::model::{Mesh, Rows};
 use crate::simd::{self, Aligned, Isa, Kernel, LINE, Simd, prefetch_at};
 use crate::vertex::{Cube, Normals, VertexFormat};
@@ -39,31 +41,50 @@ impl Clusters {
     /// Sorts the vertices of a mesh into clusters for an instruction set. The baseline replaces one that the machine
     /// lacks.
     pub fn new(isa: Isa, mesh: &Mesh) -> Self {
-        let isa = if isa.is_available() { isa } else { Isa::Baseline };
+        let isa = if isa.is_available() {
+            isa
+        } else {
+            Isa::Baseline
+        };
         let lanes = simd::lanes(isa);
         let found = gathered(mesh, lanes);
-        let joints: Vec<u16> = found.iter().flat_map(|cluster| cluster.joints.iter().copied()).collect();
+        let joints: Vec<u16> = found
+            .iter()
+            .flat_map(|cluster| cluster.joints.iter().copied())
+            .collect();
         let mut weights = Aligned::zeroed(lanes * joints.len());
         let mut weight_rows = weights.chunks_exact_mut(lanes);
         let mut points = Aligned::zeroed(lanes * POINT * found.len());
-        let mut tangents = Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(mesh.tangents().is_some()));
+        let mut tangents =
+            Aligned::zeroed(lanes * TANGENT * found.len() * usize::from(mesh.tangents().is_some()));
         let mut tangent_rows = tangents.chunks_exact_mut(lanes * TANGENT);
         let mut vertices = vec![0; lanes * found.len()];
-        let places = vertices.chunks_exact_mut(lanes).zip(points.chunks_exact_mut(lanes * POINT));
+        let places = vertices
+            .chunks_exact_mut(lanes)
+            .zip(points.chunks_exact_mut(lanes * POINT));
         for (cluster, (places, points)) in found.iter().zip(places) {
             let mut tangents = tangent_rows.next();
             for (lane, place) in places.iter_mut().enumerate() {
                 let vertex = cluster.vertices[lane.min(cluster.vertices.len() - 1)];
                 *place = vertex as u32;
-                let point = mesh.positions()[vertex].iter().chain(&mesh.normals()[vertex]);
-                points.chunks_exact_mut(lanes).zip(point).for_each(|(row, number)| row[lane] = *number);
+                let point = mesh.positions()[vertex]
+                    .iter()
+                    .chain(&mesh.normals()[vertex]);
+                points
+                    .chunks_exact_mut(lanes)
+                    .zip(point)
+                    .for_each(|(row, number)| row[lane] = *number);
                 if let (Some(rows), Some(tangents)) = (&mut tangents, mesh.tangents()) {
-                    rows.chunks_exact_mut(lanes).zip(tangents[vertex]).for_each(|(row, number)| row[lane] = number);
+                    rows.chunks_exact_mut(lanes)
+                        .zip(tangents[vertex])
+                        .for_each(|(row, number)| row[lane] = number);
                 }
             }
             for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
                 for (weight, &vertex) in row.iter_mut().zip(&*places) {
-                    let pairs = mesh.influences_of(vertex as usize).filter(|pair| pair.0 == joint);
+                    let pairs = mesh
+                        .influences_of(vertex as usize)
+                        .filter(|pair| pair.0 == joint);
                     *weight = pairs.map(|pair| pair.1).sum();
                 }
             }
@@ -73,7 +94,10 @@ impl Clusters {
             cube: *mesh.cube(),
             entries: mesh.entries(),
             vertex_count: mesh.vertex_count(),
-            joint_counts: found.iter().map(|cluster| cluster.joints.len() as u32).collect(),
+            joint_counts: found
+                .iter()
+                .map(|cluster| cluster.joints.len() as u32)
+                .collect(),
             joints,
             weights,
             points,
@@ -84,9 +108,13 @@ impl Clusters {
 
     /// Bytes of the clusters.
     pub fn bytes(&self) -> u64 {
-        let lists =
-            size_of_val(&self.joint_counts[..]) + size_of_val(&self.joints[..]) + size_of_val(&self.vertices[..]);
-        lists as u64 + self.weights.allocated() + self.points.allocated() + self.tangents.allocated()
+        let lists = size_of_val(&self.joint_counts[..])
+            + size_of_val(&self.joints[..])
+            + size_of_val(&self.vertices[..]);
+        lists as u64
+            + self.weights.allocated()
+            + self.points.allocated()
+            + self.tangents.allocated()
     }
 }
 
@@ -99,11 +127,17 @@ struct Gathered {
 /// Sorts vertices by their sets of joints, and cuts them into clusters.
 fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
     let set = |vertex: usize| sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
-    let mut sorted: Vec<(Vec<u16>, usize)> = (0..mesh.vertex_count()).map(|vertex| (set(vertex), vertex)).collect();
+    let mut sorted: Vec<(Vec<u16>, usize)> = (0..mesh.vertex_count())
+        .map(|vertex| (set(vertex), vertex))
+        .collect();
     sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
     let cluster = |members: &[(Vec<u16>, usize)]| Gathered {
         vertices: members.iter().map(|(_, vertex)| *vertex).collect(),
-        joints: sorted_set(members.iter().flat_map(|(joints, _)| joints.iter().copied())),
+        joints: sorted_set(
+            members
+                .iter()
+                .flat_map(|(joints, _)| joints.iter().copied()),
+        ),
     };
     sorted.chunks(lanes).map(cluster).collect()
 }
@@ -123,12 +157,60 @@ fn sorted_set(joints: impl Iterator<Item = u16>) -> Vec<u16> {
 pub fn skin_clusters(clusters: &Clusters, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
     let isa = clusters.isa;
     match (format.floats(), format.words()) {
-        (3, 3) => simd::run(isa, ClusterKernel::<3, 3> { clusters, palette, format, out }),
-        (6, 6) => simd::run(isa, ClusterKernel::<6, 6> { clusters, palette, format, out }),
-        (10, 10) => simd::run(isa, ClusterKernel::<10, 10> { clusters, palette, format, out }),
-        (3, _) => simd::run(isa, ClusterKernel::<3, 2> { clusters, palette, format, out }),
-        (6, _) => simd::run(isa, ClusterKernel::<6, 3> { clusters, palette, format, out }),
-        _ => simd::run(isa, ClusterKernel::<10, 4> { clusters, palette, format, out }),
+        (3, 3) => simd::run(
+            isa,
+            ClusterKernel::<3, 3> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
+        (6, 6) => simd::run(
+            isa,
+            ClusterKernel::<6, 6> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
+        (10, 10) => simd::run(
+            isa,
+            ClusterKernel::<10, 10> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
+        (3, _) => simd::run(
+            isa,
+            ClusterKernel::<3, 2> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
+        (6, _) => simd::run(
+            isa,
+            ClusterKernel::<6, 3> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
+        _ => simd::run(
+            isa,
+            ClusterKernel::<10, 4> {
+                clusters,
+                palette,
+                format,
+                out,
+            },
+        ),
     }
 }
 
@@ -143,30 +225,56 @@ struct ClusterKernel<'a, const FLOATS: usize, const WORDS: usize> {
 impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOATS, WORDS> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { clusters, palette, format, out } = self;
-        let normals = if WORDS < FLOATS { before_packing(format.normals) } else { format.normals };
+        let Self {
+            clusters,
+            palette,
+            format,
+            out,
+        } = self;
+        let normals = if WORDS < FLOATS {
+            before_packing(format.normals)
+        } else {
+            format.normals
+        };
         // Checked once, so that vertices need no checks.
         let palette = &palette[..clusters.entries];
         let out = &mut out[..clusters.vertex_count * WORDS];
         let (mut joints, mut weights) = (&clusters.joints[..], clusters.weights.as_chunks::<W>().0);
         let points = clusters.points.as_chunks::<W>().0.as_chunks::<POINT>().0;
-        let tangents = clusters.tangents.as_chunks::<W>().0.as_chunks::<TANGENT>().0;
+        let tangents = clusters
+            .tangents
+            .as_chunks::<W>()
+            .0
+            .as_chunks::<TANGENT>()
+            .0;
         let vertices = clusters.vertices.as_chunks::<W>().0;
-        for (index, ((&count, points), vertices)) in clusters.joint_counts.iter().zip(points).zip(vertices).enumerate()
+        for (index, ((&count, points), vertices)) in clusters
+            .joint_counts
+            .iter()
+            .zip(points)
+            .zip(vertices)
+            .enumerate()
         {
             let (own_joints, own_weights);
             (own_joints, joints) = joints.split_at(count as usize);
             (own_weights, weights) = weights.split_at(count as usize);
             // The processor does not foresee stores without an order. After the last window comes the next instance.
             for line in (0..W * WORDS).step_by(LINE / size_of::<f32>()) {
-                prefetch_at(out.as_ptr().wrapping_add((index * W + WINDOW) * WORDS + line));
+                prefetch_at(
+                    out.as_ptr()
+                        .wrapping_add((index * W + WINDOW) * WORDS + line),
+                );
             }
             // SAFETY: joints are less than `entries`, the length of `palette`.
             let m = unsafe { blend::<W, S>(palette, own_joints, own_weights) };
             let numbers = skinned::<W, S, FLOATS>(points, tangents.get(index), &m, normals);
             let mut words = [S::splat(0.0); 12];
             if WORDS < FLOATS {
-                words[..MOST_PACKED].copy_from_slice(&pack::<W, S>(&clusters.cube, &numbers, FLOATS));
+                words[..MOST_PACKED].copy_from_slice(&pack::<W, S>(
+                    &clusters.cube,
+                    &numbers,
+                    FLOATS,
+                ));
             } else {
                 words[..MOST_FLOATS].copy_from_slice(&numbers);
             }
@@ -181,9 +289,15 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOAT
 /// # Safety
 /// `joints` must be less than the palette's length.
 #[inline(always)]
-unsafe fn blend<const W: usize, S: Simd<W>>(palette: &[Rows], joints: &[u16], weights: &[[f32; W]]) -> Matrix<S::V> {
+unsafe fn blend<const W: usize, S: Simd<W>>(
+    palette: &[Rows],
+    joints: &[u16],
+    weights: &[[f32; W]],
+) -> Matrix<S::V> {
     let mut m = [S::splat(0.0); 12];
-    let ([first, joints @ ..], [first_weight, weights @ ..]) = (joints, weights) else { return m };
+    let ([first, joints @ ..], [first_weight, weights @ ..]) = (joints, weights) else {
+        return m;
+    };
     // SAFETY: the caller's promise.
     let entry = unsafe { palette.get_unchecked(usize::from(*first)) };
     let weight = S::load(first_weight);
@@ -213,10 +327,18 @@ fn skinned<const W: usize, S: Simd<W>, const FLOATS: usize>(
     let mut out = [S::splat(0.0); MOST_FLOATS];
     out[..3].copy_from_slice(&moved::<W, S>(m, [S::load(x), S::load(y), S::load(z)]));
     if FLOATS >= 6 {
-        out[3..6].copy_from_slice(&rotated_normal::<W, S>(m, [S::load(a), S::load(b), S::load(c)], normals));
+        out[3..6].copy_from_slice(&rotated_normal::<W, S>(
+            m,
+            [S::load(a), S::load(b), S::load(c)],
+            normals,
+        ));
     }
     if let (10, Some([x, y, z, handedness])) = (FLOATS, tangent) {
-        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(m, [S::load(x), S::load(y), S::load(z)], normals));
+        out[6..9].copy_from_slice(&rotated_tangent::<W, S>(
+            m,
+            [S::load(x), S::load(y), S::load(z)],
+            normals,
+        ));
         out[9] = S::load(handedness);
     }
     out
@@ -233,10 +355,17 @@ unsafe fn write<const W: usize, S: Simd<W>, const WORDS: usize>(
     out: &mut [f32],
 ) {
     // The first, second and third four words of each vertex.
-    let (first, second, third) = (S::columns([a, b, c, d]), S::columns([e, f, g, h]), S::columns([i, j, k, l]));
+    let (first, second, third) = (
+        S::columns([a, b, c, d]),
+        S::columns([e, f, g, h]),
+        S::columns([i, j, k, l]),
+    );
     for (((&vertex, first), second), third) in vertices.iter().zip(first).zip(second).zip(third) {
         // SAFETY: the caller's promise.
-        let out = unsafe { out.get_unchecked_mut(vertex as usize * WORDS..).get_unchecked_mut(..WORDS) };
+        let out = unsafe {
+            out.get_unchecked_mut(vertex as usize * WORDS..)
+                .get_unchecked_mut(..WORDS)
+        };
         for (to, four) in out.chunks_mut(4).zip([first, second, third]) {
             to.copy_from_slice(&four.to_array()[..to.len()]);
         }

@@ -15,7 +15,14 @@ use std::ops::Range;
 ///
 /// # Panics
 /// `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.
-pub fn skin_columns(isa: Isa, mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+pub fn skin_columns(
+    isa: Isa,
+    mesh: &Mesh,
+    shape: Shape,
+    palette: &[Rows],
+    format: VertexFormat,
+    out: &mut [f32],
+) {
     // Checked once, so that vertices need no check of their joints.
     let palette = &palette[..mesh.entries()];
     let pack = |numbers: &[f32], out: &mut [f32]| match format.floats() {
@@ -24,7 +31,15 @@ pub fn skin_columns(isa: Isa, mesh: &Mesh, shape: Shape, palette: &[Rows], forma
         _ => simd::run_128(isa, PackKernel::<10, 4> { mesh, numbers, out }),
     };
     in_runs(mesh, format, out, pack, |run, vertices, out| {
-        let part = Part { mesh, shape, run, vertices, palette, normals: format.normals, out };
+        let part = Part {
+            mesh,
+            shape,
+            run,
+            vertices,
+            palette,
+            normals: format.normals,
+            out,
+        };
         match format.floats() {
             3 => part.skin::<3>(isa),
             6 => part.skin::<6>(isa),
@@ -78,10 +93,21 @@ impl<const FLOATS: usize, const INFLUENCES: usize> Kernel for PartKernel<'_, FLO
 impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUENCES> {
     #[inline(always)]
     fn each<const W: usize, S: Simd<W>>(self, normals: Normals) {
-        let Part { mesh, shape, run, vertices, palette, out, .. } = self.0;
+        let Part {
+            mesh,
+            shape,
+            run,
+            vertices,
+            palette,
+            out,
+            ..
+        } = self.0;
         assert_eq!(palette.len(), mesh.entries());
         let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-        let (positions, mesh_normals) = (&shape.positions[vertices.clone()], &shape.normals[vertices.clone()]);
+        let (positions, mesh_normals) = (
+            &shape.positions[vertices.clone()],
+            &shape.normals[vertices.clone()],
+        );
         let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
         let count = vertices.len();
         let out = &mut out[..count * FLOATS];
@@ -89,9 +115,14 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
         // it is written to a place that is one float longer.
         let mut longer = [0.0; MOST_FLOATS + 1];
         let last = count.saturating_sub(1);
-        for (part, to) in [(0..last, out.as_mut_ptr()), (last..count, longer.as_mut_ptr())] {
+        for (part, to) in [
+            (0..last, out.as_mut_ptr()),
+            (last..count, longer.as_mut_ptr()),
+        ] {
             let pairs = joints[part.clone()].iter().zip(&weights[part.clone()]);
-            let points = positions[part.clone()].iter().zip(&mesh_normals[part.clone()]);
+            let points = positions[part.clone()]
+                .iter()
+                .zip(&mesh_normals[part.clone()]);
             for (index, ((joints, weights), (p, n))) in pairs.zip(points).enumerate() {
                 // SAFETY: a mesh's joints are less than its entries, and the palette has as many.
                 let [x, y, z, t] = unsafe { columns::<W, S>(palette, joints, weights) };
@@ -101,14 +132,19 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
                     numbers[1] = moved_normal::<W, S>(m, *n, normals);
                 }
                 if FLOATS >= 10 {
-                    let [a, b, c, handedness] = tangents.map_or([0.0; 4], |t| t[part.start + index]);
+                    let [a, b, c, handedness] =
+                        tangents.map_or([0.0; 4], |t| t[part.start + index]);
                     numbers[2] = moved_tangent::<W, S>(m, [a, b, c], normals);
                     numbers[2].w = handedness;
                 }
                 for (at, v) in [0, 3, 6].into_iter().zip(numbers) {
                     if at < FLOATS {
                         // SAFETY: `to` has `FLOATS` floats for each vertex of the part, and at least one more.
-                        unsafe { to.add(index * FLOATS + at).cast::<[f32; 4]>().write_unaligned(v.to_array()) };
+                        unsafe {
+                            to.add(index * FLOATS + at)
+                                .cast::<[f32; 4]>()
+                                .write_unaligned(v.to_array())
+                        };
                     }
                 }
             }
@@ -162,7 +198,11 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, 
 
 /// `m * v + t`, by columns.
 #[inline(always)]
-pub(super) fn transform<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f32; 3], t: Vec4) -> Vec4 {
+pub(super) fn transform<const W: usize, S: Simd<W>>(
+    [x, y, z]: [Vec4; 3],
+    v: [f32; 3],
+    t: Vec4,
+) -> Vec4 {
     let sum = S::mul_add_128(z, Vec4::splat(v[2]), t);
     let sum = S::mul_add_128(y, Vec4::splat(v[1]), sum);
     S::mul_add_128(x, Vec4::splat(v[0]), sum)
@@ -170,12 +210,20 @@ pub(super) fn transform<const W: usize, S: Simd<W>>([x, y, z]: [Vec4; 3], v: [f3
 
 /// A skinned normal, by columns.
 #[inline(always)]
-pub(super) fn moved_normal<const W: usize, S: Simd<W>>(m: [Vec4; 3], n: [f32; 3], normals: Normals) -> Vec4 {
+pub(super) fn moved_normal<const W: usize, S: Simd<W>>(
+    m: [Vec4; 3],
+    n: [f32; 3],
+    normals: Normals,
+) -> Vec4 {
     match normals {
         Normals::Raw => rotate::<W, S>(m, n),
         Normals::Unit => unit(rotate::<W, S>(m, n)),
         Normals::Exact => {
-            let [x, y, z] = [Vec3A::from_vec4(m[0]), Vec3A::from_vec4(m[1]), Vec3A::from_vec4(m[2])];
+            let [x, y, z] = [
+                Vec3A::from_vec4(m[0]),
+                Vec3A::from_vec4(m[1]),
+                Vec3A::from_vec4(m[2]),
+            ];
             let n = y.cross(z) * n[0] + z.cross(x) * n[1] + x.cross(y) * n[2];
             unit(n.extend(0.0))
         }
@@ -184,9 +232,17 @@ pub(super) fn moved_normal<const W: usize, S: Simd<W>>(m: [Vec4; 3], n: [f32; 3]
 
 /// A skinned tangent, by columns.
 #[inline(always)]
-pub(super) fn moved_tangent<const W: usize, S: Simd<W>>(m: [Vec4; 3], t: [f32; 3], normals: Normals) -> Vec4 {
+pub(super) fn moved_tangent<const W: usize, S: Simd<W>>(
+    m: [Vec4; 3],
+    t: [f32; 3],
+    normals: Normals,
+) -> Vec4 {
     let tangent = rotate::<W, S>(m, t);
-    if normals == Normals::Raw { tangent } else { unit(tangent) }
+    if normals == Normals::Raw {
+        tangent
+    } else {
+        unit(tangent)
+    }
 }
 
 /// `m * v`, by columns.
@@ -214,7 +270,12 @@ pub(super) unsafe fn columns<const W: usize, S: Simd<W>>(
     }
     let [x, y, z] = rows.unwrap_or([Vec4::ZERO; 3]);
     let columns = glam::Mat4::from_cols(x, y, z, z).transpose();
-    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
+    [
+        columns.x_axis,
+        columns.y_axis,
+        columns.z_axis,
+        columns.w_axis,
+    ]
 }
 
 /// Normalises; a zero vector stays zero.
@@ -223,6 +284,9 @@ fn unit(v: Vec4) -> Vec4 {
     let squares = v * v;
     // The sum of three in each of the first three components.
     let squared = squares + squares.yzxw() + squares.zxyw();
-    let length = squared.max(Vec4::splat(f32::MIN_POSITIVE)).to_array().map(f32::sqrt);
+    let length = squared
+        .max(Vec4::splat(f32::MIN_POSITIVE))
+        .to_array()
+        .map(f32::sqrt);
     v / Vec4::from_array(length)
 }

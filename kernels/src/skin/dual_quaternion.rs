@@ -34,7 +34,12 @@ impl BlockPalette for &[DualQuaternion] {
     const UNROLLED: bool = false;
 
     #[inline(always)] // to take on the caller's instruction set
-    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
+    fn matrix<const W: usize, S: Simd<W>>(
+        &self,
+        joints: &[u16],
+        weights: &[f32],
+        group: usize,
+    ) -> Matrix<S::V> {
         let (mut first, mut sum) = ([S::splat(0.0); 4], [S::splat(0.0); 9]);
         for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
             let next = load_rows::<BLOCK, W, S, 9>(&self[usize::from(joint)], group);
@@ -51,7 +56,13 @@ impl BlockPalette for &[DualQuaternion] {
         let [x, y, z, w, dx, dy, dz, dw, s] = sum;
         // Every product below has two factors of r or d, so a division by |r|² normalises all of them.
         let one = S::splat(1.0);
-        let two = S::div(S::splat(2.0), S::max(dot::<W, S>([x, y, z, w], [x, y, z, w]), S::splat(f32::MIN_POSITIVE)));
+        let two = S::div(
+            S::splat(2.0),
+            S::max(
+                dot::<W, S>([x, y, z, w], [x, y, z, w]),
+                S::splat(f32::MIN_POSITIVE),
+            ),
+        );
         let (x2, y2, z2) = (S::mul(x, two), S::mul(y, two), S::mul(z, two));
         let (xx, yy, zz) = (S::mul(x, x2), S::mul(y, y2), S::mul(z, z2));
         let (xy, xz, yz) = (S::mul(x, y2), S::mul(x, z2), S::mul(y, z2));
@@ -75,7 +86,12 @@ impl BlockPalette for &[DualQuaternion] {
 
 /// One axis of `w d - dw r + r x d`: `[r, d]` are its own, `a` and `da` those of the next two axes.
 #[inline(always)] // as above
-fn moved<const W: usize, S: Simd<W>>([w, dw]: [S::V; 2], [r, d]: [S::V; 2], a: [S::V; 2], da: [S::V; 2]) -> S::V {
+fn moved<const W: usize, S: Simd<W>>(
+    [w, dw]: [S::V; 2],
+    [r, d]: [S::V; 2],
+    a: [S::V; 2],
+    da: [S::V; 2],
+) -> S::V {
     let straight = S::sub(S::mul(w, d), S::mul(dw, r));
     S::add(straight, S::sub(S::mul(a[0], da[1]), S::mul(a[1], da[0])))
 }

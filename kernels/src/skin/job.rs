@@ -33,9 +33,21 @@ impl<'a, T> Strided<'a, T> {
 
     /// Checks that each of so many vertices has `width` numbers.
     fn check(&self, array: &'static str, vertices: usize, width: usize) -> Result<(), JobError> {
-        let needed = vertices.checked_sub(1).map_or(0, |last| last.saturating_mul(self.stride).saturating_add(width));
+        let needed = vertices.checked_sub(1).map_or(0, |last| {
+            last.saturating_mul(self.stride).saturating_add(width)
+        });
         let (given, stride) = (self.numbers.len(), self.stride);
-        if given < needed { Err(JobError::TooShort { array, given, needed, vertices, stride }) } else { Ok(()) }
+        if given < needed {
+            Err(JobError::TooShort {
+                array,
+                given,
+                needed,
+                vertices,
+                stride,
+            })
+        } else {
+            Ok(())
+        }
     }
 
     /// The numbers of a vertex.
@@ -95,7 +107,9 @@ pub struct SkinningOutput<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// An array ends before its last vertex.
-    #[error("{array}: {given} numbers are too few; {vertices} vertices that are {stride} apart take {needed}")]
+    #[error(
+        "{array}: {given} numbers are too few; {vertices} vertices that are {stride} apart take {needed}"
+    )]
     TooShort {
         /// Name of the array.
         array: &'static str,
@@ -141,7 +155,15 @@ impl<'a> SkinningJob<'a> {
     /// # Errors
     /// [`JobError::TooShort`] or [`JobError::NoInfluences`].
     pub fn new(input: SkinningInput<'a>) -> Result<Self, JobError> {
-        let SkinningInput { vertices, influences, joints, weights, positions, normals, tangents } = input;
+        let SkinningInput {
+            vertices,
+            influences,
+            joints,
+            weights,
+            positions,
+            normals,
+            tangents,
+        } = input;
         if influences == 0 {
             return Err(JobError::NoInfluences);
         }
@@ -162,13 +184,24 @@ impl<'a> SkinningJob<'a> {
     ///
     /// # Errors
     /// [`JobError::Palette`], [`JobError::NoInput`] or [`JobError::TooShort`].
-    pub fn run(&self, isa: Isa, palette: &[Rows], normals: Normals, output: SkinningOutput) -> Result<(), JobError> {
+    pub fn run(
+        &self,
+        isa: Isa,
+        palette: &[Rows],
+        normals: Normals,
+        output: SkinningOutput,
+    ) -> Result<(), JobError> {
         if let Some(largest) = self.largest
             && palette.len() <= usize::from(largest)
         {
-            return Err(JobError::Palette { given: palette.len(), largest });
+            return Err(JobError::Palette {
+                given: palette.len(),
+                largest,
+            });
         }
-        output.positions.check("output positions", self.input.vertices, 3)?;
+        output
+            .positions
+            .check("output positions", self.input.vertices, 3)?;
         let directions = [
             ("output normals", self.input.normals, output.normals),
             ("output tangents", self.input.tangents, output.tangents),
@@ -180,7 +213,15 @@ impl<'a> SkinningJob<'a> {
                 (_, None) => {}
             }
         }
-        simd::run_128(isa, JobKernel { input: self.input, palette, form: normals, output });
+        simd::run_128(
+            isa,
+            JobKernel {
+                input: self.input,
+                palette,
+                form: normals,
+                output,
+            },
+        );
         Ok(())
     }
 }
@@ -210,23 +251,37 @@ impl JobKernel<'_> {
     /// Skins all vertices; a constant number of influences is unrolled.
     #[inline(always)]
     fn skin<const W: usize, S: Simd<W>>(&self, influences: usize) {
-        let Self { input, palette, form, output } = self;
+        let Self {
+            input,
+            palette,
+            form,
+            output,
+        } = self;
         let normals = input.normals.zip(output.normals);
         let tangents = input.tangents.zip(output.tangents);
         for vertex in 0..input.vertices {
             // SAFETY: `SkinningJob::new` has checked the inputs for all vertices, and `SkinningJob::run` the outputs and
             // the length of the palette.
             unsafe {
-                let (joints, weights) = (input.joints.of(vertex, influences), input.weights.of(vertex, influences));
+                let (joints, weights) = (
+                    input.joints.of(vertex, influences),
+                    input.weights.of(vertex, influences),
+                );
                 let [x, y, z, t] = columns::<W, S>(palette, joints, weights);
                 let m = [x, y, z];
                 let position = transform::<W, S>(m, *input.positions.triple(vertex), t);
                 store(position, output.positions.triple(vertex));
                 if let Some((from, to)) = normals {
-                    store(moved_normal::<W, S>(m, *from.triple(vertex), *form), to.triple(vertex));
+                    store(
+                        moved_normal::<W, S>(m, *from.triple(vertex), *form),
+                        to.triple(vertex),
+                    );
                 }
                 if let Some((from, to)) = tangents {
-                    store(moved_tangent::<W, S>(m, *from.triple(vertex), *form), to.triple(vertex));
+                    store(
+                        moved_tangent::<W, S>(m, *from.triple(vertex), *form),
+                        to.triple(vertex),
+                    );
                 }
             }
         }

@@ -3,7 +3,9 @@
 
 use super::dual_quaternion::DualQuaternion;
 use super::stream::{Store, Streams, TILE};
-use super::words::{BlockPalette, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent};
+use super::words::{
+    BlockPalette, MOST_FLOATS, before_packing, moved, pack, rotated_normal, rotated_tangent,
+};
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, VertexRun};
 use crate::morph::MorphedLanes;
@@ -71,21 +73,58 @@ struct LanesKernel<'a, P, const FLOATS: usize, const PACKED: usize> {
     block: LaneBlock<'a>,
 }
 
-impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for LanesKernel<'_, P, FLOATS, PACKED> {
+impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
+    for LanesKernel<'_, P, FLOATS, PACKED>
+{
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
-        let Self { palette, block: LaneBlock { mesh, morphed, format, store, out, interleaved, .. } } = self;
+        let Self {
+            palette,
+            block:
+                LaneBlock {
+                    mesh,
+                    morphed,
+                    format,
+                    store,
+                    out,
+                    interleaved,
+                    ..
+                },
+        } = self;
         let words = format.words();
         let is_packed = words < FLOATS;
-        let normals = if is_packed { before_packing(format.normals) } else { format.normals };
+        let normals = if is_packed {
+            before_packing(format.normals)
+        } else {
+            format.normals
+        };
         let vertices = mesh.vertex_count();
-        let mut filler = Filler { mesh, morphed, palette: &palette, normals, runs: mesh.runs() };
+        let mut filler = Filler {
+            mesh,
+            morphed,
+            palette: &palette,
+            normals,
+            runs: mesh.runs(),
+        };
         let none: &mut [f32] = &mut [];
-        let (out, interleaved_out) = if interleaved { (none, out) } else { (out, none) };
-        if P::UNROLLED && store == Store::Streamed && !is_packed && interleaved_out.len() == vertices * words * BLOCK {
+        let (out, interleaved_out) = if interleaved {
+            (none, out)
+        } else {
+            (out, none)
+        };
+        if P::UNROLLED
+            && store == Store::Streamed
+            && !is_packed
+            && interleaved_out.len() == vertices * words * BLOCK
+        {
             // Rows of a full block are whole cache lines, so they are written to the output directly.
             let slots = interleaved_out.as_chunks_mut().0.as_chunks_mut().0;
-            filler.fill::<W, S, FLOATS, true>(0, slots, &mut Streams::new(&mut [], vertices, store), &[]);
+            filler.fill::<W, S, FLOATS, true>(
+                0,
+                slots,
+                &mut Streams::new(&mut [], vertices, store),
+                &[],
+            );
             return simd::fence();
         }
         // One of these two has an empty output and does nothing.
@@ -95,12 +134,23 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for Lanes
         let mut packed_streams = Streams::<PACKED>::new(packed_out, vertices, store);
         let mut tiles = [const { Tile([[[0.0; BLOCK]; FLOATS]; TILE]) }; 2];
         let mut packed_tiles = [const { Tile([[[0.0; BLOCK]; PACKED]; TILE]) }; 2];
-        let ([Tile(tile), Tile(before)], [Tile(packed), Tile(packed_before)]) = (&mut tiles, &mut packed_tiles);
-        let (mut tile, mut before, mut packed, mut packed_before) = (tile, before, packed, packed_before);
-        let whole = if is_packed { Streams::<PACKED>::VERTICES } else { Streams::<FLOATS>::VERTICES };
+        let ([Tile(tile), Tile(before)], [Tile(packed), Tile(packed_before)]) =
+            (&mut tiles, &mut packed_tiles);
+        let (mut tile, mut before, mut packed, mut packed_before) =
+            (tile, before, packed, packed_before);
+        let whole = if is_packed {
+            Streams::<PACKED>::VERTICES
+        } else {
+            Streams::<FLOATS>::VERTICES
+        };
         for first in (0..vertices).step_by(whole) {
             let count = whole.min(vertices - first);
-            filler.fill::<W, S, FLOATS, false>(first, &mut tile[..count], &mut streams, before.as_flattened());
+            filler.fill::<W, S, FLOATS, false>(
+                first,
+                &mut tile[..count],
+                &mut streams,
+                before.as_flattened(),
+            );
             streams.finish_steps::<W, S>(before.as_flattened());
             let taken = if is_packed {
                 let before = packed_before.as_flattened();
@@ -123,7 +173,11 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel for Lanes
         }
         let left_over = vertices % whole;
         streams.finish::<W, S>(before.as_flattened(), vertices - left_over, left_over);
-        packed_streams.finish::<W, S>(packed_before.as_flattened(), vertices - left_over, left_over);
+        packed_streams.finish::<W, S>(
+            packed_before.as_flattened(),
+            vertices - left_over,
+            left_over,
+        );
         simd::fence();
     }
 }
@@ -173,7 +227,10 @@ impl<P: BlockPalette> Filler<'_, P> {
     ) {
         let end = first + slots.len();
         while let [run, rest @ ..] = self.runs {
-            let (run_first, run_end) = (run.first_vertex as usize, (run.first_vertex + run.vertex_count) as usize);
+            let (run_first, run_end) = (
+                run.first_vertex as usize,
+                (run.first_vertex + run.vertex_count) as usize,
+            );
             let range = run_first.max(first)..run_end.min(end);
             let slots = &mut slots[range.start - first..range.end - first];
             // Scalar code and positions alone are not worth a function body per influence count.
@@ -203,7 +260,13 @@ impl<P: BlockPalette> Filler<'_, P> {
     /// Numbers are stored as soon as they are computed, so that the vertex's source numbers can be broadcast by the
     /// loads that read them.
     #[inline(always)]
-    fn part<const W: usize, S: Simd<W>, const FLOATS: usize, const DIRECT: bool, const INFLUENCES: usize>(
+    fn part<
+        const W: usize,
+        S: Simd<W>,
+        const FLOATS: usize,
+        const DIRECT: bool,
+        const INFLUENCES: usize,
+    >(
         &self,
         run: &VertexRun,
         vertices: Range<usize>,
@@ -211,32 +274,61 @@ impl<P: BlockPalette> Filler<'_, P> {
         streams: &mut Streams<FLOATS>,
         before: &[[f32; BLOCK]],
     ) {
-        let Self { mesh, morphed, palette, normals, .. } = self;
+        let Self {
+            mesh,
+            morphed,
+            palette,
+            normals,
+            ..
+        } = self;
         let first = vertices.start;
-        let influences = if INFLUENCES == 0 { run.influences as usize } else { INFLUENCES };
-        let pairs = run.first_influence as usize + (vertices.start - run.first_vertex as usize) * influences;
+        let influences = if INFLUENCES == 0 {
+            run.influences as usize
+        } else {
+            INFLUENCES
+        };
+        let pairs = run.first_influence as usize
+            + (vertices.start - run.first_vertex as usize) * influences;
         let joints = mesh.joints()[pairs..].chunks_exact(influences);
         let weights = mesh.weights()[pairs..].chunks_exact(influences);
         let tangents = mesh.tangents().map(|tangents| &tangents[vertices.clone()]);
-        let sources = mesh.positions()[vertices.clone()].iter().zip(&mesh.normals()[vertices]);
+        let sources = mesh.positions()[vertices.clone()]
+            .iter()
+            .zip(&mesh.normals()[vertices]);
         let mut begun = Tile([[0.0; BLOCK]; FLOATS]);
-        let all = slots.iter_mut().zip(joints.zip(weights)).zip(sources).enumerate();
+        let all = slots
+            .iter_mut()
+            .zip(joints.zip(weights))
+            .zip(sources)
+            .enumerate();
         for (index, ((slot, (joints, weights)), (position, normal))) in all {
             let morphed = match morphed {
                 None => None,
                 Some(morphed) => morphed.vertex(first + index),
             };
             for group in 0..BLOCK / W {
-                let m = palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
+                let m =
+                    palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
                 let position = source::<W, S>(morphed, 0, position, group);
-                put_rows::<W, S, DIRECT>(&moved::<W, S>(&m, position), &mut slot[..3], &mut begun.0[..3], group);
+                put_rows::<W, S, DIRECT>(
+                    &moved::<W, S>(&m, position),
+                    &mut slot[..3],
+                    &mut begun.0[..3],
+                    group,
+                );
                 if FLOATS >= 6 {
-                    let normal = rotated_normal::<W, S>(&m, source::<W, S>(morphed, 3, normal, group), *normals);
+                    let normal = rotated_normal::<W, S>(
+                        &m,
+                        source::<W, S>(morphed, 3, normal, group),
+                        *normals,
+                    );
                     put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], group);
                 }
                 if FLOATS >= 10 {
-                    let [x, y, z, handedness] = tangents.map_or([0.0; 4], |tangents| tangents[index]);
-                    let tangent = source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], group);
+                    let [x, y, z, handedness] =
+                        tangents.map_or([0.0; 4], |tangents| tangents[index]);
+                    let tangent =
+                        source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], group);
                     let tangent = rotated_tangent::<W, S>(&m, tangent, *normals);
                     put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], group);
                     let handedness = [S::splat(handedness)];
@@ -296,7 +388,12 @@ fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
 
 /// Writes rows of lanes as they are, with as many lanes as there are instances.
 #[inline(always)]
-fn write_rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], instances: usize, out: &mut [f32]) {
+fn write_rows<const W: usize, S: Simd<W>>(
+    store: Store,
+    rows: &[[f32; BLOCK]],
+    instances: usize,
+    out: &mut [f32],
+) {
     if instances < BLOCK {
         for (to, row) in out.chunks_exact_mut(instances).zip(rows) {
             to.copy_from_slice(&row[..instances]);
@@ -304,7 +401,12 @@ fn write_rows<const W: usize, S: Simd<W>>(store: Store, rows: &[[f32; BLOCK]], i
         return;
     }
     for (to, row) in out.as_chunks_mut::<BLOCK>().0.iter_mut().zip(rows) {
-        for (to, v) in to.as_chunks_mut::<W>().0.iter_mut().zip(row.as_chunks::<W>().0) {
+        for (to, v) in to
+            .as_chunks_mut::<W>()
+            .0
+            .iter_mut()
+            .zip(row.as_chunks::<W>().0)
+        {
             store.put::<W, S>(S::load(v), to);
         }
     }

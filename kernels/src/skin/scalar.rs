@@ -24,15 +24,23 @@ pub fn skin(mesh: &Mesh, palette: &[Rows], format: VertexFormat, out: &mut [f32]
 ///
 /// # Panics
 /// As [`skin`], or `shape` has fewer vertices than the mesh.
-pub fn skin_shape(mesh: &Mesh, shape: Shape, palette: &[Rows], format: VertexFormat, out: &mut [f32]) {
+pub fn skin_shape(
+    mesh: &Mesh,
+    shape: Shape,
+    palette: &[Rows],
+    format: VertexFormat,
+    out: &mut [f32],
+) {
     let pack = |numbers: &[f32], out: &mut [f32]| write_packed(mesh, format, numbers, out);
-    in_runs(mesh, format, out, pack, |run, vertices, out| match run.influences {
-        1 => skin_run::<1>(mesh, shape, run, vertices, palette, format, out),
-        2 => skin_run::<2>(mesh, shape, run, vertices, palette, format, out),
-        3 => skin_run::<3>(mesh, shape, run, vertices, palette, format, out),
-        4 => skin_run::<4>(mesh, shape, run, vertices, palette, format, out),
-        8 => skin_run::<8>(mesh, shape, run, vertices, palette, format, out),
-        _ => skin_run::<16>(mesh, shape, run, vertices, palette, format, out),
+    in_runs(mesh, format, out, pack, |run, vertices, out| {
+        match run.influences {
+            1 => skin_run::<1>(mesh, shape, run, vertices, palette, format, out),
+            2 => skin_run::<2>(mesh, shape, run, vertices, palette, format, out),
+            3 => skin_run::<3>(mesh, shape, run, vertices, palette, format, out),
+            4 => skin_run::<4>(mesh, shape, run, vertices, palette, format, out),
+            8 => skin_run::<8>(mesh, shape, run, vertices, palette, format, out),
+            _ => skin_run::<16>(mesh, shape, run, vertices, palette, format, out),
+        }
     });
 }
 
@@ -52,11 +60,19 @@ pub(super) fn in_runs(
         let end = (run.first_vertex + run.vertex_count) as usize;
         let mut first = run.first_vertex as usize;
         while first < end {
-            let vertices = first..if is_packed { end.min(first + BATCH) } else { end };
+            let vertices = first..if is_packed {
+                end.min(first + BATCH)
+            } else {
+                end
+            };
             first = vertices.end;
             let count = vertices.len();
             let out = &mut out[vertices.start * words..vertices.end * words];
-            let plain = if is_packed { &mut numbers[..count * floats] } else { &mut *out };
+            let plain = if is_packed {
+                &mut numbers[..count * floats]
+            } else {
+                &mut *out
+            };
             skin(run, vertices, plain);
             if is_packed {
                 pack(&numbers[..count * floats], out);
@@ -76,9 +92,14 @@ fn skin_run<const INFLUENCES: usize>(
 ) {
     let (floats, normals) = (format.floats(), format.normals);
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-    let sources = shape.positions[vertices.clone()].iter().zip(&shape.normals[vertices.clone()]).zip(vertices);
+    let sources = shape.positions[vertices.clone()]
+        .iter()
+        .zip(&shape.normals[vertices.clone()])
+        .zip(vertices);
     let pairs = joints.iter().zip(weights);
-    for (((joints, weights), ((p, n), vertex)), out) in pairs.zip(sources).zip(out.chunks_exact_mut(floats)) {
+    for (((joints, weights), ((p, n), vertex)), out) in
+        pairs.zip(sources).zip(out.chunks_exact_mut(floats))
+    {
         let mut m = [0.0; 12];
         for (&joint, &weight) in joints.iter().zip(weights) {
             let entry = &palette[usize::from(joint)];
@@ -89,7 +110,11 @@ fn skin_run<const INFLUENCES: usize>(
         let [x, y, z] = rotate(&m, *p);
         out[..3].copy_from_slice(&[x + m[3], y + m[7], z + m[11]]);
         if floats >= 6 {
-            let normal = if normals == Normals::Exact { rotate(&cofactors(&m), *n) } else { rotate(&m, *n) };
+            let normal = if normals == Normals::Exact {
+                rotate(&cofactors(&m), *n)
+            } else {
+                rotate(&m, *n)
+            };
             out[3..6].copy_from_slice(&finished(normal, normals));
         }
         if floats >= 10 {
@@ -103,7 +128,10 @@ fn skin_run<const INFLUENCES: usize>(
 /// Writes the words of [`crate::vertex`]'s packed encoding.
 fn write_packed(mesh: &Mesh, format: VertexFormat, numbers: &[f32], out: &mut [f32]) {
     let cube = mesh.cube();
-    for (numbers, out) in numbers.chunks_exact(format.floats()).zip(out.chunks_exact_mut(format.words())) {
+    for (numbers, out) in numbers
+        .chunks_exact(format.floats())
+        .zip(out.chunks_exact_mut(format.words()))
+    {
         let [x, y, z] = std::array::from_fn(|c| (numbers[c] - cube.centre[c]) / cube.half);
         out[0] = f32::from_bits(pack(x, y));
         out[1] = f32::from_bits(pack(z, if numbers.len() >= 10 { numbers[9] } else { 0.0 }));
@@ -132,7 +160,9 @@ fn cofactors(m: &Rows) -> Rows {
         ]
     };
     let [x, y, z] = [cross(4, 8), cross(8, 0), cross(0, 4)];
-    [x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0]
+    [
+        x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0,
+    ]
 }
 
 /// Normalises unless raw. A normal of zero length (a joint scaled to nothing) stays zero instead of NaN.
@@ -141,6 +171,10 @@ fn finished(n: [f32; 3], normals: Normals) -> [f32; 3] {
         return n;
     }
     let length_squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-    let scale = if length_squared > 0.0 { 1.0 / length_squared.sqrt() } else { 0.0 };
+    let scale = if length_squared > 0.0 {
+        1.0 / length_squared.sqrt()
+    } else {
+        0.0
+    };
     n.map(|v| v * scale)
 }

@@ -22,7 +22,11 @@ pub enum Store {
 impl Store {
     /// The kind of store that suits an output of `bytes` bytes.
     pub fn for_bytes(bytes: u64) -> Self {
-        if bytes >= STREAM_FROM { Self::Streamed } else { Self::Cached }
+        if bytes >= STREAM_FROM {
+            Self::Streamed
+        } else {
+            Self::Cached
+        }
     }
 
     /// Writes a vector.
@@ -86,13 +90,31 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         let instance_words = vertices * WORDS;
         let instances = out.len() / instance_words;
         let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
-        for (lane, (shift, place)) in shifts.iter_mut().zip(&mut places).enumerate().take(instances) {
+        for (lane, (shift, place)) in shifts
+            .iter_mut()
+            .zip(&mut places)
+            .enumerate()
+            .take(instances)
+        {
             let start = lane * instance_words;
             *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
             *place = start;
         }
         let (steps, filled, first, leaving, are_first) = (Self::VERTICES, 0, None, 0, true);
-        Self { out, store, instances, instance_words, stages, filled, first, leaving, are_first, steps, shifts, places }
+        Self {
+            out,
+            store,
+            instances,
+            instance_words,
+            stages,
+            filled,
+            first,
+            leaving,
+            are_first,
+            steps,
+            shifts,
+            places,
+        }
     }
 
     /// Takes the tile whose vertices begin at `first`: the next steps will read its rows. All steps of the last tile
@@ -143,7 +165,12 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// Transposes `W` of a tile's rows in a group of lanes. The loops over lanes are simple enough to be unrolled;
     /// otherwise the registers of the transpose would be spilled to memory.
     #[inline(always)]
-    fn transpose<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], group: usize, part: usize) {
+    fn transpose<const W: usize, S: Simd<W>>(
+        &mut self,
+        tile: &[[f32; BLOCK]],
+        group: usize,
+        part: usize,
+    ) {
         let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], group);
         match self.store {
             Store::Streamed => {
@@ -170,18 +197,28 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     #[inline(always)]
     fn send<const W: usize, S: Simd<W>>(&mut self, lane: usize) {
         let [even, odd] = &mut self.stages;
-        let (filled, stages) = if self.filled == 0 { (even, odd) } else { (odd, even) };
+        let (filled, stages) = if self.filled == 0 {
+            (even, odd)
+        } else {
+            (odd, even)
+        };
         let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], Self::LINES);
         if self.are_first {
             // A first line may also belong to another instance, so the first tile is written in words, up to the last
             // whole line.
             let words = lines * TILE - shift;
-            self.out[*place..][..words].copy_from_slice(&floats(&mut stages[lane])[TILE..][..words]);
+            self.out[*place..][..words]
+                .copy_from_slice(&floats(&mut stages[lane])[TILE..][..words]);
             *place += words;
         } else {
             let to = &mut self.out[*place..][..lines * TILE];
             let from = &floats(&mut stages[lane])[TILE - shift..][..lines * TILE];
-            for (to, from) in to.as_chunks_mut::<W>().0.iter_mut().zip(from.as_chunks::<W>().0) {
+            for (to, from) in to
+                .as_chunks_mut::<W>()
+                .0
+                .iter_mut()
+                .zip(from.as_chunks::<W>().0)
+            {
                 S::stream(S::load(from), to);
             }
             *place += lines * TILE;
@@ -192,7 +229,12 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     /// Writes everything that waits, then the rows of the remaining vertices: `count` from `first` on, fewer than a
     /// tile. If `count` is 0, `tile` is the last one that was taken.
     #[inline(always)]
-    pub fn finish<const W: usize, S: Simd<W>>(&mut self, tile: &[[f32; BLOCK]], first: usize, count: usize) {
+    pub fn finish<const W: usize, S: Simd<W>>(
+        &mut self,
+        tile: &[[f32; BLOCK]],
+        first: usize,
+        count: usize,
+    ) {
         self.finish_steps::<W, S>(tile);
         self.swap_stages();
         for lane in 0..self.leaving {

@@ -18,7 +18,12 @@ pub(super) trait BlockPalette {
     const UNROLLED: bool;
 
     /// A vertex's matrix in the lanes of a group of `W`.
-    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V>;
+    fn matrix<const W: usize, S: Simd<W>>(
+        &self,
+        joints: &[u16],
+        weights: &[f32],
+        group: usize,
+    ) -> Matrix<S::V>;
 }
 
 /// A weighted sum of palette entries.
@@ -26,7 +31,12 @@ impl BlockPalette for &[Affine<BLOCK>] {
     const UNROLLED: bool = true;
 
     #[inline(always)] // as all here: to take on the caller's instruction set
-    fn matrix<const W: usize, S: Simd<W>>(&self, joints: &[u16], weights: &[f32], group: usize) -> Matrix<S::V> {
+    fn matrix<const W: usize, S: Simd<W>>(
+        &self,
+        joints: &[u16],
+        weights: &[f32],
+        group: usize,
+    ) -> Matrix<S::V> {
         let (first, weight) = (&self[usize::from(joints[0])], S::splat(weights[0]));
         let mut m = [S::splat(0.0); 12];
         for (sum, row) in m.iter_mut().zip(first) {
@@ -88,7 +98,11 @@ pub(super) fn pack<const W: usize, S: Simd<W>>(
 ) -> [S::V; MOST_PACKED] {
     let mut out = [S::splat(0.0); MOST_PACKED];
     let [x, y, z] = in_cube::<W, S>(cube, [numbers[0], numbers[1], numbers[2]]);
-    let hand = if floats >= 10 { clamped::<W, S>(S::mul(numbers[9], S::splat(SNORM))) } else { S::splat(0.0) };
+    let hand = if floats >= 10 {
+        clamped::<W, S>(S::mul(numbers[9], S::splat(SNORM)))
+    } else {
+        S::splat(0.0)
+    };
     out[0] = S::pack_16(x, y);
     out[1] = S::pack_16(z, hand);
     if floats >= 6 {
@@ -102,12 +116,20 @@ pub(super) fn pack<const W: usize, S: Simd<W>>(
 
 /// Treatment of normals before packing: octahedral coordinates do not store a length, so normalising would be wasted.
 pub(super) fn before_packing(normals: Normals) -> Normals {
-    if normals == Normals::Unit { Normals::Raw } else { normals }
+    if normals == Normals::Unit {
+        Normals::Raw
+    } else {
+        normals
+    }
 }
 
 #[inline(always)]
 fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 3] {
-    [dot3::<W, S>([m[0], m[1], m[2]], v), dot3::<W, S>([m[4], m[5], m[6]], v), dot3::<W, S>([m[8], m[9], m[10]], v)]
+    [
+        dot3::<W, S>([m[0], m[1], m[2]], v),
+        dot3::<W, S>([m[4], m[5], m[6]], v),
+        dot3::<W, S>([m[8], m[9], m[10]], v),
+    ]
 }
 
 /// Cofactors of the 3x3 part: each row is the cross product of the other two. Written out, because an array with a
@@ -115,9 +137,15 @@ fn rotate<const W: usize, S: Simd<W>>(m: &Matrix<S::V>, v: [S::V; 3]) -> [S::V; 
 #[inline(always)]
 fn cofactors<const W: usize, S: Simd<W>>(m: &Matrix<S::V>) -> Matrix<S::V> {
     let [x, y, z] = [[m[0], m[1], m[2]], [m[4], m[5], m[6]], [m[8], m[9], m[10]]];
-    let [a, b, c] = [cross::<W, S>(y, z), cross::<W, S>(z, x), cross::<W, S>(x, y)];
+    let [a, b, c] = [
+        cross::<W, S>(y, z),
+        cross::<W, S>(z, x),
+        cross::<W, S>(x, y),
+    ];
     let zero = S::splat(0.0);
-    [a[0], a[1], a[2], zero, b[0], b[1], b[2], zero, c[0], c[1], c[2], zero]
+    [
+        a[0], a[1], a[2], zero, b[0], b[1], b[2], zero, c[0], c[1], c[2], zero,
+    ]
 }
 
 #[inline(always)]
@@ -135,7 +163,11 @@ pub(super) fn normalise<const W: usize, S: Simd<W>>(n: [S::V; 3]) -> [S::V; 3] {
     let squared = dot3::<W, S>(n, n);
     // The smallest normal float keeps the inverse root finite.
     let scale = S::inverse_sqrt(S::max(squared, S::splat(f32::MIN_POSITIVE)));
-    [S::mul(n[0], scale), S::mul(n[1], scale), S::mul(n[2], scale)]
+    [
+        S::mul(n[0], scale),
+        S::mul(n[1], scale),
+        S::mul(n[2], scale),
+    ]
 }
 
 /// A position in steps of its cube.
@@ -163,7 +195,10 @@ fn octahedral<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3]) -> S::V {
     let sum = S::add(S::add(abs::<W, S>(x), abs::<W, S>(y)), abs::<W, S>(z));
     let scale = S::div(S::splat(1.0), S::max(sum, S::splat(f32::MIN_POSITIVE)));
     let (u, v) = (S::mul(x, scale), S::mul(y, scale));
-    let (u, v) = (S::select_negative(z, folded::<W, S>(u, v), u), S::select_negative(z, folded::<W, S>(v, u), v));
+    let (u, v) = (
+        S::select_negative(z, folded::<W, S>(u, v), u),
+        S::select_negative(z, folded::<W, S>(v, u), v),
+    );
     S::pack_16(S::mul(u, S::splat(SNORM)), S::mul(v, S::splat(SNORM)))
 }
 

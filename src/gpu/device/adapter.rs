@@ -8,10 +8,12 @@ use wgpu::{DownlevelFlags, Features, Limits};
 /// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
 const BINDING_LIMIT: u64 = 1 << 30;
 /// Features with which stages are timed by queries anywhere in a frame.
-pub(in crate::gpu) const TIMING: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+pub(in crate::gpu) const TIMING: Features =
+    Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 /// Features with which several draws are one command: with draws counted on the device come several draws in one
 /// command; wgpu would otherwise issue them one by one.
-const MULTI_DRAWS: Features = Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
+const MULTI_DRAWS: Features =
+    Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
 /// Format of the textures through which vertices of a vertex shader are read back.
 pub(in crate::gpu) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
@@ -24,10 +26,14 @@ impl AdapterSummary {
 
 fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
     let of = |backends| {
-        let mut descriptor =
-            wgpu::InstanceDescriptor { backends, ..wgpu::InstanceDescriptor::new_without_display_handle() };
+        let mut descriptor = wgpu::InstanceDescriptor {
+            backends,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        };
         // Our own kernels compute workgroup counts; validation would add a dispatch before each.
-        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+        descriptor
+            .flags
+            .remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
         pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
     };
     // GL only if there is nothing else: on most machines it lists the same adapters again.
@@ -49,7 +55,9 @@ fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
             index,
             name: info.name,
             api: format!("{:?}", info.backend),
-            driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+            driver: format!("{} {}", info.driver, info.driver_info)
+                .trim()
+                .to_owned(),
             software: info.device_type == wgpu::DeviceType::Cpu,
             pci_address: info.device_pci_bus_id,
         };
@@ -97,7 +105,10 @@ impl Adapter {
             })
         };
         let Some(index) = adapters.iter().position(|(known, _)| is_wanted(known)) else {
-            let known: Vec<_> = adapters.iter().map(|(known, _)| format!("{} {}", known.index, known.name)).collect();
+            let known: Vec<_> = adapters
+                .iter()
+                .map(|(known, _)| format!("{} {}", known.index, known.name))
+                .collect();
             return Err(BackendError::Unavailable(format!(
                 "no adapter {:?}; there are: {}",
                 wanted.unwrap_or_default(),
@@ -114,10 +125,17 @@ impl Adapter {
             ..Default::default()
         }))
         .map_err(|error| BackendError::Device(error.to_string()))?;
-        let captured = adapter.get_texture_format_features(CAPTURE_FORMAT).allowed_usages;
+        let captured = adapter
+            .get_texture_format_features(CAPTURE_FORMAT)
+            .allowed_usages;
         let own = Self {
             captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
-            ..Self::new(summary, device.limits(), features, adapter.get_downlevel_capabilities().flags)
+            ..Self::new(
+                summary,
+                device.limits(),
+                features,
+                adapter.get_downlevel_capabilities().flags,
+            )
         };
         Ok((own, device, queue))
     }
@@ -126,11 +144,28 @@ impl Adapter {
     pub(in crate::gpu) fn webgpu() -> Self {
         let name = "WebGPU".to_owned();
         let (driver, pci_address) = (String::new(), String::new());
-        let summary = AdapterSummary { index: 0, api: name.clone(), name, driver, software: false, pci_address };
-        Self::new(summary, Limits::defaults(), Features::empty(), DownlevelFlags::all())
+        let summary = AdapterSummary {
+            index: 0,
+            api: name.clone(),
+            name,
+            driver,
+            software: false,
+            pci_address,
+        };
+        Self::new(
+            summary,
+            Limits::defaults(),
+            Features::empty(),
+            DownlevelFlags::all(),
+        )
     }
 
-    fn new(summary: AdapterSummary, limits: Limits, features: Features, downlevel: DownlevelFlags) -> Self {
+    fn new(
+        summary: AdapterSummary,
+        limits: Limits,
+        features: Features,
+        downlevel: DownlevelFlags,
+    ) -> Self {
         let indirect = downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION);
         Self {
             captures: true,
@@ -148,12 +183,18 @@ impl Adapter {
 /// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
 pub(in crate::gpu) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
     match bytes > most {
-        true => Err(BackendError::TooLarge(format!("{what} {bytes} bytes {at}; the adapter allows {most}"))),
+        true => Err(BackendError::TooLarge(format!(
+            "{what} {bytes} bytes {at}; the adapter allows {most}"
+        ))),
         false => Ok(()),
     }
 }
 
 /// Refuses for a reason unless the adapter has something.
 pub(in crate::gpu) fn needs(has: bool, otherwise: &str) -> Result<()> {
-    if has { Ok(()) } else { Err(BackendError::Unavailable(otherwise.into())) }
+    if has {
+        Ok(())
+    } else {
+        Err(BackendError::Unavailable(otherwise.into()))
+    }
 }

@@ -32,18 +32,32 @@ impl Gpu {
 
     fn measure_bandwidth(self: &Rc<Self>) -> Result<DeviceBandwidth> {
         let limits = &self.adapter.limits;
-        let most = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let most = limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size);
         let bytes = BYTES[usize::from(!self.adapter.summary.software)].min(most) / 4096 * 4096;
-        let [from, to] = ["copied from", "copied to"].map(|label| self.scratch(Purpose::Staging, label, bytes));
+        let [from, to] =
+            ["copied from", "copied to"].map(|label| self.scratch(Purpose::Staging, label, bytes));
         self.check()?;
         let fill = fill_pass(self, &from, bytes)?;
         let write = self.fastest(bytes, |commands| commands.compute_pass("fill", None, &fill))?;
         let copy = self.fastest(bytes, |commands| commands.copy((&from, 0), (&to, 0), bytes))?;
         let staged = UPLOAD_BYTES.min(bytes);
         let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
-        let staging = self.buffer_with(Purpose::Staging, "staging", &vec![0; staged as usize], usage);
-        let upload = self.fastest(staged, |commands| commands.copy((&staging, 0), (&to, 0), staged))?;
-        Ok(DeviceBandwidth { write, copy, upload })
+        let staging = self.buffer_with(
+            Purpose::Staging,
+            "staging",
+            &vec![0; staged as usize],
+            usage,
+        );
+        let upload = self.fastest(staged, |commands| {
+            commands.copy((&staging, 0), (&to, 0), staged)
+        })?;
+        Ok(DeviceBandwidth {
+            write,
+            copy,
+            upload,
+        })
     }
 
     /// Bytes per second of the fastest round; the first round is not counted. By wall clock, because not every adapter
@@ -64,8 +78,14 @@ impl Gpu {
 }
 
 /// Records a compute pass that fills the first bytes of a buffer.
-pub(in crate::gpu) fn fill_pass(gpu: &Gpu, target: &Buffer, bytes: u64) -> Result<impl Fn(&mut ComputePass)> {
+pub(in crate::gpu) fn fill_pass(
+    gpu: &Gpu,
+    target: &Buffer,
+    bytes: u64,
+) -> Result<impl Fn(&mut ComputePass)> {
     let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), &[], false)?;
     let group = kernel.bind(gpu, 0, &[("output", target.into())]);
-    Ok(move |pass: &mut ComputePass| pass.dispatch(gpu, &kernel, &group, (bytes / 16 / WORKGROUP) as u32))
+    Ok(move |pass: &mut ComputePass| {
+        pass.dispatch(gpu, &kernel, &group, (bytes / 16 / WORKGROUP) as u32)
+    })
 }

@@ -13,10 +13,17 @@ use std::rc::Rc;
 pub(in crate::gpu) const RING: usize = 3;
 
 /// Sizes of the buffers for outputs of these sizes: one per output, or those of a ring.
-pub(in crate::gpu) fn output_sizes(sizes: impl IntoIterator<Item = u64>, keep: Retention) -> Vec<u64> {
+pub(in crate::gpu) fn output_sizes(
+    sizes: impl IntoIterator<Item = u64>,
+    keep: Retention,
+) -> Vec<u64> {
     let sizes: Vec<u64> = sizes.into_iter().collect();
     let largest = sizes.iter().copied().max().unwrap_or(0);
-    if keep == Retention::Ring && sizes.len() > RING { vec![largest; RING] } else { sizes }
+    if keep == Retention::Ring && sizes.len() > RING {
+        vec![largest; RING]
+    } else {
+        sizes
+    }
 }
 
 impl Gpu {
@@ -25,12 +32,19 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
-        chunks(crowd, self.binding_bytes(), self.adapter.workgroup_limit.get().into())
+        chunks(
+            crowd,
+            self.binding_bytes(),
+            self.adapter.workgroup_limit.get().into(),
+        )
     }
 
     /// Creates buffers of these sizes for skinned vertices.
     pub(in crate::gpu) fn outputs(&self, sizes: &[u64]) -> Vec<Buffer> {
-        sizes.iter().map(|&size| self.scratch(Purpose::Output, "skinned vertices", size)).collect()
+        sizes
+            .iter()
+            .map(|&size| self.scratch(Purpose::Output, "skinned vertices", size))
+            .collect()
     }
 
     /// Bytes of the arena's device side.
@@ -48,9 +62,18 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
     pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
-        let sizes = output_sizes(self.chunks(crowd)?.iter().map(|chunk| chunk.output_bytes(crowd)), keep);
+        let sizes = output_sizes(
+            self.chunks(crowd)?
+                .iter()
+                .map(|chunk| chunk.output_bytes(crowd)),
+            keep,
+        );
         arena.device = self.outputs(&sizes);
-        arena.previous = if keep.frames() == 2 { self.outputs(&sizes) } else { Vec::new() };
+        arena.previous = if keep.frames() == 2 {
+            self.outputs(&sizes)
+        } else {
+            Vec::new()
+        };
         self.check()
     }
 
@@ -60,13 +83,29 @@ impl Gpu {
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn poison(self: &Rc<Self>, buffers: &[Buffer]) -> Result<()> {
         let mut commands = self.commands("poison");
-        let largest = buffers.iter().map(|buffer| buffer.size).max().unwrap_or(0).min(STAGING_BYTES);
-        let nan =
-            self.buffer(Purpose::Staging, "NaN", largest, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
-        commands.upload(&nan, bytemuck::cast_slice(&vec![f32::NAN; (nan.size / 4) as usize]));
+        let largest = buffers
+            .iter()
+            .map(|buffer| buffer.size)
+            .max()
+            .unwrap_or(0)
+            .min(STAGING_BYTES);
+        let nan = self.buffer(
+            Purpose::Staging,
+            "NaN",
+            largest,
+            wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+        );
+        commands.upload(
+            &nan,
+            bytemuck::cast_slice(&vec![f32::NAN; (nan.size / 4) as usize]),
+        );
         for buffer in buffers {
             for offset in (0..buffer.size).step_by(nan.size as usize) {
-                commands.copy((&nan, 0), (buffer, offset), nan.size.min(buffer.size - offset));
+                commands.copy(
+                    (&nan, 0),
+                    (buffer, offset),
+                    nan.size.min(buffer.size - offset),
+                );
             }
         }
         commands.finish()
@@ -77,15 +116,26 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::chunks`].
     pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
-        let chunks = self.chunks(crowd)?.into_iter().chain(self.spans(crowd)?.into_iter().flatten());
-        Ok(chunks.flat_map(|c| [c.instances.start, c.instances.end - 1]).collect())
+        let chunks = self
+            .chunks(crowd)?
+            .into_iter()
+            .chain(self.spans(crowd)?.into_iter().flatten());
+        Ok(chunks
+            .flat_map(|c| [c.instances.start, c.instances.end - 1])
+            .collect())
     }
 
     /// Appends floats of a buffer, from index `first` on. Not timed.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn read_back(self: &Rc<Self>, buffer: &Buffer, first: u64, count: usize, out: &mut Vec<f32>) -> Result<()> {
+    pub fn read_back(
+        self: &Rc<Self>,
+        buffer: &Buffer,
+        first: u64,
+        count: usize,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         let staging = self.buffer(
             Purpose::Staging,
             "read back",

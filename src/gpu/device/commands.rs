@@ -4,7 +4,9 @@ use crate::frame::{Result, Stage};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries};
-use crate::gpu::device::{BindGroup, Buffer, ComputePipeline, Entry, RenderPipeline, Texture, TextureView};
+use crate::gpu::device::{
+    BindGroup, Buffer, ComputePipeline, Entry, RenderPipeline, Texture, TextureView,
+};
 use arrayvec::ArrayVec;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -55,8 +57,15 @@ impl Gpu {
     /// Starts recording.
     pub fn commands(self: &Rc<Self>, label: &str) -> Commands {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some(label) };
-        let encoder = self.wgpu().map(|open| open.device.create_command_encoder(&descriptor));
-        Commands { gpu: Rc::clone(self), encoder, cut: ArrayVec::new(), outer: false }
+        let encoder = self
+            .wgpu()
+            .map(|open| open.device.create_command_encoder(&descriptor));
+        Commands {
+            gpu: Rc::clone(self),
+            encoder,
+            cut: ArrayVec::new(),
+            outer: false,
+        }
     }
 }
 
@@ -76,7 +85,10 @@ impl Commands {
                 }
                 let mut belt = open.belt.borrow_mut();
                 belt.finish();
-                let submission = self.cut.into_iter().try_for_each(|piece| gpu.submit(&open.queue, piece));
+                let submission = self
+                    .cut
+                    .into_iter()
+                    .try_for_each(|piece| gpu.submit(&open.queue, piece));
                 let submission = submission.map(|()| Some(open.queue.submit([encoder.finish()])));
                 belt.recall();
                 submission
@@ -94,7 +106,11 @@ impl Commands {
         self.launch().land()
     }
 
-    fn record(&mut self, real: impl FnOnce(&mut wgpu::CommandEncoder), recorded: impl FnOnce() -> Value) {
+    fn record(
+        &mut self,
+        real: impl FnOnce(&mut wgpu::CommandEncoder),
+        recorded: impl FnOnce() -> Value,
+    ) {
         match &mut self.encoder {
             Some(encoder) => real(encoder),
             None => self.gpu.record(recorded()),
@@ -109,9 +125,18 @@ impl Commands {
     /// Ends the current submission, which is timed as a stage if one is named; later commands go to another submission
     /// of the same frame.
     pub(in crate::gpu) fn cut(&mut self, stage: Option<Stage>) {
-        let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else { return };
-        let next = open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("next") });
-        self.cut.push(Piece { buffer: std::mem::replace(encoder, next).finish(), stage });
+        let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
+            return;
+        };
+        let next = open
+            .device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor {
+                label: Some("next"),
+            });
+        self.cut.push(Piece {
+            buffer: std::mem::replace(encoder, next).finish(),
+            stage,
+        });
     }
 
     /// Takes a timestamp, if the adapter has any.
@@ -132,12 +157,19 @@ impl Commands {
     pub fn upload(&mut self, target: &Buffer, data: &[u8]) {
         self.gpu.work.borrow_mut().uploaded += data.len() as u64;
         let (Some(encoder), Some(open)) = (&mut self.encoder, self.gpu.wgpu()) else {
-            return self.gpu.record(Entry { value: json!(["write", target.object.id, 0]), bytes: Some(data.into()) });
+            return self.gpu.record(Entry {
+                value: json!(["write", target.object.id, 0]),
+                bytes: Some(data.into()),
+            });
         };
         let mut belt = open.belt.borrow_mut();
-        for (piece, offset) in data.chunks(STAGING_BYTES as usize).zip((0..).step_by(STAGING_BYTES as usize)) {
+        for (piece, offset) in data
+            .chunks(STAGING_BYTES as usize)
+            .zip((0..).step_by(STAGING_BYTES as usize))
+        {
             if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                belt.write_buffer(encoder, target.object.get(), offset, size).copy_from_slice(piece);
+                belt.write_buffer(encoder, target.object.get(), offset, size)
+                    .copy_from_slice(piece);
             }
         }
     }
@@ -145,7 +177,9 @@ impl Commands {
     /// Records a copy of `bytes` bytes, from an offset to an offset.
     pub fn copy(&mut self, (from, at): (&Buffer, u64), (to, offset): (&Buffer, u64), bytes: u64) {
         self.record(
-            |encoder| encoder.copy_buffer_to_buffer(from.object.get(), at, to.object.get(), offset, bytes),
+            |encoder| {
+                encoder.copy_buffer_to_buffer(from.object.get(), at, to.object.get(), offset, bytes)
+            },
             || json!(["copy", from.object.id, at, to.object.id, offset, bytes]),
         );
     }
@@ -159,46 +193,93 @@ impl Commands {
     }
 
     /// Records a copy to all texels of a texture.
-    pub(in crate::gpu) fn copy_to_texture(&mut self, from: &Buffer, bytes_per_row: u32, to: &Texture) {
+    pub(in crate::gpu) fn copy_to_texture(
+        &mut self,
+        from: &Buffer,
+        bytes_per_row: u32,
+        to: &Texture,
+    ) {
         self.record(
             |encoder| {
-                encoder.copy_buffer_to_texture(image(from, bytes_per_row), to.object.get().as_image_copy(), to.size)
+                encoder.copy_buffer_to_texture(
+                    image(from, bytes_per_row),
+                    to.object.get().as_image_copy(),
+                    to.size,
+                )
             },
             || {
                 let wgpu::Extent3d { width, height, .. } = to.size;
-                json!(["toTexture", from.object.id, bytes_per_row, to.object.id, width, height])
+                json!([
+                    "toTexture",
+                    from.object.id,
+                    bytes_per_row,
+                    to.object.id,
+                    width,
+                    height
+                ])
             },
         );
     }
 
     /// Records a copy of a texture's first rows.
-    pub(in crate::gpu) fn copy_texture(&mut self, from: &Texture, to: &Buffer, bytes_per_row: u32, rows: u32) {
-        let size = wgpu::Extent3d { height: rows, ..from.size };
+    pub(in crate::gpu) fn copy_texture(
+        &mut self,
+        from: &Texture,
+        to: &Buffer,
+        bytes_per_row: u32,
+        rows: u32,
+    ) {
+        let size = wgpu::Extent3d {
+            height: rows,
+            ..from.size
+        };
         self.record(
-            |encoder| encoder.copy_texture_to_buffer(from.object.get().as_image_copy(), image(to, bytes_per_row), size),
+            |encoder| {
+                encoder.copy_texture_to_buffer(
+                    from.object.get().as_image_copy(),
+                    image(to, bytes_per_row),
+                    size,
+                )
+            },
             || {
                 let (texture, buffer) = (from.object.id, to.object.id);
-                json!(["fromTexture", texture, buffer, bytes_per_row, size.width, rows])
+                json!([
+                    "fromTexture",
+                    texture,
+                    buffer,
+                    bytes_per_row,
+                    size.width,
+                    rows
+                ])
             },
         );
     }
 
     /// Runs `record` in a compute pass, between the queries of `span` if there are any.
-    pub fn compute_pass(&mut self, label: &str, span: Option<StageQueries>, record: impl FnOnce(&mut ComputePass)) {
+    pub fn compute_pass(
+        &mut self,
+        label: &str,
+        span: Option<StageQueries>,
+        record: impl FnOnce(&mut ComputePass),
+    ) {
         match &mut self.encoder {
             Some(encoder) => {
                 let marked = self.gpu.timestamps().zip(span);
                 let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(label),
-                    timestamp_writes: marked.map(|(t, [begin, end])| wgpu::ComputePassTimestampWrites {
-                        query_set: &t.set,
-                        beginning_of_pass_write_index: Some(begin),
-                        end_of_pass_write_index: Some(end),
+                    timestamp_writes: marked.map(|(t, [begin, end])| {
+                        wgpu::ComputePassTimestampWrites {
+                            query_set: &t.set,
+                            beginning_of_pass_write_index: Some(begin),
+                            end_of_pass_write_index: Some(end),
+                        }
                     }),
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => self.gpu.record(json!(["compute", {"label": label}, ComputePass::taped(record)])),
+            None => self
+                .gpu
+                .record(json!(["compute", {"label": label}, ComputePass::taped(record)])),
         }
     }
 
@@ -211,15 +292,25 @@ impl Commands {
     ) {
         match &mut self.encoder {
             Some(encoder) => {
-                let marked = self.gpu.timestamps().filter(|_| begin.is_some() || end.is_some());
-                let colors: ArrayVec<_, 2> = targets.colors.iter().map(|color| Some(color.attachment())).collect();
+                let marked = self
+                    .gpu
+                    .timestamps()
+                    .filter(|_| begin.is_some() || end.is_some());
+                let colors: ArrayVec<_, 2> = targets
+                    .colors
+                    .iter()
+                    .map(|color| Some(color.attachment()))
+                    .collect();
                 let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
                     label: Some(targets.label),
                     color_attachments: &colors,
                     depth_stencil_attachment: targets.depth.map(|(view, clear)| {
                         wgpu::RenderPassDepthStencilAttachment {
                             view: view.get(),
-                            depth_ops: Some(wgpu::Operations { load: load(clear), store: wgpu::StoreOp::Store }),
+                            depth_ops: Some(wgpu::Operations {
+                                load: load(clear),
+                                store: wgpu::StoreOp::Store,
+                            }),
                             stencil_ops: None,
                         }
                     }),
@@ -232,7 +323,11 @@ impl Commands {
                 });
                 record(&mut Pass::Device(pass));
             }
-            None => self.gpu.record(json!(["render", targets.recorded(), RenderPass::taped(record)])),
+            None => self.gpu.record(json!([
+                "render",
+                targets.recorded(),
+                RenderPass::taped(record)
+            ])),
         }
     }
 }
@@ -240,7 +335,11 @@ impl Commands {
 fn image(buffer: &Buffer, bytes_per_row: u32) -> wgpu::TexelCopyBufferInfo<'_> {
     wgpu::TexelCopyBufferInfo {
         buffer: buffer.object.get(),
-        layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(bytes_per_row), rows_per_image: None },
+        layout: wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(bytes_per_row),
+            rows_per_image: None,
+        },
     }
 }
 
@@ -272,7 +371,10 @@ impl<'a> ColorTarget<'a> {
             view: self.view.get(),
             depth_slice: None,
             resolve_target: self.resolve.map(TextureView::get),
-            ops: wgpu::Operations { load: load(self.clear), store: wgpu::StoreOp::Store },
+            ops: wgpu::Operations {
+                load: load(self.clear),
+                store: wgpu::StoreOp::Store,
+            },
         }
     }
 }
@@ -281,7 +383,8 @@ impl Targets<'_> {
     fn recorded(&self) -> Value {
         // NaN, which JSON and WebGPU's colours lack, becomes null.
         let clear = |color: wgpu::Color| json!([color.r, color.g, color.b, color.a]);
-        let color = |color: &ColorTarget| json!({"view": color.view.id, "clear": color.clear.map(clear)});
+        let color =
+            |color: &ColorTarget| json!({"view": color.view.id, "clear": color.clear.map(clear)});
         json!({
             "label": self.label,
             "colors": self.colors.iter().map(color).collect::<Vec<_>>(),
@@ -315,7 +418,11 @@ impl<P> Pass<P> {
     fn taped(record: impl FnOnce(&mut Self)) -> Vec<Value> {
         let mut pass = Self::Tape(Vec::new());
         record(&mut pass);
-        if let Self::Tape(commands) = pass { commands } else { Vec::new() }
+        if let Self::Tape(commands) = pass {
+            commands
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -325,15 +432,29 @@ fn bound(index: u32, group: &BindGroup, offsets: &[u32]) -> Value {
 
 impl ComputePass<'_> {
     pub(in crate::gpu) fn set_pipeline(&mut self, pipeline: &ComputePipeline) {
-        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id]));
+        self.record(
+            |pass| pass.set_pipeline(pipeline.get()),
+            || json!(["pipeline", pipeline.id]),
+        );
     }
 
-    pub(in crate::gpu) fn set_bind_group(&mut self, index: u32, group: &BindGroup, offsets: &[u32]) {
-        self.record(|pass| pass.set_bind_group(index, group.get(), offsets), || bound(index, group, offsets));
+    pub(in crate::gpu) fn set_bind_group(
+        &mut self,
+        index: u32,
+        group: &BindGroup,
+        offsets: &[u32],
+    ) {
+        self.record(
+            |pass| pass.set_bind_group(index, group.get(), offsets),
+            || bound(index, group, offsets),
+        );
     }
 
     pub(in crate::gpu) fn dispatch_workgroups(&mut self, x: u32, y: u32, z: u32) {
-        self.record(|pass| pass.dispatch_workgroups(x, y, z), || json!(["dispatch", x, y, z]));
+        self.record(
+            |pass| pass.dispatch_workgroups(x, y, z),
+            || json!(["dispatch", x, y, z]),
+        );
     }
 
     pub(in crate::gpu) fn dispatch_workgroups_indirect(&mut self, counts: &Buffer, offset: u64) {
@@ -346,11 +467,22 @@ impl ComputePass<'_> {
 
 impl RenderPass<'_> {
     pub(in crate::gpu) fn set_pipeline(&mut self, pipeline: &RenderPipeline) {
-        self.record(|pass| pass.set_pipeline(pipeline.get()), || json!(["pipeline", pipeline.id]));
+        self.record(
+            |pass| pass.set_pipeline(pipeline.get()),
+            || json!(["pipeline", pipeline.id]),
+        );
     }
 
-    pub(in crate::gpu) fn set_bind_group(&mut self, index: u32, group: &BindGroup, offsets: &[u32]) {
-        self.record(|pass| pass.set_bind_group(index, group.get(), offsets), || bound(index, group, offsets));
+    pub(in crate::gpu) fn set_bind_group(
+        &mut self,
+        index: u32,
+        group: &BindGroup,
+        offsets: &[u32],
+    ) {
+        self.record(
+            |pass| pass.set_bind_group(index, group.get(), offsets),
+            || bound(index, group, offsets),
+        );
     }
 
     pub(in crate::gpu) fn set_index_buffer(&mut self, indices: &Buffer) {
@@ -370,14 +502,31 @@ impl RenderPass<'_> {
     pub(in crate::gpu) fn draw(&mut self, vertices: Range<u32>, instances: Range<u32>) {
         self.record(
             |pass| pass.draw(vertices.clone(), instances.clone()),
-            || json!(["draw", vertices.len(), instances.len(), vertices.start, instances.start]),
+            || {
+                json!([
+                    "draw",
+                    vertices.len(),
+                    instances.len(),
+                    vertices.start,
+                    instances.start
+                ])
+            },
         );
     }
 
     pub(in crate::gpu) fn draw_indexed(&mut self, indices: Range<u32>, instances: Range<u32>) {
         self.record(
             |pass| pass.draw_indexed(indices.clone(), 0, instances.clone()),
-            || json!(["drawIndexed", indices.len(), instances.len(), indices.start, 0, instances.start]),
+            || {
+                json!([
+                    "drawIndexed",
+                    indices.len(),
+                    instances.len(),
+                    indices.start,
+                    0,
+                    instances.start
+                ])
+            },
         );
     }
 
@@ -389,7 +538,12 @@ impl RenderPass<'_> {
     }
 
     /// Draws several times at once. Only adapters of wgpu do, so it is never recorded.
-    pub(in crate::gpu) fn multi_draw_indexed_indirect(&mut self, arguments: &Buffer, offset: u64, count: u32) {
+    pub(in crate::gpu) fn multi_draw_indexed_indirect(
+        &mut self,
+        arguments: &Buffer,
+        offset: u64,
+        count: u32,
+    ) {
         if let Self::Device(pass) = self {
             pass.multi_draw_indexed_indirect(arguments.object.get(), offset, count);
         }

@@ -13,7 +13,8 @@ use wgpu::util::DeviceExt;
 impl Gpu {
     /// Counts a new buffer or texture.
     fn count(&self, purpose: Purpose, bytes: u64) {
-        self.created.set(self.created.get() + Bytes::of(purpose, bytes));
+        self.created
+            .set(self.created.get() + Bytes::of(purpose, bytes));
     }
 
     /// Creates an object: one of wgpu's, or what stands for it on a tape.
@@ -30,27 +31,56 @@ impl Gpu {
     }
 
     /// Creates a buffer; `size` is rounded up to the alignment of copies and bindings.
-    pub fn buffer(&self, purpose: Purpose, label: &str, size: u64, usage: wgpu::BufferUsages) -> Buffer {
+    pub fn buffer(
+        &self,
+        purpose: Purpose,
+        label: &str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Buffer {
         let size = size.max(16).next_multiple_of(16);
         self.count(purpose, size);
-        let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
-        let object = self
-            .create(|open| open.device.create_buffer(&descriptor), || descriptors::buffer(label, size, usage, None));
+        let descriptor = wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: false,
+        };
+        let object = self.create(
+            |open| open.device.create_buffer(&descriptor),
+            || descriptors::buffer(label, size, usage, None),
+        );
         Buffer { object, size }
     }
 
     /// Creates a storage buffer that kernels write, and that copies read and fill.
     pub fn scratch(&self, purpose: Purpose, label: &str, size: u64) -> Buffer {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::COPY_SRC
+            | wgpu::BufferUsages::COPY_DST;
         self.buffer(purpose, label, size, usage)
     }
 
     /// Creates a buffer with these contents. A binding cannot be empty, so empty contents become zeros.
-    pub fn buffer_with(&self, purpose: Purpose, label: &str, contents: &[u8], usage: wgpu::BufferUsages) -> Buffer {
-        let contents = if contents.is_empty() { &[0; 64] } else { contents };
+    pub fn buffer_with(
+        &self,
+        purpose: Purpose,
+        label: &str,
+        contents: &[u8],
+        usage: wgpu::BufferUsages,
+    ) -> Buffer {
+        let contents = if contents.is_empty() {
+            &[0; 64]
+        } else {
+            contents
+        };
         let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
         self.count(purpose, size);
-        let descriptor = wgpu::util::BufferInitDescriptor { label: Some(label), contents, usage };
+        let descriptor = wgpu::util::BufferInitDescriptor {
+            label: Some(label),
+            contents,
+            usage,
+        };
         let object = self.create(
             |open| open.device.create_buffer_init(&descriptor),
             || descriptors::buffer(label, size, usage, Some(contents)),
@@ -72,26 +102,42 @@ impl Gpu {
         if self.plans() && bytes > 0 {
             let size = (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
             self.count(purpose, size);
-            return Buffer { object: DeviceObject::numbered(0), size };
+            return Buffer {
+                object: DeviceObject::numbered(0),
+                size,
+            };
         }
         self.buffer_with(purpose, label, bytemuck::cast_slice(&contents()), usage)
     }
 
     /// Creates a storage buffer with constant contents.
     pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
-        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), wgpu::BufferUsages::STORAGE)
+        self.buffer_with(
+            purpose,
+            label,
+            bytemuck::cast_slice(contents),
+            wgpu::BufferUsages::STORAGE,
+        )
     }
 
     /// Creates a uniform buffer with constant contents.
     pub fn uniform<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
-        self.buffer_with(purpose, label, bytemuck::bytes_of(contents), wgpu::BufferUsages::UNIFORM)
+        self.buffer_with(
+            purpose,
+            label,
+            bytemuck::bytes_of(contents),
+            wgpu::BufferUsages::UNIFORM,
+        )
     }
 
     /// Writes bytes of a buffer before the commands that are submitted next.
     pub(in crate::gpu) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
         match self.wgpu() {
             Some(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            None => self.record(Entry { value: json!(["write", buffer.object.id, offset]), bytes: Some(bytes.into()) }),
+            None => self.record(Entry {
+                value: json!(["write", buffer.object.id, offset]),
+                bytes: Some(bytes.into()),
+            }),
         }
     }
 
@@ -118,18 +164,44 @@ impl Gpu {
         let texel = u64::from(format.block_copy_size(None).unwrap_or(4) * sample_count);
         let levels = (0..mip_level_count).filter_map(|level| descriptor.mip_level_size(level));
         let texels = levels.map(|size| {
-            u64::from(size.width) * u64::from(size.height) * u64::from(descriptor.size.depth_or_array_layers)
+            u64::from(size.width)
+                * u64::from(size.height)
+                * u64::from(descriptor.size.depth_or_array_layers)
         });
         self.count(purpose, texel * texels.sum::<u64>());
-        let object = self.create(|open| open.device.create_texture(&descriptor), || descriptors::texture(&descriptor));
-        Texture { view: self.view(&object, None), object, size }
+        let object = self.create(
+            |open| open.device.create_texture(&descriptor),
+            || descriptors::texture(&descriptor),
+        );
+        Texture {
+            view: self.view(&object, None),
+            object,
+            size,
+        }
     }
 
     /// A texture with four floats per texel, filled by copies and read by shaders.
-    pub(in crate::gpu) fn float_texture(&self, purpose: Purpose, label: &str, width: u32, height: u32) -> Texture {
-        let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+    pub(in crate::gpu) fn float_texture(
+        &self,
+        purpose: Purpose,
+        label: &str,
+        width: u32,
+        height: u32,
+    ) -> Texture {
+        let size = wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        };
         let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-        self.texture(purpose, label, size, wgpu::TextureFormat::Rgba32Float, usage, [1, 1])
+        self.texture(
+            purpose,
+            label,
+            size,
+            wgpu::TextureFormat::Rgba32Float,
+            usage,
+            [1, 1],
+        )
     }
 
     /// Writes all texels of a level and a layer of a texture. A tape holds one level and layer: the last written.
@@ -151,8 +223,16 @@ impl Gpu {
                     aspect: wgpu::TextureAspect::All,
                 },
                 bytes,
-                wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(bytes_per_row), rows_per_image: None },
-                wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+                wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(bytes_per_row),
+                    rows_per_image: None,
+                },
+                wgpu::Extent3d {
+                    width,
+                    height,
+                    depth_or_array_layers: 1,
+                },
             ),
             Medium::Tape(tape) => {
                 let object = &mut tape.borrow_mut().objects[texture.object.id];
@@ -168,7 +248,10 @@ impl Gpu {
         texture: &DeviceObject<wgpu::Texture>,
         dimension: Option<wgpu::TextureViewDimension>,
     ) -> TextureView {
-        let descriptor = wgpu::TextureViewDescriptor { dimension, ..Default::default() };
+        let descriptor = wgpu::TextureViewDescriptor {
+            dimension,
+            ..Default::default()
+        };
         let real = |_: &WgpuDevice| texture.get().create_view(&descriptor);
         self.create(real, || json!({"kind": "view", "texture": texture.id}))
     }
@@ -198,29 +281,38 @@ impl Gpu {
         self.create(
             |open| {
                 let module = parts.module.get();
-                let compilation_options =
-                    wgpu::PipelineCompilationOptions { constants: parts.constants, ..Default::default() };
-                open.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                    label: Some(parts.label),
-                    layout: Some(parts.layout.get()),
-                    vertex: wgpu::VertexState {
-                        module,
-                        entry_point: Some(parts.vertex),
-                        compilation_options: compilation_options.clone(),
-                        buffers: parts.vertex_buffers,
-                    },
-                    primitive: wgpu::PrimitiveState { topology: parts.topology, ..Default::default() },
-                    depth_stencil: parts.depth_state(),
-                    multisample: wgpu::MultisampleState { count: parts.samples, ..Default::default() },
-                    fragment: parts.fragment.map(|(entry, targets)| wgpu::FragmentState {
-                        module,
-                        entry_point: Some(entry),
-                        compilation_options,
-                        targets,
-                    }),
-                    multiview_mask: None,
-                    cache: open.pipeline_cache.as_ref(),
-                })
+                let compilation_options = wgpu::PipelineCompilationOptions {
+                    constants: parts.constants,
+                    ..Default::default()
+                };
+                open.device
+                    .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                        label: Some(parts.label),
+                        layout: Some(parts.layout.get()),
+                        vertex: wgpu::VertexState {
+                            module,
+                            entry_point: Some(parts.vertex),
+                            compilation_options: compilation_options.clone(),
+                            buffers: parts.vertex_buffers,
+                        },
+                        primitive: wgpu::PrimitiveState {
+                            topology: parts.topology,
+                            ..Default::default()
+                        },
+                        depth_stencil: parts.depth_state(),
+                        multisample: wgpu::MultisampleState {
+                            count: parts.samples,
+                            ..Default::default()
+                        },
+                        fragment: parts.fragment.map(|(entry, targets)| wgpu::FragmentState {
+                            module,
+                            entry_point: Some(entry),
+                            compilation_options,
+                            targets,
+                        }),
+                        multiview_mask: None,
+                        cache: open.pipeline_cache.as_ref(),
+                    })
             },
             || descriptors::render_pipeline(parts),
         )

@@ -6,7 +6,12 @@ use crate::gpu::shader::reflection::Binding;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 
-pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, contents: Option<&[u8]>) -> Entry {
+pub(in crate::gpu) fn buffer(
+    label: &str,
+    size: u64,
+    usage: wgpu::BufferUsages,
+    contents: Option<&[u8]>,
+) -> Entry {
     let value = json!({"kind": "buffer", "label": label, "size": size, "usage": usage.bits()});
     // Contents end with the buffer, which is a little longer if their length is odd.
     let padded = |contents: &[u8]| {
@@ -14,7 +19,10 @@ pub(in crate::gpu) fn buffer(label: &str, size: u64, usage: wgpu::BufferUsages, 
         padded.resize(size as usize, 0);
         padded
     };
-    Entry { value, bytes: contents.map(padded) }
+    Entry {
+        value,
+        bytes: contents.map(padded),
+    }
 }
 
 pub(in crate::gpu) fn texture(descriptor: &wgpu::TextureDescriptor) -> Value {
@@ -31,7 +39,11 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
     let entry = |binding: &Binding| {
         let mut value = json!({"binding": binding.number, "visibility": stages.bits()});
         match binding.ty {
-            wgpu::BindingType::Buffer { ty, has_dynamic_offset, .. } => {
+            wgpu::BindingType::Buffer {
+                ty,
+                has_dynamic_offset,
+                ..
+            } => {
                 let ty = match ty {
                     wgpu::BufferBindingType::Uniform => "uniform",
                     wgpu::BufferBindingType::Storage { read_only: true } => "read-only-storage",
@@ -41,7 +53,8 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
             }
             wgpu::BindingType::Texture { sample_type, .. } => {
                 let filterable = sample_type == wgpu::TextureSampleType::Float { filterable: true };
-                value["texture"] = json!({"sampleType": if filterable { "float" } else { "unfilterable-float" }});
+                value["texture"] =
+                    json!({"sampleType": if filterable { "float" } else { "unfilterable-float" }});
             }
             _ => value["sampler"] = json!({}),
         }
@@ -51,7 +64,10 @@ pub(in crate::gpu) fn group_layout(bindings: &[Binding], stages: wgpu::ShaderSta
     json!({"kind": "groupLayout", "entries": entries})
 }
 
-pub(in crate::gpu) fn group(layout: &DeviceObject<wgpu::BindGroupLayout>, bound: &[(u32, &Resource)]) -> Value {
+pub(in crate::gpu) fn group(
+    layout: &DeviceObject<wgpu::BindGroupLayout>,
+    bound: &[(u32, &Resource)],
+) -> Value {
     let entry = |(binding, resource): &(u32, &Resource)| match resource {
         Resource::Buffer(buffer, offset, size) => {
             json!({"binding": binding, "buffer": buffer.object.id, "offset": offset, "size": size})
@@ -74,10 +90,8 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Value {
             "depthBiasClamp": depth.bias.clamp,
         })
     });
-    let shader =
-        |entry: &str| json!({"module": parts.module.id, "entryPoint": entry, "constants": constants(parts.constants)});
-    let target =
-        |target: &wgpu::ColorTargetState| json!({"format": name(target.format), "writeMask": target.write_mask.bits()});
+    let shader = |entry: &str| json!({"module": parts.module.id, "entryPoint": entry, "constants": constants(parts.constants)});
+    let target = |target: &wgpu::ColorTargetState| json!({"format": name(target.format), "writeMask": target.write_mask.bits()});
     let fragment = parts.fragment.map(|(entry, targets)| {
         let mut fragment = shader(entry);
         fragment["targets"] = targets.iter().flatten().map(target).collect();
@@ -95,10 +109,18 @@ pub(in crate::gpu) fn render_pipeline(parts: &RenderPipelineParts) -> Value {
 }
 
 pub(in crate::gpu) fn constants(values: &[(&str, f64)]) -> Value {
-    values.iter().map(|&(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+    values
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), json!(value)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// WebGPU's name of a value: `Rgba8UnormSrgb` is `rgba8unorm-srgb`, and `LineList` is `line-list`.
 fn name(value: impl Debug) -> String {
-    format!("{value:?}").replace("Srgb", "-srgb").replace("List", "-list").replace("Strip", "-strip").to_lowercase()
+    format!("{value:?}")
+        .replace("Srgb", "-srgb")
+        .replace("List", "-list")
+        .replace("Strip", "-strip")
+        .to_lowercase()
 }

@@ -18,7 +18,9 @@ impl Failures {
     pub fn of(device: &wgpu::Device) -> Self {
         let failures = Self::default();
         let (refusals, losses) = (failures.clone(), failures.clone());
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| refusals.refuse(one_line(&error.to_string()))));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            refusals.refuse(one_line(&error.to_string()))
+        }));
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
                 losses.lose(format!("device lost: {}", one_line(&message)));

@@ -114,13 +114,21 @@ impl Gpu {
             device,
             queue,
         };
-        Ok(Self::new(adapter, Medium::Device(Box::new(medium)), failures))
+        Ok(Self::new(
+            adapter,
+            Medium::Device(Box::new(medium)),
+            failures,
+        ))
     }
 
     /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of
     /// several kernels, backends take the first instead of trying which one is fastest.
     pub fn recording() -> Rc<Self> {
-        Self::new(Adapter::webgpu(), Medium::Tape(RefCell::default()), Failures::default())
+        Self::new(
+            Adapter::webgpu(),
+            Medium::Tape(RefCell::default()),
+            Failures::default(),
+        )
     }
 
     /// A device with the limits of this one that only counts what is allocated.
@@ -130,7 +138,11 @@ impl Gpu {
 
     fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Rc<Self> {
         Rc::new(Self {
-            patience: Cell::new(if adapter.summary.software { SOFTWARE_PATIENCE } else { PATIENCE }),
+            patience: Cell::new(if adapter.summary.software {
+                SOFTWARE_PATIENCE
+            } else {
+                PATIENCE
+            }),
             adapter,
             medium,
             created: Cell::default(),
@@ -150,7 +162,11 @@ impl Gpu {
     pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
         let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
         let read = move || {
-            let millijoules = nvml.device_by_pci_bus_id(address.as_str()).ok()?.total_energy_consumption().ok()?;
+            let millijoules = nvml
+                .device_by_pci_bus_id(address.as_str())
+                .ok()?
+                .total_energy_consumption()
+                .ok()?;
             millijoules.checked_mul(1000)
         };
         read().map(|_| Box::new(read) as _)
@@ -162,13 +178,17 @@ impl Gpu {
     }
 
     pub(in crate::gpu) fn wgpu(&self) -> Option<&WgpuDevice> {
-        let Medium::Device(open) = &self.medium else { return None };
+        let Medium::Device(open) = &self.medium else {
+            return None;
+        };
         Some(open)
     }
 
     /// The tape of a device that records; `None` for others.
     pub fn tape(&self) -> Option<Ref<'_, Tape>> {
-        let Medium::Tape(tape) = &self.medium else { return None };
+        let Medium::Tape(tape) = &self.medium else {
+            return None;
+        };
         Some(tape.borrow())
     }
 
@@ -181,7 +201,9 @@ impl Gpu {
 
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Entry> {
-        let Medium::Tape(tape) = &self.medium else { return Vec::new() };
+        let Medium::Tape(tape) = &self.medium else {
+            return Vec::new();
+        };
         std::mem::take(&mut tape.borrow_mut().commands)
     }
 
@@ -207,7 +229,8 @@ impl Gpu {
     pub fn counted_as<T>(&self, purpose: Purpose, create: impl FnOnce() -> T) -> T {
         let before = self.created.take();
         let created = create();
-        self.created.set(before + Bytes::of(purpose, self.created.take().total()));
+        self.created
+            .set(before + Bytes::of(purpose, self.created.take().total()));
         created
     }
 
@@ -223,15 +246,31 @@ impl Gpu {
     /// buffers.
     pub fn has(&self, stage: wgpu::ShaderStages, shaders: &[impl AsRef<str>]) -> Result<()> {
         let (name, flag) = match stage {
-            wgpu::ShaderStages::COMPUTE => ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS),
-            _ => ("storage buffers in vertex shaders", wgpu::DownlevelFlags::VERTEX_STORAGE),
+            wgpu::ShaderStages::COMPUTE => {
+                ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            }
+            _ => (
+                "storage buffers in vertex shaders",
+                wgpu::DownlevelFlags::VERTEX_STORAGE,
+            ),
         };
         let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
-        needs(self.adapter.downlevel.contains(flag), &format!("the adapter has no {name}"))?;
+        needs(
+            self.adapter.downlevel.contains(flag),
+            &format!("the adapter has no {name}"),
+        )?;
         // The declarations of a variable agree up to its type.
-        let lines = shaders.iter().flat_map(|wgsl| wgsl.as_ref().lines()).filter(|line| line.contains("var<storage"));
-        let storage_buffers = lines.filter_map(|line| line.split(':').next()).collect::<HashSet<_>>().len() as u32;
-        let message = format!("the adapter binds {most} storage buffers to a shader; needs {storage_buffers}");
+        let lines = shaders
+            .iter()
+            .flat_map(|wgsl| wgsl.as_ref().lines())
+            .filter(|line| line.contains("var<storage"));
+        let storage_buffers = lines
+            .filter_map(|line| line.split(':').next())
+            .collect::<HashSet<_>>()
+            .len() as u32;
+        let message = format!(
+            "the adapter binds {most} storage buffers to a shader; needs {storage_buffers}"
+        );
         needs(most >= storage_buffers, &message)
     }
 
@@ -240,19 +279,25 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
     pub fn has_captures(&self) -> Result<()> {
-        let message = "the adapter cannot draw to float textures, by which vertex shaders are verified";
+        let message =
+            "the adapter cannot draw to float textures, by which vertex shaders are verified";
         needs(self.adapter.captures, message)
     }
 
     /// Returns whether depth images can be read back, which old GL does not support.
     pub fn reads_depth(&self) -> bool {
-        self.adapter.downlevel.contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
+        self.adapter
+            .downlevel
+            .contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
     }
 
     /// Largest size of a storage binding.
     pub(in crate::gpu) fn binding_bytes(&self) -> u64 {
         let limits = &self.adapter.limits;
-        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(self.adapter.binding_limit.get())
+        limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size)
+            .min(self.adapter.binding_limit.get())
     }
 
     /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
@@ -287,15 +332,29 @@ impl Gpu {
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost, refused a command, or did not finish in time.
-    pub(in crate::gpu) fn wait(&self, submission_index: Option<wgpu::SubmissionIndex>, what: &str) -> Result<()> {
-        self.polled(wgpu::PollType::Wait { submission_index, timeout: Some(self.patience.get()) }, what)
+    pub(in crate::gpu) fn wait(
+        &self,
+        submission_index: Option<wgpu::SubmissionIndex>,
+        what: &str,
+    ) -> Result<()> {
+        self.polled(
+            wgpu::PollType::Wait {
+                submission_index,
+                timeout: Some(self.patience.get()),
+            },
+            what,
+        )
     }
 
     fn polled(&self, poll: wgpu::PollType, what: &str) -> Result<()> {
-        let Some(WgpuDevice { device, queue, .. }) = self.wgpu() else { return self.check() };
+        let Some(WgpuDevice { device, queue, .. }) = self.wgpu() else {
+            return self.check();
+        };
         let polled = device.poll(poll);
         if let Err(wgpu::PollError::Timeout) = polled {
-            let user = Some(self.user.get()).filter(|user| !user.is_empty()).map(|user| format!("{user}: "));
+            let user = Some(self.user.get())
+                .filter(|user| !user.is_empty())
+                .map(|user| format!("{user}: "));
             self.failures.lose(format!(
                 "{}{} did not finish {what} within {} s; the run gives up on it",
                 user.unwrap_or_default(),
@@ -306,12 +365,18 @@ impl Gpu {
             std::mem::forget(queue.clone());
         }
         self.check()?;
-        polled.map(|_| ()).map_err(|error| BackendError::Device(error.to_string()))
+        polled
+            .map(|_| ())
+            .map_err(|error| BackendError::Device(error.to_string()))
     }
 }
 
 fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
-    let descriptor = wgpu::PipelineCacheDescriptor { label: Some("skinbench"), data: None, fallback: true };
+    let descriptor = wgpu::PipelineCacheDescriptor {
+        label: Some("skinbench"),
+        data: None,
+        fallback: true,
+    };
     // SAFETY: the cache starts empty; only data from elsewhere could be invalid.
     unsafe { device.create_pipeline_cache(&descriptor) }
 }

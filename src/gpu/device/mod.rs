@@ -17,7 +17,7 @@ pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
 pub(in crate::gpu) use failures::{Failures, one_line};
 pub(in crate::gpu) use objects::{
-    BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline, RenderPipelineParts,
-    Resource, Sampler, ShaderModule, Texture, TextureView,
+    BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline,
+    RenderPipelineParts, Resource, Sampler, ShaderModule, Texture, TextureView,
 };
 pub(in crate::gpu) use tape::{Entry, Tape};

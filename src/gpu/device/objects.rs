@@ -42,11 +42,13 @@ impl Resource {
     /// The binding of wgpu.
     pub(in crate::gpu) fn get(&self) -> wgpu::BindingResource<'_> {
         match self {
-            Self::Buffer(buffer, offset, size) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: buffer.object.get(),
-                offset: *offset,
-                size: size.and_then(wgpu::BufferSize::new),
-            }),
+            Self::Buffer(buffer, offset, size) => {
+                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: buffer.object.get(),
+                    offset: *offset,
+                    size: size.and_then(wgpu::BufferSize::new),
+                })
+            }
             Self::View(view) => wgpu::BindingResource::TextureView(view.get()),
             Self::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
         }
@@ -99,7 +101,11 @@ impl RenderPipelineParts<'_> {
             depth_write_enabled: Some(true),
             depth_compare: Some(wgpu::CompareFunction::Less),
             stencil: Default::default(),
-            bias: wgpu::DepthBiasState { constant: bias, slope_scale: bias as f32, clamp: 0.0 },
+            bias: wgpu::DepthBiasState {
+                constant: bias,
+                slope_scale: bias as f32,
+                clamp: 0.0,
+            },
         })
     }
 }

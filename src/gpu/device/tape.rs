@@ -90,9 +90,18 @@ mod tests {
     #[test]
     fn equal_texts_and_bytes_are_stored_once() {
         let mut library = Library::default();
-        assert_eq!([library.text("a"), library.text("b"), library.text("a")], [0, 1, 0]);
-        assert_eq!([library.blob(&[1]), library.blob(&[2]), library.blob(&[1])], [0, 1, 0]);
-        let write = Entry { value: json!(["write", 3, 8]), bytes: Some(vec![2]) };
+        assert_eq!(
+            [library.text("a"), library.text("b"), library.text("a")],
+            [0, 1, 0]
+        );
+        assert_eq!(
+            [library.blob(&[1]), library.blob(&[2]), library.blob(&[1])],
+            [0, 1, 0]
+        );
+        let write = Entry {
+            value: json!(["write", 3, 8]),
+            bytes: Some(vec![2]),
+        };
         assert_eq!(write.json(&mut library), json!(["write", 3, 8, 1]));
     }
 }

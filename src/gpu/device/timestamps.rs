@@ -44,8 +44,14 @@ impl Timestamps {
                 ty: wgpu::QueryType::Timestamp,
                 count: CAPACITY,
             }),
-            resolved: buffer("timestamps resolved", wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
-            mappable: buffer("timestamps mappable", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
+            resolved: buffer(
+                "timestamps resolved",
+                wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            ),
+            mappable: buffer(
+                "timestamps mappable",
+                wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            ),
             ns_per_tick: queue.get_timestamp_period(),
             stages: RefCell::new(Vec::with_capacity(CAPACITY as usize / 2)),
             outer: Cell::default(),
@@ -71,7 +77,13 @@ impl Timestamps {
         let queries = self.queries();
         if queries > 0 {
             encoder.resolve_query_set(&self.set, 0..queries, &self.resolved, 0);
-            encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.mappable, 0, u64::from(queries) * 8);
+            encoder.copy_buffer_to_buffer(
+                &self.resolved,
+                0,
+                &self.mappable,
+                0,
+                u64::from(queries) * 8,
+            );
         }
     }
 
@@ -82,21 +94,33 @@ impl Timestamps {
 
     /// Number of ticks to read of a frame: none without a stage.
     pub(in crate::gpu) fn ticks(&self) -> usize {
-        if self.stages.borrow().is_empty() { 0 } else { self.queries() as usize }
+        if self.stages.borrow().is_empty() {
+            0
+        } else {
+            self.queries() as usize
+        }
     }
 
     /// Moves the frame's stages into the timer, from the ticks that were read, and starts the next frame. If the sum of
     /// the stages exceeds the outer pair, it is unknown which are wrong, so the times of all are dropped.
     pub(in crate::gpu) fn collect(&self, ticks: &[u64], timer: &mut StageTimer) {
         let pairs = ticks.as_chunks::<2>().0.iter();
-        let times: ArrayVec<_, { CAPACITY as usize / 2 }> = pairs.map(|pair| elapsed(pair, self.ns_per_tick)).collect();
+        let times: ArrayVec<_, { CAPACITY as usize / 2 }> =
+            pairs.map(|pair| elapsed(pair, self.ns_per_tick)).collect();
         let outer = usize::from(self.outer.take());
         let (whole, stages) = times.split_at(outer.min(times.len()));
         let sum: u64 = stages.iter().flatten().sum();
-        let sound = whole.iter().flatten().all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
+        let sound = whole
+            .iter()
+            .flatten()
+            .all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
         let mut own = self.stages.borrow_mut();
         let times = own.drain(..).zip(stages);
-        timer.spans.extend(times.map(|(stage, ns)| StageTime { stage, clock: Clock::Gpu, ns: ns.filter(|_| sound) }));
+        timer.spans.extend(times.map(|(stage, ns)| StageTime {
+            stage,
+            clock: Clock::Gpu,
+            ns: ns.filter(|_| sound),
+        }));
     }
 
     /// Checks the ticks of a frame with one stage, and starts the next frame. `wall` is the time by the host's clock
@@ -117,7 +141,9 @@ fn elapsed([begin, end]: &[u64; 2], ns_per_tick: f32) -> Option<u64> {
 /// that comes first.
 fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option<&'static str> {
     let pairs = ticks.as_chunks::<2>().0;
-    let Some(&[begin, end]) = pairs.last() else { return Some("timestamps are missing") };
+    let Some(&[begin, end]) = pairs.last() else {
+        return Some("timestamps are missing");
+    };
     let frame = pairs[0].map(|tick| tick as f64 * f64::from(ns_per_tick));
     let longer = |ns: f64| (end - begin) as f64 * f64::from(ns_per_tick) > ns * OUTER_TOLERANCE;
     if ticks.contains(&0) {
@@ -146,11 +172,26 @@ mod tests {
         // Two nanoseconds per tick: a frame of 8 µs that spends 6 µs in its stage.
         assert_eq!(of_frame([1_000, 5_000, 1_500, 4_500]), None);
         assert_eq!(of_frame([0; 4]), Some("timestamps are zero"));
-        assert_eq!(of_frame([1_000, 5_000, 1_500, 0]), Some("timestamps are zero"));
-        assert_eq!(of_frame([1_000, 5_000, 4_500, 1_500]), Some("timestamps go backwards"));
-        assert_eq!(of_frame([5_000, 1_000, 1_500, 4_500]), Some("timestamps go backwards"));
-        assert_eq!(of_frame([1_000, 5_000, 1_500, 1_500]), Some("timestamps do not advance"));
-        assert_eq!(of_frame([1_000, 3_900, 1_500, 4_500]), Some("a stage is longer than its frame"));
+        assert_eq!(
+            of_frame([1_000, 5_000, 1_500, 0]),
+            Some("timestamps are zero")
+        );
+        assert_eq!(
+            of_frame([1_000, 5_000, 4_500, 1_500]),
+            Some("timestamps go backwards")
+        );
+        assert_eq!(
+            of_frame([5_000, 1_000, 1_500, 4_500]),
+            Some("timestamps go backwards")
+        );
+        assert_eq!(
+            of_frame([1_000, 5_000, 1_500, 1_500]),
+            Some("timestamps do not advance")
+        );
+        assert_eq!(
+            of_frame([1_000, 3_900, 1_500, 4_500]),
+            Some("a stage is longer than its frame")
+        );
         // The outer pair is sound but both are longer than the submission took.
         let slow = Some("a stage is longer than its frame by the host's clock");
         assert_eq!(of_frame([1_000, 9_000, 1_500, 7_000]), slow);

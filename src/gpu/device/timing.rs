@@ -1,7 +1,9 @@
 //! Timing of a frame's stages on the device: by timestamps, if they are what they should be, or by fences around
 //! submissions.
 
-use crate::frame::{BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer};
+use crate::frame::{
+    BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer,
+};
 use crate::gpu::Gpu;
 use crate::gpu::device::bandwidth::fill_pass;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
@@ -54,8 +56,15 @@ impl Gpu {
 
     /// Times known work by timestamps; returns what is wrong with them.
     fn timestamps_fault(self: &Rc<Self>) -> Result<Option<&'static str>> {
-        let Some(timestamps) = self.timestamps() else { return Ok(Some("the adapter has no timestamp queries")) };
-        let target = self.buffer(Purpose::Staging, "clock check", BYTES, wgpu::BufferUsages::STORAGE);
+        let Some(timestamps) = self.timestamps() else {
+            return Ok(Some("the adapter has no timestamp queries"));
+        };
+        let target = self.buffer(
+            Purpose::Staging,
+            "clock check",
+            BYTES,
+            wgpu::BufferUsages::STORAGE,
+        );
         let fill = fill_pass(self, &target, BYTES)?;
         let round = |_| -> Result<Option<&'static str>> {
             let start = Instant::now();
@@ -66,13 +75,18 @@ impl Gpu {
             let ticks = self.ticks(timestamps)?;
             Ok(timestamps.fault(&ticks, wall))
         };
-        let faults: Vec<_> = (0..ROUNDS).map(round).filter_map(Result::transpose).collect::<Result<_>>()?;
+        let faults: Vec<_> = (0..ROUNDS)
+            .map(round)
+            .filter_map(Result::transpose)
+            .collect::<Result<_>>()?;
         Ok(faults.first().copied().filter(|_| faults.len() > 1))
     }
 
     /// Median time of a submission without work.
     fn empty_submission(&self) -> Result<Duration> {
-        let Some((device, queue)) = self.device() else { return Ok(Duration::ZERO) };
+        let Some((device, queue)) = self.device() else {
+            return Ok(Duration::ZERO);
+        };
         let time = |_| {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.begin_compute_pass(&Default::default());
@@ -113,7 +127,9 @@ impl Gpu {
     /// whether its end must be [cut](Commands::cut) off, too.
     pub(in crate::gpu) fn begin_fenced(&self, commands: &mut Commands) -> bool {
         // A stage beyond the capacity stays untimed, as with timestamps.
-        let begins = commands.has_room_for_stage() && !self.timing.off.get() && self.timing.clock.get().is_fenced();
+        let begins = commands.has_room_for_stage()
+            && !self.timing.off.get()
+            && self.timing.clock.get().is_fenced();
         if begins {
             commands.cut(None);
         }
@@ -122,15 +138,24 @@ impl Gpu {
 
     /// Queries for a stage, if the adapter has them.
     pub(in crate::gpu) fn span(&self, stage: Stage) -> Option<StageQueries> {
-        let timestamps = self.timestamps().filter(|_| self.timing.takes_timestamps())?;
+        let timestamps = self
+            .timestamps()
+            .filter(|_| self.timing.takes_timestamps())?;
         timestamps.span(stage)
     }
 
     /// Runs `record` in a compute pass timed as `stage`.
-    pub fn compute_pass(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut ComputePass)) {
+    pub fn compute_pass(
+        &self,
+        commands: &mut Commands,
+        stage: Stage,
+        record: impl FnOnce(&mut ComputePass),
+    ) {
         let fenced = self.timing.clock.get().is_fenced();
         if fenced || (self.adapter.summary.software && self.times_in_encoder()) {
-            return self.timed(commands, stage, |commands| commands.compute_pass(stage.name(), None, record));
+            return self.timed(commands, stage, |commands| {
+                commands.compute_pass(stage.name(), None, record)
+            });
         }
         commands.compute_pass(stage.name(), self.span(stage), record);
     }
@@ -143,7 +168,11 @@ impl Gpu {
     /// before both is done by then.
     pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
         let fenced = self.begin_fenced(commands);
-        let span = if self.times_in_encoder() { self.span(stage) } else { None };
+        let span = if self.times_in_encoder() {
+            self.span(stage)
+        } else {
+            None
+        };
         if let Some([begin, _]) = span {
             commands.mark(begin);
             commands.flush();
@@ -159,14 +188,22 @@ impl Gpu {
 
     /// Submits a piece of a frame. A stage is timed from an idle device until it is idle again.
     pub(in crate::gpu) fn submit(&self, queue: &wgpu::Queue, piece: Piece) -> Result<()> {
-        let (Some(stage), Some(empty)) = (piece.stage, self.timing.clock.get().empty_submission) else {
+        let (Some(stage), Some(empty)) = (piece.stage, self.timing.clock.get().empty_submission)
+        else {
             queue.submit([piece.buffer]);
             return Ok(());
         };
         self.wait(None, "what comes before a stage")?;
-        let took = self.time_submission(queue, piece.buffer, stage.name())?.saturating_sub(empty).as_nanos() as u64;
+        let took = self
+            .time_submission(queue, piece.buffer, stage.name())?
+            .saturating_sub(empty)
+            .as_nanos() as u64;
         // What took no longer than nothing is kept as the least time: dropping it would leave only larger samples.
-        self.timing.fences.borrow_mut().push(StageTime { stage, clock: Clock::Fenced, ns: Some(took.max(1)) });
+        self.timing.fences.borrow_mut().push(StageTime {
+            stage,
+            clock: Clock::Fenced,
+            ns: Some(took.max(1)),
+        });
         Ok(())
     }
 
@@ -188,7 +225,9 @@ impl Gpu {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or the timestamps cannot be read.
     pub fn collect(&self, timer: &mut StageTimer) -> Result<()> {
-        timer.spans.extend(self.timing.fences.borrow_mut().drain(..));
+        timer
+            .spans
+            .extend(self.timing.fences.borrow_mut().drain(..));
         if let Some(timestamps) = self.timestamps() {
             let ticks = self.ticks(timestamps)?;
             timestamps.collect(&ticks, timer);

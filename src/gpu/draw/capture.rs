@@ -4,7 +4,8 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Purpose, Result};
 use crate::gpu::device::{
-    BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, RenderPass, RenderPipeline, RenderPipelineParts, Targets, Texture,
+    BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, RenderPass, RenderPipeline,
+    RenderPipelineParts, Targets, Texture,
 };
 use crate::gpu::draw::source::{VertexSource, for_each_binding};
 use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
@@ -46,12 +47,25 @@ impl Capture {
             )));
         }
         let wgsl = |kind| (source.wgsl)(kind, CAPTURE);
-        let first = source.kinds.first().map(|&kind| wgsl(kind)).unwrap_or_default();
+        let first = source
+            .kinds
+            .first()
+            .map(|&kind| wgsl(kind))
+            .unwrap_or_default();
         let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let uniform = gpu.buffer(Purpose::Staging, "capture", size_of::<layout::Capture>() as u64, usage);
+        let uniform = gpu.buffer(
+            Purpose::Staging,
+            "capture",
+            size_of::<layout::Capture>() as u64,
+            usage,
+        );
         let target = |label| {
-            let size = wgpu::Extent3d { width: WIDTH, height, depth_or_array_layers: 1 };
+            let size = wgpu::Extent3d {
+                width: WIDTH,
+                height,
+                depth_or_array_layers: 1,
+            };
             let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
             gpu.texture(Purpose::Staging, label, size, CAPTURE_FORMAT, usage, [1, 1])
         };
@@ -69,7 +83,10 @@ impl Capture {
                     topology: wgpu::PrimitiveTopology::PointList,
                     depth_bias: None,
                     samples: 1,
-                    fragment: Some((entry, &[Some(CAPTURE_FORMAT.into()), Some(CAPTURE_FORMAT.into())])),
+                    fragment: Some((
+                        entry,
+                        &[Some(CAPTURE_FORMAT.into()), Some(CAPTURE_FORMAT.into())],
+                    )),
                 })
             };
             ["position_and_normal", "tangent"].map(pipeline)
@@ -82,7 +99,12 @@ impl Capture {
             pipelines,
             uniform,
             targets: [target("captured first"), target("captured second")],
-            texels: gpu.buffer(Purpose::Staging, "captured texels", u64::from(WIDTH * height * TEXEL_BYTES), usage),
+            texels: gpu.buffer(
+                Purpose::Staging,
+                "captured texels",
+                u64::from(WIDTH * height * TEXEL_BYTES),
+                usage,
+            ),
         })
     }
 
@@ -107,7 +129,8 @@ impl Capture {
         let at_once = (WIDTH * self.targets[0].size.height / vertices).max(1);
         for first in instances.clone().step_by(at_once as usize) {
             let count = at_once.min(instances.end - first);
-            let draw = |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
+            let draw =
+                |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
             draw(position_and_normal)?;
             let texels = (count * vertices) as usize;
             let positions = self.texels_of(gpu, &self.targets[0], texels)?;
@@ -119,9 +142,14 @@ impl Capture {
                 vec![0.0; texels * 4]
             };
             out.reserve(texels * floats);
-            let [p, n, t] = [&positions, &normals, &tangents].map(|texels| texels.as_chunks::<4>().0);
+            let [p, n, t] =
+                [&positions, &normals, &tangents].map(|texels| texels.as_chunks::<4>().0);
             for ((p, n), t) in p.iter().zip(n).zip(t) {
-                out.extend([p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2], t[3]].iter().take(floats));
+                out.extend(
+                    [p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2], t[3]]
+                        .iter()
+                        .take(floats),
+                );
             }
         }
         Ok(())
@@ -136,14 +164,30 @@ impl Capture {
         vertices: Range<u32>,
         instances: Range<u32>,
     ) -> Result<()> {
-        let uniform =
-            layout::Capture { first: instances.start, width: WIDTH, height: self.targets[0].size.height, padding: 0 };
+        let uniform = layout::Capture {
+            first: instances.start,
+            width: WIDTH,
+            height: self.targets[0].size.height,
+            padding: 0,
+        };
         let mut commands = gpu.commands("capture");
         commands.upload(&self.uniform, bytemuck::bytes_of(&uniform));
-        let nan = wgpu::Color { r: f64::NAN, g: f64::NAN, b: f64::NAN, a: f64::NAN };
-        let colors =
-            self.targets.each_ref().map(|target| ColorTarget { view: &target.view, resolve: None, clear: Some(nan) });
-        let targets = Targets { label: "capture", colors: &colors, depth: None };
+        let nan = wgpu::Color {
+            r: f64::NAN,
+            g: f64::NAN,
+            b: f64::NAN,
+            a: f64::NAN,
+        };
+        let colors = self.targets.each_ref().map(|target| ColorTarget {
+            view: &target.view,
+            resolve: None,
+            clear: Some(nan),
+        });
+        let targets = Targets {
+            label: "capture",
+            colors: &colors,
+            depth: None,
+        };
         commands.render_pass(&targets, (None, None), |pass| {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(1, &self.group, &[]);
@@ -166,7 +210,12 @@ impl Capture {
 
 /// Vertices of the largest instance.
 fn largest(crowd: &Crowd) -> u32 {
-    crowd.groups().iter().map(|g| g.model.mesh().vertex_count()).max().unwrap_or(0) as u32
+    crowd
+        .groups()
+        .iter()
+        .map(|g| g.model.mesh().vertex_count())
+        .max()
+        .unwrap_or(0) as u32
 }
 
 /// Rows of a capture, which holds the crowd or as many instances as fit, at least one.

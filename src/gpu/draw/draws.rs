@@ -1,9 +1,13 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
 use crate::frame::{Mode, Purpose};
-use crate::gpu::device::{BindGroup, Buffer, COLOR, Named, RenderPass, RenderPipeline, RenderPipelineParts};
+use crate::gpu::device::{
+    BindGroup, Buffer, COLOR, Named, RenderPass, RenderPipeline, RenderPipelineParts,
+};
 use crate::gpu::draw::overlay::unorm8;
-use crate::gpu::draw::source::{StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader};
+use crate::gpu::draw::source::{
+    StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader,
+};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
@@ -37,7 +41,12 @@ pub(in crate::gpu) struct GroupDraw {
 impl GroupDraw {
     /// Uploads the triangles of models, their edges if the mode draws any, and their colours unless they have
     /// `surfaces`.
-    pub fn all(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], surfaces: Option<&Surfaces>) -> Vec<Self> {
+    pub fn all(
+        gpu: &Gpu,
+        mode: Mode,
+        models: &[Arc<Model>],
+        surfaces: Option<&Surfaces>,
+    ) -> Vec<Self> {
         let of_model = |(index, model): (usize, &Arc<Model>)| {
             let paint = surfaces.map(|surfaces| surfaces.paints[index].clone());
             Self::sharing(gpu, mode, std::slice::from_ref(model), paint)
@@ -47,10 +56,18 @@ impl GroupDraw {
 
     /// As [`GroupDraw::all`], in buffers that the models share: a vertex has its index among those of all models, one
     /// model after the other. The paint is their colours unless it is given.
-    fn sharing(gpu: &Gpu, mode: Mode, models: &[Arc<Model>], paint: Option<Vec<Named>>) -> Vec<Self> {
+    fn sharing(
+        gpu: &Gpu,
+        mode: Mode,
+        models: &[Arc<Model>],
+        paint: Option<Vec<Named>>,
+    ) -> Vec<Self> {
         let paint = paint.unwrap_or_else(|| {
             let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
-            vec![("colors", gpu.storage(Purpose::Targets, "colors", &colors).into())]
+            vec![(
+                "colors",
+                gpu.storage(Purpose::Targets, "colors", &colors).into(),
+            )]
         });
         let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
         let of_model = |model: &Arc<Model>| {
@@ -64,10 +81,20 @@ impl GroupDraw {
         };
         let ranges: Vec<[Range<u32>; 2]> = models.iter().map(of_model).collect();
         let contents = bytemuck::cast_slice(&indices);
-        let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, wgpu::BufferUsages::INDEX);
+        let indices = gpu.buffer_with(
+            Purpose::Targets,
+            "indices",
+            contents,
+            wgpu::BufferUsages::INDEX,
+        );
         let ranges = ranges.into_iter();
         ranges
-            .map(|[triangles, edges]| Self { paint: paint.clone(), indices: indices.clone(), triangles, edges })
+            .map(|[triangles, edges]| Self {
+                paint: paint.clone(),
+                indices: indices.clone(),
+                triangles,
+                edges,
+            })
             .collect()
     }
 }
@@ -78,7 +105,9 @@ pub(in crate::gpu) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
         return Vec::new();
     }
     let triangles = model.mesh().indices().as_chunks::<3>().0;
-    let corners = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let corners = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
     let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
     edges.sort_unstable();
     edges.dedup();
@@ -90,7 +119,9 @@ pub(in crate::gpu) fn colors(model: &Model) -> Vec<u32> {
     let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
     for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
         let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
-        for &vertex in &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize] {
+        for &vertex in
+            &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize]
+        {
             colors[vertex as usize] = color;
         }
     }
@@ -154,19 +185,29 @@ struct Draw {
 impl Draws {
     /// Prepares the draws of a source; with `merged`, the chunks of a part share buffers.
     pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
-        let Scenery { gpu, mode, layout, view, .. } = scenery;
+        let Scenery {
+            gpu,
+            mode,
+            layout,
+            view,
+            ..
+        } = scenery;
         let visible = source.visible.as_ref();
         let together = scenery.draws_together(merged);
         let own = match visible.and_then(|visible| visible.families.as_ref()) {
             Some(models) => {
-                let surfaces = scenery.picture.map(|_| Surfaces::of_models(gpu, models.iter()));
+                let surfaces = scenery
+                    .picture
+                    .map(|_| Surfaces::of_models(gpu, models.iter()));
                 Some(GroupDraw::all(gpu, *mode, models, surfaces.as_ref()))
             }
             None => together.then(|| GroupDraw::sharing(gpu, *mode, &scenery.models, None)),
         };
         let groups = own.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
-        let pipelines = made_once(source.kinds.iter().copied(), |&kind| Rc::new(scenery.pipelines(source, kind)));
+        let pipelines = made_once(source.kinds.iter().copied(), |&kind| {
+            Rc::new(scenery.pipelines(source, kind))
+        });
         let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
         let mut calls_of = |chunks: &[Chunk], list: fn(&GroupDraw) -> &Range<u32>| {
             let begin = calls.len();
@@ -196,26 +237,48 @@ impl Draws {
         };
         let at_once = if together { usize::MAX } else { 1 };
         let parts = source.parts.iter();
-        let parts = parts.flat_map(|(vertices, part)| part.chunks(at_once).map(move |chunks| (vertices, chunks)));
+        let parts = parts.flat_map(|(vertices, part)| {
+            part.chunks(at_once).map(move |chunks| (vertices, chunks))
+        });
         let mut list: Vec<Draw> = parts.map(draw).collect();
         let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
         let arguments = on_device.then(|| {
-            let contents: Vec<u8> = calls.iter().flat_map(|call| call.as_bytes().to_vec()).collect();
+            let contents: Vec<u8> = calls
+                .iter()
+                .flat_map(|call| call.as_bytes().to_vec())
+                .collect();
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
         });
-        list.retain(|draw| calls[draw.triangles.clone()].iter().any(|call| call.index_count > 0));
+        list.retain(|draw| {
+            calls[draw.triangles.clone()]
+                .iter()
+                .any(|call| call.index_count > 0)
+        });
         let motion = source.motion && scenery.picture.is_none();
-        Self { list, calls, arguments, visible: visible.cloned(), stride: source.stride, motion }
+        Self {
+            list,
+            calls,
+            arguments,
+            visible: visible.cloned(),
+            stride: source.stride,
+            motion,
+        }
     }
 
     /// Copies the numbers of instances in view to the arguments of draws.
     pub fn update(&self, commands: &mut Commands) {
-        let (Some(visible), Some(arguments)) = (&self.visible, &self.arguments) else { return };
+        let (Some(visible), Some(arguments)) = (&self.visible, &self.arguments) else {
+            return;
+        };
         for (index, chunk) in (0..).zip(&visible.chunks) {
             let (counts, at) = chunk.count();
             for place in [2 * index, 2 * index + 1] {
-                commands.copy((counts, at), (arguments, place * BYTES + COUNT), size_of::<u32>() as u64);
+                commands.copy(
+                    (counts, at),
+                    (arguments, place * BYTES + COUNT),
+                    size_of::<u32>() as u64,
+                );
             }
         }
     }
@@ -223,7 +286,11 @@ impl Draws {
     /// Records all draws of a pass: in colours if it is the last, and then with edges if a wireframe is asked for.
     pub fn record(&self, gpu: &Gpu, pass: &mut RenderPass, last: bool) {
         for draw in &self.list {
-            let Pipelines { depth_only, color, wireframe } = &*draw.pipelines;
+            let Pipelines {
+                depth_only,
+                color,
+                wireframe,
+            } = &*draw.pipelines;
             let wireframe = wireframe.as_ref().filter(|_| last);
             let triangles = if last { color } else { depth_only };
             pass.set_pipeline(wireframe.map_or(triangles, |[hidden, _]| hidden));
@@ -248,15 +315,27 @@ impl Draws {
             };
         }
         let calls = &self.calls[range.clone()];
-        let instances = |call: &DrawIndexedIndirectArgs| call.first_instance..call.first_instance + call.instance_count;
-        for_each_binding(pass, &draw.vertices, self.stride, instances(&calls[0]), |pass, bound| {
-            for call in calls.iter().filter(|call| call.index_count > 0) {
-                gpu.work.borrow_mut().draws += 1;
-                // Chunks that are drawn together are bound once.
-                let drawn = if self.stride.is_some() { bound.clone() } else { instances(call) };
-                pass.draw_indexed(call.first_index..call.first_index + call.index_count, drawn);
-            }
-        });
+        let instances = |call: &DrawIndexedIndirectArgs| {
+            call.first_instance..call.first_instance + call.instance_count
+        };
+        for_each_binding(
+            pass,
+            &draw.vertices,
+            self.stride,
+            instances(&calls[0]),
+            |pass, bound| {
+                for call in calls.iter().filter(|call| call.index_count > 0) {
+                    gpu.work.borrow_mut().draws += 1;
+                    // Chunks that are drawn together are bound once.
+                    let drawn = if self.stride.is_some() {
+                        bound.clone()
+                    } else {
+                        instances(call)
+                    };
+                    pass.draw_indexed(call.first_index..call.first_index + call.index_count, drawn);
+                }
+            },
+        );
     }
 }
 
@@ -273,11 +352,25 @@ impl Scenery {
         let (gpu, motion, merged) = (&self.gpu, !stored.previous.is_empty(), stored.merged);
         let output = stored.form.output;
         let wgsl = move |kind: Kind, root: &str| {
-            preskinned_shader(output.unwrap_or(OutputForm::of(kind.format.encoding)), merged, root)
+            preskinned_shader(
+                output.unwrap_or(OutputForm::of(kind.format.encoding)),
+                merged,
+                root,
+            )
         };
         // The kind of skinning makes no difference to drawing.
-        let kinds: Vec<_> = stored.kinds.iter().map(|&kind| Kind { influences: 1, ..kind }).collect();
-        let first = kinds.first().map(|&kind| wgsl(kind, draw_root(motion, false))).unwrap_or_default();
+        let kinds: Vec<_> = stored
+            .kinds
+            .iter()
+            .map(|&kind| Kind {
+                influences: 1,
+                ..kind
+            })
+            .collect();
+        let first = kinds
+            .first()
+            .map(|&kind| wgsl(kind, draw_root(motion, false)))
+            .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = merged.then(|| self.tables(stored));
         let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
@@ -286,13 +379,28 @@ impl Scenery {
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
                 (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
             };
-            let vertices = [("arena", stored.buffers.get(index)), ("previous", stored.previous.get(index))];
-            resources.extend(vertices.into_iter().filter_map(|(name, buffer)| Some((name, buffer?.into()))));
+            let vertices = [
+                ("arena", stored.buffers.get(index)),
+                ("previous", stored.previous.get(index)),
+            ];
+            resources.extend(
+                vertices
+                    .into_iter()
+                    .filter_map(|(name, buffer)| Some((name, buffer?.into()))),
+            );
             (layout.bind(gpu, "arena", &resources), chunks.clone())
         };
         let parts = stored.parts.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();
-        VertexSource { wgsl: Box::new(wgsl), kinds, layout, parts, stride: None, motion, visible }
+        VertexSource {
+            wgsl: Box::new(wgsl),
+            kinds,
+            layout,
+            parts,
+            stride: None,
+            motion,
+            visible,
+        }
     }
 
     /// Tables of the instances of merged parts and of their models' cubes.
@@ -311,48 +419,96 @@ impl Scenery {
             for chunk in part {
                 for _ in chunk.instances.clone() {
                     let model = chunk.group as u32;
-                    instances.push(layout::DrawnInstance { place: place.wrapping_sub(firsts[chunk.group]), model });
+                    instances.push(layout::DrawnInstance {
+                        place: place.wrapping_sub(firsts[chunk.group]),
+                        model,
+                    });
                     place += vertices(&self.models[chunk.group]);
                 }
             }
         }
-        let cubes: Vec<Cube> = self.models.iter().map(|model| *model.mesh().cube()).collect();
-        let instances = self.gpu.storage(Purpose::Targets, "drawn instances", &instances);
+        let cubes: Vec<Cube> = self
+            .models
+            .iter()
+            .map(|model| *model.mesh().cube())
+            .collect();
+        let instances = self
+            .gpu
+            .storage(Purpose::Targets, "drawn instances", &instances);
         let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
-        [("drawn_instances", instances.into()), ("cubes", cubes.into())]
+        [
+            ("drawn_instances", instances.into()),
+            ("cubes", cubes.into()),
+        ]
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
         let (gpu, picture) = (&self.gpu, self.picture.is_some());
         let motion = source.motion && !picture;
-        let module = module(gpu, "draw", (source.wgsl)(kind, draw_root(motion, picture)), true);
-        let (vertex, shaded) = if motion { ("vertex_motion", "fragment_motion") } else { ("vertex", "fragment") };
+        let module = module(
+            gpu,
+            "draw",
+            (source.wgsl)(kind, draw_root(motion, picture)),
+            true,
+        );
+        let (vertex, shaded) = if motion {
+            ("vertex_motion", "fragment_motion")
+        } else {
+            ("vertex", "fragment")
+        };
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();
-        constants.extend(self.picture.map(|tinted| ("TINTED", f64::from(u8::from(tinted)))));
+        constants.extend(
+            self.picture
+                .map(|tinted| ("TINTED", f64::from(u8::from(tinted)))),
+        );
         // Over lit triangles, edges need a colour of their own.
         let both = self.mode == Mode::SkinAndWireframe;
-        let edge = if both && picture { "fragment_edge" } else { shaded };
+        let edge = if both && picture {
+            "fragment_edge"
+        } else {
+            shaded
+        };
         let pipeline = |label, topology, fragment: Option<(&str, wgpu::ColorWrites)>, bias| {
-            let target = |format, write_mask| Some(wgpu::ColorTargetState { format, blend: None, write_mask });
-            let targets = fragment.map(|(_, write_mask)| [COLOR, MOTION].map(|format| target(format, write_mask)));
+            let target = |format, write_mask| {
+                Some(wgpu::ColorTargetState {
+                    format,
+                    blend: None,
+                    write_mask,
+                })
+            };
+            let targets = fragment
+                .map(|(_, write_mask)| [COLOR, MOTION].map(|format| target(format, write_mask)));
             gpu.render_pipeline(&RenderPipelineParts {
                 label,
                 layout: &layout,
                 module: &module,
                 constants: &constants,
                 // Depth passes need positions alone.
-                vertex: if fragment.is_some() || picture { vertex } else { "vertex_depth" },
+                vertex: if fragment.is_some() || picture {
+                    vertex
+                } else {
+                    "vertex_depth"
+                },
                 vertex_buffers: &[],
                 topology,
                 depth_bias: Some(bias),
                 samples: self.samples,
-                fragment: fragment.zip(targets.as_ref()).map(|((entry, _), t)| (entry, &t[..1 + usize::from(motion)])),
+                fragment: fragment
+                    .zip(targets.as_ref())
+                    .map(|((entry, _), t)| (entry, &t[..1 + usize::from(motion)])),
             })
         };
         let all = wgpu::ColorWrites::ALL;
-        let beneath = if both { all } else { wgpu::ColorWrites::empty() };
-        let (triangles, lines) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::LineList);
+        let beneath = if both {
+            all
+        } else {
+            wgpu::ColorWrites::empty()
+        };
+        let (triangles, lines) = (
+            wgpu::PrimitiveTopology::TriangleList,
+            wgpu::PrimitiveTopology::LineList,
+        );
         Pipelines {
             depth_only: pipeline("depth", triangles, None, 0),
             color: pipeline("color", triangles, Some((shaded, all)), 0),

@@ -91,27 +91,55 @@ impl OverlayPipelines {
         };
         let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);
         let triangles = pipeline("triangles", wgpu::PrimitiveTopology::TriangleList);
-        Self { lines, triangles, bindings }
+        Self {
+            lines,
+            triangles,
+            bindings,
+        }
     }
 }
 
 /// The lines of one instance's skeleton at a tick; `model_pose` holds its joints, as `Stage::LocalToModel` reads them
 /// back.
-pub fn skeleton_lines(crowd: &Crowd, instance: u32, tick: u32, model_pose: &[Rows]) -> Vec<LineEnd> {
+pub fn skeleton_lines(
+    crowd: &Crowd,
+    instance: u32,
+    tick: u32,
+    model_pose: &[Rows],
+) -> Vec<LineEnd> {
     let model = &crowd.groups()[crowd.group_of(instance)].model;
     let placement = rows_to_affine(crowd.placement_at(instance, tick)).as_affine3a();
-    let joints: Vec<Affine3A> = model_pose.iter().map(|rows| placement * rows_to_affine(rows).as_affine3a()).collect();
+    let joints: Vec<Affine3A> = model_pose
+        .iter()
+        .map(|rows| placement * rows_to_affine(rows).as_affine3a())
+        .collect();
     // Placements scale evenly, so any axis gives the factor.
     let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();
-    let end = |position: Vec3A, color| LineEnd { position: position.to_array(), color };
+    let end = |position: Vec3A, color| LineEnd {
+        position: position.to_array(),
+        color,
+    };
     let mut lines = Vec::with_capacity(joints.len() * 8);
     for (joint, &parent) in joints.iter().zip(model.skeleton().parents()) {
         let origin = joint.translation;
         if parent != NO_PARENT {
-            lines.extend([end(joints[usize::from(parent)].translation, LINK), end(origin, LINK)]);
+            lines.extend([
+                end(joints[usize::from(parent)].translation, LINK),
+                end(origin, LINK),
+            ]);
         }
-        for (axis, color) in [joint.matrix3.x_axis, joint.matrix3.y_axis, joint.matrix3.z_axis].into_iter().zip(AXES) {
-            lines.extend([end(origin, color), end(origin + length * axis.normalize_or_zero(), color)]);
+        for (axis, color) in [
+            joint.matrix3.x_axis,
+            joint.matrix3.y_axis,
+            joint.matrix3.z_axis,
+        ]
+        .into_iter()
+        .zip(AXES)
+        {
+            lines.extend([
+                end(origin, color),
+                end(origin + length * axis.normalize_or_zero(), color),
+            ]);
         }
     }
     lines

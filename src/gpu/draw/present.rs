@@ -19,15 +19,34 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Linear RGB of the background.
-pub const BACKGROUND: wgpu::Color = wgpu::Color { r: 0.55, g: 0.65, b: 0.75, a: 1.0 };
+pub const BACKGROUND: wgpu::Color = wgpu::Color {
+    r: 0.55,
+    g: 0.65,
+    b: 0.75,
+    a: 1.0,
+};
 
 /// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
 
 /// A texture that is a render target.
-fn target(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, samples: u32) -> Texture {
-    let copied = if samples == 1 { wgpu::TextureUsages::COPY_SRC } else { wgpu::TextureUsages::empty() };
-    let size = wgpu::Extent3d { width: view.width, height: view.height, depth_or_array_layers: 1 };
+fn target(
+    gpu: &Gpu,
+    view: &View,
+    label: &str,
+    format: wgpu::TextureFormat,
+    samples: u32,
+) -> Texture {
+    let copied = if samples == 1 {
+        wgpu::TextureUsages::COPY_SRC
+    } else {
+        wgpu::TextureUsages::empty()
+    };
+    let size = wgpu::Extent3d {
+        width: view.width,
+        height: view.height,
+        depth_or_array_layers: 1,
+    };
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
     gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples])
 }
@@ -36,7 +55,9 @@ fn target(gpu: &Gpu, view: &View, label: &str, format: wgpu::TextureFormat, samp
 fn same(one: &Drawable, other: &Drawable) -> bool {
     let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
     match (one, other) {
-        (Drawable::Arena(a), Drawable::Arena(b)) => a.output == b.output && visible(a) == visible(b),
+        (Drawable::Arena(a), Drawable::Arena(b)) => {
+            a.output == b.output && visible(a) == visible(b)
+        }
         (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
         (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
         _ => false,
@@ -68,8 +89,13 @@ impl Presenter {
     /// binds too few buffers to draw.
     pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> Option<u64> {
         let gpu = gpu.planning();
-        gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)]).ok()?;
-        Some(gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok()).1.total())
+        gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
+            .ok()?;
+        Some(
+            gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok())
+                .1
+                .total(),
+        )
     }
 
     /// A presenter of timed frames: plain colours, one sample per pixel. Creates targets of the view's size and
@@ -86,7 +112,13 @@ impl Presenter {
     ///
     /// # Errors
     /// As [`Presenter::new`].
-    pub fn for_pictures(gpu: Rc<Gpu>, crowd: &Crowd, view: View, surfaces: &Surfaces, tinted: bool) -> Result<Self> {
+    pub fn for_pictures(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        surfaces: &Surfaces,
+        tinted: bool,
+    ) -> Result<Self> {
         Self::painted(gpu, crowd, view, 1, Some((surfaces, tinted)))
     }
 
@@ -97,7 +129,11 @@ impl Presenter {
         passes: u32,
         picture: Option<(&Surfaces, bool)>,
     ) -> Result<Self> {
-        let models: Vec<Arc<Model>> = crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect();
+        let models: Vec<Arc<Model>> = crowd
+            .groups()
+            .iter()
+            .map(|group| Arc::clone(&group.model))
+            .collect();
         let (surfaces, picture) = picture.unzip();
         let largest = gpu.adapter.limits.max_texture_dimension_2d;
         if view.width > largest || view.height > largest {
@@ -114,12 +150,26 @@ impl Presenter {
             mode: view.mode,
             picture,
             samples,
-            layout: GroupLayout::new(&gpu, "draw", &[simplest_shader(picture.is_some())], 1, stages),
-            view: gpu.buffer_with(Purpose::Targets, "view", bytemuck::bytes_of(&view_uniform(&view)), usage),
+            layout: GroupLayout::new(
+                &gpu,
+                "draw",
+                &[simplest_shader(picture.is_some())],
+                1,
+                stages,
+            ),
+            view: gpu.buffer_with(
+                Purpose::Targets,
+                "view",
+                bytemuck::bytes_of(&view_uniform(&view)),
+                usage,
+            ),
             placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
             groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
             models,
-            uniforms: chunks.iter().map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk)).collect(),
+            uniforms: chunks
+                .iter()
+                .map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk))
+                .collect(),
             gpu,
         };
         let gpu = &scenery.gpu;
@@ -148,7 +198,11 @@ impl Presenter {
     /// Moves the camera for the frames that follow.
     pub fn set_view_projection(&mut self, view_projection: glam::Mat4) {
         self.view.view_projection = view_projection;
-        self.gpu().write_buffer(&self.scenery.view, 0, bytemuck::bytes_of(&view_uniform(&self.view)));
+        self.gpu().write_buffer(
+            &self.scenery.view,
+            0,
+            bytemuck::bytes_of(&view_uniform(&self.view)),
+        );
     }
 
     /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side)
@@ -171,9 +225,13 @@ impl Presenter {
         }
         let uploaded = Drawable::Arena(ArenaForm::default());
         let drawable = drawable.unwrap_or(&uploaded);
-        let buffer = arena.device.first().filter(|_| matches!(drawable, Drawable::Arena(_)));
-        let is_wanted =
-            |(known, first, _): &(Drawable, Option<Buffer>, _)| same(known, drawable) && first.as_ref() == buffer;
+        let buffer = arena
+            .device
+            .first()
+            .filter(|_| matches!(drawable, Drawable::Arena(_)));
+        let is_wanted = |(known, first, _): &(Drawable, Option<Buffer>, _)| {
+            same(known, drawable) && first.as_ref() == buffer
+        };
         let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
             let draws = self.draws_of(drawable, arena);
             self.draws.push((drawable.clone(), buffer.cloned(), draws));
@@ -188,12 +246,27 @@ impl Presenter {
         let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
-            let motion = self.motion.as_ref().filter(|_| draws.motion).unwrap_or(&self.color);
-            let motion = ColorTarget { view: &motion.view, resolve: None, clear: Some(wgpu::Color::TRANSPARENT) };
+            let motion = self
+                .motion
+                .as_ref()
+                .filter(|_| draws.motion)
+                .unwrap_or(&self.color);
+            let motion = ColorTarget {
+                view: &motion.view,
+                resolve: None,
+                clear: Some(wgpu::Color::TRANSPARENT),
+            };
             let colors = [self.color_target(Some(BACKGROUND)), motion];
-            let count = if last { 1 + usize::from(draws.motion) } else { 0 };
-            let targets =
-                Targets { label: "draw", colors: &colors[..count], depth: Some((&self.depth.view, Some(1.0))) };
+            let count = if last {
+                1 + usize::from(draws.motion)
+            } else {
+                0
+            };
+            let targets = Targets {
+                label: "draw",
+                colors: &colors[..count],
+                depth: Some((&self.depth.view, Some(1.0))),
+            };
             let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
             commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last));
         }
@@ -206,10 +279,21 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
         let in_arena = |form: &ArenaForm| {
-            let parts = self.chunks.iter().map(|chunk| vec![chunk.clone()]).collect();
+            let parts = self
+                .chunks
+                .iter()
+                .map(|chunk| vec![chunk.clone()])
+                .collect();
             let (buffers, previous) = (arena.device.clone(), arena.previous.clone());
             let (kinds, form) = (self.kinds.clone(), form.clone());
-            Rc::new(StoredVertices { parts, buffers, previous, kinds, merged: false, form })
+            Rc::new(StoredVertices {
+                parts,
+                buffers,
+                previous,
+                kinds,
+                merged: false,
+                form,
+            })
         };
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
@@ -224,17 +308,40 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn draw_overlay(&self, beneath: Beneath, overlay: &Overlay) -> Result<()> {
-        let pipelines =
-            self.overlay.get_or_init(|| OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples));
+        let pipelines = self.overlay.get_or_init(|| {
+            OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples)
+        });
         let gpu = self.gpu();
-        let buffer = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Targets, label, contents, usage);
-        let vertices = |label, ends: &[LineEnd]| buffer(label, bytemuck::cast_slice(ends), wgpu::BufferUsages::VERTEX);
-        let (ends, corners) = (vertices("lines", &overlay.lines), vertices("corners", &overlay.corners));
-        let indices = buffer("triangles", bytemuck::cast_slice(&overlay.indices), wgpu::BufferUsages::INDEX);
+        let buffer = |label, contents: &[u8], usage| {
+            gpu.buffer_with(Purpose::Targets, label, contents, usage)
+        };
+        let vertices = |label, ends: &[LineEnd]| {
+            buffer(
+                label,
+                bytemuck::cast_slice(ends),
+                wgpu::BufferUsages::VERTEX,
+            )
+        };
+        let (ends, corners) = (
+            vertices("lines", &overlay.lines),
+            vertices("corners", &overlay.corners),
+        );
+        let indices = buffer(
+            "triangles",
+            bytemuck::cast_slice(&overlay.indices),
+            wgpu::BufferUsages::INDEX,
+        );
         let mut commands = gpu.commands("overlay");
         let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
-        let depth = (&self.depth.view, (beneath != Beneath::Picture).then_some(1.0));
-        let targets = Targets { label: "overlay", colors: &[color], depth: Some(depth) };
+        let depth = (
+            &self.depth.view,
+            (beneath != Beneath::Picture).then_some(1.0),
+        );
+        let targets = Targets {
+            label: "overlay",
+            colors: &[color],
+            depth: Some(depth),
+        };
         commands.render_pass(&targets, (None, None), |pass| {
             pass.set_bind_group(0, &pipelines.bindings, &[]);
             pass.set_pipeline(&pipelines.triangles);
@@ -262,8 +369,15 @@ impl Presenter {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
-        let Some(target) = &self.motion else { return Ok(None) };
-        Ok(Some(self.read_target(target)?.into_iter().map(bytemuck::cast).collect()))
+        let Some(target) = &self.motion else {
+            return Ok(None);
+        };
+        Ok(Some(
+            self.read_target(target)?
+                .into_iter()
+                .map(bytemuck::cast)
+                .collect(),
+        ))
     }
 
     /// The last frame's depths, rows from the top.
@@ -278,13 +392,22 @@ impl Presenter {
         let (gpu, height) = (self.gpu(), self.view.height);
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let buffer = gpu.buffer(Purpose::Staging, "picture", u64::from(row) * u64::from(height), usage);
+        let buffer = gpu.buffer(
+            Purpose::Staging,
+            "picture",
+            u64::from(row) * u64::from(height),
+            usage,
+        );
         let mut commands = gpu.commands("picture");
         commands.copy_texture(target, &buffer, row, height);
         commands.finish()?;
         let mut padded = Vec::new();
         gpu.read_back(&buffer, 0, (row * height / 4) as usize, &mut padded)?;
-        Ok(padded.chunks_exact((row / 4) as usize).flat_map(|r| &r[..self.view.width as usize]).copied().collect())
+        Ok(padded
+            .chunks_exact((row / 4) as usize)
+            .flat_map(|r| &r[..self.view.width as usize])
+            .copied()
+            .collect())
     }
 
     fn gpu(&self) -> &Rc<Gpu> {
@@ -294,8 +417,16 @@ impl Presenter {
     /// The target of colours: cleared, or as it is.
     fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
         match &self.multisampled {
-            Some(samples) => ColorTarget { view: &samples.view, resolve: Some(&self.color.view), clear },
-            None => ColorTarget { view: &self.color.view, resolve: None, clear },
+            Some(samples) => ColorTarget {
+                view: &samples.view,
+                resolve: Some(&self.color.view),
+                clear,
+            },
+            None => ColorTarget {
+                view: &self.color.view,
+                resolve: None,
+                clear,
+            },
         }
     }
 

@@ -61,16 +61,38 @@ impl StoredVertices {
         form: &ArenaForm,
     ) -> Vec<Rc<Self>> {
         let levels = if merged { 1 } else { crowd.levels() };
-        let bytes = |part: &Vec<Chunk>| part.iter().map(|chunk| chunk.output_bytes(crowd)).sum::<u64>();
-        let sizes = parts.chunks(levels).map(|family| family.iter().map(bytes).max().unwrap_or(0));
+        let bytes = |part: &Vec<Chunk>| {
+            part.iter()
+                .map(|chunk| chunk.output_bytes(crowd))
+                .sum::<u64>()
+        };
+        let sizes = parts
+            .chunks(levels)
+            .map(|family| family.iter().map(bytes).max().unwrap_or(0));
         let sizes = output_sizes(sizes, keep);
-        let set = |_| gpu.outputs(&sizes).into_iter().flat_map(|buffer| std::iter::repeat_n(buffer, levels)).collect();
+        let set = |_| {
+            gpu.outputs(&sizes)
+                .into_iter()
+                .flat_map(|buffer| std::iter::repeat_n(buffer, levels))
+                .collect()
+        };
         let sets: Vec<Vec<Buffer>> = (0..keep.frames()).map(set).collect();
         let of_set = |(index, buffers): (usize, &Vec<Buffer>)| {
-            let previous = if sets.len() > 1 { sets[1 - index].clone() } else { Vec::new() };
+            let previous = if sets.len() > 1 {
+                sets[1 - index].clone()
+            } else {
+                Vec::new()
+            };
             let kinds = Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None);
             let (parts, buffers) = (parts.to_vec(), buffers.clone());
-            Rc::new(Self { parts, buffers, previous, kinds, merged, form: form.clone() })
+            Rc::new(Self {
+                parts,
+                buffers,
+                previous,
+                kinds,
+                merged,
+                form: form.clone(),
+            })
         };
         sets.iter().enumerate().map(of_set).collect()
     }
@@ -124,7 +146,11 @@ pub(in crate::gpu) fn for_each_binding(
 /// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's
 /// instances are those of several models, whose vertices share a buffer, otherwise those of one chunk.
 pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str) -> String {
-    let drawn = if merged { "drawn_merged.wgsl" } else { "drawn_chunk.wgsl" };
+    let drawn = if merged {
+        "drawn_merged.wgsl"
+    } else {
+        "drawn_chunk.wgsl"
+    };
     let [source, previous] = stored.read_by();
     let own = [("source", source), ("drawn", drawn), ("previous", previous)];
     shader(root, &own[..2 + usize::from(root == MOTION)])

@@ -34,13 +34,26 @@ impl Surfaces {
     }
 
     /// As [`Surfaces::new`], of these models.
-    pub(in crate::gpu) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
+    pub(in crate::gpu) fn of_models<'a>(
+        gpu: &Gpu,
+        models: impl Iterator<Item = &'a Arc<Model>>,
+    ) -> Self {
         let sampler = gpu.repeating_sampler("surfaces");
-        let mut surfaces = Self { paints: Vec::new(), notes: Vec::new() };
+        let mut surfaces = Self {
+            paints: Vec::new(),
+            notes: Vec::new(),
+        };
         let models: Vec<_> = models.collect();
-        let first = |model| models.iter().position(|other| Arc::ptr_eq(other, model)).unwrap_or_default();
+        let first = |model| {
+            models
+                .iter()
+                .position(|other| Arc::ptr_eq(other, model))
+                .unwrap_or_default()
+        };
         let firsts = models.iter().map(|model| first(model));
-        surfaces.paints = made_once(firsts, |&model| surfaces.of_model(gpu, &sampler, models[model]));
+        surfaces.paints = made_once(firsts, |&model| {
+            surfaces.of_model(gpu, &sampler, models[model])
+        });
         surfaces
     }
 
@@ -52,7 +65,9 @@ impl Surfaces {
                 continue;
             }
             match decode::size(&texture.image) {
-                Ok(_) if images.len() == most => self.note(model, format!("more than {most} images")),
+                Ok(_) if images.len() == most => {
+                    self.note(model, format!("more than {most} images"))
+                }
                 Ok(size) => images.push((&texture.image, size)),
                 Err(problem) => self.note(model, problem),
             }
@@ -65,12 +80,19 @@ impl Surfaces {
                 Err(problem) => self.note(model, problem),
             }
         }
-        let layer_of =
-            |image: &Image| (1..).zip(&layers).find(|(_, (known, _))| *known == image).map(|(layer, _)| layer);
+        let layer_of = |image: &Image| {
+            (1..)
+                .zip(&layers)
+                .find(|(_, (known, _))| *known == image)
+                .map(|(layer, _)| layer)
+        };
         let vertices = vertices(model, layer_of);
         let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
         vec![
-            ("surfaces", gpu.storage(Purpose::Targets, "surfaces", &vertices).into()),
+            (
+                "surfaces",
+                gpu.storage(Purpose::Targets, "surfaces", &vertices).into(),
+            ),
             ("layers", Resource::View(gpu.array_view(&texture))),
             ("repeating", Resource::Sampler(sampler.clone())),
         ]
@@ -85,7 +107,11 @@ impl Surfaces {
 }
 
 fn used_materials(model: &Model) -> impl Iterator<Item = &Material> {
-    let subsets = model.mesh().primitives().iter().flat_map(|primitive| &primitive.subsets);
+    let subsets = model
+        .mesh()
+        .primitives()
+        .iter()
+        .flat_map(|primitive| &primitive.subsets);
     subsets.map(|subset| &model.materials()[usize::from(subset.material)])
 }
 
@@ -96,7 +122,9 @@ fn layer_bytes([width, height]: [u32; 2]) -> u64 {
 /// Powers of two that hold the largest image, within the limits.
 fn layer_size(images: impl ExactSizeIterator<Item = [u32; 2]>) -> [u32; 2] {
     let count = images.len() as u64;
-    let largest = images.fold([1, 1], |[w, h], [width, height]| [w.max(width), h.max(height)]);
+    let largest = images.fold([1, 1], |[w, h], [width, height]| {
+        [w.max(width), h.max(height)]
+    });
     let mut size = largest.map(|texels| texels.min(MOST_TEXELS).next_power_of_two());
     while layer_bytes(size) * count > MOST_BYTES {
         size = size.map(|texels| (texels / 2).max(1));
@@ -105,12 +133,27 @@ fn layer_size(images: impl ExactSizeIterator<Item = [u32; 2]>) -> [u32; 2] {
 }
 
 /// A texture of these layers with all their smaller levels; one white texel if there are none.
-fn texture<'a>(gpu: &Gpu, size: [u32; 2], layers: impl ExactSizeIterator<Item = &'a Pixels>) -> objects::Texture {
+fn texture<'a>(
+    gpu: &Gpu,
+    size: [u32; 2],
+    layers: impl ExactSizeIterator<Item = &'a Pixels>,
+) -> objects::Texture {
     let [width, height] = size;
     let levels = width.max(height).ilog2() + 1;
-    let size = wgpu::Extent3d { width, height, depth_or_array_layers: layers.len().max(1) as u32 };
+    let size = wgpu::Extent3d {
+        width,
+        height,
+        depth_or_array_layers: layers.len().max(1) as u32,
+    };
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-    let texture = gpu.texture(Purpose::Targets, "surfaces", size, FORMAT, usage, [levels, 1]);
+    let texture = gpu.texture(
+        Purpose::Targets,
+        "surfaces",
+        size,
+        FORMAT,
+        usage,
+        [levels, 1],
+    );
     for (layer, pixels) in (0..).zip(layers) {
         let mut pixels = pixels.clone();
         for level in 0..levels {
@@ -124,18 +167,27 @@ fn texture<'a>(gpu: &Gpu, size: [u32; 2], layers: impl ExactSizeIterator<Item = 
 /// The surface of every vertex. A vertex that subsets of several materials share has the last one's.
 fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layout::Surface> {
     let mesh = model.mesh();
-    let plain = layout::Surface { color: 0x00ff_ffff, layer: 0, uv: [0.0; 2] };
+    let plain = layout::Surface {
+        color: 0x00ff_ffff,
+        layer: 0,
+        uv: [0.0; 2],
+    };
     let mut surfaces = vec![plain; mesh.vertex_count()];
     for subset in mesh.primitives().iter().flat_map(|p| &p.subsets) {
         let material = &model.materials()[usize::from(subset.material)];
-        let texture = material.texture.as_ref().and_then(|texture| Some((texture, layer_of(&texture.image)?)));
+        let texture = material
+            .texture
+            .as_ref()
+            .and_then(|texture| Some((texture, layer_of(&texture.image)?)));
         let color = color(material);
         for &vertex in &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize] {
             let vertex = vertex as usize;
             surfaces[vertex] = match (texture, mesh.uvs()) {
-                (Some((texture, layer)), Some(uvs)) => {
-                    layout::Surface { color, layer: layer | wrapping(texture), uv: transformed(texture, uvs[vertex]) }
-                }
+                (Some((texture, layer)), Some(uvs)) => layout::Surface {
+                    color,
+                    layer: layer | wrapping(texture),
+                    uv: transformed(texture, uvs[vertex]),
+                },
                 _ => layout::Surface { color, ..plain },
             };
         }
@@ -146,7 +198,9 @@ fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layo
 /// Linear RGB with 8 bits each, and above them the alpha of the image below which nothing is drawn.
 fn color(material: &Material) -> u32 {
     let [r, g, b, alpha] = material.base_color;
-    let cutoff = material.alpha_cutoff.map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
+    let cutoff = material
+        .alpha_cutoff
+        .map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
     unorm8([r, g, b, cutoff])
 }
 
@@ -160,7 +214,9 @@ fn wrapping(texture: &Texture) -> u32 {
 }
 
 fn transformed(texture: &Texture, [u, v]: [f32; 2]) -> [f32; 2] {
-    texture.transform.map(|[by_u, by_v, offset]| by_u * u + by_v * v + offset)
+    texture
+        .transform
+        .map(|[by_u, by_v, offset]| by_u * u + by_v * v + offset)
 }
 
 #[cfg(test)]
@@ -171,14 +227,28 @@ mod tests {
     fn layers_fit_the_limits() {
         assert_eq!(layer_size([].into_iter()), [1, 1]);
         assert_eq!(layer_size([[300, 8]].into_iter()), [512, 8]);
-        assert_eq!(layer_size([[8192, 8192], [16, 16]].into_iter()), [1024, 1024]);
+        assert_eq!(
+            layer_size([[8192, 8192], [16, 16]].into_iter()),
+            [1024, 1024]
+        );
         assert_eq!(layer_size([[1024, 1024]; 256].into_iter()), [256, 256]);
     }
 
     #[test]
     fn a_cutoff_is_one_of_the_image_alone() {
-        let material = Material { base_color: [1.0, 0.5, 0.0, 0.5], alpha_cutoff: Some(0.25), ..Material::default() };
+        let material = Material {
+            base_color: [1.0, 0.5, 0.0, 0.5],
+            alpha_cutoff: Some(0.25),
+            ..Material::default()
+        };
         assert_eq!(color(&material).to_le_bytes(), [255, 128, 0, 128]);
-        assert_eq!(color(&Material { alpha_cutoff: None, ..material }).to_le_bytes()[3], 0);
+        assert_eq!(
+            color(&Material {
+                alpha_cutoff: None,
+                ..material
+            })
+            .to_le_bytes()[3],
+            0
+        );
     }
 }

@@ -42,15 +42,25 @@ impl<'a> Plan<'a> {
         let clips = model.clips();
         // With the bytes of an entry, and those before the first frame.
         let [entries, entry_bytes, header] = match format {
-            BakeFormat::Vertices => {
-                [model.mesh().vertex_count(), 4 * VertexFrames::words_of(group.format), size_of::<layout::VertexCube>()]
-            }
-            _ => [model.palette_joints().len(), format.quads() * size_of::<[f32; 4]>(), 0],
+            BakeFormat::Vertices => [
+                model.mesh().vertex_count(),
+                4 * VertexFrames::words_of(group.format),
+                size_of::<layout::VertexCube>(),
+            ],
+            _ => [
+                model.palette_joints().len(),
+                format.quads() * size_of::<[f32; 4]>(),
+                0,
+            ],
         };
         let mut played = vec![false; clips.len() + 1];
         for instance in group.instances.clone() {
             for layer in crowd.layers().of(instance as usize) {
-                played[if layer.clip == REST { clips.len() } else { layer.clip as usize }] = true;
+                played[if layer.clip == REST {
+                    clips.len()
+                } else {
+                    layer.clip as usize
+                }] = true;
             }
         }
         // The rest pose shows where no layer merges.
@@ -69,20 +79,39 @@ impl<'a> Plan<'a> {
                 ))
             })
         };
-        let rates: Vec<Option<Rate>> = played.into_par_iter().enumerate().map(rate).collect::<Result<_>>()?;
-        let frames = rates.iter().flatten().map(|rate| rate.frames).sum::<usize>();
+        let rates: Vec<Option<Rate>> = played
+            .into_par_iter()
+            .enumerate()
+            .map(rate)
+            .collect::<Result<_>>()?;
+        let frames = rates
+            .iter()
+            .flatten()
+            .map(|rate| rate.frames)
+            .sum::<usize>();
         let bytes = (header + frames * entries * entry_bytes) as u64;
         let what = format_args!("baked clips of {:?} need", model.name());
         fits(what, bytes, "in one binding", gpu.binding_bytes())?;
-        Ok(Self { baker, rates, entries, bytes })
+        Ok(Self {
+            baker,
+            rates,
+            entries,
+            bytes,
+        })
     }
 
     /// The clips in the kernel's layout.
     fn table(&self) -> Vec<layout::BakedClip> {
         let mut first = 0;
         let of_rate = |rate: &Option<Rate>| {
-            let (frames, interval) = rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
-            let clip = layout::BakedClip { first, frames, interval, padding: 0 };
+            let (frames, interval) =
+                rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
+            let clip = layout::BakedClip {
+                first,
+                frames,
+                interval,
+                padding: 0,
+            };
             first += rate.map_or(0, |rate| rate.frames * self.entries) as u32;
             clip
         };
@@ -92,17 +121,31 @@ impl<'a> Plan<'a> {
     /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the model's diagonal.
     fn baked(&self, group: &Group, format: BakeFormat) -> (Vec<u32>, f64) {
         let model = &*group.model;
-        let rates = self.rates.iter().enumerate().filter_map(|(clip, rate)| Some((clip, (*rate)?)));
-        let palettes = rates.flat_map(|(clip, rate)| self.baker.frames(model.clips().get(clip), rate));
+        let rates = self
+            .rates
+            .iter()
+            .enumerate()
+            .filter_map(|(clip, rate)| Some((clip, (*rate)?)));
+        let palettes =
+            rates.flat_map(|(clip, rate)| self.baker.frames(model.clips().get(clip), rate));
         let palettes = palettes.collect::<Vec<_>>().into_flattened();
         if format != BakeFormat::Vertices {
             return (palettes.into_iter().map(f32::to_bits).collect(), 0.0);
         }
         let entries = model.palette_joints().len();
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
-        let rounding = f64::from(frames.rounding()) / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-        let VertexFrames { cube, longest, mut words } = frames;
-        let cube = layout::VertexCube { cube, longest, padding: [0; 3] };
+        let rounding = f64::from(frames.rounding())
+            / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+        let VertexFrames {
+            cube,
+            longest,
+            mut words,
+        } = frames;
+        let cube = layout::VertexCube {
+            cube,
+            longest,
+            padding: [0; 3],
+        };
         words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
         (words, rounding)
     }
@@ -134,7 +177,12 @@ impl BakedGroup {
     /// The frames as palettes, with room for those that each of some instances shows.
     pub fn palettes(&self, gpu: &Gpu, instances: u32) -> Palettes {
         let bytes = u64::from(instances) * u64::from(self.width) * layout::SHOWN_BYTES;
-        let shown = gpu.buffer(Purpose::Scratch, "shown frames", bytes, wgpu::BufferUsages::STORAGE);
+        let shown = gpu.buffer(
+            Purpose::Scratch,
+            "shown frames",
+            bytes,
+            wgpu::BufferUsages::STORAGE,
+        );
         Palettes::baked(&self.frames, &shown)
     }
 }
@@ -155,10 +203,17 @@ impl BakedGroups {
     /// # Errors
     /// [`BackendError::Unavailable`] if the adapter lacks a feature or no rate keeps the error of a clip; or
     /// [`BackendError::TooLarge`] if the frames of a clip exceed one binding.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, format: BakeFormat, wanted: impl Fn(&Group) -> bool) -> Result<Self> {
-        let (mut error, mut blend, mut rounding, mut bytes) = (BakeError::default(), BakeError::default(), 0.0f64, 0);
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        format: BakeFormat,
+        wanted: impl Fn(&Group) -> bool,
+    ) -> Result<Self> {
+        let (mut error, mut blend, mut rounding, mut bytes) =
+            (BakeError::default(), BakeError::default(), 0.0f64, 0);
         let widths = crowd.groups().iter().map(|group| width(crowd, group));
-        let compiled = |&width: &u32| Kernel::new(gpu, "pose_baked", shader(), &constants(width), true);
+        let compiled =
+            |&width: &u32| Kernel::new(gpu, "pose_baked", shader(), &constants(width), true);
         let kernels = made_once(widths, |width| Ok(Rc::from([compiled(width)?])));
         let of_group = |(group, kernel): (&Group, Result<Rc<[Kernel]>>)| {
             if !wanted(group) {
@@ -169,7 +224,12 @@ impl BakedGroups {
             if !gpu.plans() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
             }
-            error = plan.rates.iter().flatten().map(|rate| rate.error).fold(error, BakeError::max);
+            error = plan
+                .rates
+                .iter()
+                .flatten()
+                .map(|rate| rate.error)
+                .fold(error, BakeError::max);
             bytes += plan.bytes;
             let baked = || {
                 let (words, off) = plan.baked(group, format);
@@ -178,14 +238,23 @@ impl BakedGroups {
             };
             let (words, usage) = (plan.bytes as usize / 4, wgpu::BufferUsages::STORAGE);
             Ok(Some(BakedGroup {
-                clips: ("clips", gpu.storage(Purpose::Clips, "baked clips", &plan.table()).into()),
+                clips: (
+                    "clips",
+                    gpu.storage(Purpose::Clips, "baked clips", &plan.table())
+                        .into(),
+                ),
                 frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
                 kernel,
                 entries: plan.entries as u32,
                 width: width(crowd, group),
             }))
         };
-        let groups = crowd.groups().iter().zip(kernels).map(of_group).collect::<Result<_>>()?;
+        let groups = crowd
+            .groups()
+            .iter()
+            .zip(kernels)
+            .map(of_group)
+            .collect::<Result<_>>()?;
         let label = format!(
             "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
             ByteSize(bytes).display().si(),
@@ -199,7 +268,11 @@ impl BakedGroups {
             normal: NORMAL + 2.0 * blend.direction,
             clip_error: Some(error.ends + blend.ends),
         };
-        Ok(Self { groups, approximation, label })
+        Ok(Self {
+            groups,
+            approximation,
+            label,
+        })
     }
 }
 

@@ -22,14 +22,23 @@ pub const STAGES: [Stage; 2] = [Stage::Bounds, Stage::Sockets];
 /// The complete shader of a stage's kernel, for palettes in a form.
 pub fn shader(stage: Stage, form: PaletteForm) -> String {
     // Nothing is blended here.
-    let palette = form.roles().into_iter().filter(|(role, _)| *role != "blend");
-    wgsl::shader(&format!("{}.wgsl", stage.name()), &palette.chain([ONE_CHUNK]).collect::<Vec<_>>())
+    let palette = form
+        .roles()
+        .into_iter()
+        .filter(|(role, _)| *role != "blend");
+    wgsl::shader(
+        &format!("{}.wgsl", stage.name()),
+        &palette.chain([ONE_CHUNK]).collect::<Vec<_>>(),
+    )
 }
 
 /// Input of a stage's kernel for a model; boxes grow by `margin` besides their own.
 fn part(stage: Stage, gpu: &Gpu, reads: &ModelReads, margin: f32) -> Buffer {
     if stage == Stage::Bounds {
-        let boxes = reads.boxes.iter().map(|&own| layout::EntryBox { own, margin: reads.margin + margin });
+        let boxes = reads.boxes.iter().map(|&own| layout::EntryBox {
+            own,
+            margin: reads.margin + margin,
+        });
         return gpu.storage(Purpose::Scratch, "boxes", &boxes.collect::<Vec<_>>());
     }
     gpu.storage(Purpose::Scratch, "sockets", &reads.sockets)
@@ -87,28 +96,58 @@ impl DeviceGameplay {
     ) -> Result<Self> {
         // With the bytes and threads of an instance.
         let wanted = [
-            (Stage::Bounds, usize::from(gameplay.bounds) * size_of::<Bounds>(), WORKGROUP as usize),
-            (Stage::Sockets, gameplay.sockets * size_of::<Rows>(), gameplay.sockets),
+            (
+                Stage::Bounds,
+                usize::from(gameplay.bounds) * size_of::<Bounds>(),
+                WORKGROUP as usize,
+            ),
+            (
+                Stage::Sockets,
+                gameplay.sockets * size_of::<Rows>(),
+                gameplay.sockets,
+            ),
         ];
         let wanted = wanted.into_iter().filter(|(_, bytes, _)| *bytes > 0);
         let readback = |(stage, each, threads): (Stage, usize, usize)| {
-            let of_kind = |kind: Kind| Kernel::new(gpu, stage.name(), shader(stage, form), &kind.constants(), true);
+            let of_kind = |kind: Kind| {
+                Kernel::new(
+                    gpu,
+                    stage.name(),
+                    shader(stage, form),
+                    &kind.constants(),
+                    true,
+                )
+            };
             let kinds = Kind::all(crowd, MeshForm::Plain, form, None).into_iter();
-            let kernels: Vec<Rc<Kernel>> = kinds.map(|kind| of_kind(kind).map(Rc::new)).collect::<Result<_>>()?;
+            let kernels: Vec<Rc<Kernel>> = kinds
+                .map(|kind| of_kind(kind).map(Rc::new))
+                .collect::<Result<_>>()?;
             let parts: Vec<_> = (crowd.groups().iter().zip(&gameplay.groups))
-                .map(|(group, reads)| part(stage, gpu, reads, approximation as f32 * group.model.bounds().diagonal()))
+                .map(|(group, reads)| {
+                    part(
+                        stage,
+                        gpu,
+                        reads,
+                        approximation as f32 * group.model.bounds().diagonal(),
+                    )
+                })
                 .collect();
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
             let of_chunk = |(chunk, inputs): (&Chunk, &Vec<Named>)| {
                 let bytes = (each * chunk.instances.len()) as u64;
                 let output = gpu.buffer(Purpose::Scratch, stage.name(), bytes, usage);
                 let part = &parts[chunk.group];
-                let own = [("entry_boxes", part.into()), ("joint_sockets", part.into()), ("found", (&output).into())];
+                let own = [
+                    ("entry_boxes", part.into()),
+                    ("joint_sockets", part.into()),
+                    ("found", (&output).into()),
+                ];
                 let kernel = &kernels[chunk.group];
                 ChunkRead {
                     kernel: Rc::clone(kernel),
                     group: kernel.bind(gpu, 0, &[inputs, &own[..]].concat()),
-                    workgroups: (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize) as u32,
+                    workgroups: (threads * chunk.instances.len()).div_ceil(WORKGROUP as usize)
+                        as u32,
                     output,
                     bytes,
                 }
@@ -121,11 +160,21 @@ impl DeviceGameplay {
                 frame: None,
                 mapped: Arc::default(),
             };
-            Ok(Readback { stage, chunks, ring: (0..RING).map(staging).collect() })
+            Ok(Readback {
+                stage,
+                chunks,
+                ring: (0..RING).map(staging).collect(),
+            })
         };
         let readbacks = wanted.map(readback).collect::<Result<_>>()?;
         let host_memory = Bytes::of(Purpose::Scratch, gameplay.bytes(crowd.instance_count()));
-        Ok(Self { readbacks, data: GameplayData::new(crowd, gameplay), host_memory, frame: 0, delay: None })
+        Ok(Self {
+            readbacks,
+            data: GameplayData::new(crowd, gameplay),
+            host_memory,
+            frame: 0,
+            delay: None,
+        })
     }
 
     /// Begins a frame: takes what has arrived of earlier ones, without waiting.
@@ -146,13 +195,26 @@ impl DeviceGameplay {
 
     /// Records the kernels after a frame's palettes, and the copies.
     pub fn record(&mut self, gpu: &Gpu, commands: &mut Commands) {
-        for Readback { stage, chunks, ring } in &mut self.readbacks {
+        for Readback {
+            stage,
+            chunks,
+            ring,
+        } in &mut self.readbacks
+        {
             gpu.compute_pass(commands, *stage, |pass| {
-                for ChunkRead { kernel, group, workgroups, .. } in &*chunks {
+                for ChunkRead {
+                    kernel,
+                    group,
+                    workgroups,
+                    ..
+                } in &*chunks
+                {
                     pass.dispatch(gpu, kernel, group, *workgroups);
                 }
             });
-            let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else { continue };
+            let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else {
+                continue;
+            };
             gpu.timed(commands, *stage, |commands| {
                 let mut offset = 0;
                 for ChunkRead { output, bytes, .. } in &*chunks {
@@ -191,7 +253,13 @@ impl Readback {
                 continue;
             }
             if latest < staging.frame {
-                match staging.buffer.object.get().slice(..out.len() as u64).get_mapped_range() {
+                match staging
+                    .buffer
+                    .object
+                    .get()
+                    .slice(..out.len() as u64)
+                    .get_mapped_range()
+                {
                     Ok(mapped) => out.copy_from_slice(&mapped),
                     Err(error) => return Err(BackendError::Device(one_line(&error.to_string()))),
                 }

@@ -29,18 +29,37 @@ fn matrix_error(scale: f64) -> f64 {
 /// For each entry of a group's palettes the point that [`half_entries`](crate::device_palette::half_entries) maps
 /// exactly.
 pub(in crate::gpu) fn centres(crowd: &Crowd, group: &Group) -> Vec<[f32; 3]> {
-    crowd.entry_reaches(group).iter().map(|reach| reach.centre.as_vec3().to_array()).collect()
+    crowd
+        .entry_reaches(group)
+        .iter()
+        .map(|reach| reach.centre.as_vec3().to_array())
+        .collect()
 }
 
 /// Stated error of a crowd's palettes; joints must not scale unevenly.
 pub(in crate::gpu) fn approximation(crowd: &Crowd) -> Approximation {
-    let mut stated = Approximation { pose: 0.0, position: 0.0, normal: 0.0, clip_error: None };
+    let mut stated = Approximation {
+        pose: 0.0,
+        position: 0.0,
+        normal: 0.0,
+        clip_error: None,
+    };
     for group in crowd.groups() {
         let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-        let factors = if group.format.normals == Normals::Exact { 2.0 } else { 1.0 };
-        for reach in crowd.entry_reaches(group).iter().filter(|reach| reach.radius > 0.0) {
+        let factors = if group.format.normals == Normals::Exact {
+            2.0
+        } else {
+            1.0
+        };
+        for reach in crowd
+            .entry_reaches(group)
+            .iter()
+            .filter(|reach| reach.radius > 0.0)
+        {
             let angle = 2.0 * factors * matrix_error(reach.least) / reach.least;
-            stated.position = stated.position.max(matrix_error(reach.stretch) * reach.radius / diagonal);
+            stated.position = stated
+                .position
+                .max(matrix_error(reach.stretch) * reach.radius / diagonal);
             // A joint may shrink to nothing, and then no direction is known.
             stated.normal = stated.normal.max(angle).min(std::f64::consts::PI);
         }
@@ -66,19 +85,31 @@ mod tests {
             let turn = |k: f32| (i as f32 * k).sin();
             let axis = Vec3::new(turn(1.3), turn(2.7), turn(0.9)).normalize();
             let m = Mat3::from_axis_angle(axis, 3.0 * turn(0.37)) * scale;
-            let rows: Rows = std::array::from_fn(|i| if i % 4 == 3 { 5.0 } else { m.col(i % 4)[i / 4] });
+            let rows: Rows =
+                std::array::from_fn(|i| if i % 4 == 3 { 5.0 } else { m.col(i % 4)[i / 4] });
             let mut half = HalfEntry::zeroed();
-            half_entries(&[rows], &[centre.to_array()], std::slice::from_mut(&mut half));
+            half_entries(
+                &[rows],
+                &[centre.to_array()],
+                std::slice::from_mut(&mut half),
+            );
             let point = centre + radius * (Quat::from_rotation_y(turn(3.1) * 3.0) * axis);
             let off = (0..3).map(|row| {
-                let exact = (0..3).map(|c| f64::from(rows[4 * row + c]) * f64::from(point[c])).sum::<f64>();
+                let exact = (0..3)
+                    .map(|c| f64::from(rows[4 * row + c]) * f64::from(point[c]))
+                    .sum::<f64>();
                 let element = |c: usize| f16::from_bits(half.rows[3 * row + c]).to_f64();
-                let got = (0..3).map(|c| element(c) * f64::from(point[c])).sum::<f64>();
+                let got = (0..3)
+                    .map(|c| element(c) * f64::from(point[c]))
+                    .sum::<f64>();
                 got + f64::from(half.translation[row]) - exact - f64::from(rows[4 * row + 3])
             });
             worst = worst.max(off.map(|o| o * o).sum::<f64>().sqrt());
         }
         let bound = matrix_error(scale.into()) * f64::from(radius);
-        assert!(worst < bound && worst > 0.2 * bound, "off by {worst}, stated {bound}");
+        assert!(
+            worst < bound && worst > 0.2 * bound,
+            "off by {worst}, stated {bound}"
+        );
     }
 }

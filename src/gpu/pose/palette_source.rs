@@ -45,7 +45,12 @@ pub trait Poser {
     ///
     /// # Errors
     /// [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a command.
-    fn places(&self, _index: usize, first: u32, instances: Range<u32>) -> Result<(Vec<usize>, Range<u32>)> {
+    fn places(
+        &self,
+        _index: usize,
+        first: u32,
+        instances: Range<u32>,
+    ) -> Result<(Vec<usize>, Range<u32>)> {
         Ok((Vec::new(), instances.start - first..instances.end - first))
     }
     /// Moves the camera for the frames that follow, if the device chooses the instances in view.
@@ -55,14 +60,26 @@ pub trait Poser {
         None
     }
     /// Poses a frame, or records the commands that do, and the uploads.
-    fn submit(&mut self, gpu: &Gpu, frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands);
+    fn submit(
+        &mut self,
+        gpu: &Gpu,
+        frame: &FrameInput,
+        timer: &mut StageTimer,
+        commands: &mut Commands,
+    );
     /// Appends poses or palettes of neighbouring instances, skipping those that were not posed.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`](crate::frame::BackendError::Unavailable) if there are no poses because palettes
     /// are baked, or [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused a
     /// command.
-    fn read_poses(&self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()>;
+    fn read_poses(
+        &self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()>;
 }
 
 /// Bytes of a crowd's poses on the device.

@@ -57,9 +57,17 @@ impl PaletteForm {
                     BakeFormat::Vertices => return Vec::new(),
                 };
                 let palette = [("palette", "palette_baked.wgsl"), ("frames", frames)];
-                return [("blend", "blend_linear.wgsl")].into_iter().chain(palette).collect();
+                return [("blend", "blend_linear.wgsl")]
+                    .into_iter()
+                    .chain(palette)
+                    .collect();
             }
-            Self::Subgroup => return vec![("blend", "blend_subgroup.wgsl"), ("palette", "palette_rows.wgsl")],
+            Self::Subgroup => {
+                return vec![
+                    ("blend", "blend_subgroup.wgsl"),
+                    ("palette", "palette_rows.wgsl"),
+                ];
+            }
             Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
         };
         vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
@@ -94,7 +102,9 @@ impl PaletteForm {
     pub(in crate::gpu) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
         match self {
             Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
-            Self::Half => device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out)),
+            Self::Half => {
+                device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out))
+            }
             Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
             Self::DualQuaternions => device_palette::dual_quaternions(rows, out.as_chunks_mut().0),
         }
@@ -107,11 +117,22 @@ impl PaletteForm {
     /// shaders need for it, or [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the palettes of a
     /// chunk exceed the largest buffer or texture of the device.
     pub fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
-        let Adapter { downlevel, features, limits, .. } = &gpu.adapter;
+        let Adapter {
+            downlevel,
+            features,
+            limits,
+            ..
+        } = &gpu.adapter;
         let converts = downlevel.contains(wgpu::DownlevelFlags::SHADER_F16_IN_F32);
-        needs(converts || self != Self::Half, "the adapter converts no 16-bit floats in shaders")?;
+        needs(
+            converts || self != Self::Half,
+            "the adapter converts no 16-bit floats in shaders",
+        )?;
         let shares = features.contains(wgpu::Features::SUBGROUP);
-        needs(shares || self != Self::Subgroup, "the adapter has no subgroup operations")?;
+        needs(
+            shares || self != Self::Subgroup,
+            "the adapter has no subgroup operations",
+        )?;
         for chunk in chunks {
             let group = &crowd.groups()[chunk.group];
             let bytes = chunk.instances.len() as u64 * self.instance_bytes(group);
@@ -121,7 +142,12 @@ impl PaletteForm {
                 Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
                 _ => limits.max_buffer_size,
             };
-            fits(format_args!("palettes of {:?} need", group.model.name()), bytes, "at once", most)?;
+            fits(
+                format_args!("palettes of {:?} need", group.model.name()),
+                bytes,
+                "at once",
+                most,
+            )?;
         }
         Ok(())
     }
@@ -150,19 +176,43 @@ impl Palettes {
         let height = bytes.div_ceil(TEXTURE_ROW) as u32;
         let texture = (form == PaletteForm::Texture)
             .then(|| gpu.float_texture(Purpose::Palettes, "palettes", TEXTURE_WIDTH, height));
-        let bytes = if texture.is_some() { bytes.next_multiple_of(TEXTURE_ROW) } else { bytes };
-        let buffer = gpu.buffer(Purpose::Palettes, "palettes", bytes, usage | wgpu::BufferUsages::COPY_DST);
-        Self { buffer, texture, shown: None, window: form.stride() }
+        let bytes = if texture.is_some() {
+            bytes.next_multiple_of(TEXTURE_ROW)
+        } else {
+            bytes
+        };
+        let buffer = gpu.buffer(
+            Purpose::Palettes,
+            "palettes",
+            bytes,
+            usage | wgpu::BufferUsages::COPY_DST,
+        );
+        Self {
+            buffer,
+            texture,
+            shown: None,
+            window: form.stride(),
+        }
     }
 
     /// Allocates rows that the device writes.
     pub(in crate::gpu) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
-        Self { buffer: gpu.scratch(Purpose::Palettes, "palettes", bytes), texture: None, shown: None, window: None }
+        Self {
+            buffer: gpu.scratch(Purpose::Palettes, "palettes", bytes),
+            texture: None,
+            shown: None,
+            window: None,
+        }
     }
 
     /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
     pub(in crate::gpu) fn baked(frames: &Buffer, shown: &Buffer) -> Self {
-        Self { buffer: frames.clone(), texture: None, shown: Some(shown.clone()), window: None }
+        Self {
+            buffer: frames.clone(),
+            texture: None,
+            shown: Some(shown.clone()),
+            window: None,
+        }
     }
 
     /// Resources that shaders bind to read palettes. Shaders of posed chunks do not read the shown frames; they bind them
@@ -172,7 +222,10 @@ impl Palettes {
             Some(texture) => Resource::View(texture.view.clone()),
             None => Resource::Buffer(self.buffer.clone(), 0, self.window.map(u64::from)),
         };
-        [("palettes", palettes), ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into())]
+        [
+            ("palettes", palettes),
+            ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into()),
+        ]
     }
 
     /// Records the upload of all palettes.

@@ -54,17 +54,25 @@ impl Posing {
         if self == Self::Host {
             return Ok(PosedPalettes::source(gpu, crowd, parts, form, job));
         }
-        let rows = matches!(form, PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup);
+        let rows = matches!(
+            form,
+            PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup
+        );
         needs(rows, "poses on the device are rows of 3x4 matrices")?;
         if self.culls() {
             // Old GL drivers and Apple's first GPUs lack it.
-            let indirect = gpu.adapter.downlevel.contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
+            let indirect = gpu
+                .adapter
+                .downlevel
+                .contains(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
             needs(indirect, "the adapter has no indirect dispatches and draws")?;
         }
         let is_baked = |group: &Group| group.baked;
         let bakes = bakes && job.gameplay.is_none() && !crowd.has_update_rates();
         let bakes = bakes && crowd.groups().iter().any(is_baked);
-        let baked = bakes.then(|| BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked)).transpose()?;
+        let baked = bakes
+            .then(|| BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked))
+            .transpose()?;
         DevicePose::source(gpu, crowd, chunks, (view, baked))
     }
 }

@@ -20,7 +20,11 @@ pub enum Record {
 
 impl Record {
     fn words(self) -> usize {
-        let bytes = if self == Self::Layer { size_of::<layout::Layer>() } else { size_of::<Rows>() };
+        let bytes = if self == Self::Layer {
+            size_of::<layout::Layer>()
+        } else {
+            size_of::<Rows>()
+        };
         bytes / size_of::<u32>()
     }
 
@@ -69,54 +73,109 @@ impl Updates {
         if crowd.turnover().is_none() {
             return Ok(None);
         }
-        let purpose = if record == Record::Layer { Purpose::Scratch } else { Purpose::Targets };
+        let purpose = if record == Record::Layer {
+            Purpose::Scratch
+        } else {
+            Purpose::Targets
+        };
         let kernel = Kernel::new(gpu, "update", shader(), &record.constants(), true)?;
         let buffer = |(instances, records): (Range<u32>, &Buffer)| {
             let words = records.size as usize / size_of::<u32>();
             let most = 1 + words / record.words() * (1 + record.words());
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let changes = gpu.buffer(purpose, "changes", (most * size_of::<u32>()) as u64, usage);
-            let group = kernel.bind(gpu, 0, &[("changes", (&changes).into()), ("records", records.into())]);
-            let staged = if gpu.plans() { Vec::new() } else { Vec::with_capacity(most) };
-            UpdatedBuffer { instances, changes, staged, group }
+            let group = kernel.bind(
+                gpu,
+                0,
+                &[("changes", (&changes).into()), ("records", records.into())],
+            );
+            let staged = if gpu.plans() {
+                Vec::new()
+            } else {
+                Vec::with_capacity(most)
+            };
+            UpdatedBuffer {
+                instances,
+                changes,
+                staged,
+                group,
+            }
         };
         let buffers = buffers.into_iter().map(buffer).collect();
-        Ok(Some(Self { record, kernel, buffers, tick: 0 }))
+        Ok(Some(Self {
+            record,
+            kernel,
+            buffers,
+            tick: 0,
+        }))
     }
 
     /// Bytes on the host.
     pub fn host_memory(&self) -> Bytes {
-        Bytes::of(Purpose::Scratch, self.buffers.iter().map(|buffer| buffer.changes.size).sum())
+        Bytes::of(
+            Purpose::Scratch,
+            self.buffers.iter().map(|buffer| buffer.changes.size).sum(),
+        )
     }
 
     /// Records what brings the buffers to a tick.
-    pub fn submit(&mut self, gpu: &Gpu, crowd: &Crowd, tick: u32, timer: &mut StageTimer, commands: &mut Commands) {
+    pub fn submit(
+        &mut self,
+        gpu: &Gpu,
+        crowd: &Crowd,
+        tick: u32,
+        timer: &mut StageTimer,
+        commands: &mut Commands,
+    ) {
         timer.wall(Stage::Update, || self.stage(crowd, tick));
-        let Self { record, kernel, buffers, .. } = self;
+        let Self {
+            record,
+            kernel,
+            buffers,
+            ..
+        } = self;
         let changed = || buffers.iter().filter(|buffer| buffer.staged[0] > 0);
         if changed().next().is_none() {
             return;
         }
         timer.wall(Stage::Update, || {
-            changed().for_each(|buffer| commands.upload(&buffer.changes, bytemuck::cast_slice(&buffer.staged)));
+            changed().for_each(|buffer| {
+                commands.upload(&buffer.changes, bytemuck::cast_slice(&buffer.staged))
+            });
         });
         gpu.compute_pass(commands, Stage::Update, |pass| {
             for UpdatedBuffer { staged, group, .. } in changed() {
-                pass.dispatch(gpu, kernel, group, (staged[0] * record.words() as u32).div_ceil(WORKGROUP));
+                pass.dispatch(
+                    gpu,
+                    kernel,
+                    group,
+                    (staged[0] * record.words() as u32).div_ceil(WORKGROUP),
+                );
             }
         });
     }
 
     fn stage(&mut self, crowd: &Crowd, tick: u32) {
-        let Self { record, buffers, tick: before, .. } = self;
+        let Self {
+            record,
+            buffers,
+            tick: before,
+            ..
+        } = self;
         for UpdatedBuffer { staged, .. } in buffers.iter_mut() {
             staged.clear();
             staged.push(0);
         }
         let before = std::mem::replace(before, tick);
-        for instance in crowd.turnover().into_iter().flat_map(|turnover| turnover.changed(before, tick)) {
+        for instance in crowd
+            .turnover()
+            .into_iter()
+            .flat_map(|turnover| turnover.changed(before, tick))
+        {
             let index = buffers.partition_point(|buffer| buffer.instances.end <= instance);
-            let UpdatedBuffer { instances, staged, .. } = &mut buffers[index];
+            let UpdatedBuffer {
+                instances, staged, ..
+            } = &mut buffers[index];
             let mut push = |place: u32, words: &[u32]| {
                 staged[0] += 1;
                 staged.push(place);
@@ -124,7 +183,10 @@ impl Updates {
             };
             let first = instances.start;
             match record {
-                Record::Placement => push(instance - first, bytemuck::cast_slice(crowd.placement_at(instance, tick))),
+                Record::Placement => push(
+                    instance - first,
+                    bytemuck::cast_slice(crowd.placement_at(instance, tick)),
+                ),
                 Record::Layer => {
                     let offsets = crowd.layers().offsets();
                     let place = offsets[instance as usize] - offsets[first as usize];

@@ -50,18 +50,27 @@ pub struct VisibleChunk {
 impl VisibleChunk {
     /// The batch of the instances in view, as a uniform.
     pub fn batch(&self) -> Resource {
-        self.part(offset_of!(layout::Numbers, batch), size_of::<layout::Batch>())
+        self.part(
+            offset_of!(layout::Numbers, batch),
+            size_of::<layout::Batch>(),
+        )
     }
 
     /// The chunk's numbers with those of the instances in view, as a uniform.
     pub fn chunk(&self) -> Resource {
-        self.part(offset_of!(layout::Numbers, chunk), size_of::<layout::Chunk>())
+        self.part(
+            offset_of!(layout::Numbers, chunk),
+            size_of::<layout::Chunk>(),
+        )
     }
 
     /// The number of instances in view, and where it is.
     pub fn count(&self) -> (&Buffer, u64) {
         let offset = offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances);
-        (&self.numbers, (self.level * size_of::<layout::Numbers>() + offset) as u64)
+        (
+            &self.numbers,
+            (self.level * size_of::<layout::Numbers>() + offset) as u64,
+        )
     }
 
     fn part(&self, offset: usize, size: usize) -> Resource {
@@ -71,10 +80,19 @@ impl VisibleChunk {
 
     /// Sets the rule by which the device computes a dispatch of the chunk; returns its workgroups: a buffer, and the
     /// index of the dispatch there.
-    pub fn set_dispatch(&self, gpu: &Gpu, index: usize, dispatch: &layout::Dispatch) -> (Buffer, usize) {
+    pub fn set_dispatch(
+        &self,
+        gpu: &Gpu,
+        index: usize,
+        dispatch: &layout::Dispatch,
+    ) -> (Buffer, usize) {
         let (workgroups, first) = self.workgroups();
         let offset = (first + index) * size_of::<layout::Dispatch>();
-        gpu.write_buffer(&self.dispatches, offset as u64, bytemuck::bytes_of(dispatch));
+        gpu.write_buffer(
+            &self.dispatches,
+            offset as u64,
+            bytemuck::bytes_of(dispatch),
+        );
         (workgroups, first + index)
     }
 
@@ -112,24 +130,51 @@ impl Visibility {
     /// # Errors
     /// As [`Gpu::has`].
     pub fn new(gpu: &Gpu, crowd: &Crowd, frustum: &Frustum, eye: &Eye) -> Result<Self> {
-        let kernels = shaders().into_iter().map(|(name, wgsl)| Kernel::new(gpu, name, wgsl, &[], true));
+        let kernels = shaders()
+            .into_iter()
+            .map(|(name, wgsl)| Kernel::new(gpu, name, wgsl, &[], true));
         let kernels = kernels.collect::<Result<_>>()?;
         let levels = crowd.levels();
         // The groups of a family have the same placements.
-        let placements = crowd
-            .groups()
-            .iter()
-            .step_by(levels)
-            .flat_map(|group| &crowd.placements()[group.instances.start as usize..group.instances.end as usize]);
+        let placements = crowd.groups().iter().step_by(levels).flat_map(|group| {
+            &crowd.placements()[group.instances.start as usize..group.instances.end as usize]
+        });
         let placements: Vec<Rows> = placements.copied().collect();
         let placements = gpu.storage(Purpose::Scratch, "placements", &placements);
-        let room = gpu.buffer(Purpose::Scratch, "placements in view", placements.size, wgpu::BufferUsages::STORAGE);
+        let room = gpu.buffer(
+            Purpose::Scratch,
+            "placements in view",
+            placements.size,
+            wgpu::BufferUsages::STORAGE,
+        );
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let view = layout::Camera { planes: frustum.planes(), eye: *eye };
+        let view = layout::Camera {
+            planes: frustum.planes(),
+            eye: *eye,
+        };
         let camera = gpu.buffer_with(Purpose::Scratch, "camera", bytemuck::bytes_of(&view), usage);
-        let families = (levels > 1).then(|| crowd.groups().iter().map(|group| Arc::clone(&group.model)).collect());
-        let visible = Visible { placements: room, chunks: Vec::new(), families };
-        Ok(Self { view, camera, levels, kernels, placements, visible, instances: 0, families: Vec::new() })
+        let families = (levels > 1).then(|| {
+            crowd
+                .groups()
+                .iter()
+                .map(|group| Arc::clone(&group.model))
+                .collect()
+        });
+        let visible = Visible {
+            placements: room,
+            chunks: Vec::new(),
+            families,
+        };
+        Ok(Self {
+            view,
+            camera,
+            levels,
+            kernels,
+            placements,
+            visible,
+            instances: 0,
+            families: Vec::new(),
+        })
     }
 
     /// Adds the chunks of a family, or a single one: their batches and the players of their instances as if all were in
@@ -145,16 +190,27 @@ impl Visibility {
     ) -> Buffer {
         let finest = &family[0];
         let group = &crowd.groups()[finest.group];
-        let standing = &crowd.placements()[finest.instances.start as usize..finest.instances.end as usize];
+        let standing =
+            &crowd.placements()[finest.instances.start as usize..finest.instances.end as usize];
         // A sphere around the reach of every level: a limb that a level leaves out stays at rest.
         let centre = crowd.reach(group).centre;
-        let reaches = family.iter().map(|chunk| crowd.reach(&crowd.groups()[chunk.group]));
-        let radius = reaches.map(|reach| reach.centre.distance(centre) + reach.radius).fold(0.0, f64::max);
+        let reaches = family
+            .iter()
+            .map(|chunk| crowd.reach(&crowd.groups()[chunk.group]));
+        let radius = reaches
+            .map(|reach| reach.centre.distance(centre) + reach.radius)
+            .fold(0.0, f64::max);
         let reach = Reach { centre, radius };
-        let spheres: Vec<_> = standing.iter().map(|placement| reach.placed(placement)).collect();
+        let spheres: Vec<_> = standing
+            .iter()
+            .map(|placement| reach.placed(placement))
+            .collect();
         let boxes: Vec<[f32; 4]> = match family.len() {
             1 => vec![[0.0; 4]],
-            _ => standing.iter().map(|place| placed_box(group.model.bounds(), place).map(|v| v as f32)).collect(),
+            _ => standing
+                .iter()
+                .map(|place| placed_box(group.model.bounds(), place).map(|v| v as f32))
+                .collect(),
         };
         let instances = standing.len() as u32;
         let workgroups = instances.div_ceil(WORKGROUP);
@@ -170,26 +226,62 @@ impl Visibility {
             most: gpu.adapter.workgroup_limit.get(),
             ..Zeroable::zeroed()
         };
-        let numbers: Vec<_> = family.iter().zip(batches).map(|(chunk, batch)| numbers(crowd, chunk, batch)).collect();
+        let numbers: Vec<_> = family
+            .iter()
+            .zip(batches)
+            .map(|(chunk, batch)| numbers(crowd, chunk, batch))
+            .collect();
         let room = |label, count: usize, bytes: usize, usage| {
             gpu.buffer(Purpose::Scratch, label, (count * bytes) as u64, usage)
         };
-        let filled = |label, contents: &[u8], usage| gpu.buffer_with(Purpose::Scratch, label, contents, usage);
+        let filled = |label, contents: &[u8], usage| {
+            gpu.buffer_with(Purpose::Scratch, label, contents, usage)
+        };
         let (uniform, storing) = (wgpu::BufferUsages::UNIFORM, wgpu::BufferUsages::STORAGE);
         let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-        let numbers = filled("numbers in view", bytemuck::cast_slice(&numbers), uniform | storing | source);
+        let numbers = filled(
+            "numbers in view",
+            bytemuck::cast_slice(&numbers),
+            uniform | storing | source,
+        );
         let totals = family.len() * workgroups as usize;
-        let in_view = room("players in view", players.len(), size_of::<layout::Player>(), storing);
+        let in_view = room(
+            "players in view",
+            players.len(),
+            size_of::<layout::Player>(),
+            storing,
+        );
         let visible = room("visible", players.len(), size_of::<u32>(), storing | source);
         let indirect = storing | wgpu::BufferUsages::INDIRECT;
-        let workgroups = room("workgroups", dispatches.len(), size_of::<[u32; 3]>(), indirect);
-        let dispatches = filled("dispatches", bytemuck::cast_slice(dispatches), storing | target);
-        let Self { camera, placements, visible: drawn, kernels, .. } = self;
+        let workgroups = room(
+            "workgroups",
+            dispatches.len(),
+            size_of::<[u32; 3]>(),
+            indirect,
+        );
+        let dispatches = filled(
+            "dispatches",
+            bytemuck::cast_slice(dispatches),
+            storing | target,
+        );
+        let Self {
+            camera,
+            placements,
+            visible: drawn,
+            kernels,
+            ..
+        } = self;
         let buffers = [
             ("camera", &*camera),
             ("cull", &filled("cull", bytemuck::bytes_of(&cull), uniform)),
-            ("totals", &room("totals", totals, size_of::<[u32; 2]>(), storing)),
-            ("spheres", &gpu.storage(Purpose::Scratch, "spheres", &spheres)),
+            (
+                "totals",
+                &room("totals", totals, size_of::<[u32; 2]>(), storing),
+            ),
+            (
+                "spheres",
+                &gpu.storage(Purpose::Scratch, "spheres", &spheres),
+            ),
             ("boxes", &gpu.storage(Purpose::Scratch, "boxes", &boxes)),
             ("everyone", &gpu.storage(Purpose::Clips, "players", players)),
             ("numbers", &numbers),
@@ -201,17 +293,38 @@ impl Visibility {
             ("visible_placements", &drawn.placements),
         ];
         let buffers = buffers.map(|(name, buffer)| (name, buffer.into()));
-        let groups = kernels.iter().map(|kernel| kernel.bind(gpu, 0, &buffers)).collect();
-        let chunk = VisibleChunk { numbers: numbers.clone(), dispatches, workgroups, level: 0 };
-        self.visible.chunks.extend((0..family.len()).map(|level| VisibleChunk { level, ..chunk.clone() }));
-        self.families.push(CulledFamily { numbers, visible, groups, instances });
+        let groups = kernels
+            .iter()
+            .map(|kernel| kernel.bind(gpu, 0, &buffers))
+            .collect();
+        let chunk = VisibleChunk {
+            numbers: numbers.clone(),
+            dispatches,
+            workgroups,
+            level: 0,
+        };
+        self.visible
+            .chunks
+            .extend((0..family.len()).map(|level| VisibleChunk {
+                level,
+                ..chunk.clone()
+            }));
+        self.families.push(CulledFamily {
+            numbers,
+            visible,
+            groups,
+            instances,
+        });
         self.instances += instances;
         in_view
     }
 
     /// Moves the camera for the frames that follow.
     pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.view = layout::Camera { planes: frustum.planes(), eye: *eye };
+        self.view = layout::Camera {
+            planes: frustum.planes(),
+            eye: *eye,
+        };
     }
 
     /// Records the upload of the camera, and the pass.
@@ -220,7 +333,11 @@ impl Visibility {
         gpu.compute_pass(commands, Stage::Cull, |pass| {
             for (index, (name, kernel)) in KERNELS.iter().zip(&self.kernels).enumerate() {
                 for family in &self.families {
-                    let groups = if *name == SCAN { 1 } else { family.instances.div_ceil(WORKGROUP) };
+                    let groups = if *name == SCAN {
+                        1
+                    } else {
+                        family.instances.div_ceil(WORKGROUP)
+                    };
                     pass.dispatch(gpu, kernel, &family.groups[index], groups);
                 }
             }
@@ -236,8 +353,15 @@ impl Visibility {
         let (mut numbers, mut read) = (Vec::new(), Vec::new());
         for family in &self.families {
             numbers.clear();
-            gpu.read_back(&family.numbers, 0, self.levels * size_of::<layout::Numbers>() / 4, &mut numbers)?;
-            let counts = numbers.chunks_exact(size_of::<layout::Numbers>() / 4).map(|n| n[0].to_bits() as usize);
+            gpu.read_back(
+                &family.numbers,
+                0,
+                self.levels * size_of::<layout::Numbers>() / 4,
+                &mut numbers,
+            )?;
+            let counts = numbers
+                .chunks_exact(size_of::<layout::Numbers>() / 4)
+                .map(|n| n[0].to_bits() as usize);
             read.clear();
             gpu.read_back(&family.visible, 0, family.instances as usize, &mut read)?;
             let mut rest = &read[..];
@@ -254,5 +378,9 @@ impl Visibility {
 
 /// A level's numbers as if all instances were in view.
 fn numbers(crowd: &Crowd, chunk: &Chunk, batch: &layout::Batch) -> layout::Numbers {
-    layout::Numbers { batch: *batch, chunk: chunk_contents(crowd, chunk), ..Zeroable::zeroed() }
+    layout::Numbers {
+        batch: *batch,
+        chunk: chunk_contents(crowd, chunk),
+        ..Zeroable::zeroed()
+    }
 }

@@ -5,7 +5,8 @@ use crate::frame::{DeviceObject, Result};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::WgpuDevice;
 use crate::gpu::device::{
-    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule, descriptors,
+    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule,
+    descriptors,
 };
 use crate::gpu::shader::layout;
 use crate::gpu::shader::reflection::{Binding, Interface};
@@ -36,14 +37,19 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModu
 }
 
 fn create(device: &wgpu::Device, label: &str, wgsl: &str, trusted: bool) -> wgpu::ShaderModule {
-    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(wgsl.into()) };
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some(label),
+        source: wgpu::ShaderSource::Wgsl(wgsl.into()),
+    };
     if !trusted {
         return device.create_shader_module(descriptor);
     }
     // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and indices
     // out of range (tests/suite/backends/unchecked.rs checks it), buffers are sized from the chunk that the uniform
     // describes, and every loop ends at a count from the same data.
-    unsafe { device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
+    unsafe {
+        device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+    }
 }
 
 /// The layout of one of a shader's groups.
@@ -55,7 +61,13 @@ pub struct GroupLayout {
 impl GroupLayout {
     /// The layout of a group of complete shaders, all of whose bindings `stages` see. Numbers that shaders have in
     /// common have one kind each. A syntax error is reported by `Gpu::check`.
-    pub fn new(gpu: &Gpu, label: &str, shaders: &[impl AsRef<str>], group: u32, stages: wgpu::ShaderStages) -> Self {
+    pub fn new(
+        gpu: &Gpu,
+        label: &str,
+        shaders: &[impl AsRef<str>],
+        group: u32,
+        stages: wgpu::ShaderStages,
+    ) -> Self {
         let mut bindings: Vec<Binding> = Vec::new();
         // Where nothing is bound, parsing would only take time.
         for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
@@ -74,7 +86,10 @@ impl GroupLayout {
             count: None,
         };
         let entries: Vec<_> = bindings.iter().map(entry).collect();
-        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries };
+        let descriptor = wgpu::BindGroupLayoutDescriptor {
+            label: Some(label),
+            entries: &entries,
+        };
         let layout = gpu.create(
             |open| open.device.create_bind_group_layout(&descriptor),
             || descriptors::group_layout(&bindings, stages),
@@ -89,14 +104,24 @@ impl GroupLayout {
         for Binding { name, number, .. } in &self.bindings {
             match resources.iter().find(|(known, _)| known == name) {
                 Some((_, resource)) => bound.push((*number, resource)),
-                None => gpu.failures.refuse(format!("{label}: nothing is bound to {name:?}")),
+                None => gpu
+                    .failures
+                    .refuse(format!("{label}: nothing is bound to {name:?}")),
             }
         }
         let real = |open: &WgpuDevice| {
-            let entry =
-                bound.iter().map(|&(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.get() });
+            let entry = bound
+                .iter()
+                .map(|&(binding, resource)| wgpu::BindGroupEntry {
+                    binding,
+                    resource: resource.get(),
+                });
             let (layout, entries) = (self.layout.get(), entry.collect::<Vec<_>>());
-            open.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(label),
+                layout,
+                entries: &entries,
+            })
         };
         gpu.create(real, || descriptors::group(&self.layout, &bound))
     }
@@ -105,15 +130,22 @@ impl GroupLayout {
 /// A pipeline layout of these groups, without immediate values.
 pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> PipelineLayout {
     let real = |open: &WgpuDevice| {
-        let layouts: Vec<_> = groups.iter().map(|group| Some(group.layout.get())).collect();
-        open.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(label),
-            bind_group_layouts: &layouts,
-            immediate_size: 0,
-        })
+        let layouts: Vec<_> = groups
+            .iter()
+            .map(|group| Some(group.layout.get()))
+            .collect();
+        open.device
+            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(label),
+                bind_group_layouts: &layouts,
+                immediate_size: 0,
+            })
     };
     let ids = groups.iter().map(|group| group.layout.id);
-    gpu.create(real, || json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()}))
+    gpu.create(
+        real,
+        || json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()}),
+    )
 }
 
 /// A compiled compute shader whose entry point is `main`, and the layouts of what it binds.
@@ -139,32 +171,46 @@ impl Kernel {
         trusted: bool,
     ) -> Result<Self> {
         gpu.has(wgpu::ShaderStages::COMPUTE, &[&wgsl])?;
-        let group = |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
+        let group =
+            |number| GroupLayout::new(gpu, label, &[&wgsl], number, wgpu::ShaderStages::COMPUTE);
         // One kernel has a second group: the variable with an offset.
-        let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)"))).map(group).collect();
+        let groups: Vec<_> = (0..1 + u32::from(wgsl.contains("@group(1)")))
+            .map(group)
+            .collect();
         // Where no pipeline is made, parsing would only take time.
-        let interface = if gpu.plans() { Arc::default() } else { Interface::of(&wgsl).unwrap_or_default() };
+        let interface = if gpu.plans() {
+            Arc::default()
+        } else {
+            Interface::of(&wgsl).unwrap_or_default()
+        };
         let constants = interface.declared(values);
         let module = module(gpu, label, wgsl, trusted);
         let mut pipelines = gpu.pipelines.borrow_mut();
-        let known = pipelines.iter().find(|(known, values, _)| *known == module && *values == constants);
+        let known = pipelines
+            .iter()
+            .find(|(known, values, _)| *known == module && *values == constants);
         if let Some((.., pipeline)) = known {
-            return Ok(Self { label, groups, pipeline: pipeline.clone() });
+            return Ok(Self {
+                label,
+                groups,
+                pipeline: pipeline.clone(),
+            });
         }
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
         let pipeline = gpu.create(
             |open| {
-                open.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some(label),
-                    layout: Some(layout.get()),
-                    module: module.get(),
-                    entry_point: Some("main"),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: &constants,
-                        zero_initialize_workgroup_memory: false,
-                    },
-                    cache: open.pipeline_cache.as_ref(),
-                })
+                open.device
+                    .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                        label: Some(label),
+                        layout: Some(layout.get()),
+                        module: module.get(),
+                        entry_point: Some("main"),
+                        compilation_options: wgpu::PipelineCompilationOptions {
+                            constants: &constants,
+                            zero_initialize_workgroup_memory: false,
+                        },
+                        cache: open.pipeline_cache.as_ref(),
+                    })
             },
             || {
                 json!({
@@ -178,7 +224,11 @@ impl Kernel {
             },
         );
         pipelines.push((module, constants, pipeline.clone()));
-        Ok(Self { label, groups, pipeline })
+        Ok(Self {
+            label,
+            groups,
+            pipeline,
+        })
     }
 
     /// Binds the variables of a group to the resources of their names.
@@ -189,7 +239,13 @@ impl Kernel {
 
 impl ComputePass<'_> {
     /// Dispatches a kernel with one group of bindings.
-    pub(in crate::gpu) fn dispatch(&mut self, gpu: &Gpu, kernel: &Kernel, group: &BindGroup, groups: u32) {
+    pub(in crate::gpu) fn dispatch(
+        &mut self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        group: &BindGroup,
+        groups: u32,
+    ) {
         let (x, y) = gpu.folded(groups);
         gpu.work.borrow_mut().dispatches += 1;
         self.set_pipeline(&kernel.pipeline);
@@ -210,19 +266,34 @@ impl Gpu {
     ) {
         self.work.borrow_mut().dispatches += 1;
         if let Some((workgroups, index)) = counted {
-            return pass.dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
+            return pass
+                .dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
         }
-        let &layout::Dispatch { slots: of_slots, at_once, threads, workgroup, x, z } = rule;
+        let &layout::Dispatch {
+            slots: of_slots,
+            at_once,
+            threads,
+            workgroup,
+            x,
+            z,
+        } = rule;
         let parts = if of_slots == 1 { slots } else { instances }.div_ceil(at_once);
         let all = u64::from(parts) * u64::from(threads);
         let groups = all.div_ceil(workgroup.into()) as u32;
-        let (x, y) = if x == 0 { self.folded(groups) } else { (x, groups) };
+        let (x, y) = if x == 0 {
+            self.folded(groups)
+        } else {
+            (x, groups)
+        };
         pass.dispatch_workgroups(x, y, z);
     }
 }
 
 /// Makes a value for each key, and one value for all equal keys.
-pub fn made_once<K: PartialEq, V: Clone>(keys: impl IntoIterator<Item = K>, mut make: impl FnMut(&K) -> V) -> Vec<V> {
+pub fn made_once<K: PartialEq, V: Clone>(
+    keys: impl IntoIterator<Item = K>,
+    mut make: impl FnMut(&K) -> V,
+) -> Vec<V> {
     let mut made: Vec<(K, V)> = Vec::new();
     let of_key = |key: K| match made.iter().find(|(known, _)| *known == key) {
         Some((_, value)) => value.clone(),

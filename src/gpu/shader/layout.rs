@@ -223,7 +223,11 @@ pub struct Layer {
 
 impl From<&crate::crowd::Layer> for Layer {
     fn from(&layer: &crate::crowd::Layer) -> Self {
-        let frame_time = if layer.frame_rate == 0.0 { 0.0 } else { 1.0 / layer.frame_rate };
+        let frame_time = if layer.frame_rate == 0.0 {
+            0.0
+        } else {
+            1.0 / layer.frame_rate
+        };
         Self { layer, frame_time }
     }
 }
@@ -303,7 +307,11 @@ pub struct Track {
 impl Track {
     /// A track with a form, its first value, its first angle, and its own timeline or [`NONE`].
     pub fn new(form: Form, value: u32, angle: u32, timeline: u32) -> Self {
-        Self { place: form as u32 | value << 4, angle, timeline }
+        Self {
+            place: form as u32 | value << 4,
+            angle,
+            timeline,
+        }
     }
 
     /// Its form.

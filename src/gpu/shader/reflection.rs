@@ -4,7 +4,9 @@ use crate::gpu::shader::wgsl::origin;
 use crate::threads::lock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use wgpu::naga::{self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner};
+use wgpu::naga::{
+    self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner,
+};
 
 /// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
 const DYNAMIC: [&str; 2] = ["character", "palettes"];
@@ -37,7 +39,8 @@ static KNOWN: Mutex<BTreeMap<String, Arc<Interface>>> = Mutex::new(BTreeMap::new
 impl Interface {
     /// Those of some values of overrides that the shader declares.
     pub fn declared(&self, values: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
-        let is_declared = |(name, _): &&(&str, f64)| self.overrides.iter().any(|known| known == name);
+        let is_declared =
+            |(name, _): &&(&str, f64)| self.overrides.iter().any(|known| known == name);
         values.iter().filter(is_declared).copied().collect()
     }
 
@@ -57,26 +60,56 @@ impl Interface {
 
     fn parsed(wgsl: &str) -> Result<Self, String> {
         let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| {
-            let place = error.location(wgsl).and_then(|place| origin(wgsl, place.line_number as usize));
-            let place = place.map(|(file, line)| format!("shaders/{file}:{line}: ")).unwrap_or_default();
+            let place = error
+                .location(wgsl)
+                .and_then(|place| origin(wgsl, place.line_number as usize));
+            let place = place
+                .map(|(file, line)| format!("shaders/{file}:{line}: "))
+                .unwrap_or_default();
             format!("{place}{}", error.message())
         })?;
         let bound = |variable: &naga::GlobalVariable| {
             let (place, ty) = (variable.binding?, binding_type(&module, variable)?);
-            Some(Binding { name: variable.name.clone()?, group: place.group, number: place.binding, ty })
+            Some(Binding {
+                name: variable.name.clone()?,
+                group: place.group,
+                number: place.binding,
+                ty,
+            })
         };
-        let mut bindings: Vec<_> = module.global_variables.iter().filter_map(|(_, v)| bound(v)).collect();
+        let mut bindings: Vec<_> = module
+            .global_variables
+            .iter()
+            .filter_map(|(_, v)| bound(v))
+            .collect();
         bindings.sort_by_key(|binding| (binding.group, binding.number));
-        let overrides = module.overrides.iter().filter_map(|(_, o)| o.name.clone()).collect();
-        Ok(Self { bindings, overrides })
+        let overrides = module
+            .overrides
+            .iter()
+            .filter_map(|(_, o)| o.name.clone())
+            .collect();
+        Ok(Self {
+            bindings,
+            overrides,
+        })
     }
 }
 
 /// The kind of a variable's binding; none for kinds that no shader of ours has.
-fn binding_type(module: &naga::Module, variable: &naga::GlobalVariable) -> Option<wgpu::BindingType> {
-    let has_dynamic_offset =
-        variable.space == AddressSpace::Uniform && variable.name.as_deref().is_some_and(|name| DYNAMIC.contains(&name));
-    let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+fn binding_type(
+    module: &naga::Module,
+    variable: &naga::GlobalVariable,
+) -> Option<wgpu::BindingType> {
+    let has_dynamic_offset = variable.space == AddressSpace::Uniform
+        && variable
+            .name
+            .as_deref()
+            .is_some_and(|name| DYNAMIC.contains(&name));
+    let buffer = |ty| wgpu::BindingType::Buffer {
+        ty,
+        has_dynamic_offset,
+        min_binding_size: None,
+    };
     match (variable.space, &module.types[variable.ty].inner) {
         (AddressSpace::Uniform, _) => Some(buffer(wgpu::BufferBindingType::Uniform)),
         (AddressSpace::Storage { access }, _) => {
@@ -88,17 +121,27 @@ fn binding_type(module: &naga::Module, variable: &naga::GlobalVariable) -> Optio
             TypeInner::Image {
                 dim: ImageDimension::D2,
                 arrayed,
-                class: ImageClass::Sampled { kind: ScalarKind::Float, multi },
+                class:
+                    ImageClass::Sampled {
+                        kind: ScalarKind::Float,
+                        multi,
+                    },
             },
         ) => Some(wgpu::BindingType::Texture {
             // Our arrays of textures are sampled; single textures hold numbers, which are loaded.
-            sample_type: wgpu::TextureSampleType::Float { filterable: *arrayed },
-            view_dimension: if *arrayed { wgpu::TextureViewDimension::D2Array } else { wgpu::TextureViewDimension::D2 },
+            sample_type: wgpu::TextureSampleType::Float {
+                filterable: *arrayed,
+            },
+            view_dimension: if *arrayed {
+                wgpu::TextureViewDimension::D2Array
+            } else {
+                wgpu::TextureViewDimension::D2
+            },
             multisampled: *multi,
         }),
-        (AddressSpace::Handle, TypeInner::Sampler { comparison: false }) => {
-            Some(wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering))
-        }
+        (AddressSpace::Handle, TypeInner::Sampler { comparison: false }) => Some(
+            wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+        ),
         _ => None,
     }
 }

@@ -53,7 +53,9 @@ pub struct ShaderImport<'a> {
 
 /// The imports of a file, or the number of a line that begins like an import but is none.
 pub fn imports(text: &str) -> impl Iterator<Item = Result<ShaderImport<'_>, usize>> {
-    let header = (1..).zip(text.lines()).take_while(|(_, line)| line.is_empty() || line.starts_with("//"));
+    let header = (1..)
+        .zip(text.lines())
+        .take_while(|(_, line)| line.is_empty() || line.starts_with("//"));
     header.filter_map(|(line, comment)| {
         let import = comment.strip_prefix("// import ")?;
         Some(match import.split_once(" from ") {
@@ -91,7 +93,9 @@ pub fn assemble(files: &[(&str, &str)], root: &str, roles: &[Role]) -> Result<St
     let assembly = Assembly::of(files, root, roles)?;
     let plays = |(_, file): &&Role| assembly.done.contains(file);
     match roles.iter().find(|role| !plays(role)) {
-        Some((role, file)) => Err(format!("{root}: no file imports from the role {role:?}, which {file} plays")),
+        Some((role, file)) => Err(format!(
+            "{root}: no file imports from the role {role:?}, which {file} plays"
+        )),
         None => Ok(assembly.wgsl),
     }
 }
@@ -107,7 +111,13 @@ struct Assembly<'a> {
 
 impl<'a> Assembly<'a> {
     fn of(files: &'a [(&'a str, &'a str)], root: &str, roles: &'a [Role]) -> Result<Self, String> {
-        let mut assembly = Self { files, roles, done: Vec::new(), open: Vec::new(), wgsl: String::new() };
+        let mut assembly = Self {
+            files,
+            roles,
+            done: Vec::new(),
+            open: Vec::new(),
+            wgsl: String::new(),
+        };
         assembly.add(root, "")?;
         Ok(assembly)
     }
@@ -121,13 +131,19 @@ impl<'a> Assembly<'a> {
             return Ok(());
         }
         if let Some(first) = self.open.iter().position(|open| *open == name) {
-            return Err(format!("{place}a ring of imports: {} -> {name}", self.open[first..].join(" -> ")));
+            return Err(format!(
+                "{place}a ring of imports: {} -> {name}",
+                self.open[first..].join(" -> ")
+            ));
         }
         self.open.push(name);
         for import in imports(text) {
             let place = |line| format!("shaders/{name}:{line}: ");
             let ShaderImport { line, from, .. } = import.map_err(|line| {
-                format!("{}expected \"// import NAME, NAME from FILE.wgsl\" or \"... from ROLE\"", place(line))
+                format!(
+                    "{}expected \"// import NAME, NAME from FILE.wgsl\" or \"... from ROLE\"",
+                    place(line)
+                )
             })?;
             let file = match self.roles.iter().find(|(role, _)| *role == from) {
                 Some((_, file)) => file,
@@ -146,7 +162,9 @@ impl<'a> Assembly<'a> {
 /// File in shaders/ and line there of a line of a complete shader; lines are counted from 1.
 pub fn origin(wgsl: &str, line: usize) -> Option<(&str, usize)> {
     let before = (1..=line).zip(wgsl.lines());
-    let (mark, name) = before.filter_map(|(at, text)| Some((at, text.strip_prefix(MARK)?))).last()?;
+    let (mark, name) = before
+        .filter_map(|(at, text)| Some((at, text.strip_prefix(MARK)?)))
+        .last()?;
     Some((name, line - mark))
 }
 
@@ -155,8 +173,14 @@ mod tests {
     use super::*;
 
     const SAMPLE: &[(&str, &str)] = &[
-        ("kernel.wgsl", "// A kernel.\n//\n// import a, b from one.wgsl\n// import c from role\n\nfn main() {}\n"),
-        ("one.wgsl", "// import d from two.wgsl\n\nfn a() {}\n// import nothing, in the middle of a file\n"),
+        (
+            "kernel.wgsl",
+            "// A kernel.\n//\n// import a, b from one.wgsl\n// import c from role\n\nfn main() {}\n",
+        ),
+        (
+            "one.wgsl",
+            "// import d from two.wgsl\n\nfn a() {}\n// import nothing, in the middle of a file\n",
+        ),
         ("two.wgsl", "fn d() {}\n"),
         ("actor.wgsl", "// import d from two.wgsl\n\nfn c() {}\n"),
         ("understudy.wgsl", "fn c() {}\n"),
@@ -167,22 +191,36 @@ mod tests {
     ];
 
     fn files(wgsl: &str) -> Vec<&str> {
-        wgsl.lines().filter_map(|line| line.strip_prefix(MARK)).collect()
+        wgsl.lines()
+            .filter_map(|line| line.strip_prefix(MARK))
+            .collect()
     }
 
     #[test]
     fn each_file_is_there_once_after_its_imports() {
         let wgsl = |file| assemble(SAMPLE, "kernel.wgsl", &[("role", file)]).unwrap();
-        assert_eq!(files(&wgsl("actor.wgsl")), ["two.wgsl", "one.wgsl", "actor.wgsl", "kernel.wgsl"]);
-        assert_eq!(files(&wgsl("understudy.wgsl")), ["two.wgsl", "one.wgsl", "understudy.wgsl", "kernel.wgsl"]);
+        assert_eq!(
+            files(&wgsl("actor.wgsl")),
+            ["two.wgsl", "one.wgsl", "actor.wgsl", "kernel.wgsl"]
+        );
+        assert_eq!(
+            files(&wgsl("understudy.wgsl")),
+            ["two.wgsl", "one.wgsl", "understudy.wgsl", "kernel.wgsl"]
+        );
     }
 
     #[test]
     fn a_file_from_outside_uses_as_many_roles_as_it_imports_from() {
         let text = "// import chunk from numbers\n\nfn a() {}\n";
-        let roles = [("numbers", "numbers_uniform.wgsl"), ("mesh", "mesh_plain.wgsl")];
+        let roles = [
+            ("numbers", "numbers_uniform.wgsl"),
+            ("mesh", "mesh_plain.wgsl"),
+        ];
         let wgsl = shader_of_text("own.wgsl", text, &roles).unwrap();
-        assert_eq!(files(&wgsl), ["chunk_numbers.wgsl", "numbers_uniform.wgsl", "own.wgsl"]);
+        assert_eq!(
+            files(&wgsl),
+            ["chunk_numbers.wgsl", "numbers_uniform.wgsl", "own.wgsl"]
+        );
         let fault = shader_of_text("own.wgsl", "// import a from role\n", &[]).unwrap_err();
         assert_eq!(fault, "shaders/own.wgsl:1: nothing plays the role \"role\"");
     }
@@ -190,7 +228,10 @@ mod tests {
     #[test]
     fn a_line_is_traced_to_its_file() {
         let wgsl = assemble(SAMPLE, "kernel.wgsl", &[("role", "actor.wgsl")]).unwrap();
-        for (line, text) in (1..).zip(wgsl.lines()).filter(|(_, text)| !text.starts_with(MARK)) {
+        for (line, text) in (1..)
+            .zip(wgsl.lines())
+            .filter(|(_, text)| !text.starts_with(MARK))
+        {
             let (name, place) = origin(&wgsl, line).unwrap();
             let (_, file) = SAMPLE.iter().find(|(known, _)| *known == name).unwrap();
             assert_eq!(file.lines().nth(place - 1), Some(text));
@@ -201,15 +242,28 @@ mod tests {
     fn faults_name_file_and_line() {
         let fault = |root, roles: &[Role]| assemble(SAMPLE, root, roles).unwrap_err();
         let role: Role = ("role", "actor.wgsl");
-        assert_eq!(fault("kernel.wgsl", &[]), "shaders/kernel.wgsl:4: nothing plays the role \"role\"");
-        let unused = "kernel.wgsl: no file imports from the role \"other\", which understudy.wgsl plays";
-        assert_eq!(fault("kernel.wgsl", &[role, ("other", "understudy.wgsl")]), unused);
+        assert_eq!(
+            fault("kernel.wgsl", &[]),
+            "shaders/kernel.wgsl:4: nothing plays the role \"role\""
+        );
+        let unused =
+            "kernel.wgsl: no file imports from the role \"other\", which understudy.wgsl plays";
+        assert_eq!(
+            fault("kernel.wgsl", &[role, ("other", "understudy.wgsl")]),
+            unused
+        );
         let missing = "shaders/kernel.wgsl:4: there is no file \"gone.wgsl\" in shaders/";
         assert_eq!(fault("kernel.wgsl", &[("role", "gone.wgsl")]), missing);
         let ring = "shaders/back.wgsl:2: a ring of imports: ring.wgsl -> back.wgsl -> ring.wgsl";
         assert_eq!(fault("ring.wgsl", &[]), ring);
-        assert_eq!(fault("lost.wgsl", &[]), "shaders/lost.wgsl:2: there is no file \"elsewhere.wgsl\" in shaders/");
+        assert_eq!(
+            fault("lost.wgsl", &[]),
+            "shaders/lost.wgsl:2: there is no file \"elsewhere.wgsl\" in shaders/"
+        );
         assert!(fault("wrong.wgsl", &[]).starts_with("shaders/wrong.wgsl:1: expected"));
-        assert_eq!(fault("none.wgsl", &[]), "there is no file \"none.wgsl\" in shaders/");
+        assert_eq!(
+            fault("none.wgsl", &[]),
+            "there is no file \"none.wgsl\" in shaders/"
+        );
     }
 }

@@ -47,12 +47,21 @@ pub(in crate::gpu) fn slots(crowd: &Crowd, instance: u32) -> u32 {
     let layers = crowd.layers().of(instance as usize);
     let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
     let once = (layers.len() + inertial.map_or(0, |layer| 2 * (layer + 1))) as u32;
-    if crowd.update_rate(instance) == UpdateRate::PLAIN { once } else { 1 + 2 * once }
+    if crowd.update_rate(instance) == UpdateRate::PLAIN {
+        once
+    } else {
+        1 + 2 * once
+    }
 }
 
 /// Bytes of the local poses of the instance of a group with the most slots.
 fn pose_bytes(crowd: &Crowd, group: &Group) -> u64 {
-    let most = group.instances.clone().map(|instance| slots(crowd, instance)).max().unwrap_or(0);
+    let most = group
+        .instances
+        .clone()
+        .map(|instance| slots(crowd, instance))
+        .max()
+        .unwrap_or(0);
     u64::from(most) * group.model.skeleton().len() as u64 * LOCAL_BYTES
 }
 
@@ -64,7 +73,8 @@ fn weight_bytes(group: &Group) -> u64 {
 /// Bytes of a model's vertices, or of their influences after the fourth, in the largest form.
 fn mesh_bytes(group: &Group) -> u64 {
     let mesh = group.model.mesh();
-    let more = (mesh.max_influences() as usize).saturating_sub(INLINE) * size_of::<layout::Influence>();
+    let more =
+        (mesh.max_influences() as usize).saturating_sub(INLINE) * size_of::<layout::Influence>();
     (mesh.vertex_count() * size_of::<layout::Vertex>().max(more)) as u64
 }
 
@@ -76,7 +86,10 @@ fn mesh_bytes(group: &Group) -> u64 {
 pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     let mut chunks = Vec::new();
     let largest = |group: &Group| {
-        vertex_bytes(group).max(palette_bytes(group)).max(pose_bytes(crowd, group)).max(weight_bytes(group))
+        vertex_bytes(group)
+            .max(palette_bytes(group))
+            .max(pose_bytes(crowd, group))
+            .max(weight_bytes(group))
     };
     for (family, groups) in crowd.groups().chunks(crowd.levels()).enumerate() {
         let largest = groups.iter().map(largest).max().unwrap_or(1);
@@ -86,7 +99,10 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
             for (level, group) in groups.iter().enumerate() {
                 let start = group.instances.start + first;
                 let instances = start..group.instances.end.min(start.saturating_add(at_once));
-                chunks.push(Chunk { group: family * crowd.levels() + level, instances });
+                chunks.push(Chunk {
+                    group: family * crowd.levels() + level,
+                    instances,
+                });
             }
         }
     }
@@ -120,7 +136,10 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
             vertices += count * vertex_bytes;
             palettes += count * palette_bytes;
             meshes += mesh_bytes(group);
-            span.push(Chunk { group: index, instances });
+            span.push(Chunk {
+                group: index,
+                instances,
+            });
         }
     }
     spans.push(span);
@@ -128,7 +147,12 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
 }
 
 fn one_fits(group: &Group, bytes: u64, limit: u64) -> Result<()> {
-    fits(format_args!("one instance of {:?} needs", group.model.name()), bytes, "in one binding", limit)
+    fits(
+        format_args!("one instance of {:?} needs", group.model.name()),
+        bytes,
+        "in one binding",
+        limit,
+    )
 }
 
 #[cfg(test)]
@@ -142,37 +166,60 @@ mod tests {
     #[test]
     fn spans_hold_the_crowd_in_order_within_the_limit() {
         let mut crowd = Crowd::new();
-        for (model, count) in [(walker(500).unwrap(), 30), (walker(700).unwrap(), 70), (walker(1_000).unwrap(), 1)] {
+        for (model, count) in [
+            (walker(500).unwrap(), 30),
+            (walker(700).unwrap(), 70),
+            (walker(1_000).unwrap(), 1),
+        ] {
             let instances = (0..count).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(model), instances).unwrap();
         }
         let group = |chunk: &Chunk| &crowd.groups()[chunk.group];
         let all = spans(&crowd, 1 << 30).unwrap();
-        assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [3], "one span of all models");
+        assert_eq!(
+            all.iter().map(Vec::len).collect::<Vec<_>>(),
+            [3],
+            "one span of all models"
+        );
         for limit in [100_000, 200_000] {
             let spans = spans(&crowd, limit).unwrap();
             let sizes: Vec<_> = spans.iter().map(Vec::len).collect();
-            assert!(spans.len() > 3 && sizes.iter().any(|&chunks| chunks > 1), "limit {limit}: {sizes:?}");
+            assert!(
+                spans.len() > 3 && sizes.iter().any(|&chunks| chunks > 1),
+                "limit {limit}: {sizes:?}"
+            );
             let mut next = 0;
             for span in &spans {
-                assert!(span.windows(2).all(|pair| pair[0].group < pair[1].group), "a group twice in a span");
+                assert!(
+                    span.windows(2).all(|pair| pair[0].group < pair[1].group),
+                    "a group twice in a span"
+                );
                 for chunk in span {
                     assert!(chunk.instances.start == next && !chunk.instances.is_empty());
                     next = chunk.instances.end;
                     assert!(
-                        group(chunk).instances.start <= chunk.instances.start && next <= group(chunk).instances.end
+                        group(chunk).instances.start <= chunk.instances.start
+                            && next <= group(chunk).instances.end
                     );
                 }
                 let sum = |bytes: fn(&Group) -> u64| -> u64 {
-                    span.iter().map(|chunk| chunk.instances.len() as u64 * bytes(group(chunk))).sum()
+                    span.iter()
+                        .map(|chunk| chunk.instances.len() as u64 * bytes(group(chunk)))
+                        .sum()
                 };
                 assert!(sum(vertex_bytes) <= limit && sum(palette_bytes) <= limit);
                 let meshes: u64 = span.iter().map(|chunk| mesh_bytes(group(chunk))).sum();
-                assert!(meshes <= limit || span.len() == 1, "{meshes} bytes of meshes");
+                assert!(
+                    meshes <= limit || span.len() == 1,
+                    "{meshes} bytes of meshes"
+                );
             }
             assert_eq!(next as usize, crowd.instance_count());
         }
         let error = spans(&crowd, 10_000).unwrap_err().to_string();
-        assert!(error.ends_with("bytes in one binding; the adapter allows 10000"), "{error}");
+        assert!(
+            error.ends_with("bytes in one binding; the adapter allows 10000"),
+            "{error}"
+        );
     }
 }

@@ -49,15 +49,32 @@ impl ThreadLayout {
     fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
         let rows = |columns: u32, at_once: u32| {
             let (x, z) = gpu.folded(columns);
-            layout::Dispatch { slots: 0, at_once, threads: 1, workgroup: 1, x, z }
+            layout::Dispatch {
+                slots: 0,
+                at_once,
+                threads: 1,
+                workgroup: 1,
+                x,
+                z,
+            }
         };
-        let folded = |threads, workgroup| layout::Dispatch { slots: 0, at_once: 1, threads, workgroup, x: 0, z: 1 };
+        let folded = |threads, workgroup| layout::Dispatch {
+            slots: 0,
+            at_once: 1,
+            threads,
+            workgroup,
+            x: 0,
+            z: 1,
+        };
         match self {
             Self::Vertex(at_once) => rows(vertices.div_ceil(WORKGROUP), at_once),
             Self::Pair => folded(vertices, WORKGROUP),
             Self::Instance(at_once) => rows(vertices.div_ceil(at_once), 1),
             Self::Character => rows(vertices.div_ceil(WORKGROUP), 1),
-            Self::Merged(_) => layout::Dispatch { at_once: u32::MAX, ..folded(vertices, 1) },
+            Self::Merged(_) => layout::Dispatch {
+                at_once: u32::MAX,
+                ..folded(vertices, 1)
+            },
         }
     }
 }
@@ -96,13 +113,21 @@ impl SkinKernel {
     /// # Panics
     /// The file imports from a file or a role that does not exist; the message names the line.
     pub fn shader(&self, kind: Kind) -> String {
-        let output = self.output.unwrap_or(OutputForm::of(kind.format.encoding)).written_by(kind.format.floats());
+        let output = self
+            .output
+            .unwrap_or(OutputForm::of(kind.format.encoding))
+            .written_by(kind.format.floats());
         let mut roles = skinning::roles(kind.mesh, self.palette, kind.morph);
         roles.push(("output", output));
-        roles.push(if self.is_merged() { ("numbers", "numbers_table.wgsl") } else { ONE_CHUNK });
+        roles.push(if self.is_merged() {
+            ("numbers", "numbers_table.wgsl")
+        } else {
+            ONE_CHUNK
+        });
         match self.text {
             None => wgsl::shader(self.file, &roles),
-            Some(text) => wgsl::shader_of_text(self.file, text, &roles).unwrap_or_else(|problem| panic!("{problem}")),
+            Some(text) => wgsl::shader_of_text(self.file, text, &roles)
+                .unwrap_or_else(|problem| panic!("{problem}")),
         }
     }
 
@@ -164,39 +189,77 @@ impl ComputeSkin {
     ) -> Result<Self> {
         let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
         if kernel.is_merged() {
-            kinds.iter_mut().for_each(|kind| *kind = merged::kind(*kind));
+            kinds
+                .iter_mut()
+                .for_each(|kind| *kind = merged::kind(*kind));
         }
         let of_kind = |&kind: &Kind| {
             // A kernel from outside this crate runs with bounds checks.
             let trusted = kernel.text.is_none();
-            Kernel::new(gpu, kernel.name, kernel.shader(kind), &kernel.constants(kind), trusted).map(Rc::new)
+            Kernel::new(
+                gpu,
+                kernel.name,
+                kernel.shader(kind),
+                &kernel.constants(kind),
+                trusted,
+            )
+            .map(Rc::new)
         };
-        let compiled: Vec<_> = made_once(kinds, of_kind).into_iter().collect::<Result<_>>()?;
-        let by_character = compiled.first().filter(|_| kernel.threads == ThreadLayout::Character);
+        let compiled: Vec<_> = made_once(kinds, of_kind)
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let by_character = compiled
+            .first()
+            .filter(|_| kernel.threads == ThreadLayout::Character);
         let characters = by_character.map(|kernel| Characters::new(gpu, crowd, kernel));
         let groups = crowd.groups().iter().filter(|_| !kernel.is_merged());
-        let meshes: Vec<_> = groups.map(|group| upload_meshes(gpu, &[group], kernel.mesh)).collect();
-        let of_part = |(index, (part, inputs)): (usize, (&Vec<Chunk>, &Vec<Named>))| match kernel.threads {
+        let meshes: Vec<_> = groups
+            .map(|group| upload_meshes(gpu, &[group], kernel.mesh))
+            .collect();
+        let of_part = |(index, (part, inputs)): (usize, (&Vec<Chunk>, &Vec<Named>))| match kernel
+            .threads
+        {
             ThreadLayout::Merged(at_once) => {
-                let of_kind = |SpanDispatch { group, workgroups, tables }: SpanDispatch| SkinDispatch {
+                let of_kind = |SpanDispatch {
+                                   group,
+                                   workgroups,
+                                   tables,
+                               }: SpanDispatch| SkinDispatch {
                     group,
                     inputs: [&tables[..], inputs].concat(),
                     rule: kernel.threads.rule(gpu, workgroups),
                     counted: None,
                 };
-                SpanDispatch::all(gpu, crowd, part, kernel.mesh, at_once).into_iter().map(of_kind).collect()
+                SpanDispatch::all(gpu, crowd, part, kernel.mesh, at_once)
+                    .into_iter()
+                    .map(of_kind)
+                    .collect()
             }
             _ => {
                 let of_chunk = |&Chunk { group, .. }: &Chunk| {
-                    let rule = kernel.threads.rule(gpu, crowd.groups()[group].model.mesh().vertex_count() as u32);
-                    let counted = in_view.map(|visible| visible.chunks[index].set_dispatch(gpu, SKIN, &rule));
-                    SkinDispatch { group, inputs: [&meshes[group][..], inputs].concat(), rule, counted }
+                    let rule = kernel.threads.rule(
+                        gpu,
+                        crowd.groups()[group].model.mesh().vertex_count() as u32,
+                    );
+                    let counted =
+                        in_view.map(|visible| visible.chunks[index].set_dispatch(gpu, SKIN, &rule));
+                    SkinDispatch {
+                        group,
+                        inputs: [&meshes[group][..], inputs].concat(),
+                        rule,
+                        counted,
+                    }
                 };
                 part.iter().map(of_chunk).collect()
             }
         };
         let parts = parts.iter().zip(inputs).enumerate().map(of_part).collect();
-        Ok(Self { kernel, compiled, characters, parts })
+        Ok(Self {
+            kernel,
+            compiled,
+            characters,
+            parts,
+        })
     }
 
     /// Binds all dispatches, with the buffers that parts write to in turn.
@@ -208,15 +271,35 @@ impl ComputeSkin {
             };
             dispatches.iter().map(bind).collect()
         };
-        self.parts.iter().zip(outputs.iter().cycle()).map(of_part).collect()
+        self.parts
+            .iter()
+            .zip(outputs.iter().cycle())
+            .map(of_part)
+            .collect()
     }
 
     /// Dispatches a part with its bindings; `instances` is the number of those to skin, from its first on.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, part: usize, bound: &[BindGroup], instances: u32) {
+    pub fn dispatch(
+        &self,
+        gpu: &Gpu,
+        pass: &mut ComputePass,
+        part: usize,
+        bound: &[BindGroup],
+        instances: u32,
+    ) {
         if instances == 0 {
             return;
         }
-        for (SkinDispatch { group, rule, counted, .. }, bound) in self.parts[part].iter().zip(bound) {
+        for (
+            SkinDispatch {
+                group,
+                rule,
+                counted,
+                ..
+            },
+            bound,
+        ) in self.parts[part].iter().zip(bound)
+        {
             pass.set_pipeline(&self.compiled[*group].pipeline);
             pass.set_bind_group(0, bound, &[]);
             let Some(characters) = &self.characters else {
@@ -236,7 +319,8 @@ impl Characters {
     /// One uniform per instance of the largest possible chunk.
     fn new(gpu: &Gpu, crowd: &Crowd, kernel: &Kernel) -> Self {
         let size = size_of::<[u32; 4]>();
-        let stride = size.next_multiple_of(gpu.adapter.limits.min_uniform_buffer_offset_alignment as usize);
+        let stride =
+            size.next_multiple_of(gpu.adapter.limits.min_uniform_buffer_offset_alignment as usize);
         let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
         let contents = || {
             let mut contents = vec![0u8; instances * stride];
@@ -246,20 +330,47 @@ impl Characters {
             contents
         };
         let usage = wgpu::BufferUsages::UNIFORM;
-        let buffer = gpu.buffer_of(Purpose::Scratch, "characters", instances * stride, usage, contents);
-        let group = kernel.bind(gpu, 1, &[("character", Resource::Buffer(buffer, 0, Some(size as u64)))]);
-        Self { group, stride: stride as u32 }
+        let buffer = gpu.buffer_of(
+            Purpose::Scratch,
+            "characters",
+            instances * stride,
+            usage,
+            contents,
+        );
+        let group = kernel.bind(
+            gpu,
+            1,
+            &[("character", Resource::Buffer(buffer, 0, Some(size as u64)))],
+        );
+        Self {
+            group,
+            stride: stride as u32,
+        }
     }
 }
 
 /// The largest chunk, with as many of its instances as a trial skins.
 fn trial_chunk(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Option<(usize, Chunk)> {
-    let (index, chunk) = chunks.iter().enumerate().max_by_key(|(_, c)| c.output_bytes(crowd))?;
+    let (index, chunk) = chunks
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, c)| c.output_bytes(crowd))?;
     let all = chunk.instances.len() as u64;
-    let most = TRIAL_BYTES[usize::from(!gpu.adapter.summary.software)] * all / chunk.output_bytes(crowd);
+    let most =
+        TRIAL_BYTES[usize::from(!gpu.adapter.summary.software)] * all / chunk.output_bytes(crowd);
     let count = most.clamp(1, all) as u32;
-    let count = if count < TRIAL_INSTANCES { count } else { count - count % TRIAL_INSTANCES };
-    Some((index, Chunk { instances: chunk.instances.start..chunk.instances.start + count, ..*chunk }))
+    let count = if count < TRIAL_INSTANCES {
+        count
+    } else {
+        count - count % TRIAL_INSTANCES
+    };
+    Some((
+        index,
+        Chunk {
+            instances: chunk.instances.start..chunk.instances.start + count,
+            ..*chunk
+        },
+    ))
 }
 
 /// Finds the fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: the time
@@ -276,15 +387,26 @@ pub fn trial(
 ) -> Result<&'static SkinKernel> {
     let hardware = usize::from(!gpu.adapter.summary.software);
     let Some((index, part)) = trial_chunk(gpu, crowd, chunks) else {
-        return Err(BackendError::TooLarge("no instance to try kernels on".into()));
+        return Err(BackendError::TooLarge(
+            "no instance to try kernels on".into(),
+        ));
     };
     let instances = part.instances.len() as u32;
-    let output = [gpu.buffer(Purpose::Staging, "trial", part.output_bytes(crowd), wgpu::BufferUsages::STORAGE)];
+    let output = [gpu.buffer(
+        Purpose::Staging,
+        "trial",
+        part.output_bytes(crowd),
+        wgpu::BufferUsages::STORAGE,
+    )];
     // It is found before the numbers of the whole chunk.
-    let numbers = [("chunk", chunk_uniform(gpu, Purpose::Scratch, crowd, &part).into())];
+    let numbers = [(
+        "chunk",
+        chunk_uniform(gpu, Purpose::Scratch, crowd, &part).into(),
+    )];
     let (parts, inputs) = ([vec![part]], [[&numbers[..], &inputs[index]].concat()]);
     let candidate = |kernel: &&'static SkinKernel| {
-        let (skin, bytes) = gpu.counted(|| ComputeSkin::new(gpu, crowd, kernel, &parts, &inputs, None));
+        let (skin, bytes) =
+            gpu.counted(|| ComputeSkin::new(gpu, crowd, kernel, &parts, &inputs, None));
         let skin = skin?;
         let bound = skin.bind(gpu, &output);
         Ok((skin, bound, bytes))
@@ -292,7 +414,9 @@ pub fn trial(
     let candidates: Vec<_> = kernels.iter().map(candidate).collect::<Result<_>>()?;
     let best = match gpu.plans() {
         // No kernel takes more than the one with the largest mesh.
-        true => (0..kernels.len()).max_by_key(|&index| candidates[index].2.total()).unwrap_or(0),
+        true => (0..kernels.len())
+            .max_by_key(|&index| candidates[index].2.total())
+            .unwrap_or(0),
         false => fastest(gpu, kernels.len(), |index, pass| {
             let (skin, bound, _) = &candidates[index];
             for _ in 0..TRIAL_DISPATCHES[hardware] {
@@ -329,5 +453,11 @@ pub(in crate::gpu) fn fastest(
             }
         }
     }
-    Ok((1..candidates).fold(0, |best, c| if least[c] < least[best].mul_f64(TRIAL_MARGIN) { c } else { best }))
+    Ok((1..candidates).fold(0, |best, c| {
+        if least[c] < least[best].mul_f64(TRIAL_MARGIN) {
+            c
+        } else {
+            best
+        }
+    }))
 }

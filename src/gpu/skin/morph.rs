@@ -37,8 +37,14 @@ impl MorphForm {
             None => &[("morph", "morph_none.wgsl")],
             Some(Self::Sparse) => &[("morph", "morph_sparse.wgsl")],
             Some(Self::Short) => &[("morph", "morph_short.wgsl")],
-            Some(Self::Dense) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_dense.wgsl")],
-            Some(Self::Texture) => &[("morph", "morph_lists.wgsl"), ("deltas", "morph_texture.wgsl")],
+            Some(Self::Dense) => &[
+                ("morph", "morph_lists.wgsl"),
+                ("deltas", "morph_dense.wgsl"),
+            ],
+            Some(Self::Texture) => &[
+                ("morph", "morph_lists.wgsl"),
+                ("deltas", "morph_texture.wgsl"),
+            ],
         }
     }
 
@@ -59,14 +65,20 @@ impl MorphForm {
             Self::Sparse => heads(vertices) + targets.positions().len() * stride,
             Self::Short => heads(vertices) + targets.len() + targets.positions().len(),
             Self::Dense => targets.len() * vertices * stride,
-            Self::Texture => (targets.len() * vertices * stride).max(1).next_multiple_of(TEXTURE_WIDTH as usize),
+            Self::Texture => (targets.len() * vertices * stride)
+                .max(1)
+                .next_multiple_of(TEXTURE_WIDTH as usize),
         }
     }
 
     /// Numbers of an instance's weights.
     fn instance_numbers(self, group: &Group) -> usize {
         let targets = group.model.mesh().targets().len();
-        if self.has_lists() { 2 * (targets + 1) } else { targets }
+        if self.has_lists() {
+            2 * (targets + 1)
+        } else {
+            targets
+        }
     }
 
     /// Numbers before the weights of the first instance.
@@ -75,23 +87,34 @@ impl MorphForm {
     }
 
     fn weight_numbers(self, crowd: &Crowd, chunk: &Chunk) -> usize {
-        self.head_numbers() + chunk.instances.len() * self.instance_numbers(&crowd.groups()[chunk.group])
+        self.head_numbers()
+            + chunk.instances.len() * self.instance_numbers(&crowd.groups()[chunk.group])
     }
 
     /// Checks that the adapter binds the deltas of each model and the weights of each chunk.
     fn check(self, gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk]) -> Result<()> {
         let most = match self {
             Self::Texture => {
-                u64::from(gpu.adapter.limits.max_texture_dimension_2d) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
+                u64::from(gpu.adapter.limits.max_texture_dimension_2d)
+                    * u64::from(TEXTURE_WIDTH)
+                    * ELEMENT as u64
             }
             _ => gpu.binding_bytes(),
         };
         for group in crowd.groups() {
             let what = format_args!("morph targets of {:?} need", group.model.name());
-            fits(what, (self.elements(group) * ELEMENT) as u64, "at once", most)?;
+            fits(
+                what,
+                (self.elements(group) * ELEMENT) as u64,
+                "at once",
+                most,
+            )?;
         }
         for chunk in chunks {
-            let what = format_args!("weights of {:?} need", crowd.groups()[chunk.group].model.name());
+            let what = format_args!(
+                "weights of {:?} need",
+                crowd.groups()[chunk.group].model.name()
+            );
             let bytes = self.weight_numbers(crowd, chunk) * size_of::<f32>();
             fits(what, bytes as u64, "at once", gpu.binding_bytes())?;
         }
@@ -100,10 +123,19 @@ impl MorphForm {
 
     /// Stated error of 16-bit deltas.
     pub fn approximation(self, crowd: &Crowd) -> Option<Approximation> {
-        let mut stated = Approximation { pose: 0.0, position: 0.0, normal: 0.0, clip_error: None };
+        let mut stated = Approximation {
+            pose: 0.0,
+            position: 0.0,
+            normal: 0.0,
+            clip_error: None,
+        };
         for group in crowd.groups().iter().filter(|_| self == Self::Short) {
             let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
-            let stretch = crowd.entry_reaches(group).iter().map(|reach| reach.stretch).fold(1.0, f64::max);
+            let stretch = crowd
+                .entry_reaches(group)
+                .iter()
+                .map(|reach| reach.stretch)
+                .fold(1.0, f64::max);
             let packed = group.model.mesh().targets().packed();
             let (mut position, mut normal) = (0.0, 0.0);
             for (target, weight) in largest_weights(crowd, group).into_iter().enumerate() {
@@ -122,7 +154,11 @@ impl MorphForm {
 /// The largest magnitude that each target's weight may have on an instance of a group.
 fn largest_weights(crowd: &Crowd, group: &Group) -> Vec<f64> {
     let targets = group.model.mesh().targets();
-    let mut most: Vec<f64> = targets.list().iter().map(|target| f64::from(target.weight).abs()).collect();
+    let mut most: Vec<f64> = targets
+        .list()
+        .iter()
+        .map(|target| f64::from(target.weight).abs())
+        .collect();
     for track in group.model.clips().iter().flat_map(Clip::weights) {
         for (at, value) in track.values.iter().enumerate() {
             let target = track.targets.start as usize + at % track.targets.len();
@@ -130,7 +166,11 @@ fn largest_weights(crowd: &Crowd, group: &Group) -> Vec<f64> {
             most[target] = most[target].max(4.0 * f64::from(*value).abs());
         }
     }
-    for pin in group.instances.clone().flat_map(|instance| crowd.expression(instance).pinned) {
+    for pin in group
+        .instances
+        .clone()
+        .flat_map(|instance| crowd.expression(instance).pinned)
+    {
         let target = pin.target as usize;
         most[target] = most[target].max(f64::from(pin.weight).abs());
     }
@@ -172,35 +212,66 @@ impl Morphs {
     /// # Errors
     /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the deltas of a model or the weights of a
     /// chunk exceed what the adapter binds.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, chunks: &[Chunk], form: MorphForm) -> Result<Option<Self>> {
-        let Some(form) = form.of(crowd) else { return Ok(None) };
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        chunks: &[Chunk],
+        form: MorphForm,
+    ) -> Result<Option<Self>> {
+        let Some(form) = form.of(crowd) else {
+            return Ok(None);
+        };
         form.check(gpu, crowd, chunks)?;
-        let deltas = crowd.groups().iter().map(|group| deltas(gpu, group, form)).collect();
+        let deltas = crowd
+            .groups()
+            .iter()
+            .map(|group| deltas(gpu, group, form))
+            .collect();
         let weights = chunks.iter().map(|chunk| {
             let mut numbers = vec![0.0; form.weight_numbers(crowd, chunk)];
             let own = form.instance_numbers(&crowd.groups()[chunk.group]);
             numbers[0] = (if form.has_lists() { own / 2 } else { own }) as f32;
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let bytes = size_of_val(&numbers[..]) as u64;
-            MorphWeights { buffer: gpu.buffer(Purpose::Scratch, "morph weights", bytes, usage), numbers }
+            MorphWeights {
+                buffer: gpu.buffer(Purpose::Scratch, "morph weights", bytes, usage),
+                numbers,
+            }
         });
-        Ok(Some(Self { form, deltas, weights: weights.collect() }))
+        Ok(Some(Self {
+            form,
+            deltas,
+            weights: weights.collect(),
+        }))
     }
 
     /// The deltas and weights that shaders bind to morph the chunk with this index.
     pub fn inputs(&self, chunk: &Chunk, index: usize) -> [Named; 2] {
         let weights = (&self.weights[index].buffer).into();
-        [("morph_deltas", self.deltas[chunk.group].clone()), ("morph_weights", weights)]
+        [
+            ("morph_deltas", self.deltas[chunk.group].clone()),
+            ("morph_weights", weights),
+        ]
     }
 
     /// Bytes on the host.
     pub fn host_memory(&self) -> Bytes {
-        let numbers = self.weights.iter().map(|weights| size_of_val(&weights.numbers[..]) as u64).sum();
+        let numbers = self
+            .weights
+            .iter()
+            .map(|weights| size_of_val(&weights.numbers[..]) as u64)
+            .sum();
         Bytes::of(Purpose::Scratch, numbers)
     }
 
     /// Computes the weights of a frame and records their upload.
-    pub fn submit(&mut self, chunks: &[Chunk], frame: &FrameInput, timer: &mut StageTimer, commands: &mut Commands) {
+    pub fn submit(
+        &mut self,
+        chunks: &[Chunk],
+        frame: &FrameInput,
+        timer: &mut StageTimer,
+        commands: &mut Commands,
+    ) {
         let (form, crowd, tick) = (self.form, frame.crowd, frame.tick);
         timer.wall(Stage::Morph, || {
             for (chunk, weights) in chunks.iter().zip(&mut self.weights) {
@@ -210,9 +281,14 @@ impl Morphs {
                     continue;
                 }
                 let instances = weights.numbers[form.head_numbers()..].par_chunks_mut(own);
-                chunk.instances.clone().into_par_iter().zip(instances).for_each(|(instance, numbers)| {
-                    set_weights(form, crowd, group, instance, tick, numbers);
-                });
+                chunk
+                    .instances
+                    .clone()
+                    .into_par_iter()
+                    .zip(instances)
+                    .for_each(|(instance, numbers)| {
+                        set_weights(form, crowd, group, instance, tick, numbers);
+                    });
             }
         });
         timer.wall(Stage::Upload, || {
@@ -224,10 +300,21 @@ impl Morphs {
 }
 
 /// Writes an instance's weights: one per target, or the number of active ones and the list of them.
-fn set_weights(form: MorphForm, crowd: &Crowd, group: &Group, instance: u32, tick: u32, numbers: &mut [f32]) {
+fn set_weights(
+    form: MorphForm,
+    crowd: &Crowd,
+    group: &Group,
+    instance: u32,
+    tick: u32,
+    numbers: &mut [f32],
+) {
     let targets = group.model.mesh().targets().len();
     // The list grows from the front and never reaches a weight that is still to be read.
-    let first = if form.has_lists() { numbers.len() - targets } else { 0 };
+    let first = if form.has_lists() {
+        numbers.len() - targets
+    } else {
+        0
+    };
     weights_of(crowd, &group.model, instance, tick, &mut numbers[first..]);
     if form.has_lists() {
         let mut count = 0;
@@ -250,7 +337,12 @@ fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
     }
     let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
     let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
-    gpu.write_texture(&texture, [0, 0], [TEXTURE_WIDTH, height], bytemuck::cast_slice(&elements));
+    gpu.write_texture(
+        &texture,
+        [0, 0],
+        [TEXTURE_WIDTH, height],
+        bytemuck::cast_slice(&elements),
+    );
     Resource::View(texture.view)
 }
 
@@ -262,7 +354,11 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
     let with = |[x, y, z]: [f32; 3], last: u32| [x.to_bits(), y.to_bits(), z.to_bits(), last];
     let tangent = |delta: usize| targets.tangents().get(delta).copied().unwrap_or_default();
     let delta_of = |targets: &Targets, delta: usize, target: u32| {
-        [with(targets.positions()[delta], target), with(targets.normals()[delta], 0), with(tangent(delta), 0)]
+        [
+            with(targets.positions()[delta], target),
+            with(targets.normals()[delta], 0),
+            with(tangent(delta), 0),
+        ]
     };
     if form.has_lists() {
         elements.resize(form.elements(group), [0; 4]);
@@ -273,21 +369,39 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
         return elements;
     }
     let short = form == MorphForm::Short;
-    let (first, width) = if short { (heads(vertices) + targets.len(), 1) } else { (heads(vertices), stride) };
+    let (first, width) = if short {
+        (heads(vertices) + targets.len(), 1)
+    } else {
+        (heads(vertices), stride)
+    };
     if targets.is_empty() {
         // No vertex has deltas: they begin and end behind the head.
         elements.resize(heads(vertices), [first as u32; 4]);
         return elements;
     }
     let by_vertex = targets.by_vertex();
-    let begins: Vec<u32> = by_vertex.offsets().iter().map(|offset| first as u32 + offset * width as u32).collect();
-    elements.extend(begins.chunks(4).map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))));
+    let begins: Vec<u32> = by_vertex
+        .offsets()
+        .iter()
+        .map(|offset| first as u32 + offset * width as u32)
+        .collect();
+    elements.extend(
+        begins
+            .chunks(4)
+            .map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))),
+    );
     if short {
         let packed = targets.packed();
         let largest = |step: f32| (step * 32_767.0).to_bits();
-        elements.extend(packed.steps.iter().map(|&[position, normal]| [largest(position), largest(normal), 0, 0]));
+        elements.extend(
+            packed
+                .steps
+                .iter()
+                .map(|&[position, normal]| [largest(position), largest(normal), 0, 0]),
+        );
         elements.extend(by_vertex.all().iter().map(|&(target, delta)| {
-            let [px, py, pz, nx, ny, nz] = packed.deltas[delta as usize].map(|v| u32::from(v as u16));
+            let [px, py, pz, nx, ny, nz] =
+                packed.deltas[delta as usize].map(|v| u32::from(v as u16));
             [px | py << 16, pz | nx << 16, ny | nz << 16, target]
         }));
     } else {

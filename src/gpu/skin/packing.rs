@@ -32,13 +32,20 @@ impl Grid {
     /// The box around a mesh's positions.
     pub fn of(mesh: &Mesh) -> Self {
         let Bounds { min, max } = mesh.bounds();
-        Self { origin: min, step: (max - min) / POSITION_STEPS }
+        Self {
+            origin: min,
+            step: (max - min) / POSITION_STEPS,
+        }
     }
 
     fn steps(&self, position: [f32; 3]) -> [u32; 3] {
         let offset = Vec3::from(position) - self.origin;
         let steps = Vec3::select(self.step.cmpgt(Vec3::ZERO), offset / self.step, Vec3::ZERO);
-        steps.round().clamp(Vec3::ZERO, Vec3::splat(POSITION_STEPS)).to_array().map(|s| s as u32)
+        steps
+            .round()
+            .clamp(Vec3::ZERO, Vec3::splat(POSITION_STEPS))
+            .to_array()
+            .map(|s| s as u32)
     }
 }
 
@@ -53,8 +60,16 @@ pub fn fits(group: &Group) -> bool {
 }
 
 /// One vertex, its first influences padded to four with weight 0, the largest first.
-pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], influences: [(u16, f32); 4]) -> PackedVertex {
-    let entries = influences.iter().rev().fold(0, |bits, &(entry, _)| bits << 8 | u32::from(entry));
+pub fn pack(
+    grid: &Grid,
+    position: [f32; 3],
+    normal: [f32; 3],
+    influences: [(u16, f32); 4],
+) -> PackedVertex {
+    let entries = influences
+        .iter()
+        .rev()
+        .fold(0, |bits, &(entry, _)| bits << 8 | u32::from(entry));
     let weight = |k: usize| ((influences[k].1 * WEIGHT_STEPS).round() as u32).min(0xffff);
     let [x, y, z] = grid.steps(position);
     let [nx, ny] = normal_steps(normal.into());
@@ -71,13 +86,19 @@ pub fn pack(grid: &Grid, position: [f32; 3], normal: [f32; 3], influences: [(u16
 fn normal_steps(normal: Vec3) -> [u32; 2] {
     let wanted = normal.normalize_or_zero();
     let below = ((Vec2::from(octahedral(normal.into())) + 1.0) * NORMAL_STEPS).floor();
-    let corners = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE].map(|c| (below + c).min(Vec2::splat(2.0 * NORMAL_STEPS)));
+    let corners = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE]
+        .map(|c| (below + c).min(Vec2::splat(2.0 * NORMAL_STEPS)));
     let direction = |steps: Vec2| unfolded(steps / NORMAL_STEPS - 1.0);
     let nearest = |a: &Vec2, b: &Vec2| {
         let [a, b] = [a, b].map(|&steps| direction(steps).distance_squared(wanted));
         a.total_cmp(&b)
     };
-    corners.into_iter().min_by(nearest).unwrap_or(below).to_array().map(|c| c as u32)
+    corners
+        .into_iter()
+        .min_by(nearest)
+        .unwrap_or(below)
+        .to_array()
+        .map(|c| c as u32)
 }
 
 /// Unit vector of a point on the octahedral square, as `unfolded` in shaders/octahedral.wgsl computes it.
@@ -101,10 +122,20 @@ mod tests {
         for &position in mesh.positions() {
             let got = grid.origin + Vec3::from(grid.steps(position).map(|s| s as f32)) * grid.step;
             let off = (got - Vec3::from(position)).abs();
-            assert!(off.cmple(grid.step * 0.6).all(), "{position:?} became {got}");
+            assert!(
+                off.cmple(grid.step * 0.6).all(),
+                "{position:?} became {got}"
+            );
         }
-        let flat = Grid { origin: Vec3::ZERO, step: Vec3::new(1.0, 0.0, 1.0) };
-        assert_eq!(flat.steps([2.0, 0.0, 3.0]), [2, 0, 3], "a mesh without extent in y");
+        let flat = Grid {
+            origin: Vec3::ZERO,
+            step: Vec3::new(1.0, 0.0, 1.0),
+        };
+        assert_eq!(
+            flat.steps([2.0, 0.0, 3.0]),
+            [2, 0, 3],
+            "a mesh without extent in y"
+        );
     }
 
     #[test]
@@ -124,7 +155,10 @@ mod tests {
 
     #[test]
     fn fields_do_not_overlap() {
-        let grid = Grid { origin: Vec3::ZERO, step: Vec3::ONE };
+        let grid = Grid {
+            origin: Vec3::ZERO,
+            step: Vec3::ONE,
+        };
         let none = [(0, 0.0); 4];
         let zero = pack(&grid, [0.0; 3], [0.0, 0.0, 1.0], none);
         let changed = |vertex: PackedVertex| {
@@ -137,11 +171,19 @@ mod tests {
             changed(pack(&grid, [all, 0.0, 0.0], [0.0, 0.0, 1.0], none)),
             changed(pack(&grid, [0.0, all, 0.0], [0.0, 0.0, 1.0], none)),
             changed(pack(&grid, [0.0, 0.0, all], [0.0, 0.0, 1.0], none)),
-            changed(pack(&grid, [0.0; 3], [0.0, 0.0, 1.0], [(255, 0.5), (255, 0.5), (255, 0.5), (255, 0.5)])),
+            changed(pack(
+                &grid,
+                [0.0; 3],
+                [0.0, 0.0, 1.0],
+                [(255, 0.5), (255, 0.5), (255, 0.5), (255, 0.5)],
+            )),
             changed(pack(&grid, [0.0; 3], [1.0, 0.0, 0.0], none)),
         ];
         for (a, b) in (0..fields.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
-            assert!(fields[a].iter().zip(fields[b]).all(|(x, y)| x & y == 0), "fields {a} and {b} overlap");
+            assert!(
+                fields[a].iter().zip(fields[b]).all(|(x, y)| x & y == 0),
+                "fields {a} and {b} overlap"
+            );
         }
     }
 }

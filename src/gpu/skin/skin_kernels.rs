@@ -26,8 +26,10 @@ pub const ALL: &[&SkinKernel] = &[
 pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
 
 /// Candidates for baked palettes.
-pub const BAKED_CANDIDATES: &[&SkinKernel] =
-    &[&by_instances("instances", 16, BAKED), &by_instances("instances, 4 at a time", 4, BAKED)];
+pub const BAKED_CANDIDATES: &[&SkinKernel] = &[
+    &by_instances("instances", 16, BAKED),
+    &by_instances("instances, 4 at a time", 4, BAKED),
+];
 
 const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
 
@@ -70,32 +72,50 @@ pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Row
 pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
 
 /// As [`INSTANCES`], blending rigid motions instead of matrices.
-pub const DUAL_QUATERNION: SkinKernel = by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
+pub const DUAL_QUATERNION: SkinKernel =
+    by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
 
 /// As [`INSTANCES`], with palettes in half precision.
 pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
 
 /// As [`INSTANCES`], with a delta for every morph target and vertex.
-pub const MORPH_DENSE: SkinKernel = SkinKernel { name: "morph-dense", morph: MorphForm::Dense, ..INSTANCES };
+pub const MORPH_DENSE: SkinKernel = SkinKernel {
+    name: "morph-dense",
+    morph: MorphForm::Dense,
+    ..INSTANCES
+};
 
 /// As [`INSTANCES`], with the deltas of morph targets in 16 bits per number.
 pub const MORPH_SHORT: SkinKernel = SkinKernel {
     name: "morph-16",
     morph: MorphForm::Short,
-    lacks: &[Lack { ability: Ability::MorphedTangents, reason: "has no 16-bit deltas of tangents" }],
+    lacks: &[Lack {
+        ability: Ability::MorphedTangents,
+        reason: "has no 16-bit deltas of tangents",
+    }],
     ..INSTANCES
 };
 
 /// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
-pub const SUBGROUP: SkinKernel =
-    SkinKernel { name: "subgroup", file: "gpu_compute_subgroup.wgsl", palette: PaletteForm::Subgroup, ..INSTANCES };
+pub const SUBGROUP: SkinKernel = SkinKernel {
+    name: "subgroup",
+    file: "gpu_compute_subgroup.wgsl",
+    palette: PaletteForm::Subgroup,
+    ..INSTANCES
+};
 
 /// As [`INSTANCES`], with positions apart from normals for passes that need no others.
 pub const POSITIONS: SkinKernel = SkinKernel {
     output: Some(OutputForm::Streams),
     lacks: &[
-        Lack { ability: Ability::PackedOutput, reason: STREAMS },
-        Lack { ability: Ability::Motion, reason: STREAMS },
+        Lack {
+            ability: Ability::PackedOutput,
+            reason: STREAMS,
+        },
+        Lack {
+            ability: Ability::Motion,
+            reason: STREAMS,
+        },
     ],
     ..by_instances("positions", 16, PaletteForm::Rows)
 };
@@ -107,7 +127,10 @@ pub const MERGED: SkinKernel = SkinKernel {
     name: "merged",
     file: "gpu_compute_merged.wgsl",
     threads: ThreadLayout::Merged(16),
-    lacks: &[Lack { ability: Ability::MorphTargets, reason: "has no morph targets" }],
+    lacks: &[Lack {
+        ability: Ability::MorphTargets,
+        reason: "has no morph targets",
+    }],
     ..INSTANCES
 };
 

@@ -38,10 +38,22 @@ impl Kind {
     }
 
     /// The kinds of a crowd's groups, with its morph targets in a form, if any.
-    pub fn all(crowd: &Crowd, mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Self> {
+    pub fn all(
+        crowd: &Crowd,
+        mesh: MeshForm,
+        palette: PaletteForm,
+        morph: Option<MorphForm>,
+    ) -> Vec<Self> {
         let of_group = |group: &Group| match palette {
-            PaletteForm::Baked(_) => Self { layers: baked::width(crowd, group), morph, ..Self::of(group, mesh) },
-            _ => Self { morph, ..Self::of(group, mesh) },
+            PaletteForm::Baked(_) => Self {
+                layers: baked::width(crowd, group),
+                morph,
+                ..Self::of(group, mesh)
+            },
+            _ => Self {
+                morph,
+                ..Self::of(group, mesh)
+            },
         };
         crowd.groups().iter().map(of_group).collect()
     }
@@ -66,7 +78,11 @@ impl Kind {
 pub(in crate::gpu) const ONE_CHUNK: Role = ("numbers", "numbers_uniform.wgsl");
 
 /// The files that load and morph vertices and read palettes in these forms.
-pub(in crate::gpu) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>) -> Vec<Role> {
+pub(in crate::gpu) fn roles(
+    mesh: MeshForm,
+    palette: PaletteForm,
+    morph: Option<MorphForm>,
+) -> Vec<Role> {
     let mesh = match mesh {
         MeshForm::Plain => Some("mesh_plain.wgsl"),
         MeshForm::Packed => Some("mesh_packed.wgsl"),
@@ -79,11 +95,26 @@ pub(in crate::gpu) fn roles(mesh: MeshForm, palette: PaletteForm, morph: Option<
 }
 
 /// A shader that skins while it draws, from its root file in shaders/.
-pub fn vertex_shader(mesh: MeshForm, palette: PaletteForm, morph: Option<MorphForm>, root: &str) -> String {
+pub fn vertex_shader(
+    mesh: MeshForm,
+    palette: PaletteForm,
+    morph: Option<MorphForm>,
+    root: &str,
+) -> String {
     let own = match mesh {
         MeshForm::Nothing => vec![("source", "gpu_vat.wgsl")],
-        _ => [vec![("source", "gpu_vertex.wgsl")], self::roles(mesh, palette, morph)].concat(),
+        _ => [
+            vec![("source", "gpu_vertex.wgsl")],
+            self::roles(mesh, palette, morph),
+        ]
+        .concat(),
     };
     let drawn = (root != CAPTURE).then_some(("drawn", "drawn_chunk.wgsl"));
-    shader(root, &own.into_iter().chain([ONE_CHUNK]).chain(drawn).collect::<Vec<_>>())
+    shader(
+        root,
+        &own.into_iter()
+            .chain([ONE_CHUNK])
+            .chain(drawn)
+            .collect::<Vec<_>>(),
+    )
 }

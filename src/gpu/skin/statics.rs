@@ -43,14 +43,23 @@ impl Eq for OwnMesh {}
 impl MeshForm {
     /// The form of a group's mesh: packed only if the model allows it.
     pub fn of(self, group: &Group) -> Self {
-        if self == Self::Packed && !packing::fits(group) { Self::Plain } else { self }
+        if self == Self::Packed && !packing::fits(group) {
+            Self::Plain
+        } else {
+            self
+        }
     }
 }
 
 /// Bytes on the device of the meshes of all groups.
 pub fn mesh_bytes(crowd: &Crowd, form: MeshForm) -> u64 {
     let gpu = Gpu::recording().planning();
-    let upload = || crowd.groups().iter().for_each(|group| drop(upload_meshes(&gpu, &[group], form)));
+    let upload = || {
+        crowd
+            .groups()
+            .iter()
+            .for_each(|group| drop(upload_meshes(&gpu, &[group], form)))
+    };
     gpu.counted(upload).1.total()
 }
 
@@ -65,29 +74,38 @@ pub fn upload_meshes(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> [Named; 3]
             tangents.extend_from_slice(bytemuck::cast_slice(self::tangents(group)));
         }
     }
-    [("vertices", vertices), ("influences", influences), ("tangents", tangents)]
-        .map(|(name, stream)| (name, gpu.storage(Purpose::Mesh, name, &stream).into()))
+    [
+        ("vertices", vertices),
+        ("influences", influences),
+        ("tangents", tangents),
+    ]
+    .map(|(name, stream)| (name, gpu.storage(Purpose::Mesh, name, &stream).into()))
 }
 
 /// Appends a group's vertices in a form, and the influences beside them.
 fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>, beside: &mut Vec<u8>) {
     let mesh = group.model.mesh();
     let (inline, more) = influences(mesh);
-    let vertices = inline.iter().enumerate().map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
+    let vertices = inline
+        .iter()
+        .enumerate()
+        .map(|(v, pairs)| (mesh.positions()[v], mesh.normals()[v], *pairs));
     match form.of(group) {
         MeshForm::Plain => {
-            let plain = |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
-                position,
-                normal,
-                entries: pairs.map(|(entry, _)| entry.into()),
-                weights: pairs.map(|(_, weight)| weight),
-                ..Zeroable::zeroed()
-            };
+            let plain =
+                |(position, normal, pairs): ([f32; 3], [f32; 3], [(u16, f32); INLINE])| Vertex {
+                    position,
+                    normal,
+                    entries: pairs.map(|(entry, _)| entry.into()),
+                    weights: pairs.map(|(_, weight)| weight),
+                    ..Zeroable::zeroed()
+                };
             vertices.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&plain(vertex))));
         }
         MeshForm::Packed => {
             let grid = Grid::of(mesh);
-            let packed = vertices.map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
+            let packed = vertices
+                .map(|(position, normal, pairs)| packing::pack(&grid, position, normal, pairs));
             packed.for_each(|vertex| out.extend_from_slice(bytemuck::bytes_of(&vertex)));
         }
         MeshForm::Nothing => return,
@@ -102,12 +120,19 @@ fn push_vertices(group: &Group, form: MeshForm, out: &mut Vec<u8>, beside: &mut 
 
 fn tangents(group: &Group) -> &[[f32; 4]] {
     let asked = group.format.attributes == Attributes::Pnt;
-    group.model.mesh().tangents().filter(|_| asked).unwrap_or(&[[0.0; 4]])
+    group
+        .model
+        .mesh()
+        .tangents()
+        .filter(|_| asked)
+        .unwrap_or(&[[0.0; 4]])
 }
 
 /// Number of influences after a vertex's fourth, of all vertices.
 pub(in crate::gpu) fn more_influences(mesh: &Mesh) -> usize {
-    let more = |run: &VertexRun| run.vertex_count as usize * (run.influences as usize).saturating_sub(INLINE);
+    let more = |run: &VertexRun| {
+        run.vertex_count as usize * (run.influences as usize).saturating_sub(INLINE)
+    };
     mesh.runs().iter().map(more).sum()
 }
 
@@ -122,8 +147,13 @@ fn influences(mesh: &Mesh) -> (Vec<[(u16, f32); INLINE]>, Vec<Influence>) {
         pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
         // Pad with the heaviest entry at weight 0: it is fetched anyway.
         let padding = (pairs[0].0, 0.0);
-        inline.push(std::array::from_fn(|k| pairs.get(k).copied().unwrap_or(padding)));
-        more.extend(pairs.iter().skip(INLINE).map(|&(entry, weight)| Influence { entry: entry.into(), weight }));
+        inline.push(std::array::from_fn(|k| {
+            pairs.get(k).copied().unwrap_or(padding)
+        }));
+        more.extend(pairs.iter().skip(INLINE).map(|&(entry, weight)| Influence {
+            entry: entry.into(),
+            weight,
+        }));
     }
     (inline, more)
 }

@@ -34,7 +34,8 @@ impl Auditor {
         let all = crowd.instance_count() as u32;
         let mut chosen: Vec<u32> = (0..INSTANCES).map(|_| self.below(all)).collect();
         if let Some(visible) = visible.filter(|visible| !visible.is_empty()) {
-            chosen.extend((0..INSTANCES).map(|_| visible[self.below(visible.len() as u32) as usize]));
+            chosen
+                .extend((0..INSTANCES).map(|_| visible[self.below(visible.len() as u32) as usize]));
         }
         chosen
     }
@@ -63,6 +64,11 @@ mod tests {
             }
         }
         let expected = 10_000 / FRAMES;
-        assert!(audited.iter().all(|count| count.abs_diff(expected) < expected / 3), "{audited:?}");
+        assert!(
+            audited
+                .iter()
+                .all(|count| count.abs_diff(expected) < expected / 3),
+            "{audited:?}"
+        );
     }
 }

@@ -10,7 +10,8 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Clock, CountSource, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime, StageTimer,
+    Arena, Clock, CountSource, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime,
+    StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
@@ -51,9 +52,13 @@ impl Contender<'_> {
     /// Runs frames of a backend that times them itself; returns the time of each.
     fn own_frames(&mut self, frames: Range<u32>) -> Result<Vec<Duration>> {
         let spans = self.prepared.own_times(frames.clone())?;
-        frames.zip(&spans).for_each(|(frame, spans)| add(&mut self.outcome.stages, frame, spans));
+        frames
+            .zip(&spans)
+            .for_each(|(frame, spans)| add(&mut self.outcome.stages, frame, spans));
         let time = |spans: &Vec<StageTime>| {
-            let whole = spans.iter().find(|span| span.stage.group() == StageGroup::Whole);
+            let whole = spans
+                .iter()
+                .find(|span| span.stage.group() == StageGroup::Whole);
             let sum = || spans.iter().filter_map(|span| span.ns).sum();
             Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum))
         };
@@ -77,10 +82,21 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub fn new(arena: Arena, device: Box<dyn DeviceSide>, threads: &Threads, options: &RunOptions) -> Self {
-        let (timer, disturber) = (StageTimer::default(), Rc::new(Disturber::new(options.disturbance)));
+    pub fn new(
+        arena: Arena,
+        device: Box<dyn DeviceSide>,
+        threads: &Threads,
+        options: &RunOptions,
+    ) -> Self {
+        let (timer, disturber) = (
+            StageTimer::default(),
+            Rc::new(Disturber::new(options.disturbance)),
+        );
         let clocks = ThreadClocks::new(threads);
-        let counters = options.counters.then(|| counters::open(threads).0).flatten();
+        let counters = options
+            .counters
+            .then(|| counters::open(threads).0)
+            .flatten();
         let meters = match options.disturbance == Disturbance::default() {
             true => {
                 let adapter = device.energy_counter().and_then(EnergyMeter::open);
@@ -88,7 +104,16 @@ impl Bench {
             }
             false => [None, None],
         };
-        Self { arena, device, timer, clocks, threads: threads.clone(), disturber, meters, counters }
+        Self {
+            arena,
+            device,
+            timer,
+            clocks,
+            threads: threads.clone(),
+            disturber,
+            meters,
+            counters,
+        }
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
@@ -101,11 +126,21 @@ impl Bench {
         let start = Instant::now();
         self.submit(contender, tick)?.finish()?;
         let time = start.elapsed();
-        let computed = self.clocks.now().zip(computed).map(|(after, before)| after.saturating_sub(before));
+        let computed = self
+            .clocks
+            .now()
+            .zip(computed)
+            .map(|(after, before)| after.saturating_sub(before));
         self.device.set_timing(true);
         self.device.collect(&mut self.timer)?;
-        let whole = |clock, ns: u64| StageTime { stage: Stage::Frame, clock, ns: (ns > 0).then_some(ns) };
-        self.timer.spans.push(whole(Clock::Wall, time.as_nanos() as u64));
+        let whole = |clock, ns: u64| StageTime {
+            stage: Stage::Frame,
+            clock,
+            ns: (ns > 0).then_some(ns),
+        };
+        self.timer
+            .spans
+            .push(whole(Clock::Wall, time.as_nanos() as u64));
         if let Some(ns) = computed {
             self.timer.spans.push(whole(Clock::ThreadSum, ns));
         }
@@ -133,16 +168,27 @@ impl Bench {
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        let at_once = if self.disturber.disturbance.cold { 1 } else { frames.len().max(1) };
+        let at_once = if self.disturber.disturbance.cold {
+            1
+        } else {
+            frames.len().max(1)
+        };
         for first in frames.clone().step_by(at_once) {
             self.disturber.before_frame(&self.threads);
             let times = contender.own_frames(first..frames.end.min(first + at_once as u32))?;
             times.into_iter().for_each(&mut record);
         }
         let host = contender.prepared.footprint(contender.crowd).host;
-        let memory = BackendMemory { host, ..BackendMemory::default() };
+        let memory = BackendMemory {
+            host,
+            ..BackendMemory::default()
+        };
         // A program that does not say what it holds has no memory to report.
-        let resources = || Resources { memory, work: FrameWork::default(), energy: [None; 2] };
+        let resources = || Resources {
+            memory,
+            work: FrameWork::default(),
+            energy: [None; 2],
+        };
         contender.outcome.resources = (host.total() > 0).then(resources);
         Ok(frames)
     }
@@ -161,7 +207,10 @@ impl Bench {
             // Others wrote over what stays.
             self.frame(contender, frames.start.saturating_sub(1))?;
         }
-        self.meters.iter_mut().flatten().for_each(EnergyMeter::start);
+        self.meters
+            .iter_mut()
+            .flatten()
+            .for_each(EnergyMeter::start);
         for frame in frames {
             if interrupted() {
                 break;
@@ -173,7 +222,9 @@ impl Bench {
             measured.end = frame + 1;
         }
         for (meter, spent) in self.meters.iter_mut().zip(&mut contender.spent) {
-            meter.iter_mut().for_each(|meter| meter.stop(spent, measured.len() as u32));
+            meter
+                .iter_mut()
+                .for_each(|meter| meter.stop(spent, measured.len() as u32));
         }
         if !measured.is_empty() {
             let shared = SharedMemory {
@@ -186,7 +237,11 @@ impl Bench {
             let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
             // Each frame clears the count first, so this is the work of the last one.
             let work = self.device.take_work();
-            contender.outcome.resources = Some(Resources { memory, work, energy });
+            contender.outcome.resources = Some(Resources {
+                memory,
+                work,
+                energy,
+            });
         }
         Ok(measured)
     }
@@ -200,13 +255,19 @@ impl Bench {
     }
 
     /// Runs frames that are not recorded until the backend is warm, or the fewest if interrupted.
-    pub fn warm_up(&mut self, contender: &mut Contender, interrupted: impl Fn() -> bool) -> Result<()> {
+    pub fn warm_up(
+        &mut self,
+        contender: &mut Contender,
+        interrupted: impl Fn() -> bool,
+    ) -> Result<()> {
         self.device.work_for(contender.entry.name);
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
             if contender.prepared.times_itself() {
                 let times = contender.own_frames(frame..frame + count)?;
-                times.into_iter().for_each(|time| contender.warm_up.record(time));
+                times
+                    .into_iter()
+                    .for_each(|time| contender.warm_up.record(time));
                 // Ever longer requests, so that at least one is long enough for its times to be checked.
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
@@ -221,16 +282,28 @@ impl Bench {
 
     /// Measures frames with two in flight, if there is anything to wait for: at most `most`, if that is more than the
     /// fewest. A frame takes approximately `frame`. Returns the number of the last one.
-    pub fn throughput(&mut self, contender: &mut Contender, frame: Duration, most: u32) -> Result<Option<u32>> {
+    pub fn throughput(
+        &mut self,
+        contender: &mut Contender,
+        frame: Duration,
+        most: u32,
+    ) -> Result<Option<u32>> {
         let fitting = (THROUGHPUT.as_nanos() / frame.as_nanos().max(1)) as u32;
-        let frames = fitting.min(most).clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
+        let frames = fitting
+            .min(most)
+            .clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
         self.device.set_timing(false);
         let samples = Rc::clone(&self.disturber).during(|| self.in_flight(contender, frames));
         self.device.set_timing(true);
         let samples = samples?;
         let last = (!samples.is_empty()).then_some(frames);
         if last.is_some() {
-            times_of(&mut contender.outcome.stages, Stage::Throughput, Clock::Wall).samples = samples;
+            times_of(
+                &mut contender.outcome.stages,
+                Stage::Throughput,
+                Clock::Wall,
+            )
+            .samples = samples;
         }
         Ok(last)
     }
@@ -243,11 +316,15 @@ impl Bench {
         // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames {
             self.begin();
-            let Some(flight) = self.submit(contender, frame)?.launch() else { return Ok(Vec::new()) };
+            let Some(flight) = self.submit(contender, frame)?.launch() else {
+                return Ok(Vec::new());
+            };
             earlier.replace(flight).map(&mut end).transpose()?;
         }
         earlier.map(end).transpose()?;
-        let times = ends.windows(2).map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
+        let times = ends
+            .windows(2)
+            .map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
         Ok((0..).zip(times).collect())
     }
 
@@ -262,7 +339,12 @@ impl Bench {
         let done = self.submit(contender, tick).and_then(Ticket::finish);
         self.timer.add_counts(Stage::Frame, before);
         std::mem::swap(&mut self.counters, &mut self.timer.counters);
-        for times in contender.outcome.stages.iter_mut().filter(|times| times.clock == Clock::Wall) {
+        for times in contender
+            .outcome
+            .stages
+            .iter_mut()
+            .filter(|times| times.clock == Clock::Wall)
+        {
             if let Some(counts) = self.timer.counts_of(times.stage) {
                 times.counts.add(counts);
             }
@@ -294,8 +376,17 @@ impl Bench {
 
     /// Submits a frame and what draws it.
     fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
-        let Self { arena, device, timer, .. } = self;
-        let mut frame = FrameInput { crowd: contender.crowd, tick, arena };
+        let Self {
+            arena,
+            device,
+            timer,
+            ..
+        } = self;
+        let mut frame = FrameInput {
+            crowd: contender.crowd,
+            tick,
+            arena,
+        };
         let ticket = contender.prepared.submit(&mut frame, timer)?;
         device.draw(ticket, &*contender.prepared, &frame, timer)
     }
@@ -332,10 +423,18 @@ mod tests {
     impl Watcher {
         fn note(&self, frames: usize) {
             let (written, start) = (self.disturber.written(), Instant::now());
-            let patience = Duration::from_secs(if self.disturber.disturbance.neighbours > 0 { 20 } else { 0 });
+            let patience = Duration::from_secs(if self.disturber.disturbance.neighbours > 0 {
+                20
+            } else {
+                0
+            });
             let looks = || (start.elapsed() < patience).then(|| self.disturber.written());
             let crowded = std::iter::from_fn(looks).any(|now| now > written);
-            self.seen.borrow_mut().push(Seen { frames, written, crowded });
+            self.seen.borrow_mut().push(Seen {
+                frames,
+                written,
+                crowded,
+            });
         }
     }
 
@@ -360,38 +459,90 @@ mod tests {
         fn skinned(&self) -> Skinned {
             Skinned::Host
         }
-        fn read_poses(&mut self, _: &Crowd, _: PoseData, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+        fn read_poses(
+            &mut self,
+            _: &Crowd,
+            _: PoseData,
+            _: Range<u32>,
+            _: &mut Vec<f32>,
+        ) -> Result<()> {
             Ok(())
         }
-        fn read_vertices(&mut self, _: &Crowd, _: &Arena, _: Range<u32>, _: &mut Vec<f32>) -> Result<()> {
+        fn read_vertices(
+            &mut self,
+            _: &Crowd,
+            _: &Arena,
+            _: Range<u32>,
+            _: &mut Vec<f32>,
+        ) -> Result<()> {
             Ok(())
         }
     }
 
     /// Surroundings of the requests for a block of two frames.
     fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
-        let few = Settings { instances: Some(1), ..Settings::default() };
-        let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
+        let few = Settings {
+            instances: Some(1),
+            ..Settings::default()
+        };
+        let scene = Scene::load("smoke")
+            .unwrap()
+            .with(few)
+            .build(1 << 30)
+            .unwrap();
         let (context, seen) = (Context::default(), Rc::default());
-        let options = RunOptions { disturbance, ..RunOptions::default() };
-        let mut bench = Bench::new(Arena::default(), opened_device::open(&context), &context.threads, &options);
-        let prepared =
-            Box::new(Watcher { disturber: Rc::clone(&bench.disturber), times_itself, seen: Rc::clone(&seen) });
+        let options = RunOptions {
+            disturbance,
+            ..RunOptions::default()
+        };
+        let mut bench = Bench::new(
+            Arena::default(),
+            opened_device::open(&context),
+            &context.threads,
+            &options,
+        );
+        let prepared = Box::new(Watcher {
+            disturber: Rc::clone(&bench.disturber),
+            times_itself,
+            seen: Rc::clone(&seen),
+        });
         let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
         let (warm_up, spent) = (WarmUp::default(), Default::default());
-        let mut contender = Contender { entry, crowd: &scene.crowd, prepared, outcome, warm_up, spent };
+        let mut contender = Contender {
+            entry,
+            crowd: &scene.crowd,
+            prepared,
+            outcome,
+            warm_up,
+            spent,
+        };
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
         let written = bench.disturber.written();
-        assert_eq!(bench.disturber.written(), written, "neighbours rest between blocks");
+        assert_eq!(
+            bench.disturber.written(),
+            written,
+            "neighbours rest between blocks"
+        );
         seen.take()
     }
 
     #[test]
     fn caches_are_emptied_before_each_frame() {
         for times_itself in [false, true] {
-            let seen = seen(Disturbance { cold: true, neighbours: 0 }, times_itself);
-            let [first, second] = seen[..] else { panic!("{seen:?}") };
-            assert!((first.frames, second.frames) == (1, 1) && first.written > 0, "{seen:?}");
+            let seen = seen(
+                Disturbance {
+                    cold: true,
+                    neighbours: 0,
+                },
+                times_itself,
+            );
+            let [first, second] = seen[..] else {
+                panic!("{seen:?}")
+            };
+            assert!(
+                (first.frames, second.frames) == (1, 1) && first.written > 0,
+                "{seen:?}"
+            );
             assert_eq!(second.written, 2 * first.written);
         }
     }
@@ -399,10 +550,22 @@ mod tests {
     #[test]
     fn neighbours_stream_during_frames() {
         for (times_itself, requests) in [(false, 2), (true, 1)] {
-            let crowded = seen(Disturbance { cold: false, neighbours: 1 }, times_itself);
-            assert!(crowded.len() == requests && crowded.iter().all(|seen| seen.crowded), "{crowded:?}");
+            let crowded = seen(
+                Disturbance {
+                    cold: false,
+                    neighbours: 1,
+                },
+                times_itself,
+            );
+            assert!(
+                crowded.len() == requests && crowded.iter().all(|seen| seen.crowded),
+                "{crowded:?}"
+            );
             let alone = seen(Disturbance::default(), times_itself);
-            assert!(alone.iter().all(|seen| !seen.crowded && seen.written == 0), "{alone:?}");
+            assert!(
+                alone.iter().all(|seen| !seen.crowded && seen.written == 0),
+                "{alone:?}"
+            );
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::depth_difference;
-use crate::harness::{Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity};
+use crate::harness::{
+    Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity,
+};
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
@@ -80,25 +82,52 @@ impl<'a> Contest<'a> {
             (None, None) => Pace::Full,
         };
         let (limits, outcomes) = (Limits::new(context.isa), Vec::new());
-        let auditor = Auditor::new(options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)));
-        Self { scene, context, options, observer, depth, demand, pace, first_depths: None, limits, auditor, outcomes }
+        let auditor = Auditor::new(
+            options
+                .seed
+                .unwrap_or_else(|| RandomState::new().hash_one(0)),
+        );
+        Self {
+            scene,
+            context,
+            options,
+            observer,
+            depth,
+            demand,
+            pace,
+            first_depths: None,
+            limits,
+            auditor,
+            outcomes,
+        }
     }
 
     pub fn all(mut self) -> io::Result<Vec<Outcome>> {
         let candidates = self.candidates()?;
         let (first, second) = match self.pace {
             // What a software adapter draws takes long; the processor's own rows need not wait for all of it.
-            Pace::Brief => candidates.into_iter().partition(|(_, footprint)| footprint.host_output),
+            Pace::Brief => candidates
+                .into_iter()
+                .partition(|(_, footprint)| footprint.host_output),
             Pace::Frames(_) | Pace::Full | Pace::Sustained(_) => (candidates, Vec::new()),
         };
         for candidates in [first, second] {
-            for rotation in self.demand.shared.rotations(candidates, self.options.memory()) {
+            for rotation in self
+                .demand
+                .shared
+                .rotations(candidates, self.options.memory())
+            {
                 if !self.observer.interrupted() {
                     self.rotation(rotation)?;
                 }
             }
         }
-        let place = |outcome: &Outcome| self.options.backends.iter().position(|entry| entry.name == outcome.name);
+        let place = |outcome: &Outcome| {
+            self.options
+                .backends
+                .iter()
+                .position(|entry| entry.name == outcome.name)
+        };
         self.outcomes.sort_by_key(place);
         Ok(self.outcomes)
     }
@@ -108,7 +137,9 @@ impl<'a> Contest<'a> {
         let mut candidates = Vec::new();
         for &entry in &self.options.backends {
             let footprint = self.demand.footprint(self.context, self.scene, entry);
-            match footprint.and_then(|footprint| self.demand.shared.check(footprint, self.options.memory())) {
+            match footprint
+                .and_then(|footprint| self.demand.shared.check(footprint, self.options.memory()))
+            {
                 Ok(footprint) => candidates.push((entry, footprint)),
                 Err(error) => self.refuse(entry, &error)?,
             }
@@ -119,7 +150,11 @@ impl<'a> Contest<'a> {
     fn rotation(&mut self, candidates: Vec<Candidate>) -> io::Result<()> {
         let mut bench = match self.bench(&candidates) {
             Ok(bench) => bench,
-            Err(error) => return candidates.iter().try_for_each(|(entry, _)| self.refuse(entry, &error)),
+            Err(error) => {
+                return candidates
+                    .iter()
+                    .try_for_each(|(entry, _)| self.refuse(entry, &error));
+            }
         };
         let mut verified = Vec::with_capacity(candidates.len());
         for (entry, _) in candidates {
@@ -141,7 +176,9 @@ impl<'a> Contest<'a> {
             }
         }
         match self.depth {
-            Depth::Verified => verified.into_iter().try_for_each(|contender| self.end(contender, Ok(()))),
+            Depth::Verified => verified
+                .into_iter()
+                .try_for_each(|contender| self.end(contender, Ok(()))),
             Depth::Measured => self.measure(verified, &mut bench),
         }
     }
@@ -149,9 +186,19 @@ impl<'a> Contest<'a> {
     /// Allocates a backend's buffers.
     fn contender(&self, entry: &'static BackendEntry) -> Result<Contender<'a>> {
         let crowd = crowd_for(self.scene, entry)?;
-        let prepared = entry.create(self.context)?.prepare(crowd, &self.demand.job)?;
-        let (outcome, warm_up, spent) = (self.outcome(entry), WarmUp::default(), Default::default());
-        Ok(Contender { entry, crowd, prepared, outcome, warm_up, spent })
+        let prepared = entry
+            .create(self.context)?
+            .prepare(crowd, &self.demand.job)?;
+        let (outcome, warm_up, spent) =
+            (self.outcome(entry), WarmUp::default(), Default::default());
+        Ok(Contender {
+            entry,
+            crowd,
+            prepared,
+            outcome,
+            warm_up,
+            spent,
+        })
     }
 
     /// Allocates the resources that the backends of a rotation share.
@@ -159,8 +206,18 @@ impl<'a> Contest<'a> {
         let mut device = opened_device::open(self.context);
         device.present(self.scene, self.demand.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|(_, footprint)| *footprint).collect();
-        let arena = self.demand.shared.arena(&*device, &self.scene.crowd, self.demand.job.keep, &footprints)?;
-        Ok(Bench::new(arena, device, &self.context.threads, self.options))
+        let arena = self.demand.shared.arena(
+            &*device,
+            &self.scene.crowd,
+            self.demand.job.keep,
+            &footprints,
+        )?;
+        Ok(Bench::new(
+            arena,
+            device,
+            &self.context.threads,
+            self.options,
+        ))
     }
 
     /// Compares a backend's vertices and its picture. Fails if it may not be measured.
@@ -172,7 +229,14 @@ impl<'a> Contest<'a> {
         let coverage = self.coverage(contender, &*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
         let (backend, arena) = (&mut *contender.prepared, &mut bench.arena);
-        let parity = parity::verify(backend, self.context, contender.crowd, arena, &coverage, tolerance)?;
+        let parity = parity::verify(
+            backend,
+            self.context,
+            contender.crowd,
+            arena,
+            &coverage,
+            tolerance,
+        )?;
         agreed(contender.outcome.parity.insert(parity).failure.clone())?;
         self.compare_gameplay(contender, bench)?;
         if unpresentable.is_none() && !contender.prepared.times_itself() {
@@ -202,26 +266,54 @@ impl<'a> Contest<'a> {
             Depth::Measured => {
                 let mut also = device.chunk_ends(contender.crowd)?;
                 // Of each model and level that the scene shows.
-                if let Some(levels) = self.scene.levels.as_ref().filter(|_| contender.entry.chooses_levels()) {
+                if let Some(levels) = self
+                    .scene
+                    .levels
+                    .as_ref()
+                    .filter(|_| contender.entry.chooses_levels())
+                {
                     let chosen: Vec<u32> = levels.chosen().collect();
-                    let shown = self.scene.crowd.groups().iter().flat_map(|group| parity::spread(group, SAMPLED));
+                    let shown = self
+                        .scene
+                        .crowd
+                        .groups()
+                        .iter()
+                        .flat_map(|group| parity::spread(group, SAMPLED));
                     also.extend(shown.map(|instance| chosen[instance as usize]));
                 }
                 Coverage::sampled(contender.crowd, &VERIFIED_TICKS, &also)
             }
         };
-        Ok(Coverage { frustum: self.demand.job.frustum, eye: self.demand.job.eye, ..coverage })
+        Ok(Coverage {
+            frustum: self.demand.job.frustum,
+            eye: self.demand.job.eye,
+            ..coverage
+        })
     }
 
     /// Compares bounds and sockets with the reference, if they are read.
     fn compare_gameplay(&self, contender: &mut Contender, bench: &mut Bench) -> Result<()> {
-        let Some(gameplay) = &self.scene.gameplay else { return Ok(()) };
+        let Some(gameplay) = &self.scene.gameplay else {
+            return Ok(());
+        };
         let (backend, crowd) = (&mut *contender.prepared, &self.scene.crowd);
         for tick in VERIFIED_TICKS {
-            let mut frame = FrameInput { crowd, tick, arena: &mut bench.arena };
-            backend.submit(&mut frame, &mut StageTimer::default())?.finish()?;
+            let mut frame = FrameInput {
+                crowd,
+                tick,
+                arena: &mut bench.arena,
+            };
+            backend
+                .submit(&mut frame, &mut StageTimer::default())?
+                .finish()?;
             let read = backend.read_gameplay()?;
-            agreed(gameplay::failure(crowd, gameplay, read, backend.approximation(), tick))?;
+            agreed(gameplay::failure(
+                crowd,
+                gameplay,
+                read,
+                backend.approximation(),
+                tick,
+            ))?;
         }
         Ok(())
     }
@@ -231,7 +323,10 @@ impl<'a> Contest<'a> {
         let backend = &contender.prepared;
         let exact = backend.blending() == Blending::Linear && backend.approximation().is_none();
         if let Some(depths) = device.depths()?.filter(|_| exact) {
-            agreed(depth_difference(self.first_depths.as_ref().unwrap_or(&depths), &depths))?;
+            agreed(depth_difference(
+                self.first_depths.as_ref().unwrap_or(&depths),
+                &depths,
+            ))?;
             self.first_depths.get_or_insert(depths);
         }
         Ok(())
@@ -243,7 +338,12 @@ impl<'a> Contest<'a> {
         let (mut estimates, mut racing) = (Vec::new(), Vec::new());
         let (at_hand, room) = (contenders.len(), self.pace.most().min(ROOM) as usize);
         for mut contender in contenders {
-            self.tell("warming up", Some(contender.entry), contender.outcome.parity.as_ref(), (at_hand, 0.0));
+            self.tell(
+                "warming up",
+                Some(contender.entry),
+                contender.outcome.parity.as_ref(),
+                (at_hand, 0.0),
+            );
             match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
                     contender.clear_times(room);
@@ -264,15 +364,27 @@ impl<'a> Contest<'a> {
                     }
                 }
                 window = schedule.window();
-                racing.iter_mut().flatten().for_each(|contender| contender.clear_times(room));
+                racing
+                    .iter_mut()
+                    .flatten()
+                    .for_each(|contender| contender.clear_times(room));
             }
             if window == Window::Between {
-                racing[index].iter_mut().for_each(|contender| contender.clear_times(room));
+                racing[index]
+                    .iter_mut()
+                    .for_each(|contender| contender.clear_times(room));
             }
             let at_hand = racing.iter().flatten().count();
-            let Some(mut contender) = racing[index].take() else { break };
+            let Some(mut contender) = racing[index].take() else {
+                break;
+            };
             let done = (at_hand, schedule.progress());
-            self.tell("measuring", Some(contender.entry), contender.outcome.parity.as_ref(), done);
+            self.tell(
+                "measuring",
+                Some(contender.entry),
+                contender.outcome.parity.as_ref(),
+                done,
+            );
             match self.measure_block(&mut contender, bench, &mut schedule, index, frames) {
                 Ok(()) if !schedule.is_done(index) => racing[index] = Some(contender),
                 ended => {
@@ -286,7 +398,11 @@ impl<'a> Contest<'a> {
         }
         // After an interruption, backends that have samples keep them.
         let measured = |c: &Contender| c.outcome.stages.iter().any(|s| !s.samples.is_empty());
-        racing.into_iter().flatten().filter(measured).try_for_each(|c| self.end(c, Ok(())))
+        racing
+            .into_iter()
+            .flatten()
+            .filter(measured)
+            .try_for_each(|c| self.end(c, Ok(())))
     }
 
     /// Measures a block of frames, or its beginning up to a frame that is audited. Fails if an audit finds something
@@ -301,7 +417,12 @@ impl<'a> Contest<'a> {
     ) -> Result<()> {
         let (frames, chosen) = self.auditor.cut(frames);
         let record = |frame| schedule.record(index, frame);
-        let measured = bench.block(contender, frames.clone(), || self.observer.interrupted(), record)?;
+        let measured = bench.block(
+            contender,
+            frames.clone(),
+            || self.observer.interrupted(),
+            record,
+        )?;
         let is_last = schedule.is_done(index);
         if measured == frames && (chosen || is_last) {
             let last = frames.end - 1;
@@ -321,7 +442,8 @@ impl<'a> Contest<'a> {
         if is_last
             && matches!(self.pace, Pace::Frames(_) | Pace::Full)
             && !self.options.disturbance.cold
-            && let Some(last) = bench.throughput(contender, schedule.mean(index), self.pace.most())?
+            && let Some(last) =
+                bench.throughput(contender, schedule.mean(index), self.pace.most())?
         {
             self.audit(contender, bench, last)?;
         }
@@ -330,7 +452,9 @@ impl<'a> Contest<'a> {
 
     /// The tolerance of backends that state no error.
     fn tolerance(&self, crowd: &Crowd) -> Tolerance {
-        self.options.tolerance.unwrap_or_else(|| Tolerance::of(crowd.format()))
+        self.options
+            .tolerance
+            .unwrap_or_else(|| Tolerance::of(crowd.format()))
     }
 
     /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
@@ -339,13 +463,27 @@ impl<'a> Contest<'a> {
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
             ticks: vec![tick],
-            instances: instances.into_iter().map(|instance| instance..instance + 1).collect(),
+            instances: instances
+                .into_iter()
+                .map(|instance| instance..instance + 1)
+                .collect(),
             frustum: self.demand.job.frustum,
             eye: self.demand.job.eye,
         };
         let before = (1..=RECOGNISED).filter_map(|back| tick.checked_sub(back));
-        let earlier: Vec<u32> = before.chain(VERIFIED_TICKS).filter(|earlier| *earlier != tick).collect();
-        let wrong = parity::audit(backend, crowd, &bench.arena, &coverage, tick, &earlier, self.tolerance(crowd))?;
+        let earlier: Vec<u32> = before
+            .chain(VERIFIED_TICKS)
+            .filter(|earlier| *earlier != tick)
+            .collect();
+        let wrong = parity::audit(
+            backend,
+            crowd,
+            &bench.arena,
+            &coverage,
+            tick,
+            &earlier,
+            self.tolerance(crowd),
+        )?;
         agreed(wrong.map(|what| format!("measured frame {tick}: {what}")))
     }
 
@@ -359,9 +497,16 @@ impl<'a> Contest<'a> {
                     // A bandwidth that was not measured sets no limit.
                     self.limits.device = device.bandwidths();
                 }
-                let clock = if on_host { Clock::Wall } else { device.clock().label() };
+                let clock = if on_host {
+                    Clock::Wall
+                } else {
+                    device.clock().label()
+                };
                 let limit = self.limits.of(&traffic, &self.context.threads);
-                let floor = limit.map(|limit| Floor { bytes: traffic.bytes(), limit: limit as u64 });
+                let floor = limit.map(|limit| Floor {
+                    bytes: traffic.bytes(),
+                    limit: limit as u64,
+                });
                 times_of(&mut contender.outcome.stages, traffic.stage, clock).floor = floor;
             }
         }
@@ -375,11 +520,21 @@ impl<'a> Contest<'a> {
         parity: Option<&Parity>,
         (at_hand, measured): (usize, f64),
     ) {
-        let verifying = if self.depth == Depth::Verified { 1.0 } else { VERIFYING };
+        let verifying = if self.depth == Depth::Verified {
+            1.0
+        } else {
+            VERIFYING
+        };
         let at_hand = at_hand as f64 * (verifying + (1.0 - verifying) * measured);
-        let done = (self.outcomes.len() as f64 + at_hand) / self.options.backends.len().max(1) as f64;
+        let done =
+            (self.outcomes.len() as f64 + at_hand) / self.options.backends.len().max(1) as f64;
         let backend = entry.map(|entry| entry.name);
-        self.observer.progress(&Step { activity, backend, parity, done: done.min(1.0) });
+        self.observer.progress(&Step {
+            activity,
+            backend,
+            parity,
+            done: done.min(1.0),
+        });
     }
 
     /// Ends a backend that has no buffers.
@@ -389,23 +544,39 @@ impl<'a> Contest<'a> {
 
     /// Ends a backend, which has no times if it failed.
     fn end(&mut self, contender: Contender, ended: Result<()>) -> io::Result<()> {
-        let Contender { prepared, mut outcome, .. } = contender;
+        let Contender {
+            prepared,
+            mut outcome,
+            ..
+        } = contender;
         (outcome.device, outcome.gameplay_delay) = (prepared.device(), prepared.gameplay_delay());
         drop(prepared);
         if let Err(error) = ended {
             outcome = outcome.failed(&error);
         }
         // Not those that have a limit and were never run.
-        outcome.stages.retain(|times| !times.samples.is_empty() || times.dropped > 0);
+        outcome
+            .stages
+            .retain(|times| !times.samples.is_empty() || times.dropped > 0);
         // The frame's time is written last, so that its presence marks a complete group of rows.
-        outcome.stages.sort_by_key(|s| ((s.stage, s.clock) == (Stage::Frame, Clock::Wall), s.stage, s.clock));
+        outcome.stages.sort_by_key(|s| {
+            (
+                (s.stage, s.clock) == (Stage::Frame, Clock::Wall),
+                s.stage,
+                s.clock,
+            )
+        });
         self.finish(outcome)
     }
 
     /// An outcome without times.
     fn outcome(&self, entry: &BackendEntry) -> Outcome {
         let outcome = Outcome::new(entry.name, self.demand.passes, Status::Ok);
-        Outcome { owner: entry.owner, disturbance: self.options.disturbance, ..outcome }
+        Outcome {
+            owner: entry.owner,
+            disturbance: self.options.disturbance,
+            ..outcome
+        }
     }
 
     fn finish(&mut self, outcome: Outcome) -> io::Result<()> {

@@ -20,23 +20,34 @@ mod linux {
     use std::io;
 
     /// Advice to those who may not count.
-    const ADVICE: &str =
-        "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
+    const ADVICE: &str = "`sysctl kernel.perf_event_paranoid=2` lets a user count events; many virtual machines have no counters";
 
     /// The counters of the calling thread, of rayon's global pool and of `threads`, if there are any; and one line that
     /// says why they count less than all kinds and what to do, if they do.
     pub fn open(threads: &Threads) -> (Option<CountSource>, Option<String>) {
         let mut problem = None;
-        let events = [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_MISSES];
+        let events = [
+            Hardware::CPU_CYCLES,
+            Hardware::INSTRUCTIONS,
+            Hardware::CACHE_MISSES,
+        ];
         // Kinds that cannot be counted on every thread are left out.
         let mut counters = events.map(|event| {
             let own = || Builder::new(event).observe_self().enabled(true).build();
             let all: io::Result<Vec<Counter>> = on_each(threads, own).into_iter().collect();
-            all.map_err(|error| problem = Some(format!("not all events can be counted: {error}; {ADVICE}"))).ok()
+            all.map_err(|error| {
+                problem = Some(format!("not all events can be counted: {error}; {ADVICE}"))
+            })
+            .ok()
         });
         let read = move || {
-            let sum = |all: &mut Vec<Counter>| all.iter_mut().map(|counter| counter.read().ok()).sum::<Option<u64>>();
-            let [cycles, instructions, misses] = counters.each_mut().map(|all| all.as_mut().and_then(sum));
+            let sum = |all: &mut Vec<Counter>| {
+                all.iter_mut()
+                    .map(|counter| counter.read().ok())
+                    .sum::<Option<u64>>()
+            };
+            let [cycles, instructions, misses] =
+                counters.each_mut().map(|all| all.as_mut().and_then(sum));
             [cycles, instructions, misses, context_switches()]
         };
         (Some(Box::new(read)), problem)
@@ -65,11 +76,17 @@ mod tests {
         let after = read();
         for event in [Event::Cycles, Event::Instructions] {
             let (before, after) = (before[event as usize], after[event as usize]);
-            assert!(after > before || (after.is_none() && problem.is_some()), "{event:?}: {before:?} {after:?}");
+            assert!(
+                after > before || (after.is_none() && problem.is_some()),
+                "{event:?}: {before:?} {after:?}"
+            );
         }
         assert!(after[Event::ContextSwitches as usize].is_some());
         if let Some(problem) = problem {
-            assert!(problem.contains("kernel.perf_event_paranoid") && problem.lines().count() == 1, "{problem}");
+            assert!(
+                problem.contains("kernel.perf_event_paranoid") && problem.lines().count() == 1,
+                "{problem}"
+            );
         }
     }
 
@@ -81,6 +98,9 @@ mod tests {
         (0..100).for_each(|number| send.send(number).unwrap());
         drop(send);
         thread.join().unwrap();
-        assert!(linux::context_switches().unwrap() > before, "the channel waits for its thread");
+        assert!(
+            linux::context_switches().unwrap() > before,
+            "the channel waits for its thread"
+        );
     }
 }

@@ -23,7 +23,9 @@ impl Demand {
         let device = opened_device::open(context);
         // A ring holds only part of the crowd at a time.
         let keep = scene.settings.retention();
-        let presenter = (keep != Retention::Ring).then(|| device.presenter_bytes(scene)).flatten();
+        let presenter = (keep != Retention::Ring)
+            .then(|| device.presenter_bytes(scene))
+            .flatten();
         let passes = presenter.map_or(0, |_| scene.passes);
         let job = Job {
             keep,
@@ -31,15 +33,26 @@ impl Demand {
             eye: scene.eye(),
             gameplay: scene.gameplay.clone(),
         };
-        Self { passes, job, shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter) }
+        Self {
+            passes,
+            job,
+            shared: SharedMemory::new(&*device, &scene.crowd, keep, presenter),
+        }
     }
 
     /// Memory that a backend would take, besides what all share.
     ///
     /// # Errors
     /// As [`promised_memory`].
-    pub fn footprint(&self, context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<Footprint> {
-        entry.create(context)?.footprint(crowd_for(scene, entry)?, &self.job)
+    pub fn footprint(
+        &self,
+        context: &Context,
+        scene: &BuiltScene,
+        entry: &BackendEntry,
+    ) -> Result<Footprint> {
+        entry
+            .create(context)?
+            .footprint(crowd_for(scene, entry)?, &self.job)
     }
 }
 
@@ -65,7 +78,11 @@ pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Resu
 /// # Errors
 /// [`BackendError::Unavailable`] if the machine lacks what the backend needs or the backend does not support the scene,
 /// or [`BackendError::TooLarge`] if the crowd exceeds a limit of the device.
-pub fn promised_memory(context: &Context, scene: &BuiltScene, entry: &BackendEntry) -> Result<BackendMemory> {
+pub fn promised_memory(
+    context: &Context,
+    scene: &BuiltScene,
+    entry: &BackendEntry,
+) -> Result<BackendMemory> {
     let demand = Demand::new(context, scene);
     Ok(demand.shared.of(&demand.footprint(context, scene, entry)?))
 }

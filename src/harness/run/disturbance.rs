@@ -30,9 +30,15 @@ pub(super) struct Disturber {
 
 impl Disturber {
     pub fn new(disturbance: Disturbance) -> Self {
-        let bytes =
-            if disturbance == Disturbance::default() { 0 } else { (2 * last_level(Path::new(CACHES))).min(MOST) };
-        Self { disturbance, words: (0..bytes / 8).map(|_| AtomicU64::new(0)).collect() }
+        let bytes = if disturbance == Disturbance::default() {
+            0
+        } else {
+            (2 * last_level(Path::new(CACHES))).min(MOST)
+        };
+        Self {
+            disturbance,
+            words: (0..bytes / 8).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// Displaces what the caches of all threads hold, if that is asked for.
@@ -58,7 +64,10 @@ impl Disturber {
             let running = Arc::new(());
             let neighbours = self.disturbance.neighbours as usize;
             for index in 0..neighbours {
-                let (first, running) = (self.words.len() / neighbours * index, Arc::downgrade(&running));
+                let (first, running) = (
+                    self.words.len() / neighbours * index,
+                    Arc::downgrade(&running),
+                );
                 scope.spawn(move || self.stream(first, &running));
             }
             frames()
@@ -77,7 +86,10 @@ impl Disturber {
     /// Reads and writes every line of a part.
     fn sweep(&self, part: Range<usize>) {
         for word in self.words[part].iter().step_by(LINE) {
-            word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            word.store(
+                word.load(Ordering::Relaxed).wrapping_add(1),
+                Ordering::Relaxed,
+            );
         }
     }
 }
@@ -86,7 +98,10 @@ impl Disturber {
 impl Disturber {
     /// Number of lines that were written so far.
     pub fn written(&self) -> u64 {
-        self.words.iter().map(|word| word.load(Ordering::Relaxed)).sum()
+        self.words
+            .iter()
+            .map(|word| word.load(Ordering::Relaxed))
+            .sum()
     }
 }
 
@@ -94,9 +109,19 @@ impl Disturber {
 fn last_level(caches: &Path) -> usize {
     let size = |folder: fs::DirEntry| {
         let text = fs::read_to_string(folder.path().join("size")).ok()?;
-        text.trim().strip_suffix('K')?.parse::<usize>().ok()?.checked_mul(1 << 10)
+        text.trim()
+            .strip_suffix('K')?
+            .parse::<usize>()
+            .ok()?
+            .checked_mul(1 << 10)
     };
-    fs::read_dir(caches).into_iter().flatten().flatten().filter_map(size).max().unwrap_or(UNKNOWN)
+    fs::read_dir(caches)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(size)
+        .max()
+        .unwrap_or(UNKNOWN)
 }
 
 #[cfg(test)]
@@ -105,13 +130,19 @@ mod tests {
 
     #[test]
     fn cold_frames_follow_two_sweeps_of_more_than_the_caches_hold() {
-        let disturber = Disturber::new(Disturbance { cold: true, neighbours: 0 });
+        let disturber = Disturber::new(Disturbance {
+            cold: true,
+            neighbours: 0,
+        });
         let lines = (disturber.words.len() / LINE) as u64;
         assert!(disturber.words.len() * 8 >= (2 * last_level(Path::new(CACHES))).min(MOST));
         let threads = Threads::new(2).unwrap();
         disturber.before_frame(&threads);
         let written = disturber.written();
-        assert!((2 * lines - 2..=2 * lines).contains(&written), "{written} of {lines}");
+        assert!(
+            (2 * lines - 2..=2 * lines).contains(&written),
+            "{written} of {lines}"
+        );
         let warm = Disturber::new(Disturbance::default());
         warm.before_frame(&threads);
         assert_eq!(warm.words.len(), 0);
@@ -119,7 +150,10 @@ mod tests {
 
     #[test]
     fn neighbours_stream_only_while_they_shall() {
-        let disturber = Disturber::new(Disturbance { cold: false, neighbours: 2 });
+        let disturber = Disturber::new(Disturbance {
+            cold: false,
+            neighbours: 2,
+        });
         assert_eq!(disturber.written(), 0);
         disturber.during(|| {
             while disturber.written() == 0 {
@@ -133,7 +167,11 @@ mod tests {
     #[test]
     fn the_largest_cache_counts() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, size) in [("index0", "48K\n"), ("index3", "266240K\n"), ("index9", "?")] {
+        for (name, size) in [
+            ("index0", "48K\n"),
+            ("index3", "266240K\n"),
+            ("index9", "?"),
+        ] {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("size"), size).unwrap();
         }

@@ -51,7 +51,11 @@ impl EnergyMeter {
     /// A counter; `None` if it cannot be read or does not advance.
     pub fn open(mut read: impl FnMut() -> Option<u64> + 'static) -> Option<Self> {
         let step = step(PATIENCE, &mut read)?;
-        Some(Self { read: Box::new(read), step, start: None })
+        Some(Self {
+            read: Box::new(read),
+            step,
+            start: None,
+        })
     }
 
     /// Begins a block of frames.
@@ -91,7 +95,11 @@ fn counter(folder: &Path) -> Option<Counter> {
             packages.push(move || {
                 let now = microjoules(&file)?;
                 // It began again if it is lower.
-                total += if now < last { (now + range).saturating_sub(last) } else { now - last };
+                total += if now < last {
+                    (now + range).saturating_sub(last)
+                } else {
+                    now - last
+                };
                 last = now;
                 Some(total)
             });
@@ -99,7 +107,9 @@ fn counter(folder: &Path) -> Option<Counter> {
     }
     match packages.is_empty() {
         true => None,
-        false => Some(Box::new(move || packages.iter_mut().map(|read| read()).sum())),
+        false => Some(Box::new(move || {
+            packages.iter_mut().map(|read| read()).sum()
+        })),
     }
 }
 
@@ -114,7 +124,10 @@ fn microjoules(mut file: &File) -> Option<u64> {
 fn step(patience: Duration, mut read: impl FnMut() -> Option<u64>) -> Option<u64> {
     let (start, first) = (Instant::now(), read()?);
     let mut next = |last: u64| {
-        std::iter::repeat_with(&mut read).take_while(|_| start.elapsed() < patience).flatten().find(|now| *now > last)
+        std::iter::repeat_with(&mut read)
+            .take_while(|_| start.elapsed() < patience)
+            .flatten()
+            .find(|now| *now > last)
     };
     let second = next(first)?;
     Some(next(second)? - second)
@@ -129,7 +142,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("intel-rapl:0");
         fs::create_dir(&own).unwrap();
-        for (file, text) in [("name", name), ("max_energy_range_uj", "1000\n"), ("energy_uj", microjoules)] {
+        for (file, text) in [
+            ("name", name),
+            ("max_energy_range_uj", "1000\n"),
+            ("energy_uj", microjoules),
+        ] {
             fs::write(own.join(file), text).unwrap();
         }
         folder
@@ -138,8 +155,13 @@ mod tests {
     #[test]
     fn blocks_add_up_and_counters_begin_again() {
         let folder = folder("package-0\n", "900\n");
-        let write = |text: &str| fs::write(folder.path().join("intel-rapl:0/energy_uj"), text).unwrap();
-        let mut meter = EnergyMeter { read: counter(folder.path()).unwrap(), step: 15, start: None };
+        let write =
+            |text: &str| fs::write(folder.path().join("intel-rapl:0/energy_uj"), text).unwrap();
+        let mut meter = EnergyMeter {
+            read: counter(folder.path()).unwrap(),
+            step: 15,
+            start: None,
+        };
         let mut spent = Spent::default();
         assert_eq!(meter.of(spent), None);
         for (after, frames) in [("950", 2), ("20", 3)] {
@@ -147,7 +169,13 @@ mod tests {
             write(after);
             meter.stop(&mut spent, frames);
         }
-        assert_eq!(meter.of(spent), Some(Energy { microjoules: (50.0 + 70.0) / 5.0, error: 2.0 * 15.0 / 5.0 }));
+        assert_eq!(
+            meter.of(spent),
+            Some(Energy {
+                microjoules: (50.0 + 70.0) / 5.0,
+                error: 2.0 * 15.0 / 5.0
+            })
+        );
     }
 
     #[test]
@@ -157,10 +185,20 @@ mod tests {
         let mut spent = Spent::default();
         meter.start();
         meter.stop(&mut spent, 4);
-        assert_eq!(meter.of(spent), Some(Energy { microjoules: 75.0, error: 25.0 }));
+        assert_eq!(
+            meter.of(spent),
+            Some(Energy {
+                microjoules: 75.0,
+                error: 25.0
+            })
+        );
         meter.start();
         meter.stop(&mut spent, 4);
-        assert_eq!(meter.of(spent), None, "no reading is left for the end of this block");
+        assert_eq!(
+            meter.of(spent),
+            None,
+            "no reading is left for the end of this block"
+        );
     }
 
     #[test]

@@ -20,7 +20,12 @@ pub struct Step<'a> {
 
 impl fmt::Display for Step<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} {}", self.activity, self.backend.unwrap_or("the machine"))
+        write!(
+            f,
+            "{} {}",
+            self.activity,
+            self.backend.unwrap_or("the machine")
+        )
     }
 }
 

@@ -14,7 +14,10 @@ pub struct Disturbance {
     #[cfg_attr(feature = "cli", arg(default_value = "warm", hide_default_value = true, action = clap::ArgAction::Set))]
     pub cold: bool,
     /// Threads that read and write memory during measured frames
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value = "0", hide_default_value = true))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", default_value = "0", hide_default_value = true)
+    )]
     #[cfg_attr(feature = "cli", arg(value_parser = clap::value_parser!(u32).range(0..=256)))]
     pub neighbours: u32,
 }

@@ -102,18 +102,31 @@ struct TimeShare {
 impl Order {
     /// A schedule for backends with these estimates of their frame time.
     pub fn new(pace: Pace, estimates: impl IntoIterator<Item = Duration>) -> Self {
-        let share = |estimate| TimeShare { estimate, frames: 0, spent: Duration::ZERO, retired: false };
-        Self { pace, shares: estimates.into_iter().map(share).collect(), next: 0 }
+        let share = |estimate| TimeShare {
+            estimate,
+            frames: 0,
+            spent: Duration::ZERO,
+            retired: false,
+        };
+        Self {
+            pace,
+            shares: estimates.into_iter().map(share).collect(),
+            next: 0,
+        }
     }
 
     /// The next backend and the numbers of its frames; `None` when all are done.
     pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
         let count = self.shares.len();
-        let backend = (0..count).map(|i| (self.next + i) % count).find(|&i| !self.is_done(i))?;
+        let backend = (0..count)
+            .map(|i| (self.next + i) % count)
+            .find(|&i| !self.is_done(i))?;
         self.next = (backend + 1) % count;
         let share = &self.shares[backend];
         let fitting = BLOCK.as_nanos() / share.estimate.as_nanos().max(1);
-        let length = (fitting as u32).clamp(1, BLOCK_FRAMES).min(self.pace.most() - share.frames);
+        let length = (fitting as u32)
+            .clamp(1, BLOCK_FRAMES)
+            .min(self.pace.most() - share.frames);
         Some((backend, share.frames..share.frames + length))
     }
 
@@ -140,14 +153,26 @@ impl Order {
 
     /// Fraction of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        (0..self.shares.len()).map(|backend| self.done(backend)).sum::<f64>() / self.shares.len().max(1) as f64
+        (0..self.shares.len())
+            .map(|backend| self.done(backend))
+            .sum::<f64>()
+            / self.shares.len().max(1) as f64
     }
 
     /// Fraction of a backend's frames that is done, 0 to 1.
     fn done(&self, backend: usize) -> f64 {
-        let TimeShare { frames, spent, retired, .. } = self.shares[backend];
+        let TimeShare {
+            frames,
+            spent,
+            retired,
+            ..
+        } = self.shares[backend];
         let part = |of: u32| f64::from(frames) / f64::from(of);
-        let within = |seconds: f64, fewest: u32| part(fewest).min(spent.as_secs_f64() / seconds).max(part(MOST_FRAMES));
+        let within = |seconds: f64, fewest: u32| {
+            part(fewest)
+                .min(spent.as_secs_f64() / seconds)
+                .max(part(MOST_FRAMES))
+        };
         let done = match self.pace {
             _ if retired => 1.0,
             Pace::Frames(wanted) => part(wanted),
@@ -167,7 +192,9 @@ impl Order {
 
     /// The part of the run that the next frames belong to.
     pub fn window(&self) -> Window {
-        let Pace::Sustained(time) = self.pace else { return Window::Last };
+        let Pace::Sustained(time) = self.pace else {
+            return Window::Last;
+        };
         let (spent, window) = (self.spent(), WINDOW.min(time / WINDOWS));
         match () {
             () if spent < window => Window::First,
@@ -183,12 +210,18 @@ mod tests {
 
     /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
     fn blocks(pace: Pace, estimates: &[u64]) -> Vec<(usize, u32)> {
-        let estimates: Vec<_> = estimates.iter().map(|&ms| Duration::from_millis(ms)).collect();
+        let estimates: Vec<_> = estimates
+            .iter()
+            .map(|&ms| Duration::from_millis(ms))
+            .collect();
         let mut schedule = Order::new(pace, estimates.iter().copied());
         let mut counts = vec![0; estimates.len()];
         let mut blocks = Vec::new();
         while let Some((backend, frames)) = schedule.next_block() {
-            assert_eq!(frames.start, counts[backend], "every backend counts its own frames");
+            assert_eq!(
+                frames.start, counts[backend],
+                "every backend counts its own frames"
+            );
             counts[backend] = frames.end;
             blocks.push((backend, frames.len() as u32));
             frames.for_each(|_| schedule.record(backend, estimates[backend]));
@@ -199,22 +232,42 @@ mod tests {
 
     #[test]
     fn backends_take_turns() {
-        assert_eq!(blocks(Pace::Frames(12), &[1, 1]), [(0, 10), (1, 10), (0, 2), (1, 2)]);
-        assert_eq!(blocks(Pace::Frames(3), &[100, 1_000]), [(0, 2), (1, 1), (0, 1), (1, 1), (1, 1)]);
+        assert_eq!(
+            blocks(Pace::Frames(12), &[1, 1]),
+            [(0, 10), (1, 10), (0, 2), (1, 2)]
+        );
+        assert_eq!(
+            blocks(Pace::Frames(3), &[100, 1_000]),
+            [(0, 2), (1, 1), (0, 1), (1, 1), (1, 1)]
+        );
     }
 
     #[test]
     fn time_decides_within_a_few_and_three_hundred_frames() {
-        let total = |pace, estimate| blocks(pace, &[estimate]).iter().map(|(_, frames)| frames).sum::<u32>();
-        assert_eq!([0, 6].map(|estimate| total(Pace::Full, estimate)), [300, 300]);
+        let total = |pace, estimate| {
+            blocks(pace, &[estimate])
+                .iter()
+                .map(|(_, frames)| frames)
+                .sum::<u32>()
+        };
+        assert_eq!(
+            [0, 6].map(|estimate| total(Pace::Full, estimate)),
+            [300, 300]
+        );
         assert_eq!(total(Pace::Full, 40), 54); // 2 s are 50 frames, in blocks of 6
         assert_eq!(total(Pace::Full, 900), 5);
-        assert_eq!([0, 40, 200, 390, 600].map(|estimate| total(Pace::Brief, estimate)), [300, 30, 5, 5, 3]);
+        assert_eq!(
+            [0, 40, 200, 390, 600].map(|estimate| total(Pace::Brief, estimate)),
+            [300, 30, 5, 5, 3]
+        );
     }
 
     #[test]
     fn a_sustained_run_ends_for_all_and_compares_its_ends() {
-        let mut schedule = Order::new(Pace::Sustained(Duration::from_secs(6)), [Duration::from_millis(50); 2]);
+        let mut schedule = Order::new(
+            Pace::Sustained(Duration::from_secs(6)),
+            [Duration::from_millis(50); 2],
+        );
         let (mut windows, mut frames) = (Vec::new(), [0, 0]);
         while let Some((backend, block)) = schedule.next_block() {
             windows.push(schedule.window());
@@ -223,7 +276,10 @@ mod tests {
         }
         assert_eq!(frames, [60, 60]);
         let count = |window| windows.iter().filter(|other| **other == window).count();
-        assert_eq!([Window::First, Window::Between, Window::Last].map(count), [8, 8, 8]);
+        assert_eq!(
+            [Window::First, Window::Between, Window::Last].map(count),
+            [8, 8, 8]
+        );
         assert!(windows.is_sorted_by_key(|window| *window as usize));
     }
 
@@ -233,7 +289,11 @@ mod tests {
         assert_eq!(schedule.next_block(), Some((0, 0..10)));
         schedule.retire(0);
         assert_eq!(schedule.next_block(), Some((1, 0..10)));
-        assert_eq!(schedule.next_block(), Some((1, 0..10)), "nothing was recorded");
+        assert_eq!(
+            schedule.next_block(),
+            Some((1, 0..10)),
+            "nothing was recorded"
+        );
     }
 
     /// A machine with a simulated clock: frames of backends take their nominal time multiplied by the current slowness.
@@ -244,7 +304,9 @@ mod tests {
 
     impl SimulatedMachine {
         fn frame(&mut self, milliseconds: f64) -> Duration {
-            let time = Duration::from_secs_f64(milliseconds / 1e3 * (self.slowness)(self.now.as_secs_f64()));
+            let time = Duration::from_secs_f64(
+                milliseconds / 1e3 * (self.slowness)(self.now.as_secs_f64()),
+            );
             self.now += time;
             time
         }
@@ -277,13 +339,23 @@ mod tests {
     fn drift_of_the_machine_hits_all_alike() {
         // Slows down by a factor of two within four seconds, like a machine that gets hot.
         let hot = |now: f64| 1.0 + (now / 4.0).min(1.0);
-        let medians = SimulatedMachine { now: Duration::ZERO, slowness: hot }.measure(&[5.0, 10.0, 5.5], 100);
+        let medians = SimulatedMachine {
+            now: Duration::ZERO,
+            slowness: hot,
+        }
+        .measure(&[5.0, 10.0, 5.5], 100);
         for (other, ratio) in [(1, 2.0), (2, 1.1)] {
             let found = medians[other] / medians[0];
-            assert!((found / ratio - 1.0).abs() < 0.04, "{ratio} became {found}: {medians:?}");
+            assert!(
+                (found / ratio - 1.0).abs() < 0.04,
+                "{ratio} became {found}: {medians:?}"
+            );
         }
         // Measured one after the other, the last one looks slower by far more.
-        let mut machine = SimulatedMachine { now: Duration::ZERO, slowness: hot };
+        let mut machine = SimulatedMachine {
+            now: Duration::ZERO,
+            slowness: hot,
+        };
         let apart = [5.0, 10.0, 5.5].map(|own| machine.measure(&[own], 100)[0]);
         assert!(apart[2] / apart[0] > 1.5, "{apart:?}");
     }
@@ -292,13 +364,27 @@ mod tests {
     fn what_is_slow_at_first_is_not_kept() {
         // Ten times as slow for a fifth of a second: shaders compile, clock rates rise.
         let cold = |now: f64| if now < 0.2 { 10.0 } else { 1.0 };
-        let medians = SimulatedMachine { now: Duration::ZERO, slowness: cold }.measure(&[4.0], 50);
+        let medians = SimulatedMachine {
+            now: Duration::ZERO,
+            slowness: cold,
+        }
+        .measure(&[4.0], 50);
         assert_eq!(medians, [4.0]);
         let mut warm_up = WarmUp::default();
-        [900, 100, 200].into_iter().for_each(|ms| warm_up.record(Duration::from_millis(ms)));
-        assert_eq!(warm_up.estimate(), Duration::from_millis(150), "the first frame is no guide");
+        [900, 100, 200]
+            .into_iter()
+            .for_each(|ms| warm_up.record(Duration::from_millis(ms)));
+        assert_eq!(
+            warm_up.estimate(),
+            Duration::from_millis(150),
+            "the first frame is no guide"
+        );
         let mut slow = WarmUp::default();
         slow.record(Duration::from_secs(9));
-        assert_eq!((slow.next_frame(true), slow.next_frame(false)), (Some(1), Some(1)), "two at least");
+        assert_eq!(
+            (slow.next_frame(true), slow.next_frame(false)),
+            (Some(1), Some(1)),
+            "two at least"
+        );
     }
 }

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 /// Status of a backend after a run. Its serialised form is its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(into = "&'static str", try_from = "String")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
@@ -141,12 +143,24 @@ pub struct Resources {
 impl Outcome {
     /// An outcome without times of a backend with this name in the registry.
     pub fn new(name: &'static str, passes: u32, status: Status) -> Self {
-        Self { owner: OWN, name, passes, status, ..Self::default() }
+        Self {
+            owner: OWN,
+            name,
+            passes,
+            status,
+            ..Self::default()
+        }
     }
 
     /// The outcome of a backend that cannot continue: it has no times.
     pub(super) fn failed(self, error: &BackendError) -> Self {
-        Self { status: error.into(), problem: Some(error.to_string()), stages: Vec::new(), resources: None, ..self }
+        Self {
+            status: error.into(),
+            problem: Some(error.to_string()),
+            stages: Vec::new(),
+            resources: None,
+            ..self
+        }
     }
 
     /// Number of instances that it did not leave out, if it leaves out any.
@@ -156,8 +170,16 @@ impl Outcome {
 
     /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
-        let times = |clock| self.stages.iter().find(|s| s.stage == stage && s.clock == clock);
-        Clock::BY_CLOSENESS.into_iter().find_map(times)?.summary().map(|s| s.median)
+        let times = |clock| {
+            self.stages
+                .iter()
+                .find(|s| s.stage == stage && s.clock == clock)
+        };
+        Clock::BY_CLOSENESS
+            .into_iter()
+            .find_map(times)?
+            .summary()
+            .map(|s| s.median)
     }
 }
 
@@ -168,7 +190,10 @@ pub(super) fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[StageTime])
         if spans[..at].iter().any(|other| same(&other)) {
             continue;
         }
-        let total = spans.iter().filter(same).try_fold(0u64, |sum, s| s.ns.map(|ns| sum + ns));
+        let total = spans
+            .iter()
+            .filter(same)
+            .try_fold(0u64, |sum, s| s.ns.map(|ns| sum + ns));
         let times = times_of(stages, span.stage, span.clock);
         match total {
             Some(ns) => times.samples.push((frame, ns)),
@@ -178,11 +203,21 @@ pub(super) fn add(stages: &mut Vec<StageTimes>, frame: u32, spans: &[StageTime])
 }
 
 /// The times of a stage by a clock, added if there are none.
-pub(super) fn times_of(stages: &mut Vec<StageTimes>, stage: Stage, clock: Clock) -> &mut StageTimes {
-    let known = stages.iter().position(|times| (times.stage, times.clock) == (stage, clock));
+pub(super) fn times_of(
+    stages: &mut Vec<StageTimes>,
+    stage: Stage,
+    clock: Clock,
+) -> &mut StageTimes {
+    let known = stages
+        .iter()
+        .position(|times| (times.stage, times.clock) == (stage, clock));
     let index = known.unwrap_or(stages.len());
     if known.is_none() {
-        stages.push(StageTimes { stage, clock, ..StageTimes::default() });
+        stages.push(StageTimes {
+            stage,
+            clock,
+            ..StageTimes::default()
+        });
     }
     &mut stages[index]
 }

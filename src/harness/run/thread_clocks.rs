@@ -39,7 +39,10 @@ fn own() -> Option<ThreadClock> {
     // SAFETY: the thread is the calling one; `clock` is written on success.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
     let read = move || {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
         // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
         unsafe { libc::clock_gettime(clock, &mut time) };
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -77,12 +80,18 @@ mod tests {
         // On a busy machine a thread may get little CPU time while it computes.
         let some = Duration::from_millis(3);
         assert!(spent(&all, &compute) > some);
-        let Threads::Pool(pool) = &threads else { panic!("no pool") };
+        let Threads::Pool(pool) = &threads else {
+            panic!("no pool")
+        };
         assert!(spent(&all, &|| pool.install(compute)) > some);
         // Rayon's global pool may be working for other tests, so idle time is checked on this thread's clock alone.
         let alone = ThreadClocks(own().into_iter().collect());
         assert!(spent(&alone, &compute) > some);
         assert!(spent(&alone, &|| std::thread::sleep(Duration::from_millis(30))) < some);
-        assert!(spent(&alone, &|| std::thread::scope(|scope| drop(scope.spawn(compute).join()))) < some);
+        assert!(
+            spent(&alone, &|| std::thread::scope(|scope| drop(
+                scope.spawn(compute).join()
+            ))) < some
+        );
     }
 }

@@ -64,7 +64,13 @@ pub struct KnownResult {
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
-    fn known(&self, scene: &BuiltScene, threads: usize, passes: u32, backend: &BackendEntry) -> Option<KnownResult>;
+    fn known(
+        &self,
+        scene: &BuiltScene,
+        threads: usize,
+        passes: u32,
+        backend: &BackendEntry,
+    ) -> Option<KnownResult>;
     /// Reports the current activity and the fraction of the sweep that is done, 0 to 1.
     fn progress(&mut self, what: &str, done: f64);
     /// Returns whether to stop after the current frame.
@@ -73,7 +79,8 @@ pub trait Log {
     ///
     /// # Errors
     /// The outcome cannot be stored: the sweep stops.
-    fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome) -> io::Result<()>;
+    fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome)
+    -> io::Result<()>;
     /// Reports a note to the user.
     fn note(&mut self, text: &str);
 }
@@ -112,7 +119,12 @@ impl Sweep<'_> {
     /// # Errors
     /// A crowd that cannot be built, or results that cannot be written. Earlier results are kept.
     pub fn drive(&self, log: &mut dyn Log) -> Result<Ending, SweepError> {
-        let mut drive = Drive { sweep: self, log, over: Vec::new(), ending: Ending::default() };
+        let mut drive = Drive {
+            sweep: self,
+            log,
+            over: Vec::new(),
+            ending: Ending::default(),
+        };
         if self.budget.is_some() || self.memory.is_some() {
             drive.searches()?;
         } else {
@@ -126,7 +138,9 @@ impl Sweep<'_> {
     /// # Errors
     /// It does not, or a crowd of one cannot be built.
     pub fn check_memory(&self) -> Result<(), SweepError> {
-        let Some(budget) = self.memory else { return Ok(()) };
+        let Some(budget) = self.memory else {
+            return Ok(());
+        };
         // Backends that cannot run at all are reported one by one.
         let mut least: Option<(u64, &str)> = None;
         for (point, entry) in self.searched() {
@@ -135,13 +149,19 @@ impl Sweep<'_> {
                 if bytes <= budget {
                     return Ok(());
                 }
-                least = least.filter(|(known, _)| *known <= bytes).or(Some((bytes, entry.name)));
+                least = least
+                    .filter(|(known, _)| *known <= bytes)
+                    .or(Some((bytes, entry.name)));
             }
         }
-        let Some((least, backend)) = least else { return Ok(()) };
+        let Some((least, backend)) = least else {
+            return Ok(());
+        };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
         let name = &self.scene.name;
-        Err(SweepError::Memory(format!("no crowd of {name} fits {budget}: one instance takes {least} on {backend}")))
+        Err(SweepError::Memory(format!(
+            "no crowd of {name} fits {budget}: one instance takes {least} on {backend}"
+        )))
     }
 
     /// The first point of each series, with every backend.
@@ -152,21 +172,42 @@ impl Sweep<'_> {
                 series.push(point);
             }
         }
-        let with_each = |point| self.options.backends.iter().map(move |&entry| (point, entry));
+        let with_each = |point| {
+            self.options
+                .backends
+                .iter()
+                .map(move |&entry| (point, entry))
+        };
         series.into_iter().flat_map(with_each).collect()
     }
 
     /// The context of a point's threads.
     fn context(&self, point: &SweepPoint) -> &Context {
-        let of_point = |own: &&Context| point.threads.is_none_or(|threads| own.threads.count() == threads as usize);
-        self.contexts.iter().find(of_point).unwrap_or(&self.contexts[0])
+        let of_point = |own: &&Context| {
+            point
+                .threads
+                .is_none_or(|threads| own.threads.count() == threads as usize)
+        };
+        self.contexts
+            .iter()
+            .find(of_point)
+            .unwrap_or(&self.contexts[0])
     }
 
     /// Bytes on host and device that a backend promises for a crowd of a series; `None` if the crowd is too large to
     /// be built or held.
-    fn promised(&self, point: &SweepPoint, entry: &BackendEntry, instances: u64) -> Result<Option<u64>, BackendError> {
+    fn promised(
+        &self,
+        point: &SweepPoint,
+        entry: &BackendEntry,
+        instances: u64,
+    ) -> Result<Option<u64>, BackendError> {
         let settings = point.with_instances(Some(instances)).settings;
-        let scene = self.scene.clone().with(settings).build(self.options.memory());
+        let scene = self
+            .scene
+            .clone()
+            .with(settings)
+            .build(self.options.memory());
         let Ok(scene) = scene else { return Ok(None) };
         match run::promised_memory(self.context(point), &scene, entry) {
             Ok(memory) => Ok(Some(memory.resident())),
@@ -191,13 +232,25 @@ impl Drive<'_> {
     fn points(&mut self) -> Result<(), SweepError> {
         let backends = &self.sweep.options.backends;
         for (index, point) in self.sweep.points.iter().enumerate() {
-            let is_over = |name| self.over.iter().any(|(series, over)| (series, *over) == (&point.series(), name));
-            let racing: Vec<_> = backends.iter().copied().filter(|b| !is_over(b.name)).collect();
+            let is_over = |name| {
+                self.over
+                    .iter()
+                    .any(|(series, over)| (series, *over) == (&point.series(), name))
+            };
+            let racing: Vec<_> = backends
+                .iter()
+                .copied()
+                .filter(|b| !is_over(b.name))
+                .collect();
             let done = |points: usize| points as f64 / self.sweep.points.len() as f64;
             match self.point(point, &racing, done(index)..done(index + 1)) {
                 // Memory may end a series at large crowds; the results of smaller ones are kept.
-                Err(SweepError::Scene(error)) if index > 0 => self.log.note(&format!("{error}: left out")),
-                measured => self.end_slow_series(point, &measured?, &self.sweep.points[index + 1..]),
+                Err(SweepError::Scene(error)) if index > 0 => {
+                    self.log.note(&format!("{error}: left out"))
+                }
+                measured => {
+                    self.end_slow_series(point, &measured?, &self.sweep.points[index + 1..])
+                }
             }
             if self.log.interrupted() {
                 break;
@@ -208,10 +261,17 @@ impl Drive<'_> {
 
     /// Ends a series for the backends whose frame took too long at a point.
     fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[SweepPoint]) {
-        let Some(most) = self.sweep.max_frame_time else { return };
+        let Some(most) = self.sweep.max_frame_time else {
+            return;
+        };
         for entry in &self.sweep.options.backends {
             let result = measured.get(entry.name);
-            let Some(frame) = result.and_then(|result| result.frame).filter(|frame| *frame > most) else { continue };
+            let Some(frame) = result
+                .and_then(|result| result.frame)
+                .filter(|frame| *frame > most)
+            else {
+                continue;
+            };
             self.over.push((point.series(), entry.name));
             if rest.iter().any(|other| other.series() == point.series()) {
                 self.log.note(&format!(
@@ -228,8 +288,13 @@ impl Drive<'_> {
     fn searches(&mut self) -> Result<(), SweepError> {
         let searched = self.sweep.searched();
         for (at, &(point, entry)) in searched.iter().enumerate() {
-            let mut found =
-                Found { series: point.series(), backend: entry.name, time: None, memory: None, problem: None };
+            let mut found = Found {
+                series: point.series(),
+                backend: entry.name,
+                time: None,
+                memory: None,
+                problem: None,
+            };
             let done = |searches: usize| searches as f64 / searched.len() as f64;
             match self.search(point, entry, done(at)..done(at + 1), &mut found) {
                 Err(SweepError::Backend(error)) => found.problem = Some(error.to_string()),
@@ -256,21 +321,26 @@ impl Drive<'_> {
         let start = point.settings.instances.unwrap_or(sweep.scene.instances());
         let mut most = u64::MAX;
         if let Some(budget) = sweep.memory {
-            self.log.progress(&format!("{}: memory", entry.name), done.start);
+            self.log
+                .progress(&format!("{}: memory", entry.name), done.start);
             let mut search = Search::exact(budget, start);
             while let Some(instances) = search.next() {
                 let bytes = sweep.promised(point, entry, instances)?;
                 search.record(instances, bytes.map(|bytes| bytes as f64));
             }
             found.memory = Some(search.bounds);
-            let Some((fits, _)) = search.bounds.fits else { return Ok(()) };
+            let Some((fits, _)) = search.bounds.fits else {
+                return Ok(());
+            };
             most = fits;
         }
         let Some(budget) = sweep.budget else {
             // The crowd that was found is run and verified.
             return match self.trial(point, entry, most, done)? {
                 Some(_) => Ok(()),
-                None => Err(BackendError::Failed(format!("{most} instances cannot be run here")).into()),
+                None => {
+                    Err(BackendError::Failed(format!("{most} instances cannot be run here")).into())
+                }
             };
         };
         let mut search = Search::new(budget, start, most);
@@ -299,11 +369,20 @@ impl Drive<'_> {
     ) -> Result<Option<Duration>, SweepError> {
         let results = self.point(&point.with_instances(Some(instances)), &[entry], done)?;
         match results.get(entry.name) {
-            Some(KnownResult { status: Status::Ok, frame: Some(frame) }) => Ok(Some(*frame)),
-            Some(KnownResult { status: Status::TooLarge, .. }) | None => Ok(None),
-            Some(KnownResult { status, .. }) => {
-                Err(BackendError::Failed(format!("{} at {instances} instances", status.name())).into())
-            }
+            Some(KnownResult {
+                status: Status::Ok,
+                frame: Some(frame),
+            }) => Ok(Some(*frame)),
+            Some(KnownResult {
+                status: Status::TooLarge,
+                ..
+            })
+            | None => Ok(None),
+            Some(KnownResult { status, .. }) => Err(BackendError::Failed(format!(
+                "{} at {instances} instances",
+                status.name()
+            ))
+            .into()),
         }
     }
 
@@ -318,26 +397,54 @@ impl Drive<'_> {
         if racing.is_empty() {
             return Ok(Results::new());
         }
-        let scene = self.sweep.scene.clone().with(point.settings.clone()).build(self.sweep.options.memory())?;
+        let scene = self
+            .sweep
+            .scene
+            .clone()
+            .with(point.settings.clone())
+            .build(self.sweep.options.memory())?;
         let context = self.sweep.context(point);
         let (passes, threads) = (run::passes(context, &scene), context.threads.count());
-        let known = |entry: &BackendEntry| Some((entry.name, self.log.known(&scene, threads, passes, entry)?));
+        let known = |entry: &BackendEntry| {
+            Some((entry.name, self.log.known(&scene, threads, passes, entry)?))
+        };
         let mut known: Results = racing.iter().filter_map(|entry| known(entry)).collect();
         self.ending.kept += known.len();
-        let missing: Vec<_> = racing.iter().copied().filter(|entry| !known.contains_key(entry.name)).collect();
+        let missing: Vec<_> = racing
+            .iter()
+            .copied()
+            .filter(|entry| !known.contains_key(entry.name))
+            .collect();
         if !missing.is_empty() {
-            let options = RunOptions { backends: missing, ..self.sweep.options.clone() };
-            let mut watch = Watch { log: &mut *self.log, scene: &scene, threads, done };
+            let options = RunOptions {
+                backends: missing,
+                ..self.sweep.options.clone()
+            };
+            let mut watch = Watch {
+                log: &mut *self.log,
+                scene: &scene,
+                threads,
+                done,
+            };
             let outcomes = run::run(&scene, context, &options, &mut watch)?;
             if self.log.interrupted() {
                 return Ok(known);
             }
             for outcome in outcomes {
                 let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
-                known.insert(outcome.name, KnownResult { status: outcome.status, frame });
+                known.insert(
+                    outcome.name,
+                    KnownResult {
+                        status: outcome.status,
+                        frame,
+                    },
+                );
             }
         }
-        let statuses = racing.iter().filter_map(|entry| known.get(entry.name)).map(|result| result.status);
+        let statuses = racing
+            .iter()
+            .filter_map(|entry| known.get(entry.name))
+            .map(|result| result.status);
         self.ending.statuses.extend(statuses);
         Ok(known)
     }
@@ -355,7 +462,10 @@ struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn progress(&mut self, step: &Step) {
         let what = format!("{} instances, {step}", self.scene.crowd.instance_count());
-        self.log.progress(&what, self.done.start + (self.done.end - self.done.start) * step.done);
+        self.log.progress(
+            &what,
+            self.done.start + (self.done.end - self.done.start) * step.done,
+        );
     }
 
     fn interrupted(&self) -> bool {

@@ -24,7 +24,13 @@ pub struct SweepPoint {
 impl SweepPoint {
     /// The same point with so many instances of all groups together; `None` for those of the scene.
     pub fn with_instances(&self, instances: Option<u64>) -> Self {
-        Self { settings: Settings { instances, ..self.settings.clone() }, ..*self }
+        Self {
+            settings: Settings {
+                instances,
+                ..self.settings.clone()
+            },
+            ..*self
+        }
     }
 
     /// Everything but the number of instances: the common part of a curve over instances.
@@ -51,7 +57,9 @@ impl std::str::FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parse = |part: &str| part.parse().ok().filter(|n| *n > 0);
-        let numbers = text.split_once('/').and_then(|(number, of)| Some((parse(number)?, parse(of)?)));
+        let numbers = text
+            .split_once('/')
+            .and_then(|(number, of)| Some((parse(number)?, parse(of)?)));
         match numbers {
             Some((number, of)) if number <= of => Ok(Self { number, of }),
             _ => Err("expected a part and how many there are, such as 1/4"),
@@ -66,20 +74,36 @@ impl SweepAxes {
         threads.sort_unstable();
         threads.dedup();
         threads.resize(threads.len().max(1), None);
-        let alone = |threads| SweepPoint { threads, ..SweepPoint::default() };
+        let alone = |threads| SweepPoint {
+            threads,
+            ..SweepPoint::default()
+        };
         let mut points: Vec<SweepPoint> = threads.into_iter().map(alone).collect();
         for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
             let combined = |known: &SweepPoint| {
                 let with = |value: &Settings| known.settings.clone().with(value.clone());
-                axis.iter().map(|value| SweepPoint { settings: with(value), ..*known }).collect::<Vec<_>>()
+                axis.iter()
+                    .map(|value| SweepPoint {
+                        settings: with(value),
+                        ..*known
+                    })
+                    .collect::<Vec<_>>()
             };
             points = points.iter().flat_map(combined).collect();
         }
-        let of_sizes = self.settings.last().filter(|axis| axis.iter().any(|value| value.instances.is_some()));
+        let of_sizes = self
+            .settings
+            .last()
+            .filter(|axis| axis.iter().any(|value| value.instances.is_some()));
         let sizes = of_sizes.map_or(1, Vec::len);
         // Along the diagonals, so that large crowds are spread over the parts.
         let own = |at: usize| (at / sizes + at % sizes) % shard.of == shard.number - 1;
-        points.into_iter().enumerate().filter(|(at, _)| own(*at)).map(|(_, point)| point).collect()
+        points
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| own(*at))
+            .map(|(_, point)| point)
+            .collect()
     }
 }
 
@@ -88,36 +112,71 @@ mod tests {
     use super::*;
 
     fn axes() -> SweepAxes {
-        let passes = [0, 2].map(|passes| Settings { passes: Some(passes), ..Settings::default() });
-        let sizes = [10, 100, 1_000].map(|count| Settings { instances: Some(count), ..Settings::default() });
-        SweepAxes { settings: vec![passes.into(), sizes.into()], ..SweepAxes::default() }
+        let passes = [0, 2].map(|passes| Settings {
+            passes: Some(passes),
+            ..Settings::default()
+        });
+        let sizes = [10, 100, 1_000].map(|count| Settings {
+            instances: Some(count),
+            ..Settings::default()
+        });
+        SweepAxes {
+            settings: vec![passes.into(), sizes.into()],
+            ..SweepAxes::default()
+        }
     }
 
     #[test]
     fn small_crowds_come_first_and_threads_last() {
         let place = |p: &SweepPoint| (p.settings.passes.unwrap(), p.settings.instances.unwrap());
         let found: Vec<_> = axes().points(Shard::default()).iter().map(place).collect();
-        assert_eq!(found, [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]);
-        assert_eq!(SweepAxes::default().points(Shard::default()), [SweepPoint::default()]);
-        let threads = SweepAxes { threads: vec![2, 1, 2], ..axes() }.points(Shard::default());
+        assert_eq!(
+            found,
+            [(0, 10), (0, 100), (0, 1_000), (2, 10), (2, 100), (2, 1_000)]
+        );
+        assert_eq!(
+            SweepAxes::default().points(Shard::default()),
+            [SweepPoint::default()]
+        );
+        let threads = SweepAxes {
+            threads: vec![2, 1, 2],
+            ..axes()
+        }
+        .points(Shard::default());
         let expected: Vec<_> = [1, 2].iter().flat_map(|count| [Some(*count); 6]).collect();
-        assert_eq!(threads.iter().map(|point| point.threads).collect::<Vec<_>>(), expected, "each once, in order");
+        assert_eq!(
+            threads
+                .iter()
+                .map(|point| point.threads)
+                .collect::<Vec<_>>(),
+            expected,
+            "each once, in order"
+        );
     }
 
     #[test]
     fn shards_are_a_partition_and_share_the_large_crowds() {
         let all = axes().points(Shard::default());
         for of in 1..5 {
-            let parts: Vec<_> =
-                (1..=of).map(|number| axes().points(format!("{number}/{of}").parse().unwrap())).collect();
+            let parts: Vec<_> = (1..=of)
+                .map(|number| axes().points(format!("{number}/{of}").parse().unwrap()))
+                .collect();
             let mut joined: Vec<_> = parts.concat();
             joined.sort_by_key(|p| (p.settings.passes, p.settings.instances));
             assert_eq!(joined, all);
         }
         let large = |part: &str| {
-            axes().points(part.parse().unwrap()).iter().filter(|p| p.settings.instances == Some(1_000)).count()
+            axes()
+                .points(part.parse().unwrap())
+                .iter()
+                .filter(|p| p.settings.instances == Some(1_000))
+                .count()
         };
         assert_eq!((large("1/3"), large("3/3")), (1, 1));
-        assert!(["0/2", "3/2", "1", "/", "1/0", "-1/2"].iter().all(|text| text.parse::<Shard>().is_err()));
+        assert!(
+            ["0/2", "3/2", "1", "/", "1/0", "-1/2"]
+                .iter()
+                .all(|text| text.parse::<Shard>().is_err())
+        );
     }
 }

@@ -46,12 +46,26 @@ impl Search {
     }
 
     fn within(budget: f64, start: u64, most: u64, exact: bool) -> Self {
-        Self { budget, start: start.min(most).max(1), most, exact, trials: 0, bounds: Bounds::default() }
+        Self {
+            budget,
+            start: start.min(most).max(1),
+            most,
+            exact,
+            trials: 0,
+            bounds: Bounds::default(),
+        }
     }
 
     /// The crowd to try next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
-        let Self { budget, start, most, exact, trials, bounds: Bounds { fits, exceeds } } = *self;
+        let Self {
+            budget,
+            start,
+            most,
+            exact,
+            trials,
+            bounds: Bounds { fits, exceeds },
+        } = *self;
         let step = STEP[usize::from(exact)];
         if trials == TRIALS[usize::from(exact)] || fits.is_some_and(|(count, _)| count >= most) {
             return None;
@@ -64,13 +78,21 @@ impl Search {
                 let low = fits.0 as f64;
                 // A frame has a part that does not grow with the crowd, so pure proportion would fall short. Memory
                 // has almost none: aim a little beyond the budget, so that both sides are known soon.
-                let least = if exact { proportional(fits) + low / 64.0 } else { 1.1 * low };
+                let least = if exact {
+                    proportional(fits) + low / 64.0
+                } else {
+                    1.1 * low
+                };
                 proportional(fits).max(least).min(low * step)
             }
             (None, Some(exceeds)) => {
                 // If proportion does not help, that part dominates the frame.
                 let smallest = exceeds.0 as f64 / step;
-                let largest = if trials < 3 { exceeds.0 as f64 * 0.9 } else { smallest };
+                let largest = if trials < 3 {
+                    exceeds.0 as f64 * 0.9
+                } else {
+                    smallest
+                };
                 proportional(exceeds).clamp(smallest, largest)
             }
             (Some(fits), Some(exceeds)) => {
@@ -91,7 +113,11 @@ impl Search {
             }
         };
         // Three digits are enough and easier to read.
-        let next = if exact { next as u64 } else { wording::rounded(next, 3) };
+        let next = if exact {
+            next as u64
+        } else {
+            wording::rounded(next, 3)
+        };
         let largest = exceeds.map_or(most, |(count, _)| count - 1);
         Some(next.clamp(fits.map_or(1, |(count, _)| count + 1), largest))
     }
@@ -99,7 +125,9 @@ impl Search {
     /// The part of a range of progress that the next trial makes up, if there are as many as there may be.
     pub fn part(&self, whole: &Range<f64>) -> Range<f64> {
         let most = TRIALS[usize::from(self.exact)];
-        let at = |trials: u32| whole.start + (whole.end - whole.start) * f64::from(trials) / f64::from(most);
+        let at = |trials: u32| {
+            whole.start + (whole.end - whole.start) * f64::from(trials) / f64::from(most)
+        };
         at(self.trials)..at(self.trials + 1)
     }
 
@@ -107,7 +135,11 @@ impl Search {
     pub fn record(&mut self, instances: u64, taken: Option<f64>) {
         self.trials += 1;
         let taken = taken.unwrap_or(f64::INFINITY);
-        let side = if taken <= self.budget { &mut self.bounds.fits } else { &mut self.bounds.exceeds };
+        let side = if taken <= self.budget {
+            &mut self.bounds.fits
+        } else {
+            &mut self.bounds.exceeds
+        };
         *side = Some((instances, taken));
     }
 }
@@ -120,19 +152,34 @@ mod tests {
     fn search(start: u64, fixed: u64, each: u64, memory: u64) -> Search {
         let mut search = Search::new(Duration::from_micros(16_700), start, u64::MAX);
         while let Some(next) = search.next() {
-            search.record(next, (next <= memory).then_some((fixed + each * next) as f64));
+            search.record(
+                next,
+                (next <= memory).then_some((fixed + each * next) as f64),
+            );
         }
         search
     }
 
     #[test]
     fn the_answer_is_enclosed_within_five_percent() {
-        for (start, fixed, each) in [(100, 0, 10_000), (1_000, 5_000_000, 3_700), (5, 10, 16), (1_000_000, 9, 1_000)] {
+        for (start, fixed, each) in [
+            (100, 0, 10_000),
+            (1_000, 5_000_000, 3_700),
+            (5, 10, 16),
+            (1_000_000, 9, 1_000),
+        ] {
             let exact = (16_700_000 - fixed) / each;
-            let Search { bounds: Bounds { fits, exceeds }, trials, .. } = search(start, fixed, each, u64::MAX);
+            let Search {
+                bounds: Bounds { fits, exceeds },
+                trials,
+                ..
+            } = search(start, fixed, each, u64::MAX);
             let [fits, exceeds] = [fits, exceeds].map(|side| side.unwrap().0);
             assert!(fits <= exact && exact < exceeds, "{fits} {exact} {exceeds}");
-            assert!(exceeds as f64 <= fits as f64 * CLOSE || exceeds == fits + 1, "{fits} {exceeds}");
+            assert!(
+                exceeds as f64 <= fits as f64 * CLOSE || exceeds == fits + 1,
+                "{fits} {exceeds}"
+            );
             assert!(trials <= TRIALS[0], "{trials}");
         }
     }
@@ -147,17 +194,32 @@ mod tests {
                 search.record(next, Some(10_000.0 * next as f64));
             }
             let (fits, _) = search.bounds.fits.unwrap();
-            assert!(fits <= expected && fits as f64 * CLOSE >= expected as f64, "{most}: {fits}");
+            assert!(
+                fits <= expected && fits as f64 * CLOSE >= expected as f64,
+                "{most}: {fits}"
+            );
         }
     }
 
     #[test]
     fn ends_of_the_range_are_said() {
         let none = search(100, 20_000_000, 1, u64::MAX).bounds;
-        assert_eq!(none, Bounds { fits: None, exceeds: Some((1, 20_000_001.0)) });
+        assert_eq!(
+            none,
+            Bounds {
+                fits: None,
+                exceeds: Some((1, 20_000_001.0))
+            }
+        );
         let bounds = search(100, 0, 1, 50_000).bounds;
-        assert!(bounds.exceeds.unwrap().1.is_infinite(), "memory ended the search");
-        assert!((47_000..=50_000).contains(&bounds.fits.unwrap().0), "{bounds:?}");
+        assert!(
+            bounds.exceeds.unwrap().1.is_infinite(),
+            "memory ended the search"
+        );
+        assert!(
+            (47_000..=50_000).contains(&bounds.fits.unwrap().0),
+            "{bounds:?}"
+        );
     }
 
     /// Searches by memory of crowds that take `bytes`, or cannot be built.
@@ -171,15 +233,32 @@ mod tests {
 
     #[test]
     fn the_largest_crowd_by_memory_is_exact() {
-        for (fixed, each, page) in [(0, 24_000, 1), (5_000_000, 100, 2 << 20), (100, 3, 64), (1, 1_000_000, 4_096)] {
+        for (fixed, each, page) in [
+            (0, 24_000, 1),
+            (5_000_000, 100, 2 << 20),
+            (100, 3, 64),
+            (1, 1_000_000, 4_096),
+        ] {
             for start in [1, 100, 1_000_000_000] {
                 let taken = |count: u64| fixed + (count * each).next_multiple_of(page);
-                let Search { bounds, trials, .. } = by_memory(128_000_000, start, |count| Some(taken(count)));
-                let Bounds { fits: Some((fits, bytes)), exceeds: Some((exceeds, _)) } = bounds else {
+                let Search { bounds, trials, .. } =
+                    by_memory(128_000_000, start, |count| Some(taken(count)));
+                let Bounds {
+                    fits: Some((fits, bytes)),
+                    exceeds: Some((exceeds, _)),
+                } = bounds
+                else {
                     panic!("{fixed} {each} {page}");
                 };
-                assert_eq!((exceeds, bytes), (fits + 1, taken(fits) as f64), "{fixed} {each} {page} from {start}");
-                assert!(taken(fits) <= 128_000_000 && taken(exceeds) > 128_000_000, "{fits}");
+                assert_eq!(
+                    (exceeds, bytes),
+                    (fits + 1, taken(fits) as f64),
+                    "{fixed} {each} {page} from {start}"
+                );
+                assert!(
+                    taken(fits) <= 128_000_000 && taken(exceeds) > 128_000_000,
+                    "{fits}"
+                );
                 assert!(trials < TRIALS[1], "{trials} crowds asked for");
             }
         }
@@ -188,8 +267,20 @@ mod tests {
     #[test]
     fn ends_of_the_range_by_memory_are_said() {
         let none = by_memory(1_000, 500, |count| Some(2_000 + count)).bounds;
-        assert_eq!(none, Bounds { fits: None, exceeds: Some((1, 2_001.0)) });
+        assert_eq!(
+            none,
+            Bounds {
+                fits: None,
+                exceeds: Some((1, 2_001.0))
+            }
+        );
         let refused = by_memory(1_000, 3, |count| (count <= 40).then_some(count)).bounds;
-        assert_eq!(refused, Bounds { fits: Some((40, 40.0)), exceeds: Some((41, f64::INFINITY)) });
+        assert_eq!(
+            refused,
+            Bounds {
+                fits: Some((40, 40.0)),
+                exceeds: Some((41, f64::INFINITY))
+            }
+        );
     }
 }

@@ -14,7 +14,10 @@ const BAR: f64 = 0.62;
 
 /// Stages that are parts of a frame, in its order; the time of no stage is the rest.
 fn parts() -> impl Iterator<Item = Stage> {
-    Stage::ALL.iter().copied().filter(|stage| stage.group() != StageGroup::Whole)
+    Stage::ALL
+        .iter()
+        .copied()
+        .filter(|stage| stage.group() != StageGroup::Whole)
 }
 
 /// A stage's class in the style sheet.
@@ -37,82 +40,153 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "stage", "median"]);
     let mut present: BTreeSet<Stage> = BTreeSet::new();
     for entry in study.at(point) {
-        let Some(frame) = entry.median(Stage::Frame) else { continue };
+        let Some(frame) = entry.median(Stage::Frame) else {
+            continue;
+        };
         rows.begin(entry.backend.clone());
         for (stage, ns) in parts().filter_map(|stage| Some((stage, entry.median(stage)?))) {
             present.insert(stage);
             let words = format!("{}, {}: {}", entry.backend, stage.name(), duration(ns));
-            rows.bar(ns as f64, class_of(stage), words, [&entry.backend, stage.name(), &duration(ns)]);
+            rows.bar(
+                ns as f64,
+                class_of(stage),
+                words,
+                [&entry.backend, stage.name(), &duration(ns)],
+            );
         }
-        let words = format!("{}, frame by wall clock: {}", entry.backend, duration(frame));
-        rows.items.push(Item::new(Shape::Stroke, "whole", vec![(frame as f64, rows.middle())]).described(words));
-        rows.table.push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
+        let words = format!(
+            "{}, frame by wall clock: {}",
+            entry.backend,
+            duration(frame)
+        );
+        rows.items.push(
+            Item::new(Shape::Stroke, "whole", vec![(frame as f64, rows.middle())]).described(words),
+        );
+        rows.table
+            .push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
         rows.most = rows.most.max(frame as f64);
     }
     let named = |stage: Stage| (class_of(stage).to_owned(), stage.name().to_owned());
     let mut legend: Vec<_> = present.into_iter().map(named).collect();
     legend.push(("whole".into(), "frame".into()));
     let title = format!("Stages of a frame: {}", place(point));
-    let scale = Scale { title: "median".into(), ticks: 6, ..time_scale((0.0, rows.most * 1.03), false) };
-    let caption = "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.";
+    let scale = Scale {
+        title: "median".into(),
+        ticks: 6,
+        ..time_scale((0.0, rows.most * 1.03), false)
+    };
+    let caption =
+        "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.";
     rows.chart(id_of("stages", point), title, caption, scale, legend)
 }
 
 /// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
 pub fn limits(study: &Study) -> Option<Chart> {
     let told = |entry: &StudyEntry| -> Vec<_> {
-        parts().filter_map(|stage| Some((stage, percentage(entry, stage)?))).collect()
+        parts()
+            .filter_map(|stage| Some((stage, percentage(entry, stage)?)))
+            .collect()
     };
-    let point = study
-        .headlines()
-        .into_iter()
-        .max_by_key(|point| (study.at(point).map(|entry| told(entry).len()).sum::<usize>(), point.instances))?;
+    let point = study.headlines().into_iter().max_by_key(|point| {
+        (
+            study
+                .at(point)
+                .map(|entry| told(entry).len())
+                .sum::<usize>(),
+            point.instances,
+        )
+    })?;
     let mut rows = Rows::new(["backend", "stage", "% of limit"]);
     for entry in study.at(point) {
         for (stage, pct) in told(entry) {
             let name = stage.name();
             let words = format!("{}, {name}: {pct:.0} % of the limit", entry.backend);
             rows.begin(format!("{} {name}", entry.backend));
-            rows.bar(pct, class_of(stage), words, [&entry.backend, name, &format!("{pct:.1}")]);
+            rows.bar(
+                pct,
+                class_of(stage),
+                words,
+                [&entry.backend, name, &format!("{pct:.1}")],
+            );
         }
     }
     let range = (0.0, rows.most.max(100.0) * 1.03);
     let label = |pct: f64| format!("{pct:.0} %");
-    let scale = Scale::linear("% of the bandwidth measured in the same run", range, label, 6);
+    let scale = Scale::linear(
+        "% of the bandwidth measured in the same run",
+        range,
+        label,
+        6,
+    );
     let title = format!("Percentage of the limit: {}", place(point));
-    let caption = "Bytes that a stage must move over its median, as a part of what the machine can move.";
+    let caption =
+        "Bytes that a stage must move over its median, as a part of what the machine can move.";
     rows.chart("limits".into(), title, caption, scale, Vec::new())
 }
 
 fn percentage(entry: &StudyEntry, stage: Stage) -> Option<f64> {
-    entry.stage(stage)?.row.pct_of_limit.filter(|pct| pct.is_finite() && *pct >= 0.0)
+    entry
+        .stage(stage)?
+        .row
+        .pct_of_limit
+        .filter(|pct| pct.is_finite() && *pct >= 0.0)
 }
 
 /// Every frame of each backend.
 pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
-    let headings = ["backend", "frames", "smallest", "median", "95th percentile", "99th percentile", "largest"];
+    let headings = [
+        "backend",
+        "frames",
+        "smallest",
+        "median",
+        "95th percentile",
+        "99th percentile",
+        "largest",
+    ];
     let mut rows = Rows::new(headings);
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     for entry in study.at(point) {
-        let Some(frame) = entry.stage(Stage::Frame).filter(|m| !m.samples.is_empty()) else { continue };
+        let Some(frame) = entry.stage(Stage::Frame).filter(|m| !m.samples.is_empty()) else {
+            continue;
+        };
         rows.begin(entry.backend.clone());
         let y = rows.middle();
         let middle = frame.row.median_ns.unwrap_or(1).max(1) as f64;
-        let points: Vec<_> = frame.samples.iter().map(|&(_, ns)| (ns as f64 / middle, y)).collect();
+        let points: Vec<_> = frame
+            .samples
+            .iter()
+            .map(|&(_, ns)| (ns as f64 / middle, y))
+            .collect();
         low = points.iter().map(|p| p.0).fold(low, f64::min);
         high = points.iter().map(|p| p.0).fold(high, f64::max);
         let time = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = &frame.row;
-        let cells = [time(row.min_ns), time(row.median_ns), time(row.p95_ns), time(row.p99_ns), time(row.max_ns)];
+        let cells = [
+            time(row.min_ns),
+            time(row.median_ns),
+            time(row.p95_ns),
+            time(row.p99_ns),
+            time(row.max_ns),
+        ];
         let (count, [min, median, .., max]) = (frame.samples.len(), &cells);
-        let words = format!("{}: {count} frames, median {median}, from {min} to {max}", entry.backend);
-        rows.items.push(Item::new(Shape::Strokes, class(study, &entry.backend), points).described(words));
-        rows.items.push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
+        let words = format!(
+            "{}: {count} frames, median {median}, from {min} to {max}",
+            entry.backend
+        );
+        rows.items
+            .push(Item::new(Shape::Strokes, class(study, &entry.backend), points).described(words));
+        rows.items
+            .push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
         let counted = [entry.backend.clone(), count.to_string()];
         rows.table.push(counted.into_iter().chain(cells).collect());
     }
     let range = (low.min(0.98) - 0.01, high.max(1.02) + 0.01);
-    let scale = Scale::linear("% of the backend's median", range, |part| format!("{:.0} %", part * 1e2), 8);
+    let scale = Scale::linear(
+        "% of the backend's median",
+        range,
+        |part| format!("{:.0} %", part * 1e2),
+        8,
+    );
     let title = format!("Every frame: {}", place(point));
     let caption = "One stroke per frame, in percent of the median of its backend, which is the long stroke. Several clusters are several states of the machine.";
     rows.chart(id_of("frames", point), title, caption, scale, Vec::new())
@@ -132,7 +206,13 @@ pub(super) struct Rows {
 
 impl Rows {
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        Self { names: Vec::new(), items: Vec::new(), table: table(headings), end: 0.0, most: 0.0 }
+        Self {
+            names: Vec::new(),
+            items: Vec::new(),
+            table: table(headings),
+            end: 0.0,
+            most: 0.0,
+        }
     }
 
     /// Begins a row.
@@ -147,21 +227,57 @@ impl Rows {
     }
 
     /// Adds a bar at the end of those that the last row has, and its figures.
-    pub fn bar<const N: usize>(&mut self, length: f64, class: &str, words: String, figures: [&str; N]) {
+    pub fn bar<const N: usize>(
+        &mut self,
+        length: f64,
+        class: &str,
+        words: String,
+        figures: [&str; N],
+    ) {
         let (from, y, half) = (self.end, self.middle(), BAR / 2.0);
         self.end += length;
         self.most = self.most.max(self.end);
-        self.items.push(Item::new(Shape::Bar, class, vec![(from, y - half), (self.end, y + half)]).described(words));
+        self.items.push(
+            Item::new(
+                Shape::Bar,
+                class,
+                vec![(from, y - half), (self.end, y + half)],
+            )
+            .described(words),
+        );
         self.table.extend(table(figures));
     }
 
     /// The chart; none without rows.
-    pub fn chart(self, id: String, title: String, caption: &str, x: Scale, legend: Legend) -> Option<Chart> {
-        let Self { names, mut items, table, .. } = self;
+    pub fn chart(
+        self,
+        id: String,
+        title: String,
+        caption: &str,
+        x: Scale,
+        legend: Legend,
+    ) -> Option<Chart> {
+        let Self {
+            names,
+            mut items,
+            table,
+            ..
+        } = self;
         let count = u32::try_from(names.len()).ok().filter(|count| *count > 0)?;
-        let name = |(row, name)| Item::new(Shape::Name(name), "", vec![(x.range.0, -0.5 - row as f64)]);
+        let name =
+            |(row, name)| Item::new(Shape::Name(name), "", vec![(x.range.0, -0.5 - row as f64)]);
         items.extend(names.into_iter().enumerate().map(name));
         let y = Scale::linear("", (-f64::from(count), 0.0), |_| String::new(), 0);
-        Some(Chart { id, title, caption: caption.into(), height: ROW * count, x, y, items, legend, table })
+        Some(Chart {
+            id,
+            title,
+            caption: caption.into(),
+            height: ROW * count,
+            x,
+            y,
+            items,
+            legend,
+            table,
+        })
     }
 }

@@ -10,7 +10,10 @@ const COLOURS: usize = 8;
 
 /// A vertical scale of times without a title, which the chart's own names.
 pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
-    Scale { logarithmic, ..Scale::linear("", range, |ns| duration(ns.round() as u64), 8) }
+    Scale {
+        logarithmic,
+        ..Scale::linear("", range, |ns| duration(ns.round() as u64), 8)
+    }
 }
 
 /// The time by which backends are compared, at the beginning of a title.
@@ -28,16 +31,27 @@ pub(super) fn class(study: &Study, backend: &str) -> String {
 
 /// A point of a backend, with the form and the class that it has in every chart.
 pub(super) fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
-    Item::new(Shape::Dot(index(study, backend)), class(study, backend), vec![point])
+    Item::new(
+        Shape::Dot(index(study, backend)),
+        class(study, backend),
+        vec![point],
+    )
 }
 
 fn index(study: &Study, backend: &str) -> usize {
-    study.backends.iter().position(|known| *known == backend).unwrap_or(0)
+    study
+        .backends
+        .iter()
+        .position(|known| *known == backend)
+        .unwrap_or(0)
 }
 
 /// The id of a chart of a point.
 pub(super) fn id_of(chart: &str, point: &Point) -> String {
-    slug(&format!("{chart} {} {} passes {}", point.scene, point.instances, point.passes))
+    slug(&format!(
+        "{chart} {} {} passes {}",
+        point.scene, point.instances, point.passes
+    ))
 }
 
 /// A table's first row.
@@ -48,6 +62,13 @@ pub(super) fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.
 pub(super) fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words: String = lower.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    let words: String = lower
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '-' })
+        .collect();
+    words
+        .split('-')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
 }

@@ -8,32 +8,64 @@ use super::plot::{Chart, Scale};
 use crate::results::{Point, Study, SummaryRow};
 
 /// Purposes of memory with their classes in the style sheet.
-const PURPOSES: [(&str, &str); 5] =
-    [("mesh", "s2"), ("clips", "s1"), ("palettes", "s3"), ("skinned output", "s5"), ("scratch", "s4")];
+const PURPOSES: [(&str, &str); 5] = [
+    ("mesh", "s2"),
+    ("clips", "s1"),
+    ("palettes", "s3"),
+    ("skinned output", "s5"),
+    ("scratch", "s4"),
+];
 
 /// Bytes by purpose on host and device, in the order of [`PURPOSES`].
 fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
-    let host = [row.host_mesh?, row.host_clips?, row.host_palettes?, row.host_output?, row.host_scratch?];
-    let device = [row.device_mesh?, row.device_clips?, row.device_palettes?, row.device_output?, row.device_scratch?];
+    let host = [
+        row.host_mesh?,
+        row.host_clips?,
+        row.host_palettes?,
+        row.host_output?,
+        row.host_scratch?,
+    ];
+    let device = [
+        row.device_mesh?,
+        row.device_clips?,
+        row.device_palettes?,
+        row.device_output?,
+        row.device_scratch?,
+    ];
     Some([("host", host), ("device", device)])
 }
 
 /// The memory of each backend; none for results without columns of memory.
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
-    for (backend, row) in study.at(point).filter_map(|entry| Some((&entry.backend, entry.frame()?))) {
+    for (backend, row) in study
+        .at(point)
+        .filter_map(|entry| Some((&entry.backend, entry.frame()?)))
+    {
         for (side, bytes) in sides(row).into_iter().flatten() {
             rows.begin(format!("{backend} {side}"));
-            for ((purpose, class), bytes) in PURPOSES.into_iter().zip(bytes).filter(|(_, bytes)| *bytes > 0) {
+            for ((purpose, class), bytes) in PURPOSES
+                .into_iter()
+                .zip(bytes)
+                .filter(|(_, bytes)| *bytes > 0)
+            {
                 let words = format!("{backend}, {side}, {purpose}: {}", size(bytes as f64));
-                rows.bar(bytes as f64, class, words, [backend, side, purpose, &bytes.to_string()]);
+                rows.bar(
+                    bytes as f64,
+                    class,
+                    words,
+                    [backend, side, purpose, &bytes.to_string()],
+                );
             }
         }
     }
     let most = rows.most;
     let scale = Scale::linear("memory", (0.0, most * 1.03), size, 6);
-    let legend = PURPOSES.map(|(purpose, class)| (class.to_owned(), purpose.to_owned())).to_vec();
+    let legend = PURPOSES
+        .map(|(purpose, class)| (class.to_owned(), purpose.to_owned()))
+        .to_vec();
     let title = format!("Memory: {}", place(point));
     let caption = "Memory that frames need, without pictures and staging.";
-    rows.chart(id_of("memory", point), title, caption, scale, legend).filter(|_| most > 0.0)
+    rows.chart(id_of("memory", point), title, caption, scale, legend)
+        .filter(|_| most > 0.0)
 }

@@ -17,9 +17,14 @@ use std::collections::HashSet;
 pub fn charts(study: &Study) -> Vec<Chart> {
     // One for each number of passes.
     let at_headlines = |chart: fn(&Study, &Point) -> Option<Chart>| {
-        study.headlines().into_iter().filter_map(move |point| chart(study, point))
+        study
+            .headlines()
+            .into_iter()
+            .filter_map(move |point| chart(study, point))
     };
-    let mut charts: Vec<Chart> = at_headlines(bars::stages).chain(at_headlines(memory::memory)).collect();
+    let mut charts: Vec<Chart> = at_headlines(bars::stages)
+        .chain(at_headlines(memory::memory))
+        .collect();
     charts.extend(curves::curves(study));
     charts.extend(levels::levels(study));
     charts.extend(tiers::tiers(study));
@@ -35,7 +40,9 @@ fn number_repeated(charts: &mut [Chart]) {
     let mut met = HashSet::new();
     for chart in charts {
         if !met.insert(chart.id.clone()) {
-            let numbered = (2..).map(|number| format!("{}-{number}", chart.id)).find(|id| !taken.contains(id));
+            let numbered = (2..)
+                .map(|number| format!("{}-{number}", chart.id))
+                .find(|id| !taken.contains(id));
             chart.id = numbered.unwrap_or_default();
             taken.insert(chart.id.clone());
         }
@@ -48,15 +55,31 @@ mod tests {
 
     #[test]
     fn ids_are_unique_in_all_scripts() {
-        assert_eq!(drawing::slug("Frame: \u{41a}\u{43e}\u{442}, 1 pass"), "frame-\u{43a}\u{43e}\u{442}-1-pass");
+        assert_eq!(
+            drawing::slug("Frame: \u{41a}\u{43e}\u{442}, 1 pass"),
+            "frame-\u{43a}\u{43e}\u{442}-1-pass"
+        );
         let chart = |id: &str| {
             let (id, empty) = (id.to_owned(), String::new);
             let scale = || plot::Scale::linear("", (0.0, 1.0), |value| value.to_string(), 2);
             let (height, x, y, items, legend) = (100, scale(), scale(), Vec::new(), Vec::new());
-            Chart { id, title: empty(), caption: empty(), height, x, y, items, legend, table: Vec::new() }
+            Chart {
+                id,
+                title: empty(),
+                caption: empty(),
+                height,
+                x,
+                y,
+                items,
+                legend,
+                table: Vec::new(),
+            }
         };
         let mut charts = ["a", "a", "a-2", "a", "b"].map(chart);
         number_repeated(&mut charts);
-        assert_eq!(charts.map(|chart| chart.id), ["a", "a-3", "a-2", "a-4", "b"]);
+        assert_eq!(
+            charts.map(|chart| chart.id),
+            ["a", "a-3", "a-2", "a-4", "b"]
+        );
     }
 }

@@ -36,36 +36,63 @@ pub struct Scale {
 impl Scale {
     /// A scale of even steps.
     pub fn linear(title: &str, range: (f64, f64), label: fn(f64) -> String, ticks: usize) -> Self {
-        Self { title: title.into(), range, logarithmic: false, label, ticks }
+        Self {
+            title: title.into(),
+            range,
+            logarithmic: false,
+            label,
+            ticks,
+        }
     }
 
     /// The smallest and the largest value that are drawn.
     fn ends(&self) -> Range<f64> {
-        if self.logarithmic { positive(self.range) } else { linear(self.range) }
+        if self.logarithmic {
+            positive(self.range)
+        } else {
+            linear(self.range)
+        }
     }
 
     /// The place of a value between the ends, 0 to 1; of a value beyond them that of the nearer end.
     fn place(&self, value: f64) -> f64 {
         let Range { start, end } = self.ends();
         let value = value.clamp(start, end);
-        if self.logarithmic { (value / start).ln() / (end / start).ln() } else { (value - start) / (end - start) }
+        if self.logarithmic {
+            (value / start).ln() / (end / start).ln()
+        } else {
+            (value - start) / (end - start)
+        }
     }
 
     /// The values that have labels: round ones, as many as fit; none for a scale whose items are named.
     fn round_values(&self) -> Vec<f64> {
         let (Range { start, end }, most) = (self.ends(), self.ticks);
         if self.logarithmic {
-            let powers = || (start.log10().floor() as i32..=end.log10().floor() as i32).map(|power| 10f64.powi(power));
+            let powers = || {
+                (start.log10().floor() as i32..=end.log10().floor() as i32)
+                    .map(|power| 10f64.powi(power))
+            };
             let of = |digits: &[f64]| -> Vec<f64> {
-                let values = powers().flat_map(|power| digits.iter().map(move |digit| digit * power));
-                values.filter(|value| (start..=end).contains(value)).collect()
+                let values =
+                    powers().flat_map(|power| digits.iter().map(move |digit| digit * power));
+                values
+                    .filter(|value| (start..=end).contains(value))
+                    .collect()
             };
             let tens = of(&[1.0]);
             if tens.len() > most {
-                return tens.iter().copied().step_by(tens.len().div_ceil(most.max(1))).collect();
+                return tens
+                    .iter()
+                    .copied()
+                    .step_by(tens.len().div_ceil(most.max(1)))
+                    .collect();
             }
             let choices = [of(&[1.0, 2.0, 5.0]), of(&[1.0, 3.0]), tens];
-            if let Some(values) = choices.into_iter().find(|values| (2..=most).contains(&values.len())) {
+            if let Some(values) = choices
+                .into_iter()
+                .find(|values| (2..=most).contains(&values.len()))
+            {
                 return values;
             }
         }
@@ -74,7 +101,10 @@ impl Scale {
         let fits = |step: &f64| (end / step).floor() - (start / step).ceil() < most as f64;
         let step = steps.into_iter().find(fits).unwrap_or(f64::INFINITY);
         let first = (start / step).ceil();
-        (0..most).map(|at| (first + at as f64) * step).filter(|value| (start..=end).contains(value)).collect()
+        (0..most)
+            .map(|at| (first + at as f64) * step)
+            .filter(|value| (start..=end).contains(value))
+            .collect()
     }
 }
 
@@ -113,7 +143,12 @@ pub struct Item {
 impl Item {
     /// An item without a description.
     pub fn new(shape: Shape, class: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { shape, class: class.into(), points, words: String::new() }
+        Self {
+            shape,
+            class: class.into(),
+            points,
+            words: String::new(),
+        }
     }
 
     /// The item with a description.
@@ -131,13 +166,20 @@ impl Item {
             (Shape::Bar, [(x0, y0), (x1, y1)]) => {
                 let (left, top) = (x0.min(x1), y0.min(y1));
                 let (width, height) = ((x1 - x0).abs().max(1), (y1 - y0).abs());
-                format!(r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#)
+                format!(
+                    r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#
+                )
             }
             (Shape::Strokes, _) => {
-                let strokes: String = at.iter().map(|(x, y)| format!("M{x} {}v12", y - 6)).collect();
+                let strokes: String = at
+                    .iter()
+                    .map(|(x, y)| format!("M{x} {}v12", y - 6))
+                    .collect();
                 format!(r#"<path class="strokes {class}" d="{strokes}"/>"#)
             }
-            (Shape::Stroke, [(x, y)]) => format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13),
+            (Shape::Stroke, [(x, y)]) => {
+                format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13)
+            }
             (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
             (Shape::Name(name), [(x, y)]) => text((x - 8, y + 4), "end", name),
             _ => String::new(),
@@ -147,7 +189,9 @@ impl Item {
         }
         let words = escaped(&self.words);
         let title = format!("<title>{words}</title>");
-        format!("<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\">{title}{shape}</g>\n")
+        format!(
+            "<g class=\"mark\" role=\"img\" tabindex=\"-1\" aria-label=\"{words}\">{title}{shape}</g>\n"
+        )
     }
 }
 
@@ -179,25 +223,43 @@ pub struct Chart {
 impl Chart {
     /// Number of marks: items with a description.
     pub fn marks(&self) -> usize {
-        self.items.iter().filter(|item| !item.words.is_empty()).count()
+        self.items
+            .iter()
+            .filter(|item| !item.words.is_empty())
+            .count()
     }
 
     /// The SVG element, without colours.
     pub fn svg(&self) -> String {
         let (legend, lines) = self.legend();
         let height = self.height + BELOW + lines * LEGEND + 12;
-        let names =
-            self.items.iter().filter_map(|item| if let Shape::Name(name) = &item.shape { Some(name) } else { None });
+        let names = self.items.iter().filter_map(|item| {
+            if let Shape::Name(name) = &item.shape {
+                Some(name)
+            } else {
+                None
+            }
+        });
         let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let left = if self.y.ticks > 0 { BESIDE } else { (longest as f64 * CHARACTER) as u32 + 20 };
+        let left = if self.y.ticks > 0 {
+            BESIDE
+        } else {
+            (longest as f64 * CHARACTER) as u32 + 20
+        };
         let across = f64::from(left)..f64::from(WIDTH - RIGHT);
         let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
         let place = |&(x, y): &(f64, f64)| {
             let (right, up) = (self.x.place(x), self.y.place(y));
             let x = across.start + right * (across.end - across.start);
-            (x.round() as i32, (down.end - up * (down.end - down.start)).round() as i32)
+            (
+                x.round() as i32,
+                (down.end - up * (down.end - down.start)).round() as i32,
+            )
         };
-        let (low, high) = ((across.start as i32, down.end as i32), (across.end as i32, down.start as i32));
+        let (low, high) = (
+            (across.start as i32, down.end as i32),
+            (across.end as i32, down.start as i32),
+        );
         let mut body = String::new();
         for value in self.x.round_values() {
             let (x, _) = place(&(value, self.y.range.0));
@@ -224,7 +286,9 @@ impl Chart {
 
     /// The SVG as a file of its own, with its colours.
     pub fn file(&self) -> String {
-        let style = format!("<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+        let style = format!(
+            "<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
+        );
         self.svg().replacen('\n', &format!("\n{style}"), 1)
     }
 
@@ -237,8 +301,12 @@ impl Chart {
                 (x, line) = (8.0, line + 1);
             }
             let (top, left, base) = (line * LEGEND + 3, x + 17.0, line * LEGEND + 14);
-            out += &format!(r#"<rect class="{class}" x="{x:.0}" y="{top}" width="12" height="12"/>"#);
-            out += &format!("<text class=\"ink\" x=\"{left:.0}\" y=\"{base}\">{}</text>\n", escaped(name));
+            out +=
+                &format!(r#"<rect class="{class}" x="{x:.0}" y="{top}" width="12" height="12"/>"#);
+            out += &format!(
+                "<text class=\"ink\" x=\"{left:.0}\" y=\"{base}\">{}</text>\n",
+                escaped(name)
+            );
             x += width;
         }
         (out, if self.legend.is_empty() { 0 } else { line + 1 })
@@ -248,41 +316,74 @@ impl Chart {
 /// A range that a scale can be drawn for: figures of others may be anything, and an empty or an infinite range has no
 /// round values.
 fn linear((low, high): (f64, f64)) -> Range<f64> {
-    let end = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(-MOST, MOST) };
+    let end = |value: f64| {
+        if value.is_nan() {
+            0.0
+        } else {
+            value.clamp(-MOST, MOST)
+        }
+    };
     let (low, high) = (end(low), end(high));
-    if low < high { low..high } else { low..low + low.abs().max(1.0) }
+    if low < high {
+        low..high
+    } else {
+        low..low + low.abs().max(1.0)
+    }
 }
 
 /// As [`linear`], with ends above 0.
 fn positive((low, high): (f64, f64)) -> Range<f64> {
-    let low = if low.is_nan() { LEAST } else { low.clamp(LEAST, MOST / 10.0) };
-    if high > low { low..high.min(MOST) } else { low..10.0 * low }
+    let low = if low.is_nan() {
+        LEAST
+    } else {
+        low.clamp(LEAST, MOST / 10.0)
+    };
+    if high > low {
+        low..high.min(MOST)
+    } else {
+        low..10.0 * low
+    }
 }
 
 /// Text that is escaped for an attribute or between tags.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 /// A list of points for `points=`.
 fn points(path: &[(i32, i32)]) -> String {
-    path.iter().map(|(x, y)| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
+    path.iter()
+        .map(|(x, y)| format!("{x},{y}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn polyline(class: &str, path: &[(i32, i32)]) -> String {
-    format!("<polyline class=\"{class}\" points=\"{}\"/>\n", points(path))
+    format!(
+        "<polyline class=\"{class}\" points=\"{}\"/>\n",
+        points(path)
+    )
 }
 
 /// Text whose baseline ends, begins or has its middle at a point.
 fn text((x, y): (i32, i32), anchor: &str, words: &str) -> String {
-    format!("<text class=\"ink\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>\n", escaped(words))
+    format!(
+        "<text class=\"ink\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>\n",
+        escaped(words)
+    )
 }
 
 /// Forms that can be distinguished without colour.
 fn dot(form: usize, x: i32, y: i32, class: &str) -> String {
     let polygon = |corners: &[(i32, i32)]| {
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        format!(r#"<polygon class="{class}" points="{}"/>"#, points(&corners))
+        format!(
+            r#"<polygon class="{class}" points="{}"/>"#,
+            points(&corners)
+        )
     };
     match form % 5 {
         0 => format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="5"/>"#),
@@ -299,17 +400,45 @@ mod tests {
 
     #[test]
     fn any_figures_have_a_scale() {
-        let ends = [0.0, -1.0, 1e-12, 5.0, 1.7e308, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let ends = [
+            0.0,
+            -1.0,
+            1e-12,
+            5.0,
+            1.7e308,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
         for range in ends.iter().flat_map(|&low| ends.map(|high| (low, high))) {
             for logarithmic in [false, true] {
-                let scale = || Scale { title: "t".into(), range, logarithmic, label: |v| v.to_string(), ticks: 6 };
+                let scale = || Scale {
+                    title: "t".into(),
+                    range,
+                    logarithmic,
+                    label: |v| v.to_string(),
+                    ticks: 6,
+                };
                 let drawn = scale().ends();
-                assert!(drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(), "{range:?}: {drawn:?}");
+                assert!(
+                    drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(),
+                    "{range:?}: {drawn:?}"
+                );
                 let values = scale().round_values();
-                assert!(values.len() <= 6 && values.iter().all(|value| (drawn.start..=drawn.end).contains(value)));
+                assert!(
+                    values.len() <= 6
+                        && values
+                            .iter()
+                            .all(|value| (drawn.start..=drawn.end).contains(value))
+                );
                 let empty = String::new;
                 let points = vec![range, (f64::MAX, -f64::MAX)];
-                let bar = Item { shape: Shape::Bar, class: "c".into(), points, words: String::new() };
+                let bar = Item {
+                    shape: Shape::Bar,
+                    class: "c".into(),
+                    points,
+                    words: String::new(),
+                };
                 let chart = Chart {
                     id: empty(),
                     title: empty(),
@@ -324,7 +453,11 @@ mod tests {
                 assert!(chart.svg().contains("<rect class=\"c\""), "{range:?}");
             }
         }
-        assert_eq!((linear((0.0, 2.0)), positive((0.5, 2.0))), (0.0..2.0, 0.5..2.0), "ordinary ranges stay");
+        assert_eq!(
+            (linear((0.0, 2.0)), positive((0.5, 2.0))),
+            (0.0..2.0, 0.5..2.0),
+            "ordinary ranges stay"
+        );
     }
 
     #[test]
@@ -338,10 +471,23 @@ mod tests {
         };
         let even = scale((-1.0, 9.0), false, 6);
         assert_eq!(even.round_values(), [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert_eq!([-5.0, -1.0, 4.0, 9.0, f64::INFINITY].map(|value| even.place(value)), [0.0, 0.0, 0.5, 1.0, 1.0]);
-        assert_eq!(scale((8.0, 1_200.0), true, 8).round_values(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]);
-        assert_eq!(scale((1.0, 1e6), true, 4).round_values(), [1.0, 100.0, 1e4, 1e6]);
-        assert_eq!(scale((110.0, 190.0), true, 4).round_values(), [120.0, 140.0, 160.0, 180.0], "no power of ten");
+        assert_eq!(
+            [-5.0, -1.0, 4.0, 9.0, f64::INFINITY].map(|value| even.place(value)),
+            [0.0, 0.0, 0.5, 1.0, 1.0]
+        );
+        assert_eq!(
+            scale((8.0, 1_200.0), true, 8).round_values(),
+            [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]
+        );
+        assert_eq!(
+            scale((1.0, 1e6), true, 4).round_values(),
+            [1.0, 100.0, 1e4, 1e6]
+        );
+        assert_eq!(
+            scale((110.0, 190.0), true, 4).round_values(),
+            [120.0, 140.0, 160.0, 180.0],
+            "no power of ten"
+        );
         assert!((scale((10.0, 1_000.0), true, 8).place(100.0) - 0.5).abs() < 1e-12);
     }
 }

@@ -58,7 +58,13 @@ const DISTANCE: Axis = Axis {
     place: |tier| tier.pixels,
     label: |pixels| pixels.to_string(),
     room: 20.0,
-    beside: |tier| format!("{} in {}", grouped(tier.entry.point.instances as u64), size(tier.bytes)),
+    beside: |tier| {
+        format!(
+            "{} in {}",
+            grouped(tier.entry.point.instances as u64),
+            size(tier.bytes)
+        )
+    },
     line: |tier| tier.entry.point.instances,
 };
 
@@ -68,23 +74,47 @@ pub fn tiers(study: &Study) -> Vec<Chart> {
     let mut kinds: BTreeMap<Point, Vec<Tier>> = BTreeMap::new();
     for entry in &study.entries {
         let pixels = entry.frame().and_then(|row| row.error_px);
-        let (Some(ns), Some(bytes), Some(pixels)) = (entry.time(Quantity::Frame), entry.memory(), pixels) else {
+        let (Some(ns), Some(bytes), Some(pixels)) =
+            (entry.time(Quantity::Frame), entry.memory(), pixels)
+        else {
             continue;
         };
-        let mut kind = Point { vertices: 0, influences: 0, instances: 0, ..entry.point.without_hash() };
+        let mut kind = Point {
+            vertices: 0,
+            influences: 0,
+            instances: 0,
+            ..entry.point.without_hash()
+        };
         kind.options.0.remove("lod");
-        let distance = kind.options.0.remove("distance").and_then(|factor| factor.parse().ok()).unwrap_or(1.0);
-        let tier = Tier { entry, distance, bytes: bytes as f64, ns: ns as f64, pixels };
+        let distance = kind
+            .options
+            .0
+            .remove("distance")
+            .and_then(|factor| factor.parse().ok())
+            .unwrap_or(1.0);
+        let tier = Tier {
+            entry,
+            distance,
+            bytes: bytes as f64,
+            ns: ns as f64,
+            pixels,
+        };
         kinds.entry(kind).or_default().push(tier);
     }
     let jointless = |tier: &Tier| {
-        registry::find(&tier.entry.backend).is_some_and(|entry| entry.abilities().joints == Joints::Nowhere)
+        registry::find(&tier.entry.backend)
+            .is_some_and(|entry| entry.abilities().joints == Joints::Nowhere)
     };
     let mut charts = Vec::new();
-    for (kind, mut tiers) in kinds.into_iter().filter(|(_, tiers)| tiers.iter().any(jointless)) {
+    for (kind, mut tiers) in kinds
+        .into_iter()
+        .filter(|(_, tiers)| tiers.iter().any(jointless))
+    {
         tiers.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         let near = tiers.partition_point(|tier| tier.distance == tiers[0].distance);
-        let grows = tiers[..near].iter().any(|tier| tier.entry.point.instances != tiers[0].entry.point.instances);
+        let grows = tiers[..near]
+            .iter()
+            .any(|tier| tier.entry.point.instances != tiers[0].entry.point.instances);
         charts.extend(grows.then(|| chart(study, &kind, &tiers[..near], &MEMORY)));
         charts.extend((near < tiers.len()).then(|| chart(study, &kind, &tiers, &DISTANCE)));
     }
@@ -92,26 +122,60 @@ pub fn tiers(study: &Study) -> Vec<Chart> {
 }
 
 fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
-    let lod = |entry: &StudyEntry| entry.point.options.get("lod").unwrap_or_default().to_owned();
+    let lod = |entry: &StudyEntry| {
+        entry
+            .point
+            .options
+            .get("lod")
+            .unwrap_or_default()
+            .to_owned()
+    };
     let mut lines: BTreeMap<(String, String, usize), Vec<&Tier>> = BTreeMap::new();
     for tier in tiers {
-        let key = (lod(tier.entry), tier.entry.backend.clone(), (axis.line)(tier));
+        let key = (
+            lod(tier.entry),
+            tier.entry.backend.clone(),
+            (axis.line)(tier),
+        );
         lines.entry(key).or_default().push(tier);
     }
-    let headings = ["instances", "distance", "backend", "levels", "bytes", "time", "error in pixels"];
+    let headings = [
+        "instances",
+        "distance",
+        "backend",
+        "levels",
+        "bytes",
+        "time",
+        "error in pixels",
+    ];
     let mut table = table(headings);
     let (mut items, mut dots) = (Vec::new(), Vec::new());
     // Labels of neighbouring lines are at different heights.
-    for (((lod, backend, _), own), lift) in lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle()) {
+    for (((lod, backend, _), own), lift) in
+        lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle())
+    {
         own.sort_by_key(|tier| tier.entry.point.instances);
-        let points = own.iter().map(|tier| ((axis.place)(tier), tier.ns)).collect();
+        let points = own
+            .iter()
+            .map(|tier| ((axis.place)(tier), tier.ns))
+            .collect();
         items.push(Item::new(Shape::Line, class(study, backend), points));
         let beside: Vec<String> = own.iter().map(|tier| (axis.beside)(tier)).collect();
         for (at, tier) in own.iter().enumerate() {
-            let Tier { entry, distance, bytes, ns, pixels } = tier;
+            let Tier {
+                entry,
+                distance,
+                bytes,
+                ns,
+                pixels,
+            } = tier;
             let (instances, memory) = (grouped(entry.point.instances as u64), size(*bytes));
             let (time, error) = (duration(*ns as u64), format!("{pixels:.4}"));
-            let levels = if lod.is_empty() { "full detail".into() } else { format!("levels of {lod}") };
+            let levels = if lod.is_empty() {
+                "full detail".into()
+            } else {
+                format!("levels of {lod}")
+            };
             let words = format!(
                 "{backend}, {levels}, {instances} instances at distance {distance}: {memory}, {time}, {error} pixels"
             );
@@ -119,22 +183,58 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
             dots.push(dot(study, backend, (place, *ns)).described(words));
             // What the points of a line have in common is said once.
             if beside.get(at + 1) != Some(&beside[at]) {
-                dots.push(Item::new(Shape::Name(beside[at].clone()), "", vec![(place, lift * ns)]));
+                dots.push(Item::new(
+                    Shape::Name(beside[at].clone()),
+                    "",
+                    vec![(place, lift * ns)],
+                ));
             }
-            table.push(vec![instances, distance.to_string(), backend.clone(), levels, memory, time, error]);
+            table.push(vec![
+                instances,
+                distance.to_string(),
+                backend.clone(),
+                levels,
+                memory,
+                time,
+                error,
+            ]);
         }
     }
     items.extend(dots);
     let range = |value: &dyn Fn(&Tier) -> f64, before: f64| {
-        let (low, high) = tiers.iter().map(value).fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
+        let (low, high) = tiers
+            .iter()
+            .map(value)
+            .fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         (low / before, 1.5 * high)
     };
-    let backends = study.backends.iter().filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
-    let legend = backends.map(|backend| (class(study, backend), backend.clone())).collect();
+    let backends = study
+        .backends
+        .iter()
+        .filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
+    let legend = backends
+        .map(|backend| (class(study, backend), backend.clone()))
+        .collect();
     let linear = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
-    let x = Scale { logarithmic: true, ..linear };
+    let x = Scale {
+        logarithmic: true,
+        ..linear
+    };
     let y = time_scale(range(&|tier| tier.ns, 1.5), true);
-    let id = slug(&format!("{} {} passes {}", axis.id, kind.scene, kind.passes));
+    let id = slug(&format!(
+        "{} {} passes {}",
+        axis.id, kind.scene, kind.passes
+    ));
     let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
-    Chart { id, title, caption: axis.caption.into(), height: 420, x, y, items, legend, table }
+    Chart {
+        id,
+        title,
+        caption: axis.caption.into(),
+        height: 420,
+        x,
+        y,
+        items,
+        legend,
+        table,
+    }
 }

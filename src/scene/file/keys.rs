@@ -24,7 +24,10 @@ impl SceneFile {
     }
 
     pub(super) fn unreadable(&self, error: &toml::de::Error) -> SceneError {
-        self.error(error.span().map_or(0, |span| span.start), problem(error.message()))
+        self.error(
+            error.span().map_or(0, |span| span.start),
+            problem(error.message()),
+        )
     }
 }
 
@@ -41,8 +44,15 @@ impl<'a> Keys<'a> {
     /// Refuses keys that are not among `known`, which spaces separate.
     pub fn check(&self, known: &str) -> Result<(), SceneError> {
         let known: Vec<&str> = known.split_whitespace().collect();
-        match self.table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
-            Some(key) => Err(self.source.error(key.span().start, wording::unknown("key", key.get_ref(), &known))),
+        match self
+            .table
+            .keys()
+            .find(|key| !known.contains(&key.get_ref().as_ref()))
+        {
+            Some(key) => Err(self.source.error(
+                key.span().start,
+                wording::unknown("key", key.get_ref(), &known),
+            )),
             None => Ok(()),
         }
     }
@@ -62,13 +72,21 @@ impl<'a> Keys<'a> {
     }
 
     fn byte(&self, name: &str) -> usize {
-        self.table.get(name).map_or(self.at, |value| value.span().start)
+        self.table
+            .get(name)
+            .map_or(self.at, |value| value.span().start)
     }
 
     /// A key's value, if the key is there.
     pub fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, SceneError> {
-        let value = self.table.get(name).cloned().map(|value| T::deserialize(ValueDeserializer::from(value)));
-        value.transpose().map_err(|error| self.source.unreadable(&error))
+        let value = self
+            .table
+            .get(name)
+            .cloned()
+            .map(|value| T::deserialize(ValueDeserializer::from(value)));
+        value
+            .transpose()
+            .map_err(|error| self.source.unreadable(&error))
     }
 
     /// A key's value, or that of a key which is not there.
@@ -78,7 +96,8 @@ impl<'a> Keys<'a> {
 
     /// The value of a key that must be there.
     pub fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, SceneError> {
-        self.get(name)?.ok_or_else(|| self.error(name, format!("missing field `{name}`")))
+        self.get(name)?
+            .ok_or_else(|| self.error(name, format!("missing field `{name}`")))
     }
 
     /// A key's number, or its default.
@@ -89,7 +108,8 @@ impl<'a> Keys<'a> {
         accepts: impl Fn(T) -> bool,
         expected: &str,
     ) -> Result<T, SceneError> {
-        self.optional(name, accepts, expected).map(|value| value.unwrap_or(default))
+        self.optional(name, accepts, expected)
+            .map(|value| value.unwrap_or(default))
     }
 
     /// A key's number, if the key is there; refuses it unless `accepts` holds for it.
@@ -127,7 +147,10 @@ impl<'a> Keys<'a> {
 
     /// The table of a key, if the key is there.
     pub fn table(&self, name: &str) -> Result<Option<Self>, SceneError> {
-        self.table.get(name).map(|value| self.inner(value)).transpose()
+        self.table
+            .get(name)
+            .map(|value| self.inner(value))
+            .transpose()
     }
 
     /// The tables of a key.
@@ -135,7 +158,10 @@ impl<'a> Keys<'a> {
         match self.table.get(name).map(Spanned::get_ref) {
             None => Ok(Vec::new()),
             Some(DeValue::Array(tables)) => tables.iter().map(|value| self.inner(value)).collect(),
-            Some(other) => Err(self.error(name, format!("invalid type: {}, expected tables", other.type_str()))),
+            Some(other) => Err(self.error(
+                name,
+                format!("invalid type: {}, expected tables", other.type_str()),
+            )),
         }
     }
 
@@ -143,7 +169,10 @@ impl<'a> Keys<'a> {
         let at = value.span().start;
         match value.get_ref() {
             DeValue::Table(table) => Ok(Self { table, at, ..*self }),
-            other => Err(self.source.error(at, format!("invalid type: {}, expected a table", other.type_str()))),
+            other => Err(self.source.error(
+                at,
+                format!("invalid type: {}, expected a table", other.type_str()),
+            )),
         }
     }
 }
@@ -161,7 +190,12 @@ pub(super) fn part(value: f64) -> bool {
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     for (said, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
-        let Some((name, expected)) = line.strip_prefix(said).and_then(|rest| rest.split_once('`')) else { continue };
+        let Some((name, expected)) = line
+            .strip_prefix(said)
+            .and_then(|rest| rest.split_once('`'))
+        else {
+            continue;
+        };
         let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         // Those of the top level are read apart.
         if known.contains(&"passes") {

@@ -6,7 +6,9 @@ mod layer;
 use super::description::{ClipChoice, DEFAULT_PEOPLE, GroupDescription};
 use super::expression::ExpressionPlan;
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings};
+use super::{
+    BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings,
+};
 use crate::wording;
 use keys::{Keys, SCENE_KEYS, part, positive};
 use serde::Deserialize;
@@ -23,21 +25,41 @@ const GROUP_KEYS: &str = "model models vertices influences interpolation count l
 pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
     let mut table = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
     let all = std::mem::take(table.get_mut()).into_iter();
-    let (own, chosen): (DeTable, DeTable) = all.partition(|(key, _)| SCENE_KEYS.contains(&key.get_ref().as_ref()));
-    let settings = Settings::deserialize(toml::Deserializer::from(Spanned::new(table.span(), chosen.clone())));
+    let (own, chosen): (DeTable, DeTable) =
+        all.partition(|(key, _)| SCENE_KEYS.contains(&key.get_ref().as_ref()));
+    let settings = Settings::deserialize(toml::Deserializer::from(Spanned::new(
+        table.span(),
+        chosen.clone(),
+    )));
     let settings = settings.map_err(|error| source.unreadable(&error))?;
-    let chosen = Keys { source, table: &chosen, at: 0 };
-    settings.check().map_err(|(name, problem)| chosen.error(name, problem))?;
-    let keys = Keys { source, table: &own, at: 0 };
+    let chosen = Keys {
+        source,
+        table: &chosen,
+        at: 0,
+    };
+    settings
+        .check()
+        .map_err(|(name, problem)| chosen.error(name, problem))?;
+    let keys = Keys {
+        source,
+        table: &own,
+        at: 0,
+    };
     let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
     if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
         let problem = format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
         return Err(keys.error("resolution", problem));
     }
-    let camera = camera(&keys.table("camera")?.unwrap_or(Keys { table: &DeTable::new(), ..keys }))?;
+    let camera = camera(&keys.table("camera")?.unwrap_or(Keys {
+        table: &DeTable::new(),
+        ..keys
+    }))?;
     let groups = keys.tables("group")?;
     if groups.is_empty() {
-        return Err(source.error(source.text.len(), "no [[group]]; expected at least one".into()));
+        return Err(source.error(
+            source.text.len(),
+            "no [[group]]; expected at least one".into(),
+        ));
     }
     if groups.len() > MOST_GROUPS {
         let problem = format!("{} groups; expected at most {MOST_GROUPS}", groups.len());
@@ -57,10 +79,18 @@ pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
 
 fn camera(keys: &Keys) -> Result<Camera, SceneError> {
     keys.check("orbit elevation distance field_of_view")?;
-    let (is_angle, angle) = (|v| v > 0.0 && v < 180.0, "more than 0 and less than 180 degrees");
+    let (is_angle, angle) = (
+        |v| v > 0.0 && v < 180.0,
+        "more than 0 and less than 180 degrees",
+    );
     Ok(Camera {
         orbit: keys.number("orbit", 25.0, f64::is_finite, "degrees")?,
-        elevation: keys.number("elevation", 20.0, |v: f64| v.abs() <= 89.0, "-89 to 89 degrees")?,
+        elevation: keys.number(
+            "elevation",
+            20.0,
+            |v: f64| v.abs() <= 89.0,
+            "-89 to 89 degrees",
+        )?,
         distance: keys.number("distance", 1.0, positive, "a factor of more than 0")?,
         field_of_view: keys.number("field_of_view", 40.0, is_angle, angle)?,
     })
@@ -90,12 +120,19 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
         expression: ExpressionPlan {
             weights: keys.weights("weights.", f64::is_finite, "a finite number")?,
             active: keys.get("active_targets")?,
-            place: ["weights", "active_targets"].into_iter().find(|key| keys.has(key)).map(|key| keys.place(key)),
+            place: ["weights", "active_targets"]
+                .into_iter()
+                .find(|key| keys.has(key))
+                .map(|key| keys.place(key)),
         },
         yaw: keys.number("yaw", 0.0, f64::is_finite, "degrees")?,
         yaw_spread: keys.number("yaw_spread", 0.0, half_turn, "0 to 180 degrees")?,
         scale: keys.optional("scale", positive, "metres per unit, more than 0")?,
-        model_place: Some(keys.place(if keys.has("vertices") { "vertices" } else { "model" })),
+        model_place: Some(keys.place(if keys.has("vertices") {
+            "vertices"
+        } else {
+            "model"
+        })),
         clip_place: keys.has("clip").then(|| keys.place("clip")),
     })
 }
@@ -106,11 +143,14 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     let expected = format!("1 to {most}");
     let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
     match (model.people(wanted.unwrap_or(DEFAULT_PEOPLE)), wanted) {
-        (Some(_), Some(models)) if u64::from(models) > count => {
-            Err(keys.error("models", format!("models = {models} for {count} instances; expected at most {count}")))
-        }
+        (Some(_), Some(models)) if u64::from(models) > count => Err(keys.error(
+            "models",
+            format!("models = {models} for {count} instances; expected at most {count}"),
+        )),
         (Some(people), _) => Ok(people),
-        (None, Some(_)) => Err(keys.error("models", "models of one model; expected model = \"people\"")),
+        (None, Some(_)) => {
+            Err(keys.error("models", "models of one model; expected model = \"people\""))
+        }
         (None, None) => Ok(vec![model]),
     }
 }
@@ -122,6 +162,9 @@ fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
         return Ok(ModelSource::in_folder(&name, folder));
     }
     let endings = model_endings();
-    let known: Vec<_> = BUILT_IN_MODELS.into_iter().chain(endings.iter().map(String::as_str)).collect();
+    let known: Vec<_> = BUILT_IN_MODELS
+        .into_iter()
+        .chain(endings.iter().map(String::as_str))
+        .collect();
     Err(keys.error("model", wording::unknown("model", &name, &known)))
 }

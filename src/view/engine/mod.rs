@@ -91,7 +91,8 @@ pub type Make = fn(&str, &Context) -> Result<Box<dyn Backend>>;
 /// # Errors
 /// [`BackendError::Unavailable`] if there is none, or the machine lacks something that it needs.
 pub fn registered(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
-    let entry = registry::find(name).ok_or_else(|| BackendError::Unavailable(format!("no backend {name:?}")))?;
+    let entry = registry::find(name)
+        .ok_or_else(|| BackendError::Unavailable(format!("no backend {name:?}")))?;
     entry.create(context)
 }
 
@@ -129,7 +130,12 @@ impl Built {
     fn new(scene: BuiltScene) -> Self {
         let framed = scene.camera.framed(&scene.crowd, scene.resolution);
         let ground = ground(&scene.crowd, framed.target, framed.radius);
-        Self { at_bind: None, ground, facts: Facts::of(&scene), scene }
+        Self {
+            at_bind: None,
+            ground,
+            facts: Facts::of(&scene),
+            scene,
+        }
     }
 }
 
@@ -171,12 +177,21 @@ impl Engine {
         }
         let no_threads = self.set_threads(state.threads).err();
         self.set_scene(state.scene());
-        let gpu = self.context.as_ref().ok().and_then(|context| context.gpu.as_ref());
+        let gpu = self
+            .context
+            .as_ref()
+            .ok()
+            .and_then(|context| context.gpu.as_ref());
         let (name, software) = match gpu.map(|gpu| &gpu.adapter.summary) {
             Some(summary) => (summary.label(), summary.software),
             None => ("no adapter".into(), false),
         };
-        let mut shown = Shown { adapter: name, software, cpu: self.cpu.clone(), ..Shown::default() };
+        let mut shown = Shown {
+            adapter: name,
+            software,
+            cpu: self.cpu.clone(),
+            ..Shown::default()
+        };
         shown.problem = self.problem.clone().or(no_threads);
         if let Err(problem) = self.draw(state, size, &mut shown) {
             shown.problem = Some(problem);
@@ -187,16 +202,24 @@ impl Engine {
     /// Draws the sides. Fails if there is nothing to draw with, or the crowd has no bind pose.
     fn draw(&mut self, state: &State, size: [u32; 2], shown: &mut Shown) -> Result<(), String> {
         let context = self.context.as_ref().map_err(Clone::clone)?;
-        let Some(built) = &mut self.built else { return Ok(()) };
+        let Some(built) = &mut self.built else {
+            return Ok(());
+        };
         shown.facts = Some(built.facts.clone());
         if built.at_bind.is_some() != state.player.at_bind {
             self.sides.clear();
-            let at_bind = state.player.at_bind.then(|| crowd_at_bind(&built.scene.crowd));
+            let at_bind = state
+                .player
+                .at_bind
+                .then(|| crowd_at_bind(&built.scene.crowd));
             built.at_bind = at_bind.transpose()?;
         }
         let crowd = built.at_bind.as_ref().unwrap_or(&built.scene.crowd);
         let view_projection = state.orbit.view_projection(crowd, size);
-        let view = crate::frame::View { view_projection, ..built.scene.view() };
+        let view = crate::frame::View {
+            view_projection,
+            ..built.scene.view()
+        };
         let canvas = Canvas {
             size,
             mode: state.preferences.show.mode().unwrap_or(Mode::Skin),
@@ -205,31 +228,60 @@ impl Engine {
         };
         self.sides.truncate(state.backends().len());
         for (index, backend) in state.backends().iter().enumerate() {
-            if self.sides.get(index).is_none_or(|slot| slot.backend != *backend) {
+            if self
+                .sides
+                .get(index)
+                .is_none_or(|slot| slot.backend != *backend)
+            {
                 // Frees the memory of the previous side first.
                 if index < self.sides.len() {
                     self.sides.remove(index);
                 }
-                let side = (self.make)(backend, context)
-                    .and_then(|backend| Side::new(&*backend, context, crowd, &Job::default(), (self.memory)()));
-                self.sides.insert(index, Slot { backend: backend.clone(), side });
+                let side = (self.make)(backend, context).and_then(|backend| {
+                    Side::new(&*backend, context, crowd, &Job::default(), (self.memory)())
+                });
+                self.sides.insert(
+                    index,
+                    Slot {
+                        backend: backend.clone(),
+                        side,
+                    },
+                );
             }
             let slot = &mut self.sides[index];
-            let mut side = SideShown { backend: backend.clone(), size, ..SideShown::default() };
-            let drawn = slot.side.as_mut().map_err(|error| error.clone()).and_then(|made| {
-                side.device = made.prepared.device();
-                side.frame = made.frame(crowd, state.player.tick(), &view, canvas)?;
-                side.spans = made.timer.spans.to_vec();
-                Ok(())
-            });
+            let mut side = SideShown {
+                backend: backend.clone(),
+                size,
+                ..SideShown::default()
+            };
+            let drawn = slot
+                .side
+                .as_mut()
+                .map_err(|error| error.clone())
+                .and_then(|made| {
+                    side.device = made.prepared.device();
+                    side.frame = made.frame(crowd, state.player.tick(), &view, canvas)?;
+                    side.spans = made.timer.spans.to_vec();
+                    Ok(())
+                });
             side.problem = drawn.err().map(|error| error.to_string());
             shown.sides.push(side);
         }
-        if let (Some(facts), Some(Slot { side: Ok(side), .. })) = (&mut shown.facts, self.sides.first()) {
+        if let (Some(facts), Some(Slot { side: Ok(side), .. })) =
+            (&mut shown.facts, self.sides.first())
+        {
             facts.notes.extend_from_slice(&side.surfaces.notes);
         }
         for index in 0..self.sides.len() {
-            let finished = finish(&mut self.sides, index, crowd, &built.ground, state, &view, &mut shown.sides[index]);
+            let finished = finish(
+                &mut self.sides,
+                index,
+                crowd,
+                &built.ground,
+                state,
+                &view,
+                &mut shown.sides[index],
+            );
             if let Err(error) = finished {
                 shown.sides[index].problem.get_or_insert(error.to_string());
             }
@@ -247,26 +299,44 @@ impl Engine {
     ///
     /// # Errors
     /// One line: the scene or the device cannot be used.
-    pub fn measure(&mut self, scene: &Scene, names: &[String], observer: &mut dyn Observer) -> Result<String, String> {
+    pub fn measure(
+        &mut self,
+        scene: &Scene,
+        names: &[String],
+        observer: &mut dyn Observer,
+    ) -> Result<String, String> {
         // The sides must not compete with the measurement for memory.
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
-        let built = scene.build((self.memory)()).map_err(|error| error.to_string())?;
+        let built = scene
+            .build((self.memory)())
+            .map_err(|error| error.to_string())?;
         let environment = Environment::collect(self.build.clone(), context);
         let options = RunOptions {
-            backends: names.iter().filter_map(|name| registry::find(name)).collect(),
+            backends: names
+                .iter()
+                .filter_map(|name| registry::find(name))
+                .collect(),
             brief_on_software: true,
             memory: Some((self.memory)()),
             ..RunOptions::default()
         };
         let hosts = Host::measure_all(context.isa, &context.threads);
-        let outcomes = run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
-        Ok(run_text::text(&MeasuredScene::new(&environment, &built), &hosts, &outcomes, false))
+        let outcomes =
+            run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
+        Ok(run_text::text(
+            &MeasuredScene::new(&environment, &built),
+            &hosts,
+            &outcomes,
+            false,
+        ))
     }
 
     /// Makes a pool of that many threads, unless it exists already.
     fn set_threads(&mut self, threads: Option<u32>) -> Result<(), String> {
-        let Ok(context) = &mut self.context else { return Ok(()) };
+        let Ok(context) = &mut self.context else {
+            return Ok(());
+        };
         if threads != self.threads {
             let pool = threads.map_or(Ok(Threads::All), |count| Threads::new(count as usize));
             // A failure is reported once; the old pool stays.
@@ -282,7 +352,11 @@ impl Engine {
         if self.wanted.as_ref() == Some(&scene) {
             return;
         }
-        match scene.as_ref().map_err(Clone::clone).and_then(|scene| scene.build((self.memory)())) {
+        match scene
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|scene| scene.build((self.memory)()))
+        {
             Ok(built) => {
                 self.sides.clear();
                 self.built = Some(Built::new(built));
@@ -297,17 +371,36 @@ impl Engine {
 impl Facts {
     fn of(scene: &BuiltScene) -> Self {
         let first = scene.crowd.groups().first().map(|group| &group.model);
-        let clip = scene.crowd.layers().of(0).first().map_or(REST, |layer| layer.clip);
+        let clip = scene
+            .crowd
+            .layers()
+            .of(0)
+            .first()
+            .map_or(REST, |layer| layer.clip);
         let playing = first.and_then(|model| model.clips().get(clip as usize));
-        let clips = first.into_iter().flat_map(|model| model.clips().iter().enumerate());
+        let clips = first
+            .into_iter()
+            .flat_map(|model| model.clips().iter().enumerate());
         Self {
             instances: scene.crowd.instance_count(),
             vertices: scene.crowd.vertex_count(),
             settings: scene.settings.clone(),
             clips: clips
-                .map(|(index, clip)| if clip.name().is_empty() { index.to_string() } else { clip.name().into() })
+                .map(|(index, clip)| {
+                    if clip.name().is_empty() {
+                        index.to_string()
+                    } else {
+                        clip.name().into()
+                    }
+                })
                 .collect(),
-            joints: Arc::new(scene.models.iter().map(|model| model.skeleton().names().to_vec()).collect()),
+            joints: Arc::new(
+                scene
+                    .models
+                    .iter()
+                    .map(|model| model.skeleton().names().to_vec())
+                    .collect(),
+            ),
             duration: playing.map_or(1.0, |clip| clip.duration().into()),
             notes: notes(&scene.crowd),
         }
@@ -317,7 +410,8 @@ impl Facts {
 /// Repairs and omissions of importers in the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
     let models = crowd.groups().iter().map(|group| &group.model);
-    let repairs = models.flat_map(|model| model.repairs().iter().map(move |repair| (model, repair)));
+    let repairs =
+        models.flat_map(|model| model.repairs().iter().map(move |repair| (model, repair)));
     let notes = repairs.map(|(model, repair)| format!("{}: {}", model.name(), repair.message));
     notes.collect::<IndexSet<_>>().into_iter().collect()
 }
@@ -334,7 +428,12 @@ fn finish(
 ) -> Result<()> {
     let heat: Option<Heat> = match state.errors {
         Errors::Hidden => None,
-        Errors::Reference => slots[index].side.as_mut().ok().map(|side| side.errors(crowd, view.light)).transpose()?,
+        Errors::Reference => slots[index]
+            .side
+            .as_mut()
+            .ok()
+            .map(|side| side.errors(crowd, view.light))
+            .transpose()?,
         Errors::Sides => match slots {
             [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => {
                 let (own, other) = if index == 0 { (a, b) } else { (b, a) };
@@ -343,9 +442,17 @@ fn finish(
             _ => None,
         },
     };
-    let Ok(side) = &mut slots[index].side else { return Ok(()) };
-    let skeletons = if state.preferences.show.skeleton { side.skeletons(crowd) } else { Ok(Vec::new()) };
-    let Some(presenter) = side.presenter() else { return Ok(()) };
+    let Ok(side) = &mut slots[index].side else {
+        return Ok(());
+    };
+    let skeletons = if state.preferences.show.skeleton {
+        side.skeletons(crowd)
+    } else {
+        Ok(Vec::new())
+    };
+    let Some(presenter) = side.presenter() else {
+        return Ok(());
+    };
     let drawn = state.preferences.show.mode().is_some() && !side.cannot_be_drawn();
     match &heat {
         Some(heat) => {
@@ -361,7 +468,13 @@ fn finish(
     // A backend without poses still has a picture to show.
     match skeletons {
         Ok(lines) if !lines.is_empty() => {
-            presenter.draw_overlay(Beneath::Far, &Overlay { lines, ..Overlay::default() })?;
+            presenter.draw_overlay(
+                Beneath::Far,
+                &Overlay {
+                    lines,
+                    ..Overlay::default()
+                },
+            )?;
         }
         Ok(_) => {}
         Err(error) => shown.problem = Some(format!("no skeleton: {error}")),

@@ -19,7 +19,10 @@ const AS_IS: &str = "as is";
 const MOST_VERTICES: u32 = 1_000_000;
 const MOST_THREADS: u32 = 1_024;
 /// Colours of the sides in the graph.
-const SIDES: [Color32; 2] = [Color32::from_rgb(0x2f, 0x7e, 0xd8), Color32::from_rgb(0xd9, 0x73, 0x1a)];
+const SIDES: [Color32; 2] = [
+    Color32::from_rgb(0x2f, 0x7e, 0xd8),
+    Color32::from_rgb(0xd9, 0x73, 0x1a),
+];
 
 pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
     heading(ui, "Crowd");
@@ -39,39 +42,99 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
 }
 
 fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
-    let Some(facts) = &live.shown.facts else { return };
+    let Some(facts) = &live.shown.facts else {
+        return;
+    };
     let run = &mut state.run;
     let shown = facts.settings.clone().with(run.clone());
     ui.horizontal(|ui| {
         let mut instances = run.instances.unwrap_or(facts.instances as u64);
         // Applied when the drag or the input ends, because every change builds the crowd again.
-        let drag = egui::DragValue::new(&mut instances).range(1..=10_000_000).speed(1.0).update_while_editing(false);
+        let drag = egui::DragValue::new(&mut instances)
+            .range(1..=10_000_000)
+            .speed(1.0)
+            .update_while_editing(false);
         let label = ui.label("Instances");
         if ui.add(drag).labelled_by(label.id).changed() {
             run.instances = Some(instances);
         }
         let mut passes = shown.passes.unwrap_or(1);
         let label = ui.label("Passes");
-        let drag = egui::DragValue::new(&mut passes).range(0..=Settings::MOST_PASSES).speed(0.05);
-        if ui.add(drag).labelled_by(label.id).on_hover_text("How many times a frame draws the crowd").changed() {
+        let drag = egui::DragValue::new(&mut passes)
+            .range(0..=Settings::MOST_PASSES)
+            .speed(0.05);
+        if ui
+            .add(drag)
+            .labelled_by(label.id)
+            .on_hover_text("How many times a frame draws the crowd")
+            .changed()
+        {
             run.passes = Some(passes);
         }
     });
     ui.collapsing("Options", |ui| {
-        one_of(ui, &mut run.attributes, shown.attributes, &Attributes::ALL, Attributes::name);
-        one_of(ui, &mut run.normals, shown.normals, &Normals::ALL, Normals::name);
+        one_of(
+            ui,
+            &mut run.attributes,
+            shown.attributes,
+            &Attributes::ALL,
+            Attributes::name,
+        );
+        one_of(
+            ui,
+            &mut run.normals,
+            shown.normals,
+            &Normals::ALL,
+            Normals::name,
+        );
         let hint = "16 bits for each number";
-        switch(ui, ["Packed vertices", hint], &mut run.output, shown.output, Output::Packed);
+        switch(
+            ui,
+            ["Packed vertices", hint],
+            &mut run.output,
+            shown.output,
+            Output::Packed,
+        );
         let hint = "Frames of small numbers";
-        switch(ui, ["Compact clips", hint], &mut run.clips, shown.clips, Clips::Compact);
+        switch(
+            ui,
+            ["Compact clips", hint],
+            &mut run.clips,
+            shown.clips,
+            Clips::Compact,
+        );
         let hint = "Curves between linear keys";
-        switch(ui, ["Smooth clips", hint], &mut run.interpolation, shown.interpolation, Interpolation::Smooth);
+        switch(
+            ui,
+            ["Smooth clips", hint],
+            &mut run.interpolation,
+            shown.interpolation,
+            Interpolation::Smooth,
+        );
         let hint = "Most influences that a vertex keeps";
-        optional(ui, ["Influences", hint], &mut run.influences, MAX_INFLUENCES as u32, AS_IS);
+        optional(
+            ui,
+            ["Influences", hint],
+            &mut run.influences,
+            MAX_INFLUENCES as u32,
+            AS_IS,
+        );
         let hint = "Approximate number of vertices of each model";
-        optional(ui, ["Vertices", hint], &mut run.vertices, MOST_VERTICES, AS_IS);
+        optional(
+            ui,
+            ["Vertices", hint],
+            &mut run.vertices,
+            MOST_VERTICES,
+            AS_IS,
+        );
         let hint = "Threads of parallel backends";
-        optional(ui, ["Threads", hint], &mut state.threads, MOST_THREADS, "all");
+        optional(
+            ui,
+            ["Threads", hint],
+            &mut state.threads,
+            MOST_THREADS,
+            "all",
+        );
         reuse(ui, run);
     });
     ui.small(format!("{} vertices per frame", grouped(facts.vertices)));
@@ -87,7 +150,10 @@ fn one_of<T: Copy + Default + PartialEq>(
 ) {
     ui.horizontal(|ui| {
         for &value in all {
-            if ui.radio(shown.unwrap_or_default() == value, name(value)).clicked() {
+            if ui
+                .radio(shown.unwrap_or_default() == value, name(value))
+                .clicked()
+            {
                 *chosen = Some(value);
             }
         }
@@ -117,22 +183,42 @@ fn reuse(ui: &mut egui::Ui, run: &mut Settings) {
             (run.phase_buckets, run.update_rate) = (None, None);
         }
         let hint = "Instances share poses: phases are rounded";
-        if ui.radio(run.phase_buckets.is_some(), "shared").on_hover_text(hint).clicked() {
+        if ui
+            .radio(run.phase_buckets.is_some(), "shared")
+            .on_hover_text(hint)
+            .clicked()
+        {
             (run.phase_buckets, run.update_rate) = (Some(16), None);
         }
         let hint = "Instances far from the camera are posed every second and every fourth frame";
-        if ui.radio(run.update_rate.is_some(), "by distance").on_hover_text(hint).clicked() {
+        if ui
+            .radio(run.update_rate.is_some(), "by distance")
+            .on_hover_text(hint)
+            .clicked()
+        {
             (run.phase_buckets, run.update_rate) = (None, Some([20.0, 40.0]));
         }
     });
     if let Some(count) = &mut run.phase_buckets {
-        let drag = egui::DragValue::new(count).range(1..=Settings::MOST_BUCKETS).update_while_editing(false);
+        let drag = egui::DragValue::new(count)
+            .range(1..=Settings::MOST_BUCKETS)
+            .update_while_editing(false);
         ui.add(drag.suffix(" phases"));
     }
     if let Some([near, far]) = &mut run.update_rate {
         ui.horizontal(|ui| {
-            ui.add(egui::DragValue::new(near).range(0.0..=*far).suffix(" m").update_while_editing(false));
-            ui.add(egui::DragValue::new(far).range(*near..=1e6).suffix(" m").update_while_editing(false));
+            ui.add(
+                egui::DragValue::new(near)
+                    .range(0.0..=*far)
+                    .suffix(" m")
+                    .update_while_editing(false),
+            );
+            ui.add(
+                egui::DragValue::new(far)
+                    .range(*near..=1e6)
+                    .suffix(" m")
+                    .update_while_editing(false),
+            );
         });
     }
 }
@@ -142,11 +228,14 @@ fn backends(ui: &mut egui::Ui, state: &mut State) {
         ui.horizontal(|ui| {
             ui.colored_label(color, name);
             let names = REGISTRY.iter().map(|entry| entry.name);
-            choice(ui, &format!("Backend {name}"), backend, names).into_iter().for_each(|chosen| *backend = chosen);
+            choice(ui, &format!("Backend {name}"), backend, names)
+                .into_iter()
+                .for_each(|chosen| *backend = chosen);
         });
     };
     side(ui, SIDES[0], "A", &mut state.preferences.backends[0]);
-    ui.checkbox(&mut state.split, "A | B").on_hover_text("Two backends on the same crowd, moment and camera");
+    ui.checkbox(&mut state.split, "A | B")
+        .on_hover_text("Two backends on the same crowd, moment and camera");
     if state.backends().len() > 1 {
         side(ui, SIDES[1], "B", &mut state.preferences.backends[1]);
     }
@@ -168,25 +257,42 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     let frame = side.frame.as_secs_f32() * 1e3;
     ui.horizontal(|ui| {
         ui.colored_label(SIDES[index], egui::RichText::new(&side.backend).strong());
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.monospace(format!("{frame:.2} ms")));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.monospace(format!("{frame:.2} ms"))
+        });
     });
     ui.small(&side.device);
     ui.spacing_mut().item_spacing.y = 1.0;
     for (stage, clock, ms) in shown_stages(&side.spans) {
         ui.horizontal(|ui| {
-            let clock = if clock.is_of_device() { " (device)" } else { "" };
-            let name = egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
+            let clock = if clock.is_of_device() {
+                " (device)"
+            } else {
+                ""
+            };
+            let name =
+                egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
             let left = egui::Layout::left_to_right(egui::Align::Center);
             ui.allocate_ui_with_layout(Vec2::new(120.0, 14.0), left, |ui| {
                 ui.set_min_width(120.0);
                 ui.add(name);
             });
             let (rect, _) = ui.allocate_exact_size(Vec2::new(80.0, 10.0), Sense::hover());
-            let part = if frame > 0.0 { (ms / frame).clamp(0.0, 1.0) } else { 0.0 };
-            ui.painter().rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
-            let filled = egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
+            let part = if frame > 0.0 {
+                (ms / frame).clamp(0.0, 1.0)
+            } else {
+                0.0
+            };
+            ui.painter()
+                .rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
+            let filled =
+                egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
             ui.painter().rect_filled(filled, 2.0, color_of(stage));
-            ui.label(egui::RichText::new(format!("{ms:.2}")).monospace().size(11.0));
+            ui.label(
+                egui::RichText::new(format!("{ms:.2}"))
+                    .monospace()
+                    .size(11.0),
+            );
         });
     }
     if let Some(problem) = &side.problem {
@@ -197,12 +303,20 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
 /// Stages with a time, by the clock nearest to each: the device's where it has one.
 fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
     let total = |stage: Stage, clock: Clock| {
-        let times = spans.iter().filter(|span| (span.stage, span.clock) == (stage, clock)).filter_map(|span| span.ns);
+        let times = spans
+            .iter()
+            .filter(|span| (span.stage, span.clock) == (stage, clock))
+            .filter_map(|span| span.ns);
         times.reduce(|sum, ns| sum + ns)
     };
-    let parts = Stage::ALL.iter().copied().filter(|stage| stage.group() != StageGroup::Whole);
+    let parts = Stage::ALL
+        .iter()
+        .copied()
+        .filter(|stage| stage.group() != StageGroup::Whole);
     let known = parts.filter_map(|stage| {
-        let (clock, ns) = Clock::BY_CLOSENESS.into_iter().find_map(|clock| Some((clock, total(stage, clock)?)))?;
+        let (clock, ns) = Clock::BY_CLOSENESS
+            .into_iter()
+            .find_map(|clock| Some((clock, total(stage, clock)?)))?;
         Some((stage, clock, ns as f32 * 1e-6))
     });
     known.collect()
@@ -222,10 +336,16 @@ fn color_of(stage: Stage) -> Color32 {
 /// Frame times of the last frames.
 fn graph(ui: &mut egui::Ui, live: &Live) {
     ui.add_space(6.0);
-    let (rect, response) = ui.allocate_exact_size(Vec2::new(ui.available_width() - 8.0, 70.0), Sense::hover());
+    let (rect, response) =
+        ui.allocate_exact_size(Vec2::new(ui.available_width() - 8.0, 70.0), Sense::hover());
     response.on_hover_text("Frame times, the newest at the right");
-    ui.painter().rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
-    let most = live.history.iter().flatten().fold(0.0f32, |most, &ms| most.max(ms));
+    ui.painter()
+        .rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
+    let most = live
+        .history
+        .iter()
+        .flatten()
+        .fold(0.0f32, |most, &ms| most.max(ms));
     if most <= 0.0 {
         return;
     }
@@ -240,16 +360,34 @@ fn graph(ui: &mut egui::Ui, live: &Live) {
         ui.painter().line(points, egui::Stroke::new(1.5, color));
     }
     let label = |place, align, text: String| {
-        ui.painter().text(place, align, text, egui::FontId::proportional(10.0), ui.visuals().text_color());
+        ui.painter().text(
+            place,
+            align,
+            text,
+            egui::FontId::proportional(10.0),
+            ui.visuals().text_color(),
+        );
     };
-    label(rect.left_top() + egui::vec2(4.0, 2.0), egui::Align2::LEFT_TOP, format!("{top} ms, live"));
-    label(rect.left_bottom() + egui::vec2(4.0, -2.0), egui::Align2::LEFT_BOTTOM, "0".into());
+    label(
+        rect.left_top() + egui::vec2(4.0, 2.0),
+        egui::Align2::LEFT_TOP,
+        format!("{top} ms, live"),
+    );
+    label(
+        rect.left_bottom() + egui::vec2(4.0, -2.0),
+        egui::Align2::LEFT_BOTTOM,
+        "0".into(),
+    );
 }
 
 /// The next of 1, 2 and 5 times a power of ten.
 fn scale(most: f32) -> f32 {
     let power = 10f32.powf(most.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|top| *top >= most).unwrap_or(10.0 * power)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|top| *top >= most)
+        .unwrap_or(10.0 * power)
 }
 
 fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
@@ -268,20 +406,28 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     let [low, high] = heat::SCALE.map(f64::log10);
     let steps = 120;
     for step in 0..steps {
-        let [from, to] = [step, step + 1].map(|step| rect.left() + width * step as f32 / steps as f32);
+        let [from, to] =
+            [step, step + 1].map(|step| rect.left() + width * step as f32 / steps as f32);
         let exponent = low + (high - low) * f64::from(step) / f64::from(steps - 1);
         let [r, g, b] = heat::color(10f64.powf(exponent)).map(|c| (c * 255.0).round() as u8);
-        let part = egui::Rect::from_min_max(egui::pos2(from, rect.top()), egui::pos2(to, rect.bottom()));
-        ui.painter().rect_filled(part, 0.0, Color32::from_rgb(r, g, b));
+        let part =
+            egui::Rect::from_min_max(egui::pos2(from, rect.top()), egui::pos2(to, rect.bottom()));
+        ui.painter()
+            .rect_filled(part, 0.0, Color32::from_rgb(r, g, b));
     }
     ui.horizontal(|ui| {
         ui.small(format!("1e{low:.0}"));
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| ui.small(format!("1e{high:.0}")));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.small(format!("1e{high:.0}"))
+        });
     });
     ui.small("of the model's diagonal, logarithmic");
     for (index, side) in live.shown.sides.iter().enumerate() {
         if let Some(worst) = side.worst {
-            let text = format!("{:.2e} at vertex {}, instance {}", worst.error, worst.item, worst.instance);
+            let text = format!(
+                "{:.2e} at vertex {}, instance {}",
+                worst.error, worst.item, worst.instance
+            );
             ui.horizontal(|ui| {
                 ui.colored_label(SIDES[index], ["A", "B"][index]);
                 ui.label(egui::RichText::new(text).size(12.0));
@@ -299,7 +445,11 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
     let command = state.command();
     let hint = command.clone().unwrap_or_else(|problem| problem);
     if let Some((what, done)) = &live.progress {
-        ui.add(egui::ProgressBar::new(*done as f32).text(what.as_str()).desired_width(ui.available_width() - 8.0));
+        ui.add(
+            egui::ProgressBar::new(*done as f32)
+                .text(what.as_str())
+                .desired_width(ui.available_width() - 8.0),
+        );
         if ui.button("Cancel").clicked() {
             actions.push(Action::Interrupt);
         }
@@ -307,7 +457,10 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
     }
     ui.horizontal(|ui| {
         let names: Vec<&str> = state.backends().iter().map(String::as_str).collect();
-        let runs = format!("Runs the harness on this scene with {}, as `skinbench run` does", names.join(" and "));
+        let runs = format!(
+            "Runs the harness on this scene with {}, as `skinbench run` does",
+            names.join(" and ")
+        );
         if ui.button("Measure").on_hover_text(runs).clicked() {
             actions.push(Action::Measure);
         }
@@ -323,8 +476,11 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
 pub fn table(ui: &egui::Ui, live: &mut Live) {
     let mut open = live.table.is_some();
     if let Some(table) = &live.table {
-        egui::Window::new("Measured").open(&mut open).resizable(true).default_width(760.0).show(ui.ctx(), |ui| {
-            match table {
+        egui::Window::new("Measured")
+            .open(&mut open)
+            .resizable(true)
+            .default_width(760.0)
+            .show(ui.ctx(), |ui| match table {
                 Ok(text) => {
                     egui::ScrollArea::both().max_height(420.0).show(ui, |ui| {
                         ui.add(
@@ -339,8 +495,7 @@ pub fn table(ui: &egui::Ui, live: &mut Live) {
                 Err(problem) => {
                     ui.colored_label(problem_color(ui), problem);
                 }
-            }
-        });
+            });
     }
     if !open {
         live.table = None;
@@ -354,7 +509,9 @@ mod tests {
     #[test]
     fn the_graph_ends_at_a_round_number() {
         assert_eq!(
-            [0.07, 1.0, 1.01, 34.0, 99.0].map(scale).map(|top| (top * 100.0).round()),
+            [0.07, 1.0, 1.01, 34.0, 99.0]
+                .map(scale)
+                .map(|top| (top * 100.0).round()),
             [10.0, 100.0, 200.0, 5000.0, 10000.0]
         );
     }
@@ -370,6 +527,12 @@ mod tests {
             span(Stage::Frame, Clock::Wall, Some(7)),
             span(Stage::Draw, Clock::Gpu, None),
         ];
-        assert_eq!(shown_stages(&spans), [(Stage::Sample, Clock::Wall, 0.5), (Stage::Skin, Clock::Gpu, 3.0)]);
+        assert_eq!(
+            shown_stages(&spans),
+            [
+                (Stage::Sample, Clock::Wall, 0.5),
+                (Stage::Skin, Clock::Gpu, 3.0)
+            ]
+        );
     }
 }

@@ -45,7 +45,8 @@ impl Live {
     pub fn take(&mut self, shown: Shown) {
         for (index, history) in self.history.iter_mut().enumerate() {
             let side = shown.sides.get(index);
-            let same = side.map(|side| &side.backend) == self.shown.sides.get(index).map(|side| &side.backend);
+            let same = side.map(|side| &side.backend)
+                == self.shown.sides.get(index).map(|side| &side.backend);
             if !same || shown.facts != self.shown.facts {
                 // Times of another crowd or backend do not belong to this history.
                 history.clear();

@@ -17,13 +17,25 @@ use eframe::egui;
 pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action> {
     let mut actions = Vec::new();
     egui::Panel::bottom("transport").show(ui, |ui| transport::show(ui, state));
-    egui::Panel::left("scene").resizable(false).exact_size(250.0).show(ui, |ui| {
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| scene::show(ui, state, live, &mut actions));
-    });
-    egui::Panel::right("figures").resizable(false).exact_size(290.0).show(ui, |ui| {
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| figures::show(ui, state, live, &mut actions));
-    });
-    egui::CentralPanel::default_margins().frame(egui::Frame::NONE).show(ui, |ui| picture::show(ui, state, live));
+    egui::Panel::left("scene")
+        .resizable(false)
+        .exact_size(250.0)
+        .show(ui, |ui| {
+            egui::ScrollArea::vertical()
+                .auto_shrink(false)
+                .show(ui, |ui| scene::show(ui, state, live, &mut actions));
+        });
+    egui::Panel::right("figures")
+        .resizable(false)
+        .exact_size(290.0)
+        .show(ui, |ui| {
+            egui::ScrollArea::vertical()
+                .auto_shrink(false)
+                .show(ui, |ui| figures::show(ui, state, live, &mut actions));
+        });
+    egui::CentralPanel::default_margins()
+        .frame(egui::Frame::NONE)
+        .show(ui, |ui| picture::show(ui, state, live));
     figures::table(ui, live);
     actions
 }

@@ -16,23 +16,41 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
         if ui.selectable_label(playing, "Play").clicked() {
             state.player.play();
         }
-        if ui.selectable_label(!playing && !state.player.at_bind, "Pause").clicked() {
+        if ui
+            .selectable_label(!playing && !state.player.at_bind, "Pause")
+            .clicked()
+        {
             state.player.pause();
         }
         let stop = ui.selectable_label(state.player.at_bind, "Stop");
-        if stop.on_hover_text("Bind pose, first frame, all layers reset").clicked() {
+        if stop
+            .on_hover_text("Bind pose, first frame, all layers reset")
+            .clicked()
+        {
             state.stop();
         }
         ui.separator();
-        if ui.button("Step back").on_hover_text("One whole frame back").clicked() {
+        if ui
+            .button("Step back")
+            .on_hover_text("One whole frame back")
+            .clicked()
+        {
             state.player.step(-1);
         }
-        if ui.button("Step on").on_hover_text("One whole frame on").clicked() {
+        if ui
+            .button("Step on")
+            .on_hover_text("One whole frame on")
+            .clicked()
+        {
             state.player.step(1);
         }
         ui.separator();
         let mut looping = state.player.looping;
-        for (value, name) in [(Looping::Loop, "Loop"), (Looping::PingPong, "Ping-pong"), (Looping::Once, "Once")] {
+        for (value, name) in [
+            (Looping::Loop, "Loop"),
+            (Looping::PingPong, "Ping-pong"),
+            (Looping::Once, "Once"),
+        ] {
             ui.radio_value(&mut looping, value, name);
         }
         if looping != state.player.looping {
@@ -49,7 +67,11 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
             state.player.pause();
             state.player.scrub(position);
         }
-        let text = if state.player.at_bind { "bind pose".into() } else { format!("{position:.2} of {length:.2} s") };
+        let text = if state.player.at_bind {
+            "bind pose".into()
+        } else {
+            format!("{position:.2} of {length:.2} s")
+        };
         ui.monospace(text);
     });
     ui.add_space(4.0);
@@ -57,19 +79,31 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
 
 fn speed(ui: &mut egui::Ui, state: &mut State) {
     let mut free = matches!(state.player.speed, Speed::Free(_));
-    if ui.checkbox(&mut free, "Free-running").on_hover_text("Continuous time instead of whole frames").changed() {
-        state.player.speed = if free { Speed::Free(1.0) } else { Speed::Frames(AUTHORED) };
+    if ui
+        .checkbox(&mut free, "Free-running")
+        .on_hover_text("Continuous time instead of whole frames")
+        .changed()
+    {
+        state.player.speed = if free {
+            Speed::Free(1.0)
+        } else {
+            Speed::Frames(AUTHORED)
+        };
     }
     ui.checkbox(&mut state.player.backwards, "Backwards");
     ui.spacing_mut().slider_width = 110.0;
     match &mut state.player.speed {
         Speed::Frames(rate) => {
             let slider = egui::Slider::new(rate, FRAMES_PER_SECOND).suffix(" frames/s");
-            ui.add(slider).on_hover_text("Speed in whole frames per second; 25 is the pace as authored");
+            ui.add(slider)
+                .on_hover_text("Speed in whole frames per second; 25 is the pace as authored");
         }
         Speed::Free(factor) => {
-            let slider = egui::Slider::new(factor, FACTORS).prefix("× ").max_decimals(2);
-            ui.add(slider).on_hover_text("Speed as a factor of the pace as authored");
+            let slider = egui::Slider::new(factor, FACTORS)
+                .prefix("× ")
+                .max_decimals(2);
+            ui.add(slider)
+                .on_hover_text("Speed as a factor of the pace as authored");
         }
     }
 }

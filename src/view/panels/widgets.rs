@@ -18,7 +18,13 @@ pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
 }
 
 /// A number that can be left to the scene: 0 is shown as `none` and stands for it.
-pub(super) fn optional(ui: &mut egui::Ui, [label, hint]: [&str; 2], value: &mut Option<u32>, most: u32, none: &str) {
+pub(super) fn optional(
+    ui: &mut egui::Ui,
+    [label, hint]: [&str; 2],
+    value: &mut Option<u32>,
+    most: u32,
+    none: &str,
+) {
     let mut number = value.unwrap_or(0);
     ui.horizontal(|ui| {
         let named = ui.label(label);
@@ -26,9 +32,26 @@ pub(super) fn optional(ui: &mut egui::Ui, [label, hint]: [&str; 2], value: &mut 
             .range(0..=most)
             .speed(0.1)
             .update_while_editing(false)
-            .custom_formatter(move |number, _| if number == 0.0 { none.into() } else { format!("{number:.0}") })
-            .custom_parser(move |text| if text == none { Some(0.0) } else { text.trim().parse().ok() });
-        if ui.add(drag).labelled_by(named.id).on_hover_text(hint).changed() {
+            .custom_formatter(move |number, _| {
+                if number == 0.0 {
+                    none.into()
+                } else {
+                    format!("{number:.0}")
+                }
+            })
+            .custom_parser(move |text| {
+                if text == none {
+                    Some(0.0)
+                } else {
+                    text.trim().parse().ok()
+                }
+            });
+        if ui
+            .add(drag)
+            .labelled_by(named.id)
+            .on_hover_text(hint)
+            .changed()
+        {
             *value = Some(number).filter(|number| *number > 0);
         }
     });

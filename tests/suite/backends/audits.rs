@@ -25,8 +25,10 @@ struct PreparedCheater(Box<dyn Prepared>, Cheat);
 
 static CHEATERS: [BackendEntry; 3] = [
     Constructor::Host(&|context| cheater(context, Cheat::Everything)).named("cheat-everything", ""),
-    Constructor::Host(&|context| cheater(context, Cheat::EverySecondFrame)).named("cheat-second", ""),
-    Constructor::Host(&|context| cheater(context, Cheat::AllButTheFirstInstances)).named("cheat-first", ""),
+    Constructor::Host(&|context| cheater(context, Cheat::EverySecondFrame))
+        .named("cheat-second", ""),
+    Constructor::Host(&|context| cheater(context, Cheat::AllButTheFirstInstances))
+        .named("cheat-first", ""),
 ];
 
 fn cheater(context: &Context, cheat: Cheat) -> Box<dyn Backend> {
@@ -41,7 +43,10 @@ impl Backend for Cheater {
         self.0.footprint(crowd, job)
     }
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(PreparedCheater(self.0.prepare(crowd, job)?, self.1)))
+        Ok(Box::new(PreparedCheater(
+            self.0.prepare(crowd, job)?,
+            self.1,
+        )))
     }
 }
 
@@ -72,18 +77,43 @@ impl Prepared for PreparedCheater {
     fn skinned(&self) -> Skinned {
         self.0.skinned()
     }
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.0.read_poses(crowd, what, instances, out)
     }
-    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         self.0.read_vertices(crowd, arena, instances, out)
     }
 }
 
 fn measured(backends: Vec<&'static BackendEntry>, frames: u32, seed: u64) -> Vec<Outcome> {
-    let crowd = Settings { instances: Some(40), passes: Some(0), ..Settings::default() };
-    let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 30).unwrap();
-    let options = RunOptions { backends, frames: Some(frames), seed: Some(seed), ..RunOptions::default() };
+    let crowd = Settings {
+        instances: Some(40),
+        passes: Some(0),
+        ..Settings::default()
+    };
+    let scene = Scene::load("smoke")
+        .unwrap()
+        .with(crowd)
+        .build(1 << 30)
+        .unwrap();
+    let options = RunOptions {
+        backends,
+        frames: Some(frames),
+        seed: Some(seed),
+        ..RunOptions::default()
+    };
     run::run(&scene, &Context::default(), &options, &mut ()).unwrap()
 }
 
@@ -97,8 +127,14 @@ fn what_computes_less_while_it_is_timed_has_no_times() {
     for (cheater, expected) in CHEATERS.iter().zip(expected) {
         for outcome in measured(vec![cheater], 200, 1) {
             let problem = outcome.problem.unwrap();
-            assert_eq!((outcome.status, outcome.stages.len(), outcome.resources), (Status::ParityFailed, 0, None));
-            assert!(problem.starts_with("measured frame ") && problem.contains(expected), "{problem}");
+            assert_eq!(
+                (outcome.status, outcome.stages.len(), outcome.resources),
+                (Status::ParityFailed, 0, None)
+            );
+            assert!(
+                problem.starts_with("measured frame ") && problem.contains(expected),
+                "{problem}"
+            );
             assert_eq!(outcome.parity.unwrap().failure, None, "verification passed");
         }
     }
@@ -106,7 +142,9 @@ fn what_computes_less_while_it_is_timed_has_no_times() {
 
 #[test]
 fn audits_leave_no_samples_and_no_gaps() {
-    let backends = ["cpu-scalar", "cpu-simd"].map(|name| find(name).unwrap()).to_vec();
+    let backends = ["cpu-scalar", "cpu-simd"]
+        .map(|name| find(name).unwrap())
+        .to_vec();
     for outcome in measured(backends, 200, 1) {
         assert_eq!((outcome.status, outcome.problem), (Status::Ok, None));
         for times in &outcome.stages {

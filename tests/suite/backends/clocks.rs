@@ -13,11 +13,27 @@ use std::time::Duration;
 const FRAMES: u32 = 3;
 
 fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
-    let crowd = Settings { instances: Some(20), vertices: Some(500), passes: Some(2), ..Settings::default() };
-    let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 30).unwrap();
-    let context = Context { gpu: Some(Rc::clone(gpu)), ..Context::default() };
+    let crowd = Settings {
+        instances: Some(20),
+        vertices: Some(500),
+        passes: Some(2),
+        ..Settings::default()
+    };
+    let scene = Scene::load("smoke")
+        .unwrap()
+        .with(crowd)
+        .build(1 << 30)
+        .unwrap();
+    let context = Context {
+        gpu: Some(Rc::clone(gpu)),
+        ..Context::default()
+    };
     let backends = backends.iter().filter_map(|name| find(name)).collect();
-    let options = RunOptions { backends, frames: Some(FRAMES), ..RunOptions::default() };
+    let options = RunOptions {
+        backends,
+        frames: Some(FRAMES),
+        ..RunOptions::default()
+    };
     run::run(&scene, &context, &options, &mut ()).unwrap()
 }
 
@@ -25,8 +41,14 @@ fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
 fn stages(outcomes: &[Outcome], clock: Clock) -> Vec<Vec<Stage>> {
     let of_outcome = |outcome: &Outcome| {
         assert_eq!(outcome.status, Status::Ok, "{:?}", outcome.problem);
-        let device = outcome.stages.iter().filter(|times| times.clock.is_of_device());
-        device.inspect(|times| assert_eq!(times.clock, clock, "{}", outcome.name)).map(|times| times.stage).collect()
+        let device = outcome
+            .stages
+            .iter()
+            .filter(|times| times.clock.is_of_device());
+        device
+            .inspect(|times| assert_eq!(times.clock, clock, "{}", outcome.name))
+            .map(|times| times.stage)
+            .collect()
     };
     outcomes.iter().map(of_outcome).collect()
 }
@@ -36,7 +58,13 @@ fn stages(outcomes: &[Outcome], clock: Clock) -> Vec<Vec<Stage>> {
 #[test]
 fn fences_time_every_stage() {
     let Some(gpu) = context().gpu else { return };
-    let backends = ["cpu-scalar", "gpu-vertex", "gpu-compute:instances", "gpu-full", "gpu-baked"];
+    let backends = [
+        "cpu-scalar",
+        "gpu-vertex",
+        "gpu-compute:instances",
+        "gpu-full",
+        "gpu-baked",
+    ];
     if gpu.choose_clock(ClockChoice::Timestamps).is_err() {
         println!("no timestamps to compare with");
         return;
@@ -46,11 +74,24 @@ fn fences_time_every_stage() {
     assert!(gpu.clock().empty_submission.unwrap() > Duration::ZERO);
     let fenced = measured(&gpu, &backends);
     assert_eq!(stages(&fenced, Clock::Fenced), by_timestamps);
-    assert!(by_timestamps.iter().all(|stages| stages.contains(&Stage::Draw)), "{by_timestamps:?}");
-    for times in fenced.iter().flat_map(|outcome| &outcome.stages).filter(|t| t.clock != Clock::ThreadSum) {
+    assert!(
+        by_timestamps
+            .iter()
+            .all(|stages| stages.contains(&Stage::Draw)),
+        "{by_timestamps:?}"
+    );
+    for times in fenced
+        .iter()
+        .flat_map(|outcome| &outcome.stages)
+        .filter(|t| t.clock != Clock::ThreadSum)
+    {
         let frames: Vec<u32> = times.samples.iter().map(|(frame, _)| *frame).collect();
         if times.stage != Stage::Throughput {
-            assert_eq!((frames, times.dropped), ((0..FRAMES).collect(), 0), "{times:?}");
+            assert_eq!(
+                (frames, times.dropped),
+                ((0..FRAMES).collect(), 0),
+                "{times:?}"
+            );
         }
         assert!(times.samples.iter().all(|(_, ns)| *ns > 0), "{times:?}");
     }
@@ -64,7 +105,10 @@ fn sound_timestamps_are_used() {
         Some(fault) => {
             println!("{fault}");
             // llvmpipe and SwiftShader have sound ones.
-            assert!(!gpu.adapter.summary.software && gpu.clock().is_fenced(), "{fault}");
+            assert!(
+                !gpu.adapter.summary.software && gpu.clock().is_fenced(),
+                "{fault}"
+            );
         }
     }
 }
@@ -80,12 +124,24 @@ fn a_device_that_hangs_is_given_up() {
     gpu.user.set("gpu-full");
     gpu.patience.set(Duration::ZERO);
     let error = gpu.poison(&[large]).unwrap_err().to_string();
-    let expected = format!("device error: gpu-full: {} did not finish a frame within 0 s", gpu.adapter.summary.name);
+    let expected = format!(
+        "device error: gpu-full: {} did not finish a frame within 0 s",
+        gpu.adapter.summary.name
+    );
     assert!(error.starts_with(&expected), "{error}");
     assert!(gpu.lost().is_some());
     let later = measured(&gpu, &["gpu-full", "cpu-scalar"]);
-    assert!(later.iter().all(|outcome| outcome.status == Status::Error), "{later:?}");
-    assert!(later.iter().all(|outcome| outcome.problem.as_ref().is_some_and(|p| p.contains(&expected))), "{later:?}");
+    assert!(
+        later.iter().all(|outcome| outcome.status == Status::Error),
+        "{later:?}"
+    );
+    assert!(
+        later.iter().all(|outcome| outcome
+            .problem
+            .as_ref()
+            .is_some_and(|p| p.contains(&expected))),
+        "{later:?}"
+    );
 }
 
 /// The watchdog names the stage that fences wait for, unless the device is still at work on what comes before it.
@@ -93,7 +149,8 @@ fn a_device_that_hangs_is_given_up() {
 fn the_stage_that_hangs_is_named() {
     let Some(gpu) = context().gpu else { return };
     let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let [from, to] = ["from", "to"].map(|label| gpu.buffer(Purpose::Staging, label, 256 << 20, usage));
+    let [from, to] =
+        ["from", "to"].map(|label| gpu.buffer(Purpose::Staging, label, 256 << 20, usage));
     gpu.choose_clock(ClockChoice::Fenced).unwrap();
     gpu.patience.set(Duration::ZERO);
     let mut commands = gpu.frame("copy");
@@ -101,6 +158,7 @@ fn the_stage_that_hangs_is_named() {
         commands.copy((&from, 0), (&to, 0), from.size);
     });
     let error = commands.finish().unwrap_err().to_string();
-    let named = ["upload", "what comes before a stage"].map(|what| format!(" did not finish {what} within 0 s"));
+    let named = ["upload", "what comes before a stage"]
+        .map(|what| format!(" did not finish {what} within 0 s"));
     assert!(named.iter().any(|named| error.contains(named)), "{error}");
 }

@@ -7,8 +7,9 @@ use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{Arena, Job, Retention};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
-    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys, Model, ModelParts,
-    PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas, Transform, WeightKeys,
+    Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys,
+    Model, ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
+    TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::vertex::{Encoding, VertexFormat};
@@ -32,7 +33,10 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
         rows[7] = -step * f32::from(j);
         rows
     });
-    let mut primitive = PrimitiveData { influences: Influences::default(), ..Default::default() };
+    let mut primitive = PrimitiveData {
+        influences: Influences::default(),
+        ..Default::default()
+    };
     let (mut normals, mut tangents) = (Vec::new(), Vec::new());
     for ring in 0..rings {
         let y = ring as f32 / (rings - 1).max(1) as f32;
@@ -44,18 +48,30 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
             let count = (1 + ring as usize % influences).min(joints.into());
             let first = ((y * f32::from(joints)) as usize).min(usize::from(joints) - count);
             let total: f32 = (1..=count).map(|i| i as f32).sum();
-            primitive.influences.push((0..count).map(|i| ((first + i) as u16, (i + 1) as f32 / total)));
+            primitive
+                .influences
+                .push((0..count).map(|i| ((first + i) as u16, (i + 1) as f32 / total)));
             if ring > 0 {
                 let (a, b) = (8 * (ring - 1), 8 * ring);
                 let next = (corner + 1) % 8;
-                primitive.indices.extend([a + corner, b + corner, b + next, a + corner, b + next, a + next]);
+                primitive.indices.extend([
+                    a + corner,
+                    b + corner,
+                    b + next,
+                    a + corner,
+                    b + next,
+                    a + next,
+                ]);
             }
         }
     }
     primitive.normals = Some(normals);
     primitive.tangents = Some(tangents);
     primitive.dumped_vertices = primitive.positions.len() as u32;
-    primitive.subsets = vec![Subset { material: 0, indices: 0..primitive.indices.len() as u32 }];
+    primitive.subsets = vec![Subset {
+        material: 0,
+        indices: 0..primitive.indices.len() as u32,
+    }];
     Model::new(ModelParts {
         name: "tube".into(),
         axes: Axes::Y_UP,
@@ -65,7 +81,10 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
             joints: (0..joints).collect(),
             inverse_binds: inverse_binds.collect(),
         }],
-        clips: vec![bend("bend", joints, Vec3::X, 1.2), bend("twist", joints, Vec3::Y, 0.7)],
+        clips: vec![
+            bend("bend", joints, Vec3::X, 1.2),
+            bend("twist", joints, Vec3::Y, 0.7),
+        ],
         primitives: vec![primitive],
         targets: Vec::new(),
         materials: vec![],
@@ -78,10 +97,18 @@ pub fn tube(joints: u16, rings: u32, influences: usize) -> Model {
 /// and one with a default weight. Its first clip sets weights linearly and by a spline, its second one steps.
 pub fn morphing(model: Model) -> Model {
     let mut parts = model.into_parts();
-    parts.targets = [0.0, 0.0, 0.0, 0.0, 0.3].map(|weight| Target { name: format!("w{weight}"), weight }).to_vec();
+    parts.targets = [0.0, 0.0, 0.0, 0.0, 0.3]
+        .map(|weight| Target {
+            name: format!("w{weight}"),
+            weight,
+        })
+        .to_vec();
     for primitive in &mut parts.primitives {
         for target in 0..5 {
-            let mut deltas = TargetDeltas { target, ..TargetDeltas::default() };
+            let mut deltas = TargetDeltas {
+                target,
+                ..TargetDeltas::default()
+            };
             for vertex in 0..primitive.positions.len() as u32 {
                 let wave = |k: f32| 0.1 * ((vertex as f32 + 0.3) * k + target as f32).sin();
                 let delta = [wave(0.7), wave(1.3), wave(2.1)];
@@ -99,20 +126,32 @@ pub fn morphing(model: Model) -> Model {
     let keys = |targets: std::ops::Range<u32>, interpolation: Interpolation| {
         let numbers = 3 * targets.len() * interpolation.values_per_key();
         let values = (0..numbers).map(|i| (i as f32 * 1.7).sin()).collect();
-        WeightKeys { targets, interpolation, times: vec![0.0, 0.4, 0.7], values }
+        WeightKeys {
+            targets,
+            interpolation,
+            times: vec![0.0, 0.4, 0.7],
+            values,
+        }
     };
     let weights = [
-        vec![keys(0..2, Interpolation::Linear), keys(2..4, Interpolation::CubicSpline)],
+        vec![
+            keys(0..2, Interpolation::Linear),
+            keys(2..4, Interpolation::CubicSpline),
+        ],
         vec![keys(1..5, Interpolation::Step)],
     ];
     let clips = parts.clips.into_iter().zip(weights);
-    parts.clips = clips.map(|(clip, weights)| clip.with_weights(weights).unwrap()).collect();
+    parts.clips = clips
+        .map(|(clip, weights)| clip.with_weights(weights).unwrap())
+        .collect();
     Model::new(parts).unwrap()
 }
 
 fn bend(name: &str, joints: u16, axis: Vec3, duration: f32) -> Clip {
     let keys = (0..joints).flat_map(|joint| {
-        let angle = |k: f32| Quat::from_axis_angle(axis, (k * 2.1 + f32::from(joint)).sin() * 0.4).to_array();
+        let angle = |k: f32| {
+            Quat::from_axis_angle(axis, (k * 2.1 + f32::from(joint)).sin() * 0.4).to_array()
+        };
         let rotation = Keys {
             joint,
             channel: Channel::Rotation,
@@ -145,14 +184,21 @@ pub fn crowd_of(format: VertexFormat, groups: Vec<(Model, usize)>) -> Crowd {
         let model = Arc::new(model);
         let layer = |i: usize| {
             let clip = (i % model.clips().len()) as u32;
-            Layer::looping(&model, clip, (i as u32).wrapping_mul(0x9e37_79b9), 0.7 + 0.05 * (i % 7) as f64)
+            Layer::looping(
+                &model,
+                clip,
+                (i as u32).wrapping_mul(0x9e37_79b9),
+                0.7 + 0.05 * (i % 7) as f64,
+            )
         };
         let mut placed = |i: usize| {
             let mut rows = IDENTITY_ROWS;
             (rows[3], rows[11]) = ((i % 8) as f32, (i / 8) as f32);
             (rows, layer(i))
         };
-        crowd.push_group(Arc::clone(&model), (0..count).map(&mut placed)).unwrap();
+        crowd
+            .push_group(Arc::clone(&model), (0..count).map(&mut placed))
+            .unwrap();
     }
     crowd
 }
@@ -169,7 +215,10 @@ pub fn context() -> Context {
             );
             println!("no adapter: GPU backends did not run");
         }
-        Context { gpu, ..Context::default() }
+        Context {
+            gpu,
+            ..Context::default()
+        }
     }
     #[cfg(not(feature = "gpu"))]
     Context::default()
@@ -177,12 +226,20 @@ pub fn context() -> Context {
 
 /// Every registered backend that this machine can run.
 pub fn backends(context: &Context) -> Vec<(&'static BackendEntry, Box<dyn Backend>)> {
-    REGISTRY.iter().filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend))).collect()
+    REGISTRY
+        .iter()
+        .filter_map(|entry| entry.create(context).ok().map(|backend| (entry, backend)))
+        .collect()
 }
 
 /// Backends that take no uneven scale; [`tube`] has one.
-const EVENLY_SCALED: [&str; 5] =
-    ["cpu-simd:dual-quaternion", "gpu-compute:dual-quaternion", "gpu-compute:f16", "gpu-baked", "gpu-baked:compute"];
+const EVENLY_SCALED: [&str; 5] = [
+    "cpu-simd:dual-quaternion",
+    "gpu-compute:dual-quaternion",
+    "gpu-compute:f16",
+    "gpu-baked",
+    "gpu-baked:compute",
+];
 /// Backends that take no morph targets, and no other reason to refuse [`tube`].
 const UNMORPHED: [&str; 7] = [
     "gpu-compute:merged",
@@ -232,8 +289,13 @@ pub fn refuses(entry: &BackendEntry, backend: &dyn Backend, crowd: &Crowd, job: 
         }
         _ => None,
     };
-    let refusal = backend.footprint(crowd, job).err().map(|refusal| refusal.to_string());
-    if let Some(refusal) = refusal.as_ref().filter(|refusal| refusal.starts_with("the adapter "))
+    let refusal = backend
+        .footprint(crowd, job)
+        .err()
+        .map(|refusal| refusal.to_string());
+    if let Some(refusal) = refusal
+        .as_ref()
+        .filter(|refusal| refusal.starts_with("the adapter "))
         && std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none()
     {
         println!("{}: {refusal}", entry.name);
@@ -250,12 +312,21 @@ pub fn close_up() -> Frustum {
 }
 
 /// Prepares a backend and an arena with both sides.
-pub fn prepare(backend: &dyn Backend, context: &Context, crowd: &Crowd) -> (Box<dyn Prepared>, Arena) {
+pub fn prepare(
+    backend: &dyn Backend,
+    context: &Context,
+    crowd: &Crowd,
+) -> (Box<dyn Prepared>, Arena) {
     prepare_for(backend, context, crowd, &Job::default())
 }
 
 /// As [`prepare`], for a job.
-pub fn prepare_for(backend: &dyn Backend, context: &Context, crowd: &Crowd, job: &Job) -> (Box<dyn Prepared>, Arena) {
+pub fn prepare_for(
+    backend: &dyn Backend,
+    context: &Context,
+    crowd: &Crowd,
+    job: &Job,
+) -> (Box<dyn Prepared>, Arena) {
     let mut arena = Arena::default();
     arena.allocate_host(crowd);
     #[cfg(feature = "gpu")]

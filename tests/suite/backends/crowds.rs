@@ -18,7 +18,15 @@ pub fn assert_parity(context: &Context, crowd: &Crowd, most: usize) {
             continue;
         }
         let (mut backend, mut arena) = prepare(&*backend, context, crowd);
-        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let parity = verify(
+            &mut *backend,
+            context,
+            crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::default(),
+        )
+        .unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);
         verified += 1;
     }
@@ -30,10 +38,27 @@ fn every_backend_agrees_on_many_models() {
     let context = context();
     // Sparse blocks only; then full ones with a rest.
     for (instances, models, sizes) in [(25, 7, 3..=4), (38, 2, 19..=19)] {
-        let few = Settings { instances: Some(instances), vertices: Some(600), ..Settings::default() };
-        let models = Settings { models: Some(models), ..few };
-        let crowd = Scene::load("city").unwrap().with(models).build(1 << 30).unwrap().crowd;
-        assert!(crowd.groups().iter().all(|group| sizes.contains(&group.len())));
+        let few = Settings {
+            instances: Some(instances),
+            vertices: Some(600),
+            ..Settings::default()
+        };
+        let models = Settings {
+            models: Some(models),
+            ..few
+        };
+        let crowd = Scene::load("city")
+            .unwrap()
+            .with(models)
+            .build(1 << 30)
+            .unwrap()
+            .crowd;
+        assert!(
+            crowd
+                .groups()
+                .iter()
+                .all(|group| sizes.contains(&group.len()))
+        );
         assert_parity(&context, &crowd, 8);
     }
 }

@@ -28,24 +28,48 @@ fn bandwidth_is_what_plain_calls_reach() {
     const FACTOR: f64 = 6.0;
     let Some(gpu) = context().gpu else { return };
     let buffer = |usage| {
-        let descriptor = wgpu::BufferDescriptor { label: None, size: BYTES, usage, mapped_at_creation: false };
+        let descriptor = wgpu::BufferDescriptor {
+            label: None,
+            size: BYTES,
+            usage,
+            mapped_at_creation: false,
+        };
         gpu.device().unwrap().0.create_buffer(&descriptor)
     };
     let (source, target) = (wgpu::BufferUsages::COPY_SRC, wgpu::BufferUsages::COPY_DST);
-    let (from, to, staging) = (buffer(source), buffer(target), buffer(source | wgpu::BufferUsages::MAP_WRITE));
+    let (from, to, staging) = (
+        buffer(source),
+        buffer(target),
+        buffer(source | wgpu::BufferUsages::MAP_WRITE),
+    );
     // Enough to outlast what a submission takes on hardware.
     let times = if gpu.adapter.summary.software { 1 } else { 16 };
     let plain = || {
-        let copy = |from| rate(&gpu, BYTES, times, |encoder| encoder.copy_buffer_to_buffer(from, 0, &to, 0, BYTES));
-        [rate(&gpu, BYTES, times, |encoder| encoder.clear_buffer(&to, 0, None)), copy(&from), copy(&staging)]
+        let copy = |from| {
+            rate(&gpu, BYTES, times, |encoder| {
+                encoder.copy_buffer_to_buffer(from, 0, &to, 0, BYTES)
+            })
+        };
+        [
+            rate(&gpu, BYTES, times, |encoder| {
+                encoder.clear_buffer(&to, 0, None)
+            }),
+            copy(&from),
+            copy(&staging),
+        ]
     };
     let before = plain();
     let bandwidth = gpu.bandwidth().unwrap();
     let after = plain();
     println!("{before:.0?}, {bandwidth:?}, {after:.0?}");
     let holds = |said: u64, plain: &[f64]| {
-        let (least, most) = plain.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &v| (a.min(v), b.max(v)));
-        assert!((least / FACTOR..most * FACTOR).contains(&(said as f64)), "{said}, by plain calls {plain:.0?}");
+        let (least, most) = plain
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(a, b), &v| (a.min(v), b.max(v)));
+        assert!(
+            (least / FACTOR..most * FACTOR).contains(&(said as f64)),
+            "{said}, by plain calls {plain:.0?}"
+        );
     };
     // A shader writes a buffer as fast as it is cleared, or on the CPU as slowly as it is copied.
     holds(bandwidth.write, &[before[0], before[1], after[0], after[1]]);
@@ -56,8 +80,12 @@ fn bandwidth_is_what_plain_calls_reach() {
 #[test]
 fn a_refused_command_is_told_once() {
     let Some(gpu) = context().gpu else { return };
-    let small =
-        gpu.buffer(Purpose::Staging, "too small", 16, wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST);
+    let small = gpu.buffer(
+        Purpose::Staging,
+        "too small",
+        16,
+        wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+    );
     let mut read = Vec::new();
     assert!(gpu.read_back(&small, 1_000, 4, &mut read).is_err());
     gpu.check().unwrap();
@@ -71,10 +99,21 @@ fn adapters_are_chosen_by_name_or_number() {
     let Some(gpu) = context().gpu else { return };
     let name = &gpu.adapter.summary.name;
     let first_word = name.split_whitespace().next().unwrap().to_uppercase();
-    assert_eq!(Gpu::open(Some(&first_word)).unwrap().adapter.summary, gpu.adapter.summary);
-    assert_eq!(Gpu::open(Some("0")).unwrap().adapter.summary, gpu.adapter.summary);
+    assert_eq!(
+        Gpu::open(Some(&first_word)).unwrap().adapter.summary,
+        gpu.adapter.summary
+    );
+    assert_eq!(
+        Gpu::open(Some("0")).unwrap().adapter.summary,
+        gpu.adapter.summary
+    );
     for wanted in ["no such adapter", "99"] {
-        let Err(error) = Gpu::open(Some(wanted)) else { panic!("{wanted:?} was opened") };
-        assert!(error.to_string().contains(name) && error.to_string().contains(wanted), "{error}");
+        let Err(error) = Gpu::open(Some(wanted)) else {
+            panic!("{wanted:?} was opened")
+        };
+        assert!(
+            error.to_string().contains(name) && error.to_string().contains(wanted),
+            "{error}"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Whoever skins, the picture is the same.
 
-use crate::backends::common::{backends, context, crowd, crowd_of, prepare, prepare_for, refuses, tube};
+use crate::backends::common::{
+    backends, context, crowd, crowd_of, prepare, prepare_for, refuses, tube,
+};
 use skinbench::backend::{Context, Skinned};
 use skinbench::frame::{DeviceBuffer, FrameInput, Job, Mode, Retention, StageTimer, View};
 use skinbench::gpu::Gpu;
@@ -15,7 +17,11 @@ fn view() -> View {
     let eye = glam::Vec3::new(4.0, 5.0, 14.0);
     View {
         view_projection: glam::camera::rh::proj::directx::perspective(0.7, 1.5, 0.1, 100.0)
-            * glam::camera::rh::view::look_at_mat4(eye, glam::Vec3::new(4.0, 0.0, 2.0), glam::Vec3::Y),
+            * glam::camera::rh::view::look_at_mat4(
+                eye,
+                glam::Vec3::new(4.0, 0.0, 2.0),
+                glam::Vec3::Y,
+            ),
         light: glam::Vec3::new(0.4, 0.8, 0.5),
         width: 300,
         height: 200,
@@ -38,11 +44,20 @@ fn depth_images_of_all_backends_agree() {
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
             let mut timer = StageTimer::default();
-            let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+            let mut frame = FrameInput {
+                crowd: &crowd,
+                tick: 40,
+                arena: &mut arena,
+            };
             let ticket = backend.submit(&mut frame, &mut timer).unwrap();
             let drawn = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer);
             if matches!(backend.skinned(), Skinned::HostInBlocks) {
-                assert_eq!(drawn.err().unwrap().to_string(), "its output cannot be drawn", "{}", entry.name);
+                assert_eq!(
+                    drawn.err().unwrap().to_string(),
+                    "its output cannot be drawn",
+                    "{}",
+                    entry.name
+                );
                 continue;
             }
             drawn.unwrap().finish().unwrap();
@@ -50,13 +65,21 @@ fn depth_images_of_all_backends_agree() {
             let depth = presenter.read_depth().unwrap();
             assert_eq!(depth.len(), 300 * 200);
             let covered = depth.iter().filter(|d| **d < 1.0).count();
-            assert!(covered > 3_000, "{}: only {covered} pixels are covered", entry.name);
+            assert!(
+                covered > 3_000,
+                "{}: only {covered} pixels are covered",
+                entry.name
+            );
             let sky = presenter.read_color().unwrap()[..3].to_vec();
             assert_ne!(sky, [0, 0, 0], "{}", entry.name);
             match &first {
                 None => first = Some(depth),
                 Some(first) => {
-                    let differ = first.iter().zip(&depth).filter(|(a, b)| (**a - **b).abs() > 1e-3).count();
+                    let differ = first
+                        .iter()
+                        .zip(&depth)
+                        .filter(|(a, b)| (**a - **b).abs() > 1e-3)
+                        .count();
                     assert!(differ < 60, "{}: {differ} pixels differ", entry.name);
                 }
             }
@@ -71,10 +94,22 @@ fn merged_draws_show_what_single_ones_do() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
     let several = gpu.adapter.multi_draws.replace(false);
-    assert!(several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(), "no draw takes several models");
+    assert!(
+        several || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(),
+        "no draw takes several models"
+    );
     for encoding in [Encoding::F32, Encoding::Packed] {
-        let format = VertexFormat { encoding, ..VertexFormat::default() };
-        let models = || vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16), (tube(3, 5, 2), 2)];
+        let format = VertexFormat {
+            encoding,
+            ..VertexFormat::default()
+        };
+        let models = || {
+            vec![
+                (tube(5, 12, 4), 37),
+                (tube(20, 33, 16), 16),
+                (tube(3, 5, 2), 2),
+            ]
+        };
         let crowd = crowd_of(format, models());
         for mode in [Mode::Skin, Mode::Wireframe, Mode::SkinAndWireframe] {
             let view = View { mode, ..view() };
@@ -82,29 +117,59 @@ fn merged_draws_show_what_single_ones_do() {
             for (name, gpu, draws) in [
                 ("gpu-compute:instances", gpu, 3),
                 ("gpu-compute:merged", gpu, 3),
-                ("gpu-compute:merged", &Gpu::open(None).unwrap(), if several { 1 } else { 3 }),
+                (
+                    "gpu-compute:merged",
+                    &Gpu::open(None).unwrap(),
+                    if several { 1 } else { 3 },
+                ),
             ] {
-                let context = Context { gpu: Some(Rc::clone(gpu)), ..Context::default() };
+                let context = Context {
+                    gpu: Some(Rc::clone(gpu)),
+                    ..Context::default()
+                };
                 let backend = find(name).unwrap().create(&context).unwrap();
                 let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
                 let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, 2).unwrap();
                 let mut timer = StageTimer::default();
                 gpu.take_work();
-                let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+                let mut frame = FrameInput {
+                    crowd: &crowd,
+                    tick: 40,
+                    arena: &mut arena,
+                };
                 let ticket = backend.submit(&mut frame, &mut timer).unwrap();
-                let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
+                let ticket = ticket
+                    .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)
+                    .unwrap();
                 ticket.finish().unwrap();
                 let edges = if mode == Mode::Skin { 0 } else { draws };
                 assert_eq!(gpu.take_work().draws, 2 * draws + edges, "{name}, {mode:?}");
-                pictures.push((presenter.read_color().unwrap(), presenter.read_depth().unwrap()));
+                pictures.push((
+                    presenter.read_color().unwrap(),
+                    presenter.read_depth().unwrap(),
+                ));
             }
             let background = pictures[0].0[..4].to_vec();
-            assert!(pictures[0].0.chunks_exact(4).filter(|c| *c != background).count() > 500, "{mode:?}");
+            assert!(
+                pictures[0]
+                    .0
+                    .chunks_exact(4)
+                    .filter(|c| *c != background)
+                    .count()
+                    > 500,
+                "{mode:?}"
+            );
             assert!(pictures[1] == pictures[2], "{encoding:?}, {mode:?}");
-            assert!(pictures[0].1 == pictures[1].1, "depths: {encoding:?}, {mode:?}");
+            assert!(
+                pictures[0].1 == pictures[1].1,
+                "depths: {encoding:?}, {mode:?}"
+            );
             // Of a wireframe alone, single draws leave edges of one model visible behind those of the next.
             if mode != Mode::Wireframe {
-                assert!(pictures[0].0 == pictures[1].0, "colours: {encoding:?}, {mode:?}");
+                assert!(
+                    pictures[0].0 == pictures[1].0,
+                    "colours: {encoding:?}, {mode:?}"
+                );
             }
         }
     }
@@ -118,29 +183,58 @@ fn wireframes_and_skeletons_are_drawn() {
     let covered = |mode, lines: bool| {
         let backend = REGISTRY[0].create(&context).unwrap();
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
-        let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
+        let mut presenter =
+            Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
         let mut timer = StageTimer::default();
-        let mut frame = FrameInput { crowd: &crowd, tick: 40, arena: &mut arena };
+        let mut frame = FrameInput {
+            crowd: &crowd,
+            tick: 40,
+            arena: &mut arena,
+        };
         let ticket = backend.submit(&mut frame, &mut timer).unwrap();
-        let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
+        let ticket = ticket
+            .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)
+            .unwrap();
         ticket.finish().unwrap();
         if lines {
             let mut poses = Vec::new();
-            backend.read_poses(&crowd, PoseData::Model, 0..37, &mut poses).unwrap();
+            backend
+                .read_poses(&crowd, PoseData::Model, 0..37, &mut poses)
+                .unwrap();
             let poses = poses.as_chunks::<12>().0.chunks(5);
-            let lines: Vec<_> = (0..).zip(poses).flat_map(|(i, pose)| skeleton_lines(&crowd, i, 40, pose)).collect();
+            let lines: Vec<_> = (0..)
+                .zip(poses)
+                .flat_map(|(i, pose)| skeleton_lines(&crowd, i, 40, pose))
+                .collect();
             assert_eq!(lines.len(), 37 * 2 * (5 * 3 + 4));
-            presenter.draw_overlay(Beneath::Nothing, &Overlay { lines, ..Overlay::default() }).unwrap();
+            presenter
+                .draw_overlay(
+                    Beneath::Nothing,
+                    &Overlay {
+                        lines,
+                        ..Overlay::default()
+                    },
+                )
+                .unwrap();
         }
         let color = presenter.read_color().unwrap();
         let background = color[..4].to_vec();
         color.chunks_exact(4).filter(|c| *c != background).count()
     };
-    let (skin, wireframe, skeleton) =
-        (covered(Mode::Skin, false), covered(Mode::Wireframe, false), covered(Mode::Skin, true));
+    let (skin, wireframe, skeleton) = (
+        covered(Mode::Skin, false),
+        covered(Mode::Wireframe, false),
+        covered(Mode::Skin, true),
+    );
     assert!(skin > 2_000, "{skin} pixels of skin");
-    assert!(wireframe > 500 && wireframe <= skin + skin / 5, "{wireframe} pixels of wireframe, {skin} of skin");
-    assert!(skeleton > 300 && skeleton < skin, "{skeleton} pixels of skeleton, {skin} of skin");
+    assert!(
+        wireframe > 500 && wireframe <= skin + skin / 5,
+        "{wireframe} pixels of wireframe, {skin} of skin"
+    );
+    assert!(
+        skeleton > 300 && skeleton < skin,
+        "{skeleton} pixels of skeleton, {skin} of skin"
+    );
 }
 
 /// Vertices of the frame before are those that were skinned then; pixels move where poses do, and only there.
@@ -149,13 +243,29 @@ fn two_outputs_swap_and_show_motion() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
     let crowd = crowd(vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16)]);
-    let words: Vec<usize> = crowd.groups().iter().map(|g| g.len() * g.instance_words()).collect();
-    let job = Job { keep: Retention::TwoFrames, ..Job::default() };
+    let words: Vec<usize> = crowd
+        .groups()
+        .iter()
+        .map(|g| g.len() * g.instance_words())
+        .collect();
+    let job = Job {
+        keep: Retention::TwoFrames,
+        ..Job::default()
+    };
     for (entry, backend) in backends(&context) {
         if let Err(refusal) = backend.footprint(&crowd, &job) {
             let refusal = refusal.to_string();
-            let known = ["stores no vertices", "uneven scale", "keeps other instances", "floats of one frame"];
-            assert!(known.iter().any(|reason| refusal.contains(reason)), "{}: {refusal}", entry.name);
+            let known = [
+                "stores no vertices",
+                "uneven scale",
+                "keeps other instances",
+                "floats of one frame",
+            ];
+            assert!(
+                known.iter().any(|reason| refusal.contains(reason)),
+                "{}: {refusal}",
+                entry.name
+            );
             continue;
         }
         let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
@@ -165,22 +275,43 @@ fn two_outputs_swap_and_show_motion() {
         let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view(), 2).unwrap();
         let mut timer = StageTimer::default();
         let mut before: Option<Vec<f32>> = None;
-        for (tick, moves) in [(40, None), (40, Some(false)), (55, Some(true)), (70, Some(true))] {
+        for (tick, moves) in [
+            (40, None),
+            (40, Some(false)),
+            (55, Some(true)),
+            (70, Some(true)),
+        ] {
             arena.swap();
-            let mut frame = FrameInput { crowd: &crowd, tick, arena: &mut arena };
+            let mut frame = FrameInput {
+                crowd: &crowd,
+                tick,
+                arena: &mut arena,
+            };
             let ticket = backend.submit(&mut frame, &mut timer).unwrap();
-            let ticket = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap();
+            let ticket = ticket
+                .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)
+                .unwrap();
             ticket.finish().unwrap();
             let read = |buffers: &[DeviceBuffer]| {
                 let mut vertices = Vec::new();
-                buffers.iter().zip(&words).for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
+                buffers
+                    .iter()
+                    .zip(&words)
+                    .for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
                 vertices
             };
             let previous = read(&arena.previous);
-            assert!(before.is_none_or(|before| before == previous), "{}: not the frame before {tick}", entry.name);
+            assert!(
+                before.is_none_or(|before| before == previous),
+                "{}: not the frame before {tick}",
+                entry.name
+            );
             before = Some(read(&arena.device));
             let motion = presenter.read_motion().unwrap().unwrap();
-            let moving = motion.iter().filter(|m| m.iter().any(|half| half & 0x7fff != 0)).count();
+            let moving = motion
+                .iter()
+                .filter(|m| m.iter().any(|half| half & 0x7fff != 0))
+                .count();
             match moves {
                 None => {}
                 Some(false) => assert_eq!(moving, 0, "{}: a held pose moves", entry.name),

@@ -12,16 +12,31 @@ use skinbench::scene::{Scene, Settings};
 const TICKS: [u32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 1_234, 1_235, 216_003, 2];
 
 fn shared(buckets: u32) -> Settings {
-    Settings { phase_buckets: Some(buckets), ..Settings::default() }
+    Settings {
+        phase_buckets: Some(buckets),
+        ..Settings::default()
+    }
 }
 
 fn by_distance(metres: [f64; 2]) -> Settings {
-    Settings { update_rate: Some(metres), ..Settings::default() }
+    Settings {
+        update_rate: Some(metres),
+        ..Settings::default()
+    }
 }
 
 fn crowd(scene: &str, instances: u64, reuse: Settings) -> Crowd {
-    let few = Settings { instances: Some(instances), vertices: Some(500), ..reuse };
-    Scene::load(scene).unwrap().with(few).build(1 << 30).unwrap().crowd
+    let few = Settings {
+        instances: Some(instances),
+        vertices: Some(500),
+        ..reuse
+    };
+    Scene::load(scene)
+        .unwrap()
+        .with(few)
+        .build(1 << 30)
+        .unwrap()
+        .crowd
 }
 
 fn assert_parity(context: &Context, crowd: &Crowd) {
@@ -44,7 +59,15 @@ fn assert_parity(context: &Context, crowd: &Crowd) {
             continue;
         }
         let (mut backend, mut arena) = prepare(&*backend, context, crowd);
-        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let parity = verify(
+            &mut *backend,
+            context,
+            crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::default(),
+        )
+        .unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);
         verified += 1;
     }
@@ -81,7 +104,16 @@ fn the_error_of_saving_is_measured() {
     let error = |reuse| fidelity::saving_error(&crowd("street", 90, reuse)).unwrap();
     let [few, many] = [4, 1_000].map(|buckets| error(shared(buckets)));
     assert!(few > 0.02 && many < few, "{few} {many}");
-    let (seldom, always) = (error(by_distance([0.0, 0.0])), error(by_distance([1e3, 1e3])));
-    assert!(seldom > 1e-3 && seldom < 0.1 && always == 0.0, "{seldom} {always}");
-    assert_eq!(fidelity::saving_error(&crowd("street", 90, Settings::default())), None);
+    let (seldom, always) = (
+        error(by_distance([0.0, 0.0])),
+        error(by_distance([1e3, 1e3])),
+    );
+    assert!(
+        seldom > 1e-3 && seldom < 0.1 && always == 0.0,
+        "{seldom} {always}"
+    );
+    assert_eq!(
+        fidelity::saving_error(&crowd("street", 90, Settings::default())),
+        None
+    );
 }

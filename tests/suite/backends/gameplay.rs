@@ -16,14 +16,28 @@ const SOCKETS: [&str; 2] = ["head", "hand_r"];
 fn scene(name: &str, instances: u64) -> BuiltScene {
     let walks = name != "zoo";
     let vertices = walks.then_some(500);
-    let sockets = if walks { SOCKETS.map(String::from).to_vec() } else { Vec::new() };
+    let sockets = if walks {
+        SOCKETS.map(String::from).to_vec()
+    } else {
+        Vec::new()
+    };
     let (instances, passes) = (Some(instances), Some(0));
-    let few = Settings { instances, vertices, passes, bounds: true, sockets, ..Settings::default() };
+    let few = Settings {
+        instances,
+        vertices,
+        passes,
+        bounds: true,
+        sockets,
+        ..Settings::default()
+    };
     Scene::load(name).unwrap().with(few).build(1 << 30).unwrap()
 }
 
 fn sockets(name: &str) -> Settings {
-    Settings { sockets: vec![name.into()], ..Settings::default() }
+    Settings {
+        sockets: vec![name.into()],
+        ..Settings::default()
+    }
 }
 
 /// The harness compares every vertex with its box and every socket with its joint.
@@ -32,7 +46,10 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
     let context = context();
     for name in ["street", "walkers", "zoo"] {
         let scene = scene(name, 25);
-        let options = RunOptions { backends: REGISTRY.iter().collect(), ..RunOptions::default() };
+        let options = RunOptions {
+            backends: REGISTRY.iter().collect(),
+            ..RunOptions::default()
+        };
         let mut read = 0;
         for outcome in run::verify(&scene, &context, &options, &mut ()).unwrap() {
             let problem = outcome.problem.clone().unwrap_or_default();
@@ -44,10 +61,13 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
                 "blends whole",
                 "chooses levels of detail",
             ];
-            let adapter = ["no adapter", "the adapter"].iter().any(|reason| problem.contains(reason));
+            let adapter = ["no adapter", "the adapter"]
+                .iter()
+                .any(|reason| problem.contains(reason));
             match outcome.status {
                 Status::Ok => read += 1,
-                Status::Skipped if adapter || expected.iter().any(|reason| problem.contains(reason)) => {}
+                Status::Skipped
+                    if adapter || expected.iter().any(|reason| problem.contains(reason)) => {}
                 status => panic!("{name}, {}: {status:?}, {problem}", outcome.name),
             }
         }
@@ -56,18 +76,34 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
 }
 
 /// One frame, or several with one frame in flight; returns what was read and how late it was.
-fn frames(backend: &mut dyn Prepared, crowd: &Crowd, arena: &mut Arena, ticks: &[u32]) -> (GameplayData, Option<u32>) {
+fn frames(
+    backend: &mut dyn Prepared,
+    crowd: &Crowd,
+    arena: &mut Arena,
+    ticks: &[u32],
+) -> (GameplayData, Option<u32>) {
     for &tick in ticks {
         let mut frame = FrameInput { crowd, tick, arena };
-        backend.submit(&mut frame, &mut StageTimer::default()).unwrap().finish().unwrap();
+        backend
+            .submit(&mut frame, &mut StageTimer::default())
+            .unwrap()
+            .finish()
+            .unwrap();
     }
     let delay = backend.gameplay_delay();
     (backend.read_gameplay().unwrap().unwrap(), delay)
 }
 
-fn prepared(context: &Context, name: &str, scene: &BuiltScene) -> Option<(Box<dyn Prepared>, Arena)> {
+fn prepared(
+    context: &Context,
+    name: &str,
+    scene: &BuiltScene,
+) -> Option<(Box<dyn Prepared>, Arena)> {
     let backend = registry::find(name).unwrap().create(context).ok()?;
-    let job = Job { gameplay: scene.gameplay.clone(), ..Job::default() };
+    let job = Job {
+        gameplay: scene.gameplay.clone(),
+        ..Job::default()
+    };
     Some(prepare_for(&*backend, context, &scene.crowd, &job))
 }
 
@@ -77,15 +113,27 @@ fn bounds_are_not_much_larger_than_the_mesh() {
     let (context, scene) = (context(), scene("walkers", 20));
     let (mut backend, mut arena) = prepared(&context, "cpu-simd", &scene).unwrap();
     let (read, delay) = frames(&mut *backend, &scene.crowd, &mut arena, &[77]);
-    assert_eq!((read.bounds.len(), read.sockets.len(), delay), (20, 40, Some(0)));
+    assert_eq!(
+        (read.bounds.len(), read.sockets.len(), delay),
+        (20, 40, Some(0))
+    );
     for (instance, bounds) in (0..).zip(&read.bounds) {
         let vertices = reference_vertices(&scene.crowd, instance, 77);
         for axis in 0..3 {
             let of_axis = || vertices.chunks_exact(6).map(|vertex| vertex[axis]);
-            let (least, most) = (of_axis().fold(f64::INFINITY, f64::min), of_axis().fold(f64::NEG_INFINITY, f64::max));
+            let (least, most) = (
+                of_axis().fold(f64::INFINITY, f64::min),
+                of_axis().fold(f64::NEG_INFINITY, f64::max),
+            );
             let (low, high) = (f64::from(bounds[axis]), f64::from(bounds[axis + 3]));
-            assert!(low <= least && most <= high, "instance {instance}, axis {axis}");
-            assert!(high - low <= 1.5 * (most - least), "{instance}, {axis}: {low} to {high} for {least} to {most}");
+            assert!(
+                low <= least && most <= high,
+                "instance {instance}, axis {axis}"
+            );
+            assert!(
+                high - low <= 1.5 * (most - least),
+                "{instance}, {axis}: {low} to {high} for {least} to {most}"
+            );
         }
     }
 }
@@ -100,19 +148,42 @@ fn the_device_computes_the_same_and_it_arrives_later() {
     let (mut host, mut arena) = prepared(&context, "cpu-scalar", &scene).unwrap();
     let (expected, _) = frames(&mut *host, &scene.crowd, &mut arena, &ticks);
     for name in ["cpu-simd", "gpu-vertex", "gpu-full", "gpu-full:vertex"] {
-        let Some((mut backend, mut arena)) = prepared(&context, name, &scene) else { continue };
-        let (read, delay) = frames(&mut *backend, &scene.crowd, &mut arena, &ticks);
-        assert_eq!(delay, Some(u32::from(name.starts_with("gpu-full"))), "{name}");
-        let numbers = |data: &GameplayData| -> Vec<f32> {
-            data.bounds.iter().flatten().chain(data.sockets.iter().flatten()).copied().collect()
+        let Some((mut backend, mut arena)) = prepared(&context, name, &scene) else {
+            continue;
         };
-        let off = numbers(&read).iter().zip(numbers(&expected)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let (read, delay) = frames(&mut *backend, &scene.crowd, &mut arena, &ticks);
+        assert_eq!(
+            delay,
+            Some(u32::from(name.starts_with("gpu-full"))),
+            "{name}"
+        );
+        let numbers = |data: &GameplayData| -> Vec<f32> {
+            data.bounds
+                .iter()
+                .flatten()
+                .chain(data.sockets.iter().flatten())
+                .copied()
+                .collect()
+        };
+        let off = numbers(&read)
+            .iter()
+            .zip(numbers(&expected))
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f32::max);
         assert!(off < 2e-5, "{name}: off by {off}");
         if name == "gpu-full" {
             let mut earlier = None;
             for tick in 0..6 {
-                let mut frame = FrameInput { crowd: &scene.crowd, tick, arena: &mut arena };
-                let flight = backend.submit(&mut frame, &mut StageTimer::default()).unwrap().launch().unwrap();
+                let mut frame = FrameInput {
+                    crowd: &scene.crowd,
+                    tick,
+                    arena: &mut arena,
+                };
+                let flight = backend
+                    .submit(&mut frame, &mut StageTimer::default())
+                    .unwrap()
+                    .launch()
+                    .unwrap();
                 if let Some(earlier) = earlier.replace(flight) {
                     earlier.land().unwrap();
                 }
@@ -136,11 +207,23 @@ fn broken_bounds_and_sockets_are_noticed() {
             None => wgsl,
         });
         gpu.edit.replace(Some(edit));
-        let backend = registry::find("gpu-full").unwrap().create(&context).unwrap();
-        let job = Job { gameplay: scene.gameplay.clone(), ..Job::default() };
+        let backend = registry::find("gpu-full")
+            .unwrap()
+            .create(&context)
+            .unwrap();
+        let job = Job {
+            gameplay: scene.gameplay.clone(),
+            ..Job::default()
+        };
         let (mut backend, mut arena) = prepare_for(&*backend, &context, &scene.crowd, &job);
         let (read, _) = frames(&mut *backend, &scene.crowd, &mut arena, &[90]);
-        skinbench::harness::gameplay::failure(&scene.crowd, scene.gameplay.as_ref().unwrap(), Some(read), None, 90)
+        skinbench::harness::gameplay::failure(
+            &scene.crowd,
+            scene.gameplay.as_ref().unwrap(),
+            Some(read),
+            None,
+            90,
+        )
     };
     assert_eq!(failure(None), None);
     for mutation in [
@@ -150,7 +233,10 @@ fn broken_bounds_and_sockets_are_noticed() {
         ("WORKGROUP / 2u", "WORKGROUP / 4u"),
         ("row.z * bind[2]", "row.y * bind[2]"),
         ("vec4f(0.0, 0.0, 0.0, row.w)", "vec4f(0.0)"),
-        ("instance >= chunk.instances", "instance + 1u >= chunk.instances"),
+        (
+            "instance >= chunk.instances",
+            "instance + 1u >= chunk.instances",
+        ),
     ] {
         assert!(failure(Some(mutation)).is_some(), "{} survived", mutation.1);
     }
@@ -158,16 +244,37 @@ fn broken_bounds_and_sockets_are_noticed() {
 
 #[test]
 fn what_cannot_be_read_is_named() {
-    let unknown = Scene::load("walkers").unwrap().with(sockets("tail")).build(1 << 30).unwrap_err();
-    assert!(unknown.to_string().contains("socket of \"walker\": unknown joint \"tail\""), "{unknown}");
-    let near = Scene::load("walkers").unwrap().with(sockets("hand_rr")).build(1 << 30).unwrap_err();
-    assert!(near.to_string().contains("did you mean \"hand_r\"?"), "{near}");
+    let unknown = Scene::load("walkers")
+        .unwrap()
+        .with(sockets("tail"))
+        .build(1 << 30)
+        .unwrap_err();
+    assert!(
+        unknown
+            .to_string()
+            .contains("socket of \"walker\": unknown joint \"tail\""),
+        "{unknown}"
+    );
+    let near = Scene::load("walkers")
+        .unwrap()
+        .with(sockets("hand_rr"))
+        .build(1 << 30)
+        .unwrap_err();
+    assert!(
+        near.to_string().contains("did you mean \"hand_r\"?"),
+        "{near}"
+    );
     let model = skinbench::asset::walker::walker(500).unwrap();
     let missing = ModelReads::new(&model, true, &["tail".into()]).unwrap_err();
     assert!(missing.to_string().contains("socket \"tail\""), "{missing}");
     let mut crowd = Crowd::new();
     let layer = skinbench::crowd::Layer::held(0, 0.0);
-    crowd.push_group(Arc::new(model), [(skinbench::model::IDENTITY_ROWS, layer)]).unwrap();
+    crowd
+        .push_group(Arc::new(model), [(skinbench::model::IDENTITY_ROWS, layer)])
+        .unwrap();
     let both = Gameplay::new(&crowd, true, &SOCKETS.map(String::from)).unwrap();
-    assert_eq!((both.bounds, both.sockets, both.bytes(10)), (true, 2, 10 * (24 + 2 * 48)));
+    assert_eq!(
+        (both.bounds, both.sockets, both.bytes(10)),
+        (true, 2, 10 * (24 + 2 * 48))
+    );
 }

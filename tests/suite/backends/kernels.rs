@@ -4,7 +4,8 @@ use crate::backends::common::tube;
 use glam::{DQuat, DVec3, Quat};
 use proptest::prelude::*;
 use skinbench::model::{
-    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Model, RotationBlend, Rows, Skeleton, Transform,
+    Channel, Clip, Interpolation, Joint, JointTransform as Rest, Keys, Model, RotationBlend, Rows,
+    Skeleton, Transform,
 };
 use skinbench::pose::{Affine, Local, ROTATION, SCALE, TRANSLATION, block, one, sine_over_x};
 use skinbench::simd::Isa;
@@ -13,7 +14,13 @@ use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 fn one_joint() -> Skeleton {
     let rest = Rest::Transform(Transform::IDENTITY);
-    Skeleton::new(vec![Joint { name: "joint".into(), parent: None, rest }]).unwrap().0
+    Skeleton::new(vec![Joint {
+        name: "joint".into(),
+        parent: None,
+        rest,
+    }])
+    .unwrap()
+    .0
 }
 
 fn rotation_clip(a: Quat, b: Quat, blend: RotationBlend) -> Clip {
@@ -137,7 +144,11 @@ fn formats() -> impl Iterator<Item = VertexFormat> {
     let attributes = [Attributes::P, Attributes::Pn, Attributes::Pnt];
     let normals = [Normals::Unit, Normals::Raw, Normals::Exact];
     attributes.into_iter().flat_map(move |attributes| {
-        normals.map(|normals| VertexFormat { attributes, normals, encoding: Encoding::F32 })
+        normals.map(|normals| VertexFormat {
+            attributes,
+            normals,
+            encoding: Encoding::F32,
+        })
     })
 }
 
@@ -147,7 +158,10 @@ fn lanes_agree_with_scalar() {
     const N: usize = 16;
     let model = tube(20, 33, 16);
     let (joints, inverse_binds) = (model.palette_joints(), model.inverse_binds());
-    for (instances, format) in [1, 5, N].into_iter().flat_map(|n| formats().map(move |f| (n, f))) {
+    for (instances, format) in [1, 5, N]
+        .into_iter()
+        .flat_map(|n| formats().map(move |f| (n, f)))
+    {
         let floats = model.mesh().vertex_count() * format.floats();
         let mut local = vec![[[0.0; N]; 10]; joints.len()];
         let mut scalar_out = Vec::new();
@@ -175,15 +189,35 @@ fn lanes_agree_with_scalar() {
             block::local_to_model(isa, model.skeleton(), &local, &mut pose);
             block::palette(isa, joints, inverse_binds, &pose, &mut palette);
             block::palette_rows(isa, joints, inverse_binds, &pose, &mut rows);
-            let worst = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let worst = |a: &[f32], b: &[f32]| {
+                a.iter()
+                    .zip(b)
+                    .map(|(a, b)| (a - b).abs())
+                    .fold(0.0, f32::max)
+            };
             let differ = worst(rows.as_flattened(), scalar_rows.as_flattened());
-            assert!(differ < 3e-6, "{isa}, {instances} instances: palettes differ by {differ}");
+            assert!(
+                differ < 3e-6,
+                "{isa}, {instances} instances: palettes differ by {differ}"
+            );
             out.fill(f32::NAN);
-            let (mesh, palette, store) = (model.mesh(), LanePalette::Matrices(&palette), Store::Cached);
-            let lanes = LaneBlock { mesh, morphed: None, palette, format, store, out: &mut out, interleaved: false };
+            let (mesh, palette, store) =
+                (model.mesh(), LanePalette::Matrices(&palette), Store::Cached);
+            let lanes = LaneBlock {
+                mesh,
+                morphed: None,
+                palette,
+                format,
+                store,
+                out: &mut out,
+                interleaved: false,
+            };
             skin_lanes(isa, lanes);
             let differ = worst(&out, &scalar_out);
-            assert!(differ < 3e-6, "{isa}, {instances} instances, {format:?}: differ by {differ}");
+            assert!(
+                differ < 3e-6,
+                "{isa}, {instances} instances, {format:?}: differ by {differ}"
+            );
             assert!(out.iter().all(|v| v.is_finite()));
         }
     }
@@ -199,7 +233,11 @@ fn clusters_agree_with_scalar() {
         let model = Model::new(parts).unwrap();
         let mesh = model.mesh();
         let palette: Vec<Rows> = (0..model.palette_joints().len())
-            .map(|j| std::array::from_fn(|c| f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0))
+            .map(|j| {
+                std::array::from_fn(|c| {
+                    f32::from(u8::from(c % 5 == 0)) + ((7 * j + 3 * c) % 19) as f32 / 100.0
+                })
+            })
             .collect();
         for isa in Isa::available() {
             let clusters = Clusters::new(isa, mesh);
@@ -208,10 +246,20 @@ fn clusters_agree_with_scalar() {
                 let (mut want, mut out) = (vec![f32::NAN; floats], vec![7.0; floats + 16]);
                 skin(mesh, &palette, format, &mut want);
                 skin_clusters(&clusters, &palette, format, &mut out);
-                let differ = out.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!(differ < 3e-6, "{isa}, {vertices} vertices, {format:?}: differ by {differ}");
+                let differ = out
+                    .iter()
+                    .zip(&want)
+                    .map(|(a, b)| (a - b).abs())
+                    .fold(0.0, f32::max);
+                assert!(
+                    differ < 3e-6,
+                    "{isa}, {vertices} vertices, {format:?}: differ by {differ}"
+                );
                 assert!(out.iter().all(|v| v.is_finite()));
-                assert!(out[floats..].iter().all(|v| *v == 7.0), "{isa}, {format:?}: wrote behind the vertices");
+                assert!(
+                    out[floats..].iter().all(|v| *v == 7.0),
+                    "{isa}, {format:?}: wrote behind the vertices"
+                );
             }
         }
     }
@@ -222,31 +270,60 @@ fn clusters_agree_with_scalar() {
 #[test]
 fn streamed_vertices_are_those_of_cached_stores() {
     const N: usize = 16;
-    let packed = VertexFormat { encoding: Encoding::Packed, ..VertexFormat::default() };
+    let packed = VertexFormat {
+        encoding: Encoding::Packed,
+        ..VertexFormat::default()
+    };
     for (rings, instances) in [(1, N), (2, 3), (7, 1), (33, 5), (33, N), (34, N)] {
         let model = tube(20, rings, 16);
         let entries = model.palette_joints().len();
         // A matrix of its own for every joint, number and lane.
         let palette: Vec<Affine<N>> = (0..entries)
-            .map(|j| std::array::from_fn(|c| std::array::from_fn(|lane| ((7 * j + 3 * c + lane) % 19) as f32 / 7.0)))
+            .map(|j| {
+                std::array::from_fn(|c| {
+                    std::array::from_fn(|lane| ((7 * j + 3 * c + lane) % 19) as f32 / 7.0)
+                })
+            })
             .collect();
         for format in formats().chain([packed]) {
             let words = model.mesh().vertex_count() * format.words() * instances;
             for (isa, interleaved) in Isa::available().flat_map(|isa| [(isa, false), (isa, true)]) {
                 let (mesh, palette) = (model.mesh(), LanePalette::Matrices(&palette));
                 let skin = |store, out: &mut [f32]| {
-                    skin_lanes(isa, LaneBlock { mesh, morphed: None, palette, format, store, out, interleaved });
+                    skin_lanes(
+                        isa,
+                        LaneBlock {
+                            mesh,
+                            morphed: None,
+                            palette,
+                            format,
+                            store,
+                            out,
+                            interleaved,
+                        },
+                    );
                 };
                 let mut cached = vec![f32::NAN; words];
                 skin(Store::Cached, &mut cached);
-                assert!(format.encoding == Encoding::Packed || cached.iter().all(|v| v.is_finite()));
+                assert!(
+                    format.encoding == Encoding::Packed || cached.iter().all(|v| v.is_finite())
+                );
                 for before in [0, 1, 4, 15] {
                     let mut out = vec![7.0; before + words + 16];
                     skin(Store::Streamed, &mut out[before..before + words]);
-                    let same = out[before..].iter().zip(&cached).all(|(a, b)| a.to_bits() == b.to_bits());
-                    assert!(same, "{isa}, {rings} rings, {instances} instances, {format:?}, {before} words before");
+                    let same = out[before..]
+                        .iter()
+                        .zip(&cached)
+                        .all(|(a, b)| a.to_bits() == b.to_bits());
+                    assert!(
+                        same,
+                        "{isa}, {rings} rings, {instances} instances, {format:?}, {before} words before"
+                    );
                     let around = out[..before].iter().chain(&out[before + words..]);
-                    assert!(around.into_iter().all(|v| *v == 7.0), "{isa}, {rings} rings: wrote beside its place");
+                    assert!(
+                        around.into_iter().all(|v| *v == 7.0),
+                        "{isa}, {rings} rings: wrote beside its place"
+                    );
                 }
             }
         }
@@ -264,16 +341,32 @@ fn step_and_cubic_tracks_hold_their_keys() {
         values,
     };
     let x_at = |clip: &Clip, time| sampled(clip, time)[TRANSLATION][0];
-    let step = keys(Interpolation::Step, vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0]);
+    let step = keys(
+        Interpolation::Step,
+        vec![1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0],
+    );
     let step = Clip::new("step", None, RotationBlend::Slerp, vec![step]).unwrap();
-    assert_eq!([0.0, 0.999, 1.0, 2.999, 3.0, 9.0].map(|t| x_at(&step, t)), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+    assert_eq!(
+        [0.0, 0.999, 1.0, 2.999, 3.0, 9.0].map(|t| x_at(&step, t)),
+        [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    );
 
     // In-tangent, value, out-tangent: x = t² has the slope 2t, which Hermite segments follow exactly.
-    let parabola = [0.0f32, 1.0, 3.0].iter().flat_map(|t| [2.0 * t, 0.0, 0.0, t * t, 0.0, 0.0, 2.0 * t, 0.0, 0.0]);
-    let cubic =
-        Clip::new("cubic", None, RotationBlend::Slerp, vec![keys(Interpolation::CubicSpline, parabola.collect())])
-            .unwrap();
+    let parabola = [0.0f32, 1.0, 3.0]
+        .iter()
+        .flat_map(|t| [2.0 * t, 0.0, 0.0, t * t, 0.0, 0.0, 2.0 * t, 0.0, 0.0]);
+    let cubic = Clip::new(
+        "cubic",
+        None,
+        RotationBlend::Slerp,
+        vec![keys(Interpolation::CubicSpline, parabola.collect())],
+    )
+    .unwrap();
     for time in [0.0f32, 0.25, 1.0, 1.7, 2.9, 3.0] {
-        assert!((x_at(&cubic, time) - time * time).abs() < 1e-5, "at {time}: {}", x_at(&cubic, time));
+        assert!(
+            (x_at(&cubic, time) - time * time).abs() < 1e-5,
+            "at {time}: {}",
+            x_at(&cubic, time)
+        );
     }
 }

@@ -33,8 +33,16 @@ fn ticks() -> Vec<u32> {
 
 #[test]
 fn every_backend_agrees_on_the_street() {
-    let few = Settings { instances: Some(40), vertices: Some(500), ..Settings::default() };
-    let scene = Scene::load("street").unwrap().with(few).build(1 << 30).unwrap();
+    let few = Settings {
+        instances: Some(40),
+        vertices: Some(500),
+        ..Settings::default()
+    };
+    let scene = Scene::load("street")
+        .unwrap()
+        .with(few)
+        .build(1 << 30)
+        .unwrap();
     assert_parity(&context(), &scene.crowd, &ticks());
 }
 
@@ -42,14 +50,35 @@ fn every_backend_agrees_on_the_street() {
 #[test]
 fn every_backend_agrees_on_smooth_and_compact_clips() {
     let context = context();
-    let few = Settings { instances: Some(25), vertices: Some(500), ..Settings::default() };
+    let few = Settings {
+        instances: Some(25),
+        vertices: Some(500),
+        ..Settings::default()
+    };
     for settings in [
-        Settings { interpolation: Some(Interpolation::Smooth), ..few.clone() },
-        Settings { clips: Some(Clips::Compact), ..few.clone() },
-        Settings { interpolation: Some(Interpolation::Smooth), clips: Some(Clips::Compact), ..few.clone() },
+        Settings {
+            interpolation: Some(Interpolation::Smooth),
+            ..few.clone()
+        },
+        Settings {
+            clips: Some(Clips::Compact),
+            ..few.clone()
+        },
+        Settings {
+            interpolation: Some(Interpolation::Smooth),
+            clips: Some(Clips::Compact),
+            ..few.clone()
+        },
     ] {
-        let scene = Scene::load("street").unwrap().with(settings.clone()).build(1 << 30).unwrap();
-        assert_eq!(fidelity::clip_error(&scene).is_some(), settings.clips == Some(Clips::Compact));
+        let scene = Scene::load("street")
+            .unwrap()
+            .with(settings.clone())
+            .build(1 << 30)
+            .unwrap();
+        assert_eq!(
+            fidelity::clip_error(&scene).is_some(),
+            settings.clips == Some(Clips::Compact)
+        );
         assert!(fidelity::clip_error(&scene).is_none_or(|error| error > 0.0 && error <= 1e-4));
         assert_parity(&context, &scene.crowd, &ticks()[..5]);
     }
@@ -60,20 +89,49 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
 pub fn blended_walkers() -> Crowd {
     let model = Arc::new(skinbench::asset::walker::walker(500).unwrap());
     let layer = |clip: u32, instance: u32| Layer::looping(&model, clip, instance << 27, 1.0);
-    let fading =
-        |instance: u32| Schedule { period: 300, offset: 41 * instance, length: 200, fade_in: 50, fade_out: 60 };
+    let fading = |instance: u32| Schedule {
+        period: 300,
+        offset: 41 * instance,
+        length: 200,
+        fade_in: 50,
+        fade_out: 60,
+    };
     let instances = (0..24u32).map(|i| {
-        let over = Layer { kind: LayerKind::Override, schedule: fading(i), weight: 0.75, ..layer(2, i) };
+        let over = Layer {
+            kind: LayerKind::Override,
+            schedule: fading(i),
+            weight: 0.75,
+            ..layer(2, i)
+        };
         let layers = match i % 4 {
-            0 => vec![layer(1, i), Layer { weight: 0.5, ..layer(2, i) }],
+            0 => vec![
+                layer(1, i),
+                Layer {
+                    weight: 0.5,
+                    ..layer(2, i)
+                },
+            ],
             1 => vec![layer(1, i), over],
-            2 => vec![Layer { schedule: fading(i), ..layer(1, i) }],
-            _ => vec![layer(0, i), layer(1, i), Layer { weight: 0.25, ..layer(3, i) }, over],
+            2 => vec![Layer {
+                schedule: fading(i),
+                ..layer(1, i)
+            }],
+            _ => vec![
+                layer(0, i),
+                layer(1, i),
+                Layer {
+                    weight: 0.25,
+                    ..layer(3, i)
+                },
+                over,
+            ],
         };
         (IDENTITY_ROWS, layers)
     });
     let mut crowd = Crowd::new();
-    crowd.push_group(Arc::clone(&model), instances.collect::<Vec<_>>()).unwrap();
+    crowd
+        .push_group(Arc::clone(&model), instances.collect::<Vec<_>>())
+        .unwrap();
     crowd
 }
 
@@ -86,17 +144,35 @@ fn baked_clips_blend_within_the_stated_error() {
     let (crowd, context) = (blended_walkers(), context());
     let coverage = Coverage::all(&crowd, &ticks());
     let baked = |entry: &skinbench::registry::BackendEntry| entry.abilities().lack(Ability::Masks);
-    for (entry, backend) in backends(&context).into_iter().filter(|(entry, _)| baked(entry)) {
+    for (entry, backend) in backends(&context)
+        .into_iter()
+        .filter(|(entry, _)| baked(entry))
+    {
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
-        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let parity = verify(
+            &mut *backend,
+            &context,
+            &crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::default(),
+        )
+        .unwrap();
         assert_eq!(parity.failure, None, "{}", entry.name);
         let stated = parity.approximation.unwrap();
         println!(
             "{}: {:.2e} of {:.2e}, normals {:.2e}",
             entry.name, parity.max_rel, stated.position, parity.max_normal
         );
-        assert!(stated.position > 2.0 * bake::POSITION && stated.position < 0.2, "{stated:?}");
-        assert!(parity.max_rel > bake::POSITION, "the crowd blends: {:.2e}", parity.max_rel);
+        assert!(
+            stated.position > 2.0 * bake::POSITION && stated.position < 0.2,
+            "{stated:?}"
+        );
+        assert!(
+            parity.max_rel > bake::POSITION,
+            "the crowd blends: {:.2e}",
+            parity.max_rel
+        );
     }
 }
 
@@ -108,18 +184,60 @@ fn baked_clips_refuse_what_has_no_bound() {
     let model = model();
     let masks = masks(JOINTS);
     let merged = Layer::held(0, 0.1);
-    let over = Layer { kind: LayerKind::Override, ..merged };
-    let schedule = Schedule { period: 100, offset: 0, length: 50, fade_in: 10, fade_out: 10 };
+    let over = Layer {
+        kind: LayerKind::Override,
+        ..merged
+    };
+    let schedule = Schedule {
+        period: 100,
+        offset: 0,
+        length: 50,
+        fade_in: 10,
+        fade_out: 10,
+    };
     for (layers, refusal) in [
-        (vec![merged, Layer { mask: 1, ..over }], "needs a crowd without masks"),
-        (vec![merged, Layer { clip: 2, kind: LayerKind::Additive, ..merged }], "without additive layers"),
-        (vec![merged, Layer { fade: Fade::Inertial, schedule, ..over }], "fade by weight, not inertially"),
+        (
+            vec![merged, Layer { mask: 1, ..over }],
+            "needs a crowd without masks",
+        ),
+        (
+            vec![
+                merged,
+                Layer {
+                    clip: 2,
+                    kind: LayerKind::Additive,
+                    ..merged
+                },
+            ],
+            "without additive layers",
+        ),
+        (
+            vec![
+                merged,
+                Layer {
+                    fade: Fade::Inertial,
+                    schedule,
+                    ..over
+                },
+            ],
+            "fade by weight, not inertially",
+        ),
         (vec![merged; 5], "blends up to four baked clips"),
     ] {
         let mut crowd = Crowd::new();
-        crowd.push_masked_group(Arc::clone(&model), &masks, [(IDENTITY_ROWS, layers)]).unwrap();
-        let Ok(backend) = skinbench::registry::find("gpu-baked:matrices").unwrap().create(&context) else { return };
-        let error = backend.footprint(&crowd, &Job::default()).unwrap_err().to_string();
+        crowd
+            .push_masked_group(Arc::clone(&model), &masks, [(IDENTITY_ROWS, layers)])
+            .unwrap();
+        let Ok(backend) = skinbench::registry::find("gpu-baked:matrices")
+            .unwrap()
+            .create(&context)
+        else {
+            return;
+        };
+        let error = backend
+            .footprint(&crowd, &Job::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(refusal), "{error}");
     }
 }
@@ -144,8 +262,19 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
             continue;
         }
         let (mut backend, mut arena) = prepare(&*backend, context, crowd);
-        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
-        println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
+        let parity = verify(
+            &mut *backend,
+            context,
+            crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::default(),
+        )
+        .unwrap();
+        println!(
+            "{}: {:.2e}, normals {:.2e}",
+            entry.name, parity.max_rel, parity.max_normal
+        );
         assert_eq!(parity.failure, None, "{}", entry.name);
     }
 }
@@ -160,7 +289,11 @@ fn model() -> Arc<Model> {
 
 fn masks(joints: usize) -> Vec<Vec<f32>> {
     let part = |joint: usize| joint as f32 / joints as f32;
-    vec![vec![0.0; joints], (0..joints).map(part).collect(), (0..joints).map(|j| f32::from(j < 3)).collect()]
+    vec![
+        vec![0.0; joints],
+        (0..joints).map(part).collect(),
+        (0..joints).map(|j| f32::from(j < 3)).collect(),
+    ]
 }
 
 /// Layers that differ from instance to instance in everything, of clips that are whole poses or differences.
@@ -176,10 +309,19 @@ fn layers(model: &Model, instance: u32, whole: &[u32], additive: &[u32]) -> Vec<
             0 => LayerKind::Override,
             _ => LayerKind::Additive,
         };
-        let clips = if kind == LayerKind::Additive { additive } else { whole };
+        let clips = if kind == LayerKind::Additive {
+            additive
+        } else {
+            whole
+        };
         let clip = clips[(draw >> 3) as usize % clips.len()];
-        let playback = [Playback::Loop, Playback::PingPong, Playback::Once][(draw >> 8) as usize % 3];
-        let fade = if index == merged { Fade::Inertial } else { Fade::Cross };
+        let playback =
+            [Playback::Loop, Playback::PingPong, Playback::Once][(draw >> 8) as usize % 3];
+        let fade = if index == merged {
+            Fade::Inertial
+        } else {
+            Fade::Cross
+        };
         let schedule = Schedule {
             period: 100 + draw % 50,
             offset: random.next_u32() % 100,
@@ -192,7 +334,11 @@ fn layers(model: &Model, instance: u32, whole: &[u32], additive: &[u32]) -> Vec<
             fade,
             weight: 0.1 + (draw >> 16) as f32 / 70_000.0 * 0.9,
             mask: if draw & 64 == 0 { UNMASKED } else { draw % 3 },
-            schedule: if draw & 128 == 0 { Schedule::ALWAYS } else { schedule },
+            schedule: if draw & 128 == 0 {
+                Schedule::ALWAYS
+            } else {
+                schedule
+            },
             ..Layer::playing(model, clip, playback, random.next_u32(), 0.9)
         });
     }
@@ -205,7 +351,9 @@ fn lanes_of_a_block_may_differ_in_everything() {
     let model = model();
     let mut crowd = Crowd::new();
     let instances = (0..100).map(|i| (IDENTITY_ROWS, layers(&model, i, &[0, 1], &[2])));
-    crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
+    crowd
+        .push_masked_group(Arc::clone(&model), &masks(JOINTS), instances)
+        .unwrap();
     assert_parity(&context(), &crowd, &ticks());
 }
 
@@ -219,7 +367,9 @@ fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
         channel,
         interpolation: skinbench::model::Interpolation::Linear,
         times: times.clone(),
-        values: (0..KEYS).flat_map(|key| value(key as f32 / (KEYS - 1) as f32 * TAU)).collect(),
+        values: (0..KEYS)
+            .flat_map(|key| value(key as f32 / (KEYS - 1) as f32 * TAU))
+            .collect(),
     };
     let mut tracks = Vec::new();
     for joint in 0..joints {
@@ -233,10 +383,14 @@ fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
             Quat::from_axis_angle(axis, angle).to_array().into()
         }));
         if moves && joint % 4 == 1 {
-            tracks.push(keys(joint, Channel::Translation, &|at| vec![0.02 * at.sin(), 0.05, 0.02 * at.cos()]));
+            tracks.push(keys(joint, Channel::Translation, &|at| {
+                vec![0.02 * at.sin(), 0.05, 0.02 * at.cos()]
+            }));
         }
         if moves && joint == 2 {
-            tracks.push(keys(joint, Channel::Scale, &|at| vec![1.1 + 0.1 * at.sin(), 0.95, 1.0 - 0.05 * at.cos()]));
+            tracks.push(keys(joint, Channel::Scale, &|at| {
+                vec![1.1 + 0.1 * at.sin(), 0.95, 1.0 - 0.05 * at.cos()]
+            }));
         }
     }
     Clip::new(name, None, RotationBlend::Slerp, tracks).unwrap()
@@ -248,16 +402,35 @@ fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
 fn a_slot_may_mix_clips_of_every_form() {
     const JOINTS: usize = 20;
     let mut model = tube(JOINTS as u16, 9, 3);
-    let clips = [("turns", true, true), ("nods", false, false), ("slides", false, true)]
-        .map(|(name, turns, moves)| keyed(name, JOINTS as u16, turns, moves));
-    for clip in clips.iter().cloned().chain(clips.iter().map(|clip| clip.additive().unwrap())) {
+    let clips = [
+        ("turns", true, true),
+        ("nods", false, false),
+        ("slides", false, true),
+    ]
+    .map(|(name, turns, moves)| keyed(name, JOINTS as u16, turns, moves));
+    for clip in clips
+        .iter()
+        .cloned()
+        .chain(clips.iter().map(|clip| clip.additive().unwrap()))
+    {
         model.add_clip(clip).unwrap();
     }
     // So many whole turns one after the other keep no small error.
     let compact = compaction::clips(&model, 1e-2).unwrap().split_off(2);
-    let dropped = |clip: &Clip| clip.keys().compact().unwrap().tracks.iter().map(|t| t.dropped).collect::<Vec<_>>();
+    let dropped = |clip: &Clip| {
+        clip.keys()
+            .compact()
+            .unwrap()
+            .tracks
+            .iter()
+            .map(|t| t.dropped)
+            .collect::<Vec<_>>()
+    };
     assert!(dropped(&compact[0]).contains(&ANY) && dropped(&compact[0]).iter().any(|&d| d != ANY));
-    assert!(!dropped(&compact[1]).contains(&ANY) && !compact[1].keys().compact().unwrap().still.is_empty());
+    assert!(
+        !dropped(&compact[1]).contains(&ANY)
+            && !compact[1].keys().compact().unwrap().still.is_empty()
+    );
     for clip in compact {
         model.add_clip(clip).unwrap();
     }
@@ -270,17 +443,27 @@ fn a_slot_may_mix_clips_of_every_form() {
         let whole = if i < 96 { &whole[..] } else { &some_other };
         (IDENTITY_ROWS, layers(&model, i, whole, &additive))
     });
-    crowd.push_masked_group(Arc::clone(&model), &masks(JOINTS), instances).unwrap();
+    crowd
+        .push_masked_group(Arc::clone(&model), &masks(JOINTS), instances)
+        .unwrap();
     assert_parity(&context(), &crowd, &ticks());
 }
 
 /// The blended local pose of one instance by lanes, a quaternion and six numbers a joint.
 fn posed(model: &Arc<Model>, layers: &[Layer], tick: u32) -> Vec<f32> {
     let mut crowd = Crowd::new();
-    crowd.push_masked_group(Arc::clone(model), &masks(JOINTS), [(IDENTITY_ROWS, layers)]).unwrap();
+    crowd
+        .push_masked_group(Arc::clone(model), &masks(JOINTS), [(IDENTITY_ROWS, layers)])
+        .unwrap();
     let mut pose = CrowdPose::new(&crowd, Width::Block, Isa::strongest(), &Threads::One);
     let mut palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
-    pose.pose(&crowd, tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut palette));
+    pose.pose(
+        &crowd,
+        tick,
+        &Threads::One,
+        &NoClock,
+        PaletteOut::Rows(&mut palette),
+    );
     let mut out = Vec::new();
     pose.read(&crowd, PoseData::Local, 0..1, &mut out);
     out
@@ -292,7 +475,9 @@ fn apart(a: &[f32], b: &[f32]) -> f32 {
     for (a, b) in a.as_chunks::<10>().0.iter().zip(b.as_chunks::<10>().0) {
         let dot: f32 = (0..4).map(|c| a[c] * b[c]).sum();
         let sign = if dot < 0.0 { -1.0 } else { 1.0 };
-        let rotation = (0..4).map(|c| (a[c] - sign * b[c]).abs()).fold(0.0, f32::max);
+        let rotation = (0..4)
+            .map(|c| (a[c] - sign * b[c]).abs())
+            .fold(0.0, f32::max);
         let rest = (4..10).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
         worst = worst.max(rotation).max(rest);
     }
@@ -300,7 +485,11 @@ fn apart(a: &[f32], b: &[f32]) -> f32 {
 }
 
 fn layer(model: &Model, clip: u32, kind: LayerKind, weight: f32) -> Layer {
-    Layer { kind, weight, ..Layer::looping(model, clip, 0x3579_bdf1u32.wrapping_mul(clip + 1), 1.1) }
+    Layer {
+        kind,
+        weight,
+        ..Layer::looping(model, clip, 0x3579_bdf1u32.wrapping_mul(clip + 1), 1.1)
+    }
 }
 
 proptest! {
@@ -371,21 +560,55 @@ proptest! {
 #[test]
 fn inertial_fades_start_where_the_old_pose_was_going() {
     let model = model();
-    let schedule = Schedule { period: 0, offset: 0u32.wrapping_sub(50), length: 1 << 31, fade_in: 60, fade_out: 0 };
+    let schedule = Schedule {
+        period: 0,
+        offset: 0u32.wrapping_sub(50),
+        length: 1 << 31,
+        fade_in: 60,
+        fade_out: 0,
+    };
     let base = layer(&model, 0, LayerKind::Merge, 1.0);
-    let over = Layer { fade: Fade::Inertial, schedule, phase: 0, ..layer(&model, 1, LayerKind::Override, 1.0) };
-    let base = Layer { phase: 0, step: 1 << 24, ..base };
+    let over = Layer {
+        fade: Fade::Inertial,
+        schedule,
+        phase: 0,
+        ..layer(&model, 1, LayerKind::Override, 1.0)
+    };
+    let base = Layer {
+        phase: 0,
+        step: 1 << 24,
+        ..base
+    };
     let at = |tick: u32, layers: &[Layer]| posed(&model, layers, tick);
     assert!(apart(&at(50, &[base, over]), &at(50, &[base])) < 1e-6);
-    let rotation =
-        |pose: &[f32], joint: usize| DQuat::from_array(std::array::from_fn(|c| f64::from(pose[10 * joint + c])));
+    let rotation = |pose: &[f32], joint: usize| {
+        DQuat::from_array(std::array::from_fn(|c| f64::from(pose[10 * joint + c])))
+    };
     for joint in 0..JOINTS {
         let turned = |layers: &[Layer]| {
-            let turn = rotation(&at(51, layers), joint) * rotation(&at(50, layers), joint).conjugate();
+            let turn =
+                rotation(&at(51, layers), joint) * rotation(&at(50, layers), joint).conjugate();
             turn.to_scaled_axis()
         };
         let (with, without) = (turned(&[base, over]), turned(&[base]));
-        assert!(with.distance(without) < 0.15 * without.length() + 2e-3, "joint {joint}: {with} after {without}");
+        assert!(
+            with.distance(without) < 0.15 * without.length() + 2e-3,
+            "joint {joint}: {with} after {without}"
+        );
     }
-    assert!(apart(&at(110, &[base, over]), &at(110, &[base, Layer { schedule: Schedule::ALWAYS, ..over }])) < 1e-6);
+    assert!(
+        apart(
+            &at(110, &[base, over]),
+            &at(
+                110,
+                &[
+                    base,
+                    Layer {
+                        schedule: Schedule::ALWAYS,
+                        ..over
+                    }
+                ]
+            )
+        ) < 1e-6
+    );
 }

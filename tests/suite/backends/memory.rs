@@ -14,36 +14,105 @@ use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::sync::Arc;
 
 fn scene(name: &str, settings: Settings) -> Crowd {
-    let few = Settings { instances: Some(40), vertices: Some(500), ..settings };
-    Scene::load(name).unwrap().with(few).build(1 << 30).unwrap().crowd
+    let few = Settings {
+        instances: Some(40),
+        vertices: Some(500),
+        ..settings
+    };
+    Scene::load(name)
+        .unwrap()
+        .with(few)
+        .build(1 << 30)
+        .unwrap()
+        .crowd
 }
 
 /// Small, odd and large crowds of one and of several models, in every way of playing and storing them.
 fn crowds() -> Vec<(&'static str, Crowd)> {
     let person = || walker(500).unwrap();
-    let format = |attributes, encoding| VertexFormat { attributes, encoding, ..VertexFormat::default() };
-    let shared = Settings { phase_buckets: Some(4), ..Settings::default() };
-    let by_distance = Settings { update_rate: Some([14.0, 18.0]), ..Settings::default() };
+    let format = |attributes, encoding| VertexFormat {
+        attributes,
+        encoding,
+        ..VertexFormat::default()
+    };
+    let shared = Settings {
+        phase_buckets: Some(4),
+        ..Settings::default()
+    };
+    let by_distance = Settings {
+        update_rate: Some([14.0, 18.0]),
+        ..Settings::default()
+    };
     vec![
         ("one", crowd(vec![(person(), 1)])),
-        ("odd, three models", crowd(vec![(person(), 37), (extremes::chain_64().unwrap(), 5), (person(), 3)])),
-        ("many influences, uneven scale", crowd(vec![(tube(7, 9, 13), 21)])),
-        ("large", crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)])),
-        ("tangents", crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)])),
-        ("packed", crowd_of(format(Attributes::Pn, Encoding::Packed), vec![(person(), 18)])),
+        (
+            "odd, three models",
+            crowd(vec![
+                (person(), 37),
+                (extremes::chain_64().unwrap(), 5),
+                (person(), 3),
+            ]),
+        ),
+        (
+            "many influences, uneven scale",
+            crowd(vec![(tube(7, 9, 13), 21)]),
+        ),
+        (
+            "large",
+            crowd(vec![(person(), 300), (extremes::star_64().unwrap(), 90)]),
+        ),
+        (
+            "tangents",
+            crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(person(), 18)]),
+        ),
+        (
+            "packed",
+            crowd_of(
+                format(Attributes::Pn, Encoding::Packed),
+                vec![(person(), 18)],
+            ),
+        ),
         ("morph targets", scene("faces", Settings::default())),
         (
             "morph targets with tangents",
-            crowd_of(format(Attributes::Pnt, Encoding::F32), vec![(morphing(tube(4, 9, 3)), 18), (person(), 2)]),
+            crowd_of(
+                format(Attributes::Pnt, Encoding::F32),
+                vec![(morphing(tube(4, 9, 3)), 18), (person(), 2)],
+            ),
         ),
         ("layers and fades", scene("street", Settings::default())),
-        ("compact clips", scene("walkers", Settings { clips: Some(Clips::Compact), ..Settings::default() })),
+        (
+            "compact clips",
+            scene(
+                "walkers",
+                Settings {
+                    clips: Some(Clips::Compact),
+                    ..Settings::default()
+                },
+            ),
+        ),
         ("shared poses", scene("street", shared)),
         ("poses of several ticks", scene("walkers", by_distance)),
-        ("replaced instances", scene("street", Settings { turnover: Some(0.1), ..Settings::default() })),
+        (
+            "replaced instances",
+            scene(
+                "street",
+                Settings {
+                    turnover: Some(0.1),
+                    ..Settings::default()
+                },
+            ),
+        ),
         (
             "frozen instances",
-            scene("walkers", Settings { frozen: Some(0.8), turnover: Some(0.1), ..Settings::default() }),
+            scene(
+                "walkers",
+                Settings {
+                    frozen: Some(0.8),
+                    turnover: Some(0.1),
+                    ..Settings::default()
+                },
+            ),
         ),
     ]
 }
@@ -53,9 +122,15 @@ fn used(prepared: &mut dyn Prepared, arena: &mut Arena, crowd: &Crowd) -> Footpr
     let mut timer = StageTimer::default();
     for tick in 0..2 {
         arena.swap();
-        prepared.submit(&mut FrameInput { crowd, tick, arena }, &mut timer).unwrap().finish().unwrap();
+        prepared
+            .submit(&mut FrameInput { crowd, tick, arena }, &mut timer)
+            .unwrap()
+            .finish()
+            .unwrap();
     }
-    prepared.read_vertices(crowd, arena, 0..1, &mut Vec::new()).unwrap();
+    prepared
+        .read_vertices(crowd, arena, 0..1, &mut Vec::new())
+        .unwrap();
     prepared.footprint(crowd)
 }
 
@@ -63,7 +138,9 @@ fn used(prepared: &mut dyn Prepared, arena: &mut Arena, crowd: &Crowd) -> Footpr
 fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize {
     let mut kept = 0;
     for (entry, backend) in backends(context) {
-        let Ok(promised) = backend.footprint(crowd, job) else { continue };
+        let Ok(promised) = backend.footprint(crowd, job) else {
+            continue;
+        };
         let (mut prepared, mut arena) = prepare_for(&*backend, context, crowd, job);
         let mut held = used(&mut *prepared, &mut arena, crowd);
         let place = format!("{}: {name}", entry.name);
@@ -72,11 +149,15 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
             // The promise is for the kernel that takes the most; the others take the rest during the trial.
             let [most, kept] = [promised, held].map(|footprint| footprint.host);
             assert_eq!(most.total(), kept.total(), "{place}");
-            assert!(0 < kept.resident() && kept.resident() <= most.resident(), "{place}: {kept:?} of {most:?}");
+            assert!(
+                0 < kept.resident() && kept.resident() <= most.resident(),
+                "{place}: {kept:?} of {most:?}"
+            );
             held.host = most;
         } else if chose {
             // The promise is for the kernel with the largest mesh.
-            let [most, mesh] = [promised, held].map(|footprint| footprint.device.get(Purpose::Mesh));
+            let [most, mesh] =
+                [promised, held].map(|footprint| footprint.device.get(Purpose::Mesh));
             assert!(0 < mesh && mesh <= most, "{place}: {mesh} of {most}");
             held.device += Bytes::of(Purpose::Mesh, most - mesh);
         }
@@ -85,7 +166,11 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
         assert_eq!(arena.host.allocated(), Arena::bytes(crowd), "{place}");
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &context.gpu {
-            assert_eq!(arena.device_bytes(), gpu.arena_bytes(crowd, job.keep).unwrap(), "{place}");
+            assert_eq!(
+                arena.device_bytes(),
+                gpu.arena_bytes(crowd, job.keep).unwrap(),
+                "{place}"
+            );
         }
         kept += 1;
     }
@@ -106,7 +191,10 @@ fn bounds_and_sockets_are_counted() {
     let context = context();
     let crowd = crowd(vec![(walker(500).unwrap(), 37)]);
     let gameplay = Gameplay::new(&crowd, true, &["head".into(), "hand_r".into()]).unwrap();
-    let job = Job { gameplay: Some(Arc::new(gameplay)), ..Job::default() };
+    let job = Job {
+        gameplay: Some(Arc::new(gameplay)),
+        ..Job::default()
+    };
     assert!(assert_kept(&context, "gameplay", &crowd, &job) >= 5);
 }
 
@@ -130,12 +218,25 @@ fn levels_to_choose_from_are_counted() {
 fn chunks_rings_and_kept_frames_are_counted() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
-    let crowd = crowd(vec![(walker(500).unwrap(), 70), (extremes::star_64().unwrap(), 40)]);
+    let crowd = crowd(vec![
+        (walker(500).unwrap(), 70),
+        (extremes::star_64().unwrap(), 40),
+    ]);
     // Chunks of 20 walkers.
-    gpu.adapter.binding_limit.set(20 * crowd.groups()[0].instance_words() as u64 * 4);
+    gpu.adapter
+        .binding_limit
+        .set(20 * crowd.groups()[0].instance_words() as u64 * 4);
     assert!(gpu.chunks(&crowd).unwrap().len() > 4);
     for keep in [Retention::Frame, Retention::Ring, Retention::TwoFrames] {
-        let kept = assert_kept(&context, &format!("{keep:?}"), &crowd, &Job { keep, ..Job::default() });
+        let kept = assert_kept(
+            &context,
+            &format!("{keep:?}"),
+            &crowd,
+            &Job {
+                keep,
+                ..Job::default()
+            },
+        );
         assert!(kept >= 15, "{keep:?}: {kept} backends");
     }
 }
@@ -147,7 +248,10 @@ fn chunks_rings_and_kept_frames_are_counted() {
 fn the_work_of_a_frame_is_counted() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
-    let crowd = crowd(vec![(walker(500).unwrap(), 37), (extremes::star_64().unwrap(), 5)]);
+    let crowd = crowd(vec![
+        (walker(500).unwrap(), 37),
+        (extremes::star_64().unwrap(), 5),
+    ]);
     let job = Job::default();
     let palettes = crowd.palette_entries() * 48;
     for (name, uploaded, dispatches) in [
@@ -163,13 +267,28 @@ fn the_work_of_a_frame_is_counted() {
         ("gpu-baked", 16, 2),
         ("gpu-vat", 16, 2),
     ] {
-        let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();
+        let backend = skinbench::registry::find(name)
+            .unwrap()
+            .create(&context)
+            .unwrap();
         let (mut prepared, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
         used(&mut *prepared, &mut arena, &crowd);
         gpu.take_work();
-        let mut frame = FrameInput { crowd: &crowd, tick: 5, arena: &mut arena };
-        prepared.submit(&mut frame, &mut StageTimer::default()).unwrap().finish().unwrap();
+        let mut frame = FrameInput {
+            crowd: &crowd,
+            tick: 5,
+            arena: &mut arena,
+        };
+        prepared
+            .submit(&mut frame, &mut StageTimer::default())
+            .unwrap()
+            .finish()
+            .unwrap();
         let work = gpu.take_work();
-        assert_eq!((work.uploaded, work.draws, work.dispatches), (uploaded, 0, dispatches), "{name}");
+        assert_eq!(
+            (work.uploaded, work.draws, work.dispatches),
+            (uploaded, 0, dispatches),
+            "{name}"
+        );
     }
 }

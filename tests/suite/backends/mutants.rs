@@ -2,7 +2,9 @@
 
 use crate::backends::common::{close_up, crowd, morphing, prepare_for, tube};
 use glam::Vec3;
-use skinbench::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
+use skinbench::backend::{
+    Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket,
+};
 use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
@@ -14,15 +16,34 @@ use std::ops::Range;
 use std::sync::Arc;
 
 fn small_crowd() -> Crowd {
-    let mut crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(3, 5, 2), 2), (tube(9, 17, 9), 3)]);
+    let mut crowd = crowd(vec![
+        (tube(6, 14, 4), 19),
+        (tube(3, 5, 2), 2),
+        (tube(9, 17, 9), 3),
+    ]);
     let model = Arc::new(tube(4, 9, 3));
-    let schedule = Schedule { period: 100, offset: 0, length: 80, fade_in: 50, fade_out: 20 };
+    let schedule = Schedule {
+        period: 100,
+        offset: 0,
+        length: 80,
+        fade_in: 50,
+        fade_out: 20,
+    };
     let instances = [Fade::Cross, Fade::Inertial].map(|fade| {
         let over = Layer::looping(&model, 1, 7, 1.0);
-        let over = Layer { kind: LayerKind::Override, mask: 0, weight: 0.9, fade, schedule, ..over };
+        let over = Layer {
+            kind: LayerKind::Override,
+            mask: 0,
+            weight: 0.9,
+            fade,
+            schedule,
+            ..over
+        };
         (IDENTITY_ROWS, [Layer::looping(&model, 0, 0, 1.0), over])
     });
-    crowd.push_masked_group(Arc::clone(&model), &[vec![0.0, 0.5, 1.0, 1.0]], instances).unwrap();
+    crowd
+        .push_masked_group(Arc::clone(&model), &[vec![0.0, 0.5, 1.0, 1.0]], instances)
+        .unwrap();
     crowd
 }
 
@@ -33,11 +54,35 @@ fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
 
 fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Option<String> {
     let frustum = close_up();
-    let (mut backend, mut arena) = prepare_for(backend, context, crowd, &Job { frustum, ..Job::default() });
-    let coverage = Coverage { frustum, ..Coverage::all(crowd, &[0, 33]) };
-    let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
-    let Tolerance { position, normal, .. } = parity.tolerance;
-    assert_eq!(parity.failure.is_none(), parity.max_rel <= position && parity.max_normal <= normal);
+    let (mut backend, mut arena) = prepare_for(
+        backend,
+        context,
+        crowd,
+        &Job {
+            frustum,
+            ..Job::default()
+        },
+    );
+    let coverage = Coverage {
+        frustum,
+        ..Coverage::all(crowd, &[0, 33])
+    };
+    let parity = verify(
+        &mut *backend,
+        context,
+        crowd,
+        &mut arena,
+        &coverage,
+        Tolerance::default(),
+    )
+    .unwrap();
+    let Tolerance {
+        position, normal, ..
+    } = parity.tolerance;
+    assert_eq!(
+        parity.failure.is_none(),
+        parity.max_rel <= position && parity.max_normal <= normal
+    );
     parity.failure
 }
 
@@ -67,14 +112,22 @@ fn broken(crowd: &Crowd, mutation: Mutation) -> Crowd {
             match mutation {
                 Mutation::Unblended => layers.truncate(1),
                 Mutation::FadesLate => {
-                    layers.iter_mut().for_each(|l| l.schedule.offset = l.schedule.offset.wrapping_sub(1));
+                    layers
+                        .iter_mut()
+                        .for_each(|l| l.schedule.offset = l.schedule.offset.wrapping_sub(1));
                 }
                 _ => {}
             }
             (crowd.placements()[instance as usize], layers)
         });
-        let masks: Vec<_> = group.masks().chunks_exact(group.model.skeleton().len()).map(<[f32]>::to_vec).collect();
-        broken.push_masked_group(Arc::clone(&group.model), &masks, instances).unwrap();
+        let masks: Vec<_> = group
+            .masks()
+            .chunks_exact(group.model.skeleton().len())
+            .map(<[f32]>::to_vec)
+            .collect();
+        broken
+            .push_masked_group(Arc::clone(&group.model), &masks, instances)
+            .unwrap();
     }
     broken
 }
@@ -100,23 +153,44 @@ impl PreparedMutant {
             let mut rows = [0.0; 12];
             for k in 0..kept {
                 let entry = usize::from(pairs[k].0) + usize::from(m == Mutation::PaletteOffByOne);
-                let weight = pairs[if m == Mutation::WeightsSwapped { pairs.len() - 1 - k } else { k }].1;
+                let weight = pairs[if m == Mutation::WeightsSwapped {
+                    pairs.len() - 1 - k
+                } else {
+                    k
+                }]
+                .1;
                 let mut entry = palette[entry % palette.len()];
                 if m == Mutation::TransposedMatrix {
                     let e = entry;
-                    (entry[1], entry[2], entry[4], entry[6], entry[8], entry[9]) = (e[4], e[8], e[1], e[9], e[2], e[6]);
+                    (entry[1], entry[2], entry[4], entry[6], entry[8], entry[9]) =
+                        (e[4], e[8], e[1], e[9], e[2], e[6]);
                 }
-                rows.iter_mut().zip(entry).for_each(|(sum, value)| *sum += weight * value);
+                rows.iter_mut()
+                    .zip(entry)
+                    .for_each(|(sum, value)| *sum += weight * value);
             }
             let [moved, turned] = offsets.get(vertex).copied().unwrap_or_default();
             let late = m == Mutation::MorphedAfterJoints;
-            let [before, after] = if late { [Vec3::ZERO, moved] } else { [moved, Vec3::ZERO] };
+            let [before, after] = if late {
+                [Vec3::ZERO, moved]
+            } else {
+                [moved, Vec3::ZERO]
+            };
             let p = (Vec3::from(mesh.positions()[vertex]) + before).to_array();
             let n = (Vec3::from(mesh.normals()[vertex]) + turned).to_array();
-            let row = |r: usize, v: [f32; 3]| rows[r] * v[0] + rows[r + 1] * v[1] + rows[r + 2] * v[2];
+            let row =
+                |r: usize, v: [f32; 3]| rows[r] * v[0] + rows[r + 1] * v[1] + rows[r + 2] * v[2];
             let normal = glam::Vec3::new(row(0, n), row(4, n), row(8, n));
-            let normal = if m == Mutation::NormalsNotUnit { normal * 1.01 } else { normal.normalize_or_zero() };
-            let place = Vec3::new(row(0, p) + rows[3], row(4, p) + rows[7], row(8, p) + rows[11]) + after;
+            let normal = if m == Mutation::NormalsNotUnit {
+                normal * 1.01
+            } else {
+                normal.normalize_or_zero()
+            };
+            let place = Vec3::new(
+                row(0, p) + rows[3],
+                row(4, p) + rows[7],
+                row(8, p) + rows[11],
+            ) + after;
             *out = [place.x, place.y, place.z, normal.x, normal.y, normal.z];
         }
         if m == Mutation::OneNan {
@@ -131,9 +205,19 @@ impl PreparedMutant {
         let targets = group.model.mesh().targets();
         let mut weights = vec![0.0; targets.len()];
         let layers = crowd.layers().of(instance as usize);
-        skinbench::morph::weights(&group.model, layers, crowd.expression(instance), tick, &mut weights);
+        skinbench::morph::weights(
+            &group.model,
+            layers,
+            crowd.expression(instance),
+            tick,
+            &mut weights,
+        );
         match self.mutation {
-            Mutation::TargetDropped => weights.iter_mut().skip(1).take(1).for_each(|weight| *weight = 0.0),
+            Mutation::TargetDropped => weights
+                .iter_mut()
+                .skip(1)
+                .take(1)
+                .for_each(|weight| *weight = 0.0),
             Mutation::MorphWeightsShifted if !weights.is_empty() => weights.rotate_right(1),
             _ => {}
         }
@@ -148,7 +232,11 @@ impl PreparedMutant {
 
 impl Backend for Mutant {
     fn abilities(&self) -> Abilities {
-        Abilities { joints: Joints::Host, later_passes: LaterPasses::Free, lacks: Vec::new() }
+        Abilities {
+            joints: Joints::Host,
+            later_passes: LaterPasses::Free,
+            lacks: Vec::new(),
+        }
     }
     fn footprint(&self, _: &Crowd, _: &Job) -> Result<Footprint> {
         Ok(Footprint::default())
@@ -157,7 +245,12 @@ impl Backend for Mutant {
         let posed = broken(crowd, self.0);
         let pose = CrowdPose::new(&posed, Width::One, Isa::Scalar, &Threads::One);
         let palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
-        Ok(Box::new(PreparedMutant { mutation: self.0, posed, pose, palette }))
+        Ok(Box::new(PreparedMutant {
+            mutation: self.0,
+            posed,
+            pose,
+            palette,
+        }))
     }
 }
 
@@ -170,7 +263,13 @@ impl Prepared for PreparedMutant {
     }
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
         let Self { posed, pose, .. } = self;
-        pose.pose(posed, frame.tick, &Threads::One, &NoClock, PaletteOut::Rows(&mut self.palette));
+        pose.pose(
+            posed,
+            frame.tick,
+            &Threads::One,
+            &NoClock,
+            PaletteOut::Rows(&mut self.palette),
+        );
         let (mut entry, mut float) = (0, 0);
         for group in frame.crowd.groups() {
             let (entries, floats) = (group.model.palette_joints().len(), group.instance_words());
@@ -190,14 +289,26 @@ impl Prepared for PreparedMutant {
     fn skinned(&self) -> Skinned {
         Skinned::Host
     }
-    fn read_poses(&mut self, crowd: &Crowd, what: PoseData, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         match what {
             PoseData::Palette => out.extend(crowd.rows_of(&self.palette, instances).as_flattened()),
             _ => self.pose.read(&self.posed, what, instances, out),
         }
         Ok(())
     }
-    fn read_vertices(&mut self, crowd: &Crowd, arena: &Arena, instances: Range<u32>, out: &mut Vec<f32>) -> Result<()> {
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
         out.extend(arena.host_vertices(crowd, instances));
         Ok(())
     }
@@ -228,7 +339,11 @@ fn morph_mutants_die() {
     let crowd = crowd(vec![(morphing(tube(6, 14, 4)), 5), (tube(3, 5, 2), 2)]);
     let killed = |mutation| refused_with(&crowd, &Mutant(mutation), &Context::default());
     assert_eq!(killed(Mutation::None), None);
-    for mutation in [Mutation::TargetDropped, Mutation::MorphWeightsShifted, Mutation::MorphedAfterJoints] {
+    for mutation in [
+        Mutation::TargetDropped,
+        Mutation::MorphWeightsShifted,
+        Mutation::MorphedAfterJoints,
+    ] {
         let failure = killed(mutation).expect("the mutant passed");
         assert!(failure.contains("position"), "{failure}");
     }
@@ -239,17 +354,32 @@ fn morph_mutants_die() {
 fn mutants_of_changing_crowds_die() {
     let crowd = || crowd(vec![(tube(6, 14, 4), 39), (tube(3, 5, 2), 20)]);
     let turning = crowd().with_turnover(0.2, 1).unwrap();
-    let failure = refused_with(&turning, &Mutant(Mutation::None), &Context::default()).expect("the mutant passed");
-    assert!(failure.contains("sample") && failure.contains("tick 1,"), "{failure}");
+    let failure = refused_with(&turning, &Mutant(Mutation::None), &Context::default())
+        .expect("the mutant passed");
+    assert!(
+        failure.contains("sample") && failure.contains("tick 1,"),
+        "{failure}"
+    );
     let [half, most] = [0.5, 0.9].map(|share| crowd().with_frozen(share, 1).unwrap());
     for name in ["cpu-scalar", "cpu-rayon", "cpu-simd:fused"] {
         let context = Context::default();
-        let backend = skinbench::registry::find(name).unwrap().create(&context).unwrap();
+        let backend = skinbench::registry::find(name)
+            .unwrap()
+            .create(&context)
+            .unwrap();
         assert_eq!(refused_with(&turning, &*backend, &context), None);
         assert_eq!(refused_with(&half, &*backend, &context), None);
         let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
         let coverage = Coverage::all(&half, &[33]);
-        let parity = verify(&mut *backend, &context, &half, &mut arena, &coverage, Tolerance::default()).unwrap();
+        let parity = verify(
+            &mut *backend,
+            &context,
+            &half,
+            &mut arena,
+            &coverage,
+            Tolerance::default(),
+        )
+        .unwrap();
         let failure = parity.failure.expect("the mutant passed");
         assert!(failure.contains("tick 34,"), "{name}: {failure}");
     }
@@ -270,15 +400,30 @@ mod gpu {
     type Mutation = (&'static str, &'static str);
 
     const SKINNING: [Mutation; 9] = [
-        ("vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))", "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z"),
-        ("instance * chunk.entries + entry) * 3u", "instance * chunk.entries + entry + 1u) * 3u"),
+        (
+            "vec3f(dot(m.x, p), dot(m.y, p), dot(m.z, p))",
+            "m.x.xyz * p.x + m.y.xyz * p.y + m.z.xyz * p.z",
+        ),
+        (
+            "instance * chunk.entries + entry) * 3u",
+            "instance * chunk.entries + entry + 1u) * 3u",
+        ),
         ("k < vertex.count", "k + 1u < vertex.count"),
         ("(8u * k) & 16u", "(8u * k) & 8u"),
-        ("var heaviest = 1.0 - f32(others.x + ", "var heaviest = 1.0 - f32("),
+        (
+            "var heaviest = 1.0 - f32(others.x + ",
+            "var heaviest = 1.0 - f32(",
+        ),
         ("(upper << vec3u(1u)) | lower", "upper"),
         ("heaviest -= influences[i].weight", "heaviest -= 0.0"),
-        ("vertex.entries >> (8u * k)", "vertex.entries >> (8u * (k ^ 1u))"),
-        ("select(-fold, fold, n.x >= 0.0)", "select(fold, -fold, n.x >= 0.0)"),
+        (
+            "vertex.entries >> (8u * k)",
+            "vertex.entries >> (8u * (k ^ 1u))",
+        ),
+        (
+            "select(-fold, fold, n.x >= 0.0)",
+            "select(fold, -fold, n.x >= 0.0)",
+        ),
     ];
 
     /// Puts one mutation, or none, into the shaders that hold it; says whether any did.
@@ -300,13 +445,18 @@ mod gpu {
         let killed = |mutation: Option<Mutation>| {
             let (edit, edited) = edit_of_some(mutation);
             context.gpu.as_ref().unwrap().edit.replace(Some(edit));
-            let failure = refused_with(crowd, &*registry::find(name).unwrap().create(context).unwrap(), context);
+            let failure = refused_with(
+                crowd,
+                &*registry::find(name).unwrap().create(context).unwrap(),
+                context,
+            );
             assert!(edited.get(), "no shader holds {mutation:?}");
             failure
         };
         assert_eq!(killed(None), None);
         for (mutation, what) in mutations {
-            let failure = killed(Some(*mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
+            let failure =
+                killed(Some(*mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
             assert!(failure.contains(what), "{}: {failure}", mutation.1);
         }
         context.gpu.as_ref().unwrap().edit.replace(None);
@@ -323,14 +473,28 @@ mod gpu {
             ("place - f32(frame)", "0.0"),
             ("place - f32(frame)", "1.0 - (place - f32(frame))"),
             ("Shown(first, first + batch.entries", "Shown(first, first"),
-            ("time_at(player, layer, now.tick,", "time_at(player, layer, now.tick + 1u,"),
-            ("clip.first + frame * batch.entries", "clip.first + (frame + 1u) * batch.entries"),
-            ("instance >= batch.instances", "instance + 1u >= batch.instances"),
+            (
+                "time_at(player, layer, now.tick,",
+                "time_at(player, layer, now.tick + 1u,",
+            ),
+            (
+                "clip.first + frame * batch.entries",
+                "clip.first + (frame + 1u) * batch.entries",
+            ),
+            (
+                "instance >= batch.instances",
+                "instance + 1u >= batch.instances",
+            ),
             ("t.w - two.y * q.y", "t.w + two.y * q.y"),
             ("vec4f(z, t.z)", "vec4f(z, t.y)"),
             ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
         ];
-        all_die(&crowd, &context, "gpu-baked:compute", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-baked:compute",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     /// With tangents, and instances of several layers.
@@ -340,25 +504,44 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let format = VertexFormat { attributes: Attributes::Pnt, ..VertexFormat::default() };
+        let format = VertexFormat {
+            attributes: Attributes::Pnt,
+            ..VertexFormat::default()
+        };
         let plain = crowd_of(format, vec![(tube(5, 33, 4), 19)]);
         let mutations = [
-            ("(at.first + vertex) * words", "(at.first + vertex + 1u) * words"),
+            (
+                "(at.first + vertex) * words",
+                "(at.first + vertex + 1u) * words",
+            ),
             ("(at.next + vertex) * words", "(at.first + vertex) * words"),
             ("(FLOATS + 1u) / 2u", "FLOATS / 2u + 1u"),
-            ("palettes.cube.half * vec3f(xy, z.x)", "palettes.cube.half * vec3f(xy, z.y)"),
+            (
+                "palettes.cube.half * vec3f(xy, z.x)",
+                "palettes.cube.half * vec3f(xy, z.y)",
+            ),
             ("vec3f(z.y, yz)", "vec3f(z.x, yz)"),
             ("vec3f(tangent, more.x)", "vec3f(tangent, more.y)"),
             ("sign(more.y)", "more.x"),
         ];
-        all_die(&plain, &context, "gpu-vat", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &plain,
+            &context,
+            "gpu-vat",
+            &mutations.map(|mutation| (mutation, "")),
+        );
         let blended = crate::backends::layers::blended_walkers();
         let mutations = [
             ("layer < LAYERS", "layer < LAYERS - 1u"),
             ("LAYERS * instance + layer", "instance + layer"),
             ("at.weight * mix", "mix"),
         ];
-        all_die(&blended, &context, "gpu-vat", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &blended,
+            &context,
+            "gpu-vat",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -377,7 +560,12 @@ mod gpu {
             ("LAYERS * instance + layer", "instance + layer"),
             ("first + index", "first"),
         ];
-        all_die(&crowd, &context, "gpu-baked:compute", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-baked:compute",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -388,10 +576,22 @@ mod gpu {
         }
         let own = [
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
-            ("first + INSTANCES, chunk.instances", "first + INSTANCES, chunk.instances - 1u"),
+            (
+                "first + INSTANCES, chunk.instances",
+                "first + INSTANCES, chunk.instances - 1u",
+            ),
         ];
-        let mutations: Vec<_> = SKINNING.into_iter().chain(own).map(|mutation| (mutation, "")).collect();
-        all_die(&small_crowd(), &context, "gpu-compute:instances", &mutations);
+        let mutations: Vec<_> = SKINNING
+            .into_iter()
+            .chain(own)
+            .map(|mutation| (mutation, ""))
+            .collect();
+        all_die(
+            &small_crowd(),
+            &context,
+            "gpu-compute:instances",
+            &mutations,
+        );
     }
 
     #[test]
@@ -401,7 +601,12 @@ mod gpu {
         // So that workgroups lie in several rows.
         gpu.adapter.workgroup_limit.set(3);
         // Two models of either kind: with more than four influences, and without.
-        let crowd = crowd(vec![(tube(6, 14, 4), 19), (tube(9, 17, 9), 3), (tube(3, 5, 2), 2), (tube(20, 33, 16), 2)]);
+        let crowd = crowd(vec![
+            (tube(6, 14, 4), 19),
+            (tube(9, 17, 9), 3),
+            (tube(3, 5, 2), 2),
+            (tube(20, 33, 16), 2),
+        ]);
         let own = [
             ("chunk = chunks[index]", "chunk = chunks[0]"),
             ("vertices[chunk.mesh_vertex + index]", "vertices[index]"),
@@ -410,11 +615,21 @@ mod gpu {
             ("(chunk.first_vertex + instance", "(instance"),
             ("group.y * groups.x + group.x", "group.x"),
             ("part.vertex + thread", "thread"),
-            ("var instance = part.instance", "var instance = part.instance + 1u"),
-            ("part.instance + INSTANCES, chunk.instances", "part.instance + INSTANCES, chunk.instances - 1u"),
+            (
+                "var instance = part.instance",
+                "var instance = part.instance + 1u",
+            ),
+            (
+                "part.instance + INSTANCES, chunk.instances",
+                "part.instance + INSTANCES, chunk.instances - 1u",
+            ),
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
         ];
-        let mutations: Vec<_> = SKINNING.into_iter().chain(own).map(|mutation| (mutation, "")).collect();
+        let mutations: Vec<_> = SKINNING
+            .into_iter()
+            .chain(own)
+            .map(|mutation| (mutation, ""))
+            .collect();
         all_die(&crowd, &context, "gpu-compute:merged", &mutations);
     }
 
@@ -426,16 +641,28 @@ mod gpu {
         }
         let crowd = crowd(vec![(morphing(tube(6, 14, 4)), 5), (tube(3, 5, 2), 2)]);
         let by_vertex = [
-            ("let end = first_delta(index + 1u)", "let end = first_delta(index)"),
-            ("first_delta(index);", "first_delta(index + 1u - min(index, 1u));"),
+            (
+                "let end = first_delta(index + 1u)",
+                "let end = first_delta(index)",
+            ),
+            (
+                "first_delta(index);",
+                "first_delta(index + 1u - min(index, 1u));",
+            ),
             ("morph_weights[weights + ", "morph_weights[weights + 1u + "),
             ("1u + instance * u32(", "1u + (instance ^ 1u) * u32("),
         ];
         let dense = [
             ("at <= end", "at < end"),
             ("1u + instance * u32(", "1u + (instance ^ 1u) * u32("),
-            ("* chunk.vertices + index", "* chunk.vertices + (index ^ 1u)"),
-            (".normal += target_and_weight.y", ".normal -= target_and_weight.y"),
+            (
+                "* chunk.vertices + index",
+                "* chunk.vertices + (index ^ 1u)",
+            ),
+            (
+                ".normal += target_and_weight.y",
+                ".normal -= target_and_weight.y",
+            ),
         ];
         for (name, mutations) in [
             ("gpu-compute:instances", by_vertex),
@@ -443,7 +670,12 @@ mod gpu {
             ("gpu-compute:morph-dense", dense),
             ("gpu-vertex:texture", dense),
         ] {
-            all_die(&crowd, &context, name, &mutations.map(|mutation| (mutation, "")));
+            all_die(
+                &crowd,
+                &context,
+                name,
+                &mutations.map(|mutation| (mutation, "")),
+            );
         }
     }
 
@@ -457,9 +689,17 @@ mod gpu {
         let mutations = [
             ("at + 3u * chunk.vertices", "at + 3u"),
             ("first + 3u * vertex", "first + FLOATS * vertex"),
-            ("output[normal + 2u] = skinned.normal.z", "output[normal + 2u] = skinned.normal.y"),
+            (
+                "output[normal + 2u] = skinned.normal.z",
+                "output[normal + 2u] = skinned.normal.y",
+            ),
         ];
-        all_die(&crowd, &context, "gpu-compute:positions", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-compute:positions",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -473,9 +713,17 @@ mod gpu {
             ("vec4f(y.y, unpack", "vec4f(y.x, unpack"),
             ("(second.w).x, t.z", "(second.w).y, t.z"),
             ("(second.w).x, t.z", "(second.w).x, t.y"),
-            ("2u * (instance * chunk.entries + entry)", "2u * (instance * chunk.entries + entry + 1u)"),
+            (
+                "2u * (instance * chunk.entries + entry)",
+                "2u * (instance * chunk.entries + entry + 1u)",
+            ),
         ];
-        all_die(&crowd, &context, "gpu-compute:f16", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-compute:f16",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -490,9 +738,17 @@ mod gpu {
             ("weights > vec4f(0.0)", "weights > vec4f(0.3)"),
             ("influences[i].weight, entry_of", "0.0, entry_of"),
             ("chunk.vertices - 1u", "chunk.vertices - 2u"),
-            ("if vertex < chunk.vertices", "if vertex + 1u < chunk.vertices"),
+            (
+                "if vertex < chunk.vertices",
+                "if vertex + 1u < chunk.vertices",
+            ),
         ];
-        all_die(&small_crowd(), &context, "gpu-compute:subgroup", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &small_crowd(),
+            &context,
+            "gpu-compute:subgroup",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     /// Each kernel is a shader of its own: a mutation changes those that hold its text.
@@ -503,20 +759,68 @@ mod gpu {
             return;
         }
         let mutations = [
-            (("joints[joint].parent", "joints[joint].parent - u32(joint > 1u)"), "local_to_model"),
+            (
+                (
+                    "joints[joint].parent",
+                    "joints[joint].parent - u32(joint > 1u)",
+                ),
+                "local_to_model",
+            ),
             (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
             (("row(pose.y, bind)", "row(pose.x, bind)"), "palette"),
-            (("min(first + AT_ONCE, batch.instances)", "min(first + AT_ONCE, batch.instances - 1u)"), "palette"),
-            (("min(first + AT_ONCE, batch.slots)", "min(first + AT_ONCE, batch.slots - 1u)"), "sample"),
-            (("(1.0 - t) * sine_over_x((1.0 - t) * angle)", "t * sine_over_x((1.0 - t) * angle)"), "sample"),
+            (
+                (
+                    "min(first + AT_ONCE, batch.instances)",
+                    "min(first + AT_ONCE, batch.instances - 1u)",
+                ),
+                "palette",
+            ),
+            (
+                (
+                    "min(first + AT_ONCE, batch.slots)",
+                    "min(first + AT_ONCE, batch.slots - 1u)",
+                ),
+                "sample",
+            ),
+            (
+                (
+                    "(1.0 - t) * sine_over_x((1.0 - t) * angle)",
+                    "t * sine_over_x((1.0 - t) * angle)",
+                ),
+                "sample",
+            ),
             (("low = middle + 1u", "low = middle + 2u"), "sample"),
-            (("player.first_slot, instance, now.tick)", "player.first_slot, instance, now.tick + 1u)"), "sample"),
-            (("layer.phase + layer.step * tick", "layer.phase - layer.step * tick"), "sample"),
+            (
+                (
+                    "player.first_slot, instance, now.tick)",
+                    "player.first_slot, instance, now.tick + 1u)",
+                ),
+                "sample",
+            ),
+            (
+                (
+                    "layer.phase + layer.step * tick",
+                    "layer.phase - layer.step * tick",
+                ),
+                "sample",
+            ),
             (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
             (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
-            (("(1.0 - weight) * beneath.rotation + signed", "beneath.rotation + signed"), "sample"),
-            (("if momentum.coming == 1u", "if momentum.coming == 0u"), "sample"),
-            (("* batch.joints + joint];\n}", "* batch.joints];\n}"), "sample"),
+            (
+                (
+                    "(1.0 - weight) * beneath.rotation + signed",
+                    "beneath.rotation + signed",
+                ),
+                "sample",
+            ),
+            (
+                ("if momentum.coming == 1u", "if momentum.coming == 0u"),
+                "sample",
+            ),
+            (
+                ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
+                "sample",
+            ),
         ];
         all_die(&small_crowd(), &context, "gpu-full", &mutations);
     }
@@ -530,11 +834,35 @@ mod gpu {
         }
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
         let mutations = [
-            (("if !is(track, STILL, ROTATIONS)", "if is(track, STILL, ROTATIONS)"), "sample"),
-            (("if !is(track, STILL, TRANSLATIONS)", "if is(track, STILL, TRANSLATIONS)"), "sample"),
-            (("q.w * r.w - dot(q.xyz, r.xyz)", "q.w * r.w + dot(q.xyz, r.xyz)"), "local_to_model"),
+            (
+                (
+                    "if !is(track, STILL, ROTATIONS)",
+                    "if is(track, STILL, ROTATIONS)",
+                ),
+                "sample",
+            ),
+            (
+                (
+                    "if !is(track, STILL, TRANSLATIONS)",
+                    "if is(track, STILL, TRANSLATIONS)",
+                ),
+                "sample",
+            ),
+            (
+                (
+                    "q.w * r.w - dot(q.xyz, r.xyz)",
+                    "q.w * r.w + dot(q.xyz, r.xyz)",
+                ),
+                "local_to_model",
+            ),
             (("a.y.xyz + moved", "a.y.xyz - moved"), "local_to_model"),
-            (("affine(model[2u * joint],", "affine(model[2u * joint].wxyz,"), "palette"),
+            (
+                (
+                    "affine(model[2u * joint],",
+                    "affine(model[2u * joint].wxyz,",
+                ),
+                "palette",
+            ),
         ];
         all_die(&crowd, &context, "gpu-full", &mutations);
     }
@@ -545,7 +873,9 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let crowd = small_crowd().with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 }).unwrap();
+        let crowd = small_crowd()
+            .with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 })
+            .unwrap();
         let mutations = [
             ("which == place", "which != place"),
             ("ticks[which] == needed", "ticks[which] != needed + 1u"),
@@ -557,7 +887,12 @@ mod gpu {
             ),
             ("2u * instance + which, joint", "2u * instance, joint"),
         ];
-        all_die(&crowd, &context, "gpu-full", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-full",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -566,15 +901,28 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let crowd = crowd(vec![(walker(500).unwrap(), 39), (walker(600).unwrap(), 20)]).with_turnover(0.2, 1).unwrap();
+        let crowd = crowd(vec![(walker(500).unwrap(), 39), (walker(600).unwrap(), 20)])
+            .with_turnover(0.2, 1)
+            .unwrap();
         let mutations = [
             ("change >= changes[0]", "change + 1u >= changes[0]"),
-            ("records[changes[at] * WORDS", "records[(changes[at] ^ 1u) * WORDS"),
+            (
+                "records[changes[at] * WORDS",
+                "records[(changes[at] ^ 1u) * WORDS",
+            ),
             ("records[changes[at] * WORDS + word] =", "let unwritten ="),
-            ("= changes[at + 1u + word]", "= changes[at + 1u + (word ^ 1u)]"),
+            (
+                "= changes[at + 1u + word]",
+                "= changes[at + 1u + (word ^ 1u)]",
+            ),
         ];
         for name in ["gpu-full", "gpu-baked", "gpu-baked:compute"] {
-            all_die(&crowd, &context, name, &mutations.map(|mutation| (mutation, "")));
+            all_die(
+                &crowd,
+                &context,
+                name,
+                &mutations.map(|mutation| (mutation, "")),
+            );
         }
     }
 
@@ -585,13 +933,25 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let crowd = |share| crowd(vec![(walker(500).unwrap(), 39)]).with_frozen(share, 1).unwrap();
+        let crowd = |share| {
+            crowd(vec![(walker(500).unwrap(), 39)])
+                .with_frozen(share, 1)
+                .unwrap()
+        };
         let (half, most) = (crowd(0.5), crowd(0.9));
         for name in ["gpu-compute:instances", "gpu-vertex"] {
             let backend = registry::find(name).unwrap().create(&context).unwrap();
             let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
             let coverage = Coverage::all(&half, &[33]);
-            let parity = verify(&mut *backend, &context, &half, &mut arena, &coverage, Tolerance::default()).unwrap();
+            let parity = verify(
+                &mut *backend,
+                &context,
+                &half,
+                &mut arena,
+                &coverage,
+                Tolerance::default(),
+            )
+            .unwrap();
             let failure = parity.failure.expect("the mutant passed");
             assert!(failure.contains("tick 34,"), "{name}: {failure}");
         }
@@ -609,14 +969,25 @@ mod gpu {
             ("+ plane.w < -sphere.w", "+ plane.w < sphere.w"),
             ("+ plane.w < -sphere.w", "+ plane.w > -sphere.w"),
             ("step <<= 1u", "step <<= 2u"),
-            ("groups + instance / WORKGROUP] = sum", "groups + instance / WORKGROUP] = sum + 1u"),
+            (
+                "groups + instance / WORKGROUP] = sum",
+                "groups + instance / WORKGROUP] = sum + 1u",
+            ),
             ("batch.instances = all.x", "batch.instances = all.x - 1u"),
-            ("instance >= cull.instances", "instance + 1u >= cull.instances"),
+            (
+                "instance >= cull.instances",
+                "instance + 1u >= cull.instances",
+            ),
             ("player.first_slot = at.y", "player.first_slot = at.y + 1u"),
             ("players[at.x] = player", "players[at.x] = everyone[at.x]"),
             ("visible[at.x] = instance", "visible[at.x] = at.x"),
         ];
-        all_die(&crowd, &context, "gpu-full:culled", &mutations.map(|mutation| (mutation, "")));
+        all_die(
+            &crowd,
+            &context,
+            "gpu-full:culled",
+            &mutations.map(|mutation| (mutation, "")),
+        );
     }
 
     #[test]
@@ -625,8 +996,15 @@ mod gpu {
         if context.gpu.is_none() {
             return;
         }
-        let own = [("morphed(load_vertex(vertex), ", "morphed(load_vertex(min(vertex, chunk.vertices - 2u)), ")];
-        let mutations: Vec<_> = SKINNING.into_iter().chain(own).map(|mutation| (mutation, "")).collect();
+        let own = [(
+            "morphed(load_vertex(vertex), ",
+            "morphed(load_vertex(min(vertex, chunk.vertices - 2u)), ",
+        )];
+        let mutations: Vec<_> = SKINNING
+            .into_iter()
+            .chain(own)
+            .map(|mutation| (mutation, ""))
+            .collect();
         all_die(&small_crowd(), &context, "gpu-vertex", &mutations);
     }
 }

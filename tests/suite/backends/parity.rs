@@ -25,15 +25,31 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
         }
         let (mut backend, mut arena) = prepare(&*backend, context, crowd);
         let tolerance = Tolerance::of(crowd.format());
-        let parity = verify(&mut *backend, context, crowd, &mut arena, &coverage, tolerance).unwrap();
-        println!("{}: {:.2e}, normals {:.2e}", entry.name, parity.max_rel, parity.max_normal);
+        let parity = verify(
+            &mut *backend,
+            context,
+            crowd,
+            &mut arena,
+            &coverage,
+            tolerance,
+        )
+        .unwrap();
+        println!(
+            "{}: {:.2e}, normals {:.2e}",
+            entry.name, parity.max_rel, parity.max_normal
+        );
         assert_eq!(parity.failure, None, "{}", entry.name);
         assert_eq!(parity.vertices, ticks.len() as u64 * crowd.vertex_count());
     }
 }
 
 fn groups() -> Vec<(Model, usize)> {
-    vec![(tube(5, 12, 4), 37), (tube(20, 33, 16), 16), (tube(1, 1, 1), 1), (tube(67, 100, 8), 83)]
+    vec![
+        (tube(5, 12, 4), 37),
+        (tube(20, 33, 16), 16),
+        (tube(1, 1, 1), 1),
+        (tube(67, 100, 8), 83),
+    ]
 }
 
 #[test]
@@ -45,13 +61,28 @@ fn every_backend_agrees_on_every_instance() {
 /// with one instance per model is posed in another way.
 #[test]
 fn every_cpu_backend_agrees_on_every_instruction_set() {
-    let tubes =
-        vec![(tube(1, 1, 1), 1), (tube(2, 1, 1), 5), (tube(3, 2, 2), 16), (tube(9, 21, 16), 17), (tube(4, 3, 4), 3)];
+    let tubes = vec![
+        (tube(1, 1, 1), 1),
+        (tube(2, 1, 1), 5),
+        (tube(3, 2, 2), 16),
+        (tube(9, 21, 16), 17),
+        (tube(4, 3, 4), 3),
+    ];
     let lone = vec![(tube(9, 21, 16), 1), (tube(4, 3, 4), 1)];
-    let host = Context { threads: Threads::new(2).unwrap(), ..Context::default() };
+    let host = Context {
+        threads: Threads::new(2).unwrap(),
+        ..Context::default()
+    };
     for crowd in [crowd(tubes), crowd(lone)] {
         for isa in Isa::available() {
-            assert_parity(&Context { isa, ..host.clone() }, &crowd, &[0, 41]);
+            assert_parity(
+                &Context {
+                    isa,
+                    ..host.clone()
+                },
+                &crowd,
+                &[0, 41],
+            );
         }
     }
 }
@@ -61,18 +92,37 @@ fn every_cpu_backend_agrees_on_every_instruction_set() {
 fn uneven_scale_is_refused_in_compact_clips_too() {
     let mut model = walker(500).unwrap();
     let times: Vec<f32> = (0..64).map(|i| i as f32 / 30.0).collect();
-    let values = times.iter().flat_map(|t| [1.0, 1.0 + 0.2 * t.sin(), 1.0]).collect();
+    let values = times
+        .iter()
+        .flat_map(|t| [1.0, 1.0 + 0.2 * t.sin(), 1.0])
+        .collect();
     let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
-    let keys = Keys { joint: 7, channel, interpolation, times, values };
-    model.add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap()).unwrap();
+    let keys = Keys {
+        joint: 7,
+        channel,
+        interpolation,
+        times,
+        values,
+    };
+    model
+        .add_clip(Clip::new("swell", None, RotationBlend::Slerp, vec![keys]).unwrap())
+        .unwrap();
     let compact = compaction::compacted(model.clone(), compaction::ERROR).unwrap();
     assert!(compact.clips().last().unwrap().keys().compact().is_some());
     let name = model.skeleton().names()[7].clone();
     for model in [model, compact] {
         let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
         let backend = entry.create(&Context::default()).unwrap();
-        let refusal = backend.footprint(&crowd(vec![(model, 3)]), &Job::default()).unwrap_err().to_string();
-        assert_eq!(refusal, format!("does not support uneven scale: joint {name:?} of \"walker\" in clip \"swell\""));
+        let refusal = backend
+            .footprint(&crowd(vec![(model, 3)]), &Job::default())
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            refusal,
+            format!(
+                "does not support uneven scale: joint {name:?} of \"walker\" in clip \"swell\""
+            )
+        );
     }
 }
 
@@ -81,22 +131,40 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
 fn dual_quaternions_agree_where_nothing_scales() {
     let model = walker(500).unwrap();
     for encoding in [Encoding::F32, Encoding::Packed] {
-        let format = VertexFormat { encoding, ..VertexFormat::default() };
+        let format = VertexFormat {
+            encoding,
+            ..VertexFormat::default()
+        };
         let clips = model.clone();
         let crowd = crowd_of(format, vec![(clips, 19)]);
         let coverage = Coverage::all(&crowd, &[0, 33]);
         let linear = skinbench::reference::reference_vertices(&crowd, 3, 33);
         for isa in Isa::available() {
-            let context = Context { isa, ..Context::default() };
+            let context = Context {
+                isa,
+                ..Context::default()
+            };
             let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
             let backend = entry.create(&context).unwrap();
             let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
             let tolerance = Tolerance::of(format);
-            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, tolerance).unwrap();
+            let parity = verify(
+                &mut *backend,
+                &context,
+                &crowd,
+                &mut arena,
+                &coverage,
+                tolerance,
+            )
+            .unwrap();
             assert_eq!(parity.failure, None, "{isa}");
             if encoding == Encoding::F32 {
                 let vertices = arena.host_vertices(&crowd, 3..4);
-                let apart = vertices.iter().zip(&linear).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max);
+                let apart = vertices
+                    .iter()
+                    .zip(&linear)
+                    .map(|(a, b)| (f64::from(*a) - b).abs())
+                    .fold(0.0, f64::max);
                 assert!(apart > 1e-3, "as linear blending: {apart}");
             }
         }
@@ -116,19 +184,36 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
     let coverage = Coverage::all(&crowd, &[0, 59]);
     for keep in [Retention::Frame, Retention::Ring] {
         for (entry, backend) in backends(&context) {
-            let job = Job { keep, ..Job::default() };
+            let job = Job {
+                keep,
+                ..Job::default()
+            };
             if ["gpu-baked:matrices", "gpu-vat"].contains(&entry.name) {
                 // Baked clips lie in one binding.
                 let refusal = backend.footprint(&crowd, &job).unwrap_err().to_string();
-                assert!(refusal.ends_with("in one binding; the adapter allows 65536"), "{refusal}");
+                assert!(
+                    refusal.ends_with("in one binding; the adapter allows 65536"),
+                    "{refusal}"
+                );
                 continue;
             }
             if refuses(entry, &*backend, &crowd, &job) {
                 continue;
             }
             let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
-            assert_eq!(arena.device.len(), if keep == Retention::Ring { 3 } else { chunks });
-            let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::default()).unwrap();
+            assert_eq!(
+                arena.device.len(),
+                if keep == Retention::Ring { 3 } else { chunks }
+            );
+            let parity = verify(
+                &mut *backend,
+                &context,
+                &crowd,
+                &mut arena,
+                &coverage,
+                Tolerance::default(),
+            )
+            .unwrap();
             assert_eq!(parity.failure, None, "{}", entry.name);
         }
     }
@@ -142,13 +227,28 @@ fn dual_quaternions_agree_on_the_device_too() {
         return;
     }
     let entry = registry::find("gpu-compute:dual-quaternion").unwrap();
-    for (attributes, encoding) in [(Attributes::Pn, Encoding::F32), (Attributes::Pnt, Encoding::Packed)] {
-        let format = VertexFormat { attributes, encoding, ..VertexFormat::default() };
+    for (attributes, encoding) in [
+        (Attributes::Pn, Encoding::F32),
+        (Attributes::Pnt, Encoding::Packed),
+    ] {
+        let format = VertexFormat {
+            attributes,
+            encoding,
+            ..VertexFormat::default()
+        };
         let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
         let backend = entry.create(&context).unwrap();
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let coverage = Coverage::all(&crowd, &[0, 33]);
-        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        let parity = verify(
+            &mut *backend,
+            &context,
+            &crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::of(format),
+        )
+        .unwrap();
         assert_eq!(parity.failure, None);
     }
 }
@@ -161,15 +261,35 @@ fn half_precision_keeps_its_stated_error() {
     if context.gpu.is_none() {
         return;
     }
-    let backend = registry::find("gpu-compute:f16").unwrap().create(&context).unwrap();
-    for (normals, encoding) in
-        [(Normals::Unit, Encoding::F32), (Normals::Exact, Encoding::F32), (Normals::Unit, Encoding::Packed)]
-    {
-        let format = VertexFormat { attributes: Attributes::Pnt, normals, encoding };
-        let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)]);
+    let backend = registry::find("gpu-compute:f16")
+        .unwrap()
+        .create(&context)
+        .unwrap();
+    for (normals, encoding) in [
+        (Normals::Unit, Encoding::F32),
+        (Normals::Exact, Encoding::F32),
+        (Normals::Unit, Encoding::Packed),
+    ] {
+        let format = VertexFormat {
+            attributes: Attributes::Pnt,
+            normals,
+            encoding,
+        };
+        let crowd = crowd_of(
+            format,
+            vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)],
+        );
         let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
         let coverage = Coverage::all(&crowd, &[0, 33]);
-        let parity = verify(&mut *backend, &context, &crowd, &mut arena, &coverage, Tolerance::of(format)).unwrap();
+        let parity = verify(
+            &mut *backend,
+            &context,
+            &crowd,
+            &mut arena,
+            &coverage,
+            Tolerance::of(format),
+        )
+        .unwrap();
         assert_eq!(parity.failure, None);
         let stated = parity.approximation.unwrap();
         println!(
@@ -189,13 +309,29 @@ fn half_precision_keeps_its_stated_error() {
 #[test]
 fn every_backend_agrees_in_every_format() {
     let context = context();
-    let groups = || vec![(tube(1, 1, 1), 1), (tube(5, 12, 4), 5), (tube(20, 33, 16), 17)];
+    let groups = || {
+        vec![
+            (tube(1, 1, 1), 1),
+            (tube(5, 12, 4), 5),
+            (tube(20, 33, 16), 17),
+        ]
+    };
     for attributes in [Attributes::P, Attributes::Pn, Attributes::Pnt] {
         // Positions alone are the same whatever becomes of normals.
         let all = [Normals::Unit, Normals::Raw, Normals::Exact];
-        for normals in all.into_iter().take(if attributes == Attributes::P { 1 } else { 3 }) {
+        for normals in all
+            .into_iter()
+            .take(if attributes == Attributes::P { 1 } else { 3 })
+        {
             for encoding in [Encoding::F32, Encoding::Packed] {
-                let crowd = crowd_of(VertexFormat { attributes, normals, encoding }, groups());
+                let crowd = crowd_of(
+                    VertexFormat {
+                        attributes,
+                        normals,
+                        encoding,
+                    },
+                    groups(),
+                );
                 assert_parity(&context, &crowd, &[33]);
             }
         }

@@ -6,8 +6,8 @@ use skinbench::frame::{FrameInput, Mode, StageTimer, View};
 use skinbench::gpu::Surfaces;
 use skinbench::gpu::draw::present::Presenter;
 use skinbench::model::{
-    Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model, ModelParts, PrimitiveData,
-    RotationBlend, Skeleton, SkinData, Subset, Texture, Transform, Wrap,
+    Axes, Clip, IDENTITY_ROWS, Image, Influences, Joint, JointTransform, Material, Model,
+    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Texture, Transform, Wrap,
 };
 use skinbench::registry;
 use std::io::Cursor;
@@ -27,27 +27,45 @@ fn quarters() -> Image {
 fn encoded(pixel: impl Fn(u32, u32) -> [u8; 4]) -> Image {
     let mut bytes = Vec::new();
     let image = image::RgbaImage::from_fn(64, 64, |x, y| image::Rgba(pixel(x, y)));
-    image.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+    image
+        .write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png)
+        .unwrap();
     Image::Embedded(bytes.into())
 }
 
 fn texture(image: Image) -> Texture {
-    Texture { image, wrap: [Wrap::Repeat; 2], transform: Texture::IDENTITY }
+    Texture {
+        image,
+        wrap: [Wrap::Repeat; 2],
+        transform: Texture::IDENTITY,
+    }
 }
 
 /// A square that fills the picture; 0, 0 of its texture coordinates is in the upper left corner.
 fn square(material: Material) -> Crowd {
-    let joint = Joint { name: "root".into(), parent: None, rest: JointTransform::Transform(Transform::IDENTITY) };
+    let joint = Joint {
+        name: "root".into(),
+        parent: None,
+        rest: JointTransform::Transform(Transform::IDENTITY),
+    };
     let (skeleton, _) = Skeleton::new(vec![joint]).unwrap();
     let mut influences = Influences::default();
     (0..4).for_each(|_| influences.push([(0, 1.0)]));
     let primitive = PrimitiveData {
-        positions: vec![[-1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]],
+        positions: vec![
+            [-1.0, 1.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [-1.0, -1.0, 0.0],
+            [1.0, -1.0, 0.0],
+        ],
         normals: Some(vec![[0.0, 0.0, 1.0]; 4]),
         uvs: Some(vec![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
         influences,
         indices: vec![0, 2, 1, 1, 2, 3],
-        subsets: vec![Subset { material: 0, indices: 0..6 }],
+        subsets: vec![Subset {
+            material: 0,
+            indices: 0..6,
+        }],
         dumped_vertices: 4,
         ..PrimitiveData::default()
     };
@@ -55,7 +73,11 @@ fn square(material: Material) -> Crowd {
         name: "square".into(),
         axes: Axes::Y_UP,
         skeleton,
-        skins: vec![SkinData { name: String::new(), joints: vec![0], inverse_binds: vec![IDENTITY_ROWS] }],
+        skins: vec![SkinData {
+            name: String::new(),
+            joints: vec![0],
+            inverse_binds: vec![IDENTITY_ROWS],
+        }],
         clips: vec![Clip::new("still", Some(1.0), RotationBlend::Slerp, Vec::new()).unwrap()],
         primitives: vec![primitive],
         targets: Vec::new(),
@@ -69,7 +91,13 @@ fn square(material: Material) -> Crowd {
 fn view() -> View {
     let view_projection = glam::Mat4::from_translation(glam::Vec3::new(0.0, 0.0, 0.5))
         * glam::Mat4::from_scale(glam::vec3(1.0, 1.0, -0.1));
-    View { view_projection, light: glam::Vec3::X, width: SIZE, height: SIZE, mode: Mode::Skin }
+    View {
+        view_projection,
+        light: glam::Vec3::X,
+        width: SIZE,
+        height: SIZE,
+        mode: Mode::Skin,
+    }
 }
 
 /// A picture of a crowd by a backend; nothing where there is no adapter. `tinted` is set for pictures, and unset for
@@ -88,9 +116,17 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
     let backend = registry::find(name).unwrap().create(&context).unwrap();
     let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
     let mut timer = StageTimer::default();
-    let mut frame = FrameInput { crowd, tick: 0, arena: &mut arena };
+    let mut frame = FrameInput {
+        crowd,
+        tick: 0,
+        arena: &mut arena,
+    };
     let ticket = backend.submit(&mut frame, &mut timer).unwrap();
-    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap().finish().unwrap();
+    ticket
+        .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)
+        .unwrap()
+        .finish()
+        .unwrap();
     Some(presenter.read_color().unwrap().as_chunks::<4>().0.to_vec())
 }
 
@@ -104,7 +140,11 @@ fn square_drawn(material: Material) -> Option<[[u8; 4]; 4]> {
 }
 
 fn white(texture: Texture) -> Material {
-    Material { base_color: [1.0; 4], texture: Some(texture), ..Material::default() }
+    Material {
+        base_color: [1.0; 4],
+        texture: Some(texture),
+        ..Material::default()
+    }
 }
 
 /// Which of red, green and blue a pixel has.
@@ -120,9 +160,22 @@ const W: [bool; 3] = [true; 3];
 #[test]
 fn a_texture_is_the_right_way_up_whoever_skins() {
     let crowd = square(white(texture(quarters())));
-    for backend in ["cpu-scalar", "cpu-rayon", "gpu-compute", "gpu-vertex", "gpu-full", "gpu-full:vertex-culled"] {
-        let Some(pixels) = drawn(&crowd, backend, Some(false), view()) else { return };
-        assert_eq!(quarters_of(&pixels).map(channels), [R, G, B, W], "{backend}");
+    for backend in [
+        "cpu-scalar",
+        "cpu-rayon",
+        "gpu-compute",
+        "gpu-vertex",
+        "gpu-full",
+        "gpu-full:vertex-culled",
+    ] {
+        let Some(pixels) = drawn(&crowd, backend, Some(false), view()) else {
+            return;
+        };
+        assert_eq!(
+            quarters_of(&pixels).map(channels),
+            [R, G, B, W],
+            "{backend}"
+        );
     }
 }
 
@@ -130,41 +183,101 @@ fn a_texture_is_the_right_way_up_whoever_skins() {
 fn a_texture_is_multiplied_with_the_base_colour_in_linear_light() {
     // sRGB 188 is half of the light of white.
     let grey = texture(encoded(|_, _| [188, 188, 188, 255]));
-    let Some(textured) = square_drawn(white(grey.clone())) else { return };
-    let plain = square_drawn(Material { base_color: [0.5, 0.5, 0.5, 1.0], ..Material::default() }).unwrap();
-    assert!(textured[0].iter().zip(plain[0]).all(|(a, b)| a.abs_diff(b) <= 1), "{textured:?} {plain:?}");
-    let red = Material { base_color: [1.0, 0.0, 0.0, 1.0], ..white(grey) };
+    let Some(textured) = square_drawn(white(grey.clone())) else {
+        return;
+    };
+    let plain = square_drawn(Material {
+        base_color: [0.5, 0.5, 0.5, 1.0],
+        ..Material::default()
+    })
+    .unwrap();
+    assert!(
+        textured[0]
+            .iter()
+            .zip(plain[0])
+            .all(|(a, b)| a.abs_diff(b) <= 1),
+        "{textured:?} {plain:?}"
+    );
+    let red = Material {
+        base_color: [1.0, 0.0, 0.0, 1.0],
+        ..white(grey)
+    };
     assert_eq!(channels(square_drawn(red).unwrap()[0]), R);
 }
 
 #[test]
 fn textures_wrap_as_the_material_says() {
-    let with = |wrap, transform| square_drawn(white(Texture { wrap, transform, ..texture(quarters()) }));
+    let with = |wrap, transform| {
+        square_drawn(white(Texture {
+            wrap,
+            transform,
+            ..texture(quarters())
+        }))
+    };
     // A whole image to the right or left.
     let shifted = |by: f32| [[1.0, 0.0, by], [0.0, 1.0, 0.0]];
-    let Some(repeated) = with([Wrap::Repeat; 2], shifted(1.0)) else { return };
+    let Some(repeated) = with([Wrap::Repeat; 2], shifted(1.0)) else {
+        return;
+    };
     assert_eq!(repeated.map(channels), [R, G, B, W]);
-    assert_eq!(with([Wrap::Mirror; 2], shifted(1.0)).unwrap().map(channels), [G, R, W, B]);
-    assert_eq!(with([Wrap::Mirror; 2], shifted(-1.0)).unwrap().map(channels), [G, R, W, B]);
-    assert_eq!(with([Wrap::Clamp; 2], shifted(1.0)).unwrap().map(channels), [G, G, W, W]);
-    assert_eq!(with([Wrap::Clamp; 2], shifted(-1.0)).unwrap().map(channels), [R, R, B, B]);
-    assert_eq!(with([Wrap::Repeat; 2], Texture::FROM_BELOW).unwrap().map(channels), [B, W, R, G]);
+    assert_eq!(
+        with([Wrap::Mirror; 2], shifted(1.0)).unwrap().map(channels),
+        [G, R, W, B]
+    );
+    assert_eq!(
+        with([Wrap::Mirror; 2], shifted(-1.0))
+            .unwrap()
+            .map(channels),
+        [G, R, W, B]
+    );
+    assert_eq!(
+        with([Wrap::Clamp; 2], shifted(1.0)).unwrap().map(channels),
+        [G, G, W, W]
+    );
+    assert_eq!(
+        with([Wrap::Clamp; 2], shifted(-1.0)).unwrap().map(channels),
+        [R, R, B, B]
+    );
+    assert_eq!(
+        with([Wrap::Repeat; 2], Texture::FROM_BELOW)
+            .unwrap()
+            .map(channels),
+        [B, W, R, G]
+    );
 }
 
 #[test]
 fn what_is_transparent_is_left_out_where_the_material_says_so() {
-    let cut = Material { alpha_cutoff: Some(0.5), ..white(texture(quarters())) };
-    let Some(pixels) = square_drawn(cut) else { return };
-    let sky = [0.55f32, 0.65, 0.75].map(|v| ((1.055 * v.powf(1.0 / 2.4) - 0.055) * 255.0).round() as u8);
-    assert_eq!(pixels[..3].iter().map(|p| channels(*p)).collect::<Vec<_>>(), [R, G, B]);
-    assert!(pixels[3].iter().zip(sky).all(|(a, b)| a.abs_diff(b) <= 1), "{:?} {sky:?}", pixels[3]);
+    let cut = Material {
+        alpha_cutoff: Some(0.5),
+        ..white(texture(quarters()))
+    };
+    let Some(pixels) = square_drawn(cut) else {
+        return;
+    };
+    let sky =
+        [0.55f32, 0.65, 0.75].map(|v| ((1.055 * v.powf(1.0 / 2.4) - 0.055) * 255.0).round() as u8);
+    assert_eq!(
+        pixels[..3].iter().map(|p| channels(*p)).collect::<Vec<_>>(),
+        [R, G, B]
+    );
+    assert!(
+        pixels[3].iter().zip(sky).all(|(a, b)| a.abs_diff(b) <= 1),
+        "{:?} {sky:?}",
+        pixels[3]
+    );
 }
 
 #[test]
 fn timed_frames_draw_neither_textures_nor_tints() {
     let textured = square(white(texture(quarters())));
-    let plain = square(Material { base_color: [1.0; 4], ..Material::default() });
-    let Some(timed) = drawn(&textured, "cpu-scalar", None, view()) else { return };
+    let plain = square(Material {
+        base_color: [1.0; 4],
+        ..Material::default()
+    });
+    let Some(timed) = drawn(&textured, "cpu-scalar", None, view()) else {
+        return;
+    };
     assert_eq!(Some(timed), drawn(&plain, "cpu-scalar", None, view()));
     let tinted = drawn(&plain, "cpu-scalar", Some(true), view());
     assert_ne!(tinted, drawn(&plain, "cpu-scalar", Some(false), view()));
@@ -175,17 +288,34 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
     let context = context();
     let Some(gpu) = &context.gpu else { return };
     let broken = Image::Embedded(b"\x89PNG\r\n\x1a\n and no more".as_slice().into());
-    let red = Material { base_color: [1.0, 0.0, 0.0, 1.0], ..white(texture(broken)) };
+    let red = Material {
+        base_color: [1.0, 0.0, 0.0, 1.0],
+        ..white(texture(broken))
+    };
     let crowd = square(red);
     let surfaces = Surfaces::new(gpu, &crowd);
-    assert!(matches!(&surfaces.notes[..], [note] if note.starts_with("square: a texture is left out: ")));
-    let mut presenter = Presenter::for_pictures(Rc::clone(gpu), &crowd, view(), &surfaces, false).unwrap();
-    let backend = registry::find("cpu-scalar").unwrap().create(&context).unwrap();
+    assert!(
+        matches!(&surfaces.notes[..], [note] if note.starts_with("square: a texture is left out: "))
+    );
+    let mut presenter =
+        Presenter::for_pictures(Rc::clone(gpu), &crowd, view(), &surfaces, false).unwrap();
+    let backend = registry::find("cpu-scalar")
+        .unwrap()
+        .create(&context)
+        .unwrap();
     let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
     let mut timer = StageTimer::default();
-    let mut frame = FrameInput { crowd: &crowd, tick: 0, arena: &mut arena };
+    let mut frame = FrameInput {
+        crowd: &crowd,
+        tick: 0,
+        arena: &mut arena,
+    };
     let ticket = backend.submit(&mut frame, &mut timer).unwrap();
-    ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer).unwrap().finish().unwrap();
+    ticket
+        .draw(&mut presenter, &backend.skinned(), &frame, &mut timer)
+        .unwrap()
+        .finish()
+        .unwrap();
     let pixels = presenter.read_color().unwrap();
     assert_eq!(quarters_of(pixels.as_chunks::<4>().0).map(channels), [R; 4]);
 }

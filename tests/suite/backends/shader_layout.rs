@@ -81,31 +81,50 @@ const OF_DEVICE: [(&str, u64); 4] = [
 ];
 
 /// Structs that stay inside a shader.
-const LOCAL: [&str; 9] =
-    ["Skinned", "LoadedVertex", "Rows", "DualQuaternion", "Local", "Presence", "Sought", "Coding", "Key"];
+const LOCAL: [&str; 9] = [
+    "Skinned",
+    "LoadedVertex",
+    "Rows",
+    "DualQuaternion",
+    "Local",
+    "Presence",
+    "Sought",
+    "Coding",
+    "Key",
+];
 /// A struct of one that Rust shares and of words behind it.
 const OPEN: &str = "VertexFrames";
 
 /// Lists the differences between the structs of a parsed shader and Rust's.
 fn differences(wgsl: &str) -> Vec<String> {
-    let module = naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
+    let module =
+        naga::front::wgsl::parse_str(wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(wgsl)));
     let mut differences = Vec::new();
     for (_, ty) in module.types.iter() {
-        let (Some(name), naga::TypeInner::Struct { members, span }) = (&ty.name, &ty.inner) else { continue };
+        let (Some(name), naga::TypeInner::Struct { members, span }) = (&ty.name, &ty.inner) else {
+            continue;
+        };
         // Interface structs between shader stages have bindings and no layout in memory.
         if members.iter().any(|m| m.binding.is_some()) || LOCAL.contains(&&**name) || name == OPEN {
             continue;
         }
         if let Some((_, bytes)) = OF_DEVICE.iter().find(|(rust, _)| rust == name) {
             let differs = *bytes != u64::from(*span);
-            differences.extend(differs.then(|| format!("{name}: {bytes} bytes in Rust, {span} bytes in WGSL")));
+            differences.extend(
+                differs.then(|| format!("{name}: {bytes} bytes in Rust, {span} bytes in WGSL")),
+            );
             continue;
         }
-        let wgsl: Vec<_> = members.iter().map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize)).collect();
+        let wgsl: Vec<_> = members
+            .iter()
+            .map(|m| (m.name.as_deref().unwrap_or(""), m.offset as usize))
+            .collect();
         match shared().into_iter().find(|(rust, ..)| rust == name) {
             None => differences.push(format!("{name} is not in gpu/layout.rs")),
             Some((_, size, fields)) if size != *span as usize || fields != wgsl => {
-                differences.push(format!("{name}: {size} bytes {fields:?} in Rust, {span} bytes {wgsl:?} in WGSL"));
+                differences.push(format!(
+                    "{name}: {size} bytes {fields:?} in Rust, {span} bytes {wgsl:?} in WGSL"
+                ));
             }
             Some(_) => {}
         }
@@ -124,10 +143,18 @@ fn shared_structs_agree() {
 fn a_swapped_field_is_noticed() {
     let swapped = |wgsl: &str, a: &str, b: &str| {
         assert!(wgsl.contains(a) && wgsl.contains(b));
-        differences(&wgsl.replacen(a, "\0", 1).replacen(b, a, 1).replacen('\0', b, 1))
+        differences(
+            &wgsl
+                .replacen(a, "\0", 1)
+                .replacen(b, a, 1)
+                .replacen('\0', b, 1),
+        )
     };
     let plain = &shaders::all()[0].1;
-    assert_eq!(swapped(plain, "first_instance: u32", "entries: u32").len(), 1);
+    assert_eq!(
+        swapped(plain, "first_instance: u32", "entries: u32").len(),
+        1
+    );
     assert_eq!(swapped(plain, " entry: u32", " weight: f32").len(), 1);
     assert!(differences("struct Vertex { position: vec3f, normal: vec3f }").len() == 1);
     assert!(differences("struct Unknown { a: u32 }").len() == 1);
@@ -136,8 +163,14 @@ fn a_swapped_field_is_noticed() {
 
 /// A constant of a shader.
 fn constant(module: &naga::Module, name: &str) -> u32 {
-    let (_, constant) = module.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name)).unwrap();
-    let naga::Expression::Literal(naga::Literal::U32(value)) = module.global_expressions[constant.init] else {
+    let (_, constant) = module
+        .constants
+        .iter()
+        .find(|(_, c)| c.name.as_deref() == Some(name))
+        .unwrap();
+    let naga::Expression::Literal(naga::Literal::U32(value)) =
+        module.global_expressions[constant.init]
+    else {
         panic!("{name} is no plain number");
     };
     value
@@ -146,24 +179,52 @@ fn constant(module: &naga::Module, name: &str) -> u32 {
 #[test]
 fn numbers_are_as_in_rust() {
     for strategy in skin_kernels::ALL {
-        let kind =
-            Kind { format: VertexFormat::default(), mesh: MeshForm::Plain, influences: 4, layers: 1, morph: None };
+        let kind = Kind {
+            format: VertexFormat::default(),
+            mesh: MeshForm::Plain,
+            influences: 4,
+            layers: 1,
+            morph: None,
+        };
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         let workgroup = match strategy.threads {
             ThreadLayout::Instance(_) => constant(&module, "SHARING"),
             _ => WORKGROUP,
         };
-        assert_eq!(module.entry_points[0].workgroup_size, [workgroup, 1, 1], "{}", strategy.name);
-        let overrides: Vec<_> = module.overrides.iter().filter_map(|(_, o)| o.name.as_deref()).collect();
+        assert_eq!(
+            module.entry_points[0].workgroup_size,
+            [workgroup, 1, 1],
+            "{}",
+            strategy.name
+        );
+        let overrides: Vec<_> = module
+            .overrides
+            .iter()
+            .filter_map(|(_, o)| o.name.as_deref())
+            .collect();
         let asks = |name| overrides.contains(&name);
-        let several = matches!(strategy.threads, ThreadLayout::Vertex(_) | ThreadLayout::Merged(_));
+        let several = matches!(
+            strategy.threads,
+            ThreadLayout::Vertex(_) | ThreadLayout::Merged(_)
+        );
         assert_eq!(asks("INSTANCES"), several, "{}", strategy.name);
-        assert_eq!(asks("VERTICES"), matches!(strategy.threads, ThreadLayout::Instance(_)), "{}", strategy.name);
+        assert_eq!(
+            asks("VERTICES"),
+            matches!(strategy.threads, ThreadLayout::Instance(_)),
+            "{}",
+            strategy.name
+        );
     }
     let module = |file| naga::front::wgsl::parse_str(&shader(file, &[])).unwrap();
     assert_eq!(constant(&module("workgroup.wgsl"), "WORKGROUP"), WORKGROUP);
-    assert_eq!(constant(&module("palette_uniform.wgsl"), "MOST_ENTRIES"), UNIFORM_ENTRIES as u32);
-    assert_eq!(constant(&module("palette_texture.wgsl"), "WIDTH"), TEXTURE_WIDTH);
+    assert_eq!(
+        constant(&module("palette_uniform.wgsl"), "MOST_ENTRIES"),
+        UNIFORM_ENTRIES as u32
+    );
+    assert_eq!(
+        constant(&module("palette_texture.wgsl"), "WIDTH"),
+        TEXTURE_WIDTH
+    );
 }
 
 /// The kernels that pose bind what a device of the WebGPU defaults has, and name forms of tracks as Rust does.
@@ -172,13 +233,30 @@ fn kernels_that_pose_are_as_in_rust() {
     let most = |shaders: Vec<(&str, String)>| {
         let buffers = shaders.into_iter().map(|(name, wgsl)| {
             let module = naga::front::wgsl::parse_str(&wgsl).unwrap();
-            assert_eq!(module.entry_points[0].workgroup_size, [WORKGROUP, 1, 1], "{name}");
-            let storage = |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
-            module.global_variables.iter().filter(|(_, v)| storage(v)).count() as u32
+            assert_eq!(
+                module.entry_points[0].workgroup_size,
+                [WORKGROUP, 1, 1],
+                "{name}"
+            );
+            let storage =
+                |v: &naga::GlobalVariable| matches!(v.space, naga::AddressSpace::Storage { .. });
+            module
+                .global_variables
+                .iter()
+                .filter(|(_, v)| storage(v))
+                .count() as u32
         });
         buffers.max().unwrap()
     };
-    assert_eq!(most(KERNELS.iter().map(|kernel| (kernel.name(), kernel.shader())).collect()), 7);
+    assert_eq!(
+        most(
+            KERNELS
+                .iter()
+                .map(|kernel| (kernel.name(), kernel.shader()))
+                .collect()
+        ),
+        7
+    );
     assert_eq!(most(visibility::shaders().to_vec()), 8);
     assert_eq!(most(vec![("pose_baked", baked::shader())]), 4);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();

@@ -10,7 +10,9 @@ use std::cell::Cell;
 
 /// Items that are `stride` numbers apart. Nobody may read the NaN between them.
 fn spread<const N: usize>(items: impl Iterator<Item = [f32; N]>, stride: usize) -> Vec<f32> {
-    items.flat_map(|item| item.into_iter().chain(vec![f32::NAN; stride - N])).collect()
+    items
+        .flat_map(|item| item.into_iter().chain(vec![f32::NAN; stride - N]))
+        .collect()
 }
 
 proptest! {
@@ -86,26 +88,86 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
     };
     let refused = |input| SkinningJob::new(input).unwrap_err().to_string();
     let short = "joints: 2 numbers are too few; 2 vertices that are 1 apart take 3";
-    assert_eq!(refused(SkinningInput { influences: 2, ..input }), short);
-    assert_eq!(refused(SkinningInput { influences: 0, ..input }), "influences: 0; a vertex needs at least 1");
+    assert_eq!(
+        refused(SkinningInput {
+            influences: 2,
+            ..input
+        }),
+        short
+    );
+    assert_eq!(
+        refused(SkinningInput {
+            influences: 0,
+            ..input
+        }),
+        "influences: 0; a vertex needs at least 1"
+    );
     let short = "positions: 7 numbers are too few; 2 vertices that are 5 apart take 8";
-    assert_eq!(refused(SkinningInput { positions: Strided::new(&positions, 5), ..input }), short);
-    let endless = SkinningInput { tangents: Some(Strided::new(&positions, usize::MAX)), ..input };
-    assert!(matches!(SkinningJob::new(endless), Err(JobError::TooShort { array: "tangents", .. })));
+    assert_eq!(
+        refused(SkinningInput {
+            positions: Strided::new(&positions, 5),
+            ..input
+        }),
+        short
+    );
+    let endless = SkinningInput {
+        tangents: Some(Strided::new(&positions, usize::MAX)),
+        ..input
+    };
+    assert!(matches!(
+        SkinningJob::new(endless),
+        Err(JobError::TooShort {
+            array: "tangents",
+            ..
+        })
+    ));
 
     let job = SkinningJob::new(input).unwrap();
     let out = [const { Cell::new(7.0f32) }; 6];
-    let places = SkinningOutput { positions: Strided::new(&out, 3), normals: None, tangents: None };
-    let run = |entries, places| job.run(Isa::strongest(), &vec![[0.0; 12]; entries], Normals::Raw, places);
+    let places = SkinningOutput {
+        positions: Strided::new(&out, 3),
+        normals: None,
+        tangents: None,
+    };
+    let run = |entries, places| {
+        job.run(
+            Isa::strongest(),
+            &vec![[0.0; 12]; entries],
+            Normals::Raw,
+            places,
+        )
+    };
     let named = "palette: 2 matrices are too few; a vertex names matrix 2";
     assert_eq!(run(2, places).unwrap_err().to_string(), named);
-    let missing = SkinningOutput { normals: Some(Strided::new(&out, 3)), ..places };
-    assert_eq!(run(3, missing).unwrap_err().to_string(), "output normals: the job has none to skin");
-    let short = SkinningOutput { positions: Strided::new(&out[1..], 3), ..places };
-    assert!(matches!(run(3, short), Err(JobError::TooShort { array: "output positions", given: 5, needed: 6, .. })));
+    let missing = SkinningOutput {
+        normals: Some(Strided::new(&out, 3)),
+        ..places
+    };
+    assert_eq!(
+        run(3, missing).unwrap_err().to_string(),
+        "output normals: the job has none to skin"
+    );
+    let short = SkinningOutput {
+        positions: Strided::new(&out[1..], 3),
+        ..places
+    };
+    assert!(matches!(
+        run(3, short),
+        Err(JobError::TooShort {
+            array: "output positions",
+            given: 5,
+            needed: 6,
+            ..
+        })
+    ));
     assert!(out.iter().all(|number| number.get() == 7.0));
     run(3, places).unwrap();
     assert!(out.iter().all(|number| number.get() == 0.0));
-    let none = SkinningJob::new(SkinningInput { vertices: 0, ..input }).unwrap();
-    none.run(Isa::strongest(), &[], Normals::Raw, places).unwrap();
+    let none = SkinningJob::new(SkinningInput {
+        vertices: 0,
+        ..input
+    })
+    .unwrap();
+    none.run(Isa::strongest(), &[], Normals::Raw, places)
+        .unwrap();
 }

@@ -6,18 +6,29 @@ use skinbench::model::*;
 
 /// A point on each of two root joints; the clip moves the first.
 fn model(clip: Clip, skin_joints: &[u16]) -> Model {
-    let joint =
-        |name: &str| Joint { name: name.into(), parent: None, rest: JointTransform::Transform(Transform::IDENTITY) };
+    let joint = |name: &str| Joint {
+        name: name.into(),
+        parent: None,
+        rest: JointTransform::Transform(Transform::IDENTITY),
+    };
     let (skeleton, _) = Skeleton::new(vec![joint("a"), joint("b")]).unwrap();
     let mut influences = Influences::default();
-    influences.push((0..skin_joints.len() as u16).map(|entry| (entry, 1.0 / skin_joints.len() as f32)));
+    influences
+        .push((0..skin_joints.len() as u16).map(|entry| (entry, 1.0 / skin_joints.len() as f32)));
     influences.push([(0, 1.0)]);
     let inverse_binds = vec![IDENTITY_ROWS; skin_joints.len()];
     Model::new(ModelParts {
         name: "points".into(),
-        axes: Axes { handedness: Handedness::Left, up: 2 },
+        axes: Axes {
+            handedness: Handedness::Left,
+            up: 2,
+        },
         skeleton,
-        skins: vec![SkinData { name: String::new(), joints: skin_joints.into(), inverse_binds }],
+        skins: vec![SkinData {
+            name: String::new(),
+            joints: skin_joints.into(),
+            inverse_binds,
+        }],
         clips: vec![clip],
         primitives: vec![PrimitiveData {
             positions: vec![[1.0, 0.0, 0.0], [0.0, 1.0, 0.5]],
@@ -33,12 +44,21 @@ fn model(clip: Clip, skin_joints: &[u16]) -> Model {
 }
 
 fn keys(channel: Channel, interpolation: Interpolation, times: &[f32], values: &[f32]) -> Keys {
-    Keys { joint: 0, channel, interpolation, times: times.into(), values: values.into() }
+    Keys {
+        joint: 0,
+        channel,
+        interpolation,
+        times: times.into(),
+        values: values.into(),
+    }
 }
 
 /// Turns around z by these angles.
 fn turns(angles: &[f32]) -> Vec<f32> {
-    angles.iter().flat_map(|a| [0.0, 0.0, (a / 2.0).sin(), (a / 2.0).cos()]).collect()
+    angles
+        .iter()
+        .flat_map(|a| [0.0, 0.0, (a / 2.0).sin(), (a / 2.0).cos()])
+        .collect()
 }
 
 fn again(model: &Model) -> Model {
@@ -51,11 +71,19 @@ fn again(model: &Model) -> Model {
 
 #[test]
 fn compact_clips_are_refused() {
-    let track = keys(Channel::Rotation, Interpolation::Linear, &[0.0, 1.0], &turns(&[0.5, 0.5]));
+    let track = keys(
+        Channel::Rotation,
+        Interpolation::Linear,
+        &[0.0, 1.0],
+        &turns(&[0.5, 0.5]),
+    );
     let clip = Clip::new("still", None, RotationBlend::Slerp, vec![track]).unwrap();
     let compact = skinbench::compaction::compacted(model(clip, &[0, 1]), 1e-4).unwrap();
     let error = glb::to_glb(&compact).unwrap_err();
-    assert_eq!(error.to_string(), "clip \"still\" is compact; expected the clip that it was made from");
+    assert_eq!(
+        error.to_string(),
+        "clip \"still\" is compact; expected the clip that it was made from"
+    );
 }
 
 /// Largest distance over a clip.
@@ -65,8 +93,15 @@ fn difference(a: &Model, b: &Model) -> f64 {
     let at = |model: &Model, i| reference::skin(model, Some((0, duration * f64::from(i) / 100.0)));
     let far = |i| {
         let (a, b) = (at(a, i), at(b, i));
-        assert_eq!((a.len(), a[0].positions.len()), (b.len(), b[0].positions.len()));
-        a[0].positions.iter().zip(&b[0].positions).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
+        assert_eq!(
+            (a.len(), a[0].positions.len()),
+            (b.len(), b[0].positions.len())
+        );
+        a[0].positions
+            .iter()
+            .zip(&b[0].positions)
+            .map(|(a, b)| (*a - *b).length())
+            .fold(0.0, f64::max)
     };
     (0..=100).map(far).fold(0.0, f64::max)
 }
@@ -75,11 +110,22 @@ fn difference(a: &Model, b: &Model) -> f64 {
 fn other_ways_to_turn_get_keys_where_slerp_would_leave_them() {
     for blend in [RotationBlend::Nlerp, RotationBlend::AuthoredPath] {
         // The long way round, a wide turn, and a small one; the last key is beyond the end.
-        let track =
-            keys(Channel::Rotation, Interpolation::Linear, &[0.0, 1.0, 2.0, 3.5], &turns(&[0.0, 4.0, 1.5, 1.9]));
-        let original = model(Clip::new("turn", Some(3.0), blend, vec![track]).unwrap(), &[0, 1]);
+        let track = keys(
+            Channel::Rotation,
+            Interpolation::Linear,
+            &[0.0, 1.0, 2.0, 3.5],
+            &turns(&[0.0, 4.0, 1.5, 1.9]),
+        );
+        let original = model(
+            Clip::new("turn", Some(3.0), blend, vec![track]).unwrap(),
+            &[0, 1],
+        );
         let copy = again(&original);
-        assert!(difference(&original, &copy) < 5e-6, "{blend:?}: {}", difference(&original, &copy));
+        assert!(
+            difference(&original, &copy) < 5e-6,
+            "{blend:?}: {}",
+            difference(&original, &copy)
+        );
         let plain = original.clone().with_rotation_blend(RotationBlend::Slerp);
         assert!(difference(&plain, &copy) > 1e-3, "{blend:?}");
     }
@@ -87,21 +133,51 @@ fn other_ways_to_turn_get_keys_where_slerp_would_leave_them() {
 
 #[test]
 fn clips_end_at_their_duration() {
-    let linear =
-        |times: &[f32]| keys(Channel::Translation, Interpolation::Linear, times, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let step = |times: &[f32]| keys(Channel::Scale, Interpolation::Step, times, &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+    let linear = |times: &[f32]| {
+        keys(
+            Channel::Translation,
+            Interpolation::Linear,
+            times,
+            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        )
+    };
+    let step = |times: &[f32]| {
+        keys(
+            Channel::Scale,
+            Interpolation::Step,
+            times,
+            &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0],
+        )
+    };
     let cubic = |times: &[f32]| {
         let values: Vec<f32> = (0..18).map(|v| v as f32 * 0.25).collect();
-        keys(Channel::Translation, Interpolation::CubicSpline, times, &values)
+        keys(
+            Channel::Translation,
+            Interpolation::CubicSpline,
+            times,
+            &values,
+        )
     };
-    let slerp = |times: &[f32]| keys(Channel::Rotation, Interpolation::Linear, times, &turns(&[0.2, 2.0]));
+    let slerp = |times: &[f32]| {
+        keys(
+            Channel::Rotation,
+            Interpolation::Linear,
+            times,
+            &turns(&[0.2, 2.0]),
+        )
+    };
     type Track<'a> = &'a dyn Fn(&[f32]) -> Keys;
     for track in [&linear as Track, &step, &cubic, &slerp] {
         for times in [[0.5, 1.5], [0.0, 1.0], [0.25, 0.75], [2.0, 3.0]] {
-            let clip = Clip::new("c", Some(1.0), RotationBlend::Slerp, vec![track(&times)]).unwrap();
+            let clip =
+                Clip::new("c", Some(1.0), RotationBlend::Slerp, vec![track(&times)]).unwrap();
             let original = model(clip, &[0, 1]);
             let copy = again(&original);
-            assert!(difference(&original, &copy) < 1e-5, "{times:?}: {}", difference(&original, &copy));
+            assert!(
+                difference(&original, &copy) < 1e-5,
+                "{times:?}: {}",
+                difference(&original, &copy)
+            );
         }
     }
 }
@@ -109,17 +185,31 @@ fn clips_end_at_their_duration() {
 #[test]
 fn clips_without_tracks_and_of_no_length_stay() {
     for duration in [0.0, 2.5] {
-        let original = model(Clip::new("still", Some(duration), RotationBlend::Slerp, vec![]).unwrap(), &[0, 1]);
+        let original = model(
+            Clip::new("still", Some(duration), RotationBlend::Slerp, vec![]).unwrap(),
+            &[0, 1],
+        );
         let copy = again(&original);
-        assert_eq!((copy.clips()[0].name(), copy.clips()[0].duration()), ("still", duration));
+        assert_eq!(
+            (copy.clips()[0].name(), copy.clips()[0].duration()),
+            ("still", duration)
+        );
         assert!(difference(&original, &copy) < 1e-7);
     }
 }
 
 #[test]
 fn axes_copies_at_seams_and_joints_named_twice_come_back() {
-    let track = keys(Channel::Translation, Interpolation::Linear, &[0.0, 1.0], &[0.0, 0.0, 0.0, 0.0, 3.0, 0.0]);
-    let original = model(Clip::new("c", None, RotationBlend::Slerp, vec![track]).unwrap(), &[0, 1, 0]);
+    let track = keys(
+        Channel::Translation,
+        Interpolation::Linear,
+        &[0.0, 1.0],
+        &[0.0, 0.0, 0.0, 0.0, 3.0, 0.0],
+    );
+    let original = model(
+        Clip::new("c", None, RotationBlend::Slerp, vec![track]).unwrap(),
+        &[0, 1, 0],
+    );
     let copy = again(&original);
     assert_eq!(copy.axes(), original.axes());
     assert_eq!(copy.mesh().vertex_count(), 2);
@@ -132,9 +222,17 @@ fn axes_copies_at_seams_and_joints_named_twice_come_back() {
 
 #[test]
 fn a_folder_that_is_not_there_is_an_error_that_names_the_file() {
-    let original = model(Clip::new("c", None, RotationBlend::Slerp, vec![]).unwrap(), &[0]);
+    let original = model(
+        Clip::new("c", None, RotationBlend::Slerp, vec![]).unwrap(),
+        &[0],
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("absent/points.glb");
     let error = glb::write(&original, &file).unwrap_err();
-    assert!(error.to_string().starts_with(&format!("{}: cannot be written", file.display())), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with(&format!("{}: cannot be written", file.display())),
+        "{error}"
+    );
 }

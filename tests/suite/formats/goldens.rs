@@ -12,7 +12,10 @@ fn real_models_skin_as_in_other_engines() {
         assert!(!goldens.is_empty(), "{format}");
         for golden in &goldens {
             let worst = golden.compare();
-            println!("{:50} position {:8.1e}  normal {:8.1e}", golden.name, worst.position, worst.normal);
+            println!(
+                "{:50} position {:8.1e}  normal {:8.1e}",
+                golden.name, worst.position, worst.normal
+            );
             // OGRE blends normals approximately.
             let normal = if format == "ogrexml/" { 2e-3 } else { 1e-3 };
             if !(worst.position <= 2e-5 && worst.normal <= normal) {

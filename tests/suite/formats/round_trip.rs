@@ -38,7 +38,12 @@ fn compare(original: &[Skinned], copy: &[Skinned], diagonal: f64, worst: &mut Wo
             worst.position = largest(worst.position, (*a - *b).length() / diagonal);
         }
         // A normal without direction has to become one with some.
-        for (a, b) in original.normals.iter().zip(&copy.normals).filter(|(a, _)| **a != DVec3::ZERO) {
+        for (a, b) in original
+            .normals
+            .iter()
+            .zip(&copy.normals)
+            .filter(|(a, _)| **a != DVec3::ZERO)
+        {
             worst.normal = largest(worst.normal, (*a - *b).abs().max_element());
         }
     }
@@ -57,12 +62,26 @@ fn round_trip(file: &Path, original: &Model, folder: &Path) -> Worst {
     assert_eq!(copy.clips().len(), original.clips().len(), "{name}");
     let mut worst = Worst::default();
     let diagonal = f64::from(original.bounds().diagonal());
-    compare(&reference::skin(original, None), &reference::skin(&copy, None), diagonal, &mut worst);
+    compare(
+        &reference::skin(original, None),
+        &reference::skin(&copy, None),
+        diagonal,
+        &mut worst,
+    );
     for (index, (clip, copied)) in original.clips().iter().zip(copy.clips()).enumerate() {
-        assert_eq!((clip.name(), clip.duration()), (copied.name(), copied.duration()), "{name}");
+        assert_eq!(
+            (clip.name(), clip.duration()),
+            (copied.name(), copied.duration()),
+            "{name}"
+        );
         for fraction in [0.0, 0.237, 0.5, 0.811, 0.9999] {
             let at = Some((index, fraction * f64::from(clip.duration())));
-            compare(&reference::skin(original, at), &reference::skin(&copy, at), diagonal, &mut worst);
+            compare(
+                &reference::skin(original, at),
+                &reference::skin(&copy, at),
+                diagonal,
+                &mut worst,
+            );
         }
     }
     worst
@@ -80,7 +99,10 @@ fn all_of(folder: &Path) {
         let original = asset::load(file).unwrap();
         let worst = round_trip(file, &original, out);
         let name = file.strip_prefix(folder).unwrap().display().to_string();
-        println!("{name:50} position {:8.1e}  normal {:8.1e}", worst.position, worst.normal);
+        println!(
+            "{name:50} position {:8.1e}  normal {:8.1e}",
+            worst.position, worst.normal
+        );
         if !(worst.position <= 1e-5 && worst.normal <= 1e-4) {
             failures.push(name);
         }

@@ -14,7 +14,9 @@ pub fn folder() -> PathBuf {
 /// Every file, as the writers make it now.
 fn written() -> Vec<(&'static str, Vec<u8>)> {
     let sprout = Sprout::new();
-    let [sway, nod] = &sprout.clips[..] else { unreachable!("two clips") };
+    let [sway, nod] = &sprout.clips[..] else {
+        unreachable!("two clips")
+    };
     let texts = [
         ("sprout.m3d", sprout.m3d()),
         ("sprout.ram", sprout.ram()),
@@ -32,7 +34,11 @@ fn written() -> Vec<(&'static str, Vec<u8>)> {
     let json = temporary.path().join("sprout.js");
     fs::write(&json, &texts[4].1).unwrap();
     let glb = glb::to_glb(&asset::load(&json).unwrap_or_else(|error| panic!("{error}"))).unwrap();
-    texts.into_iter().map(|(name, text)| (name, text.into_bytes())).chain([("sprout.glb", glb)]).collect()
+    texts
+        .into_iter()
+        .map(|(name, text)| (name, text.into_bytes()))
+        .chain([("sprout.glb", glb)])
+        .collect()
 }
 
 /// With SKINBENCH_WRITE_SAMPLES set, writes them instead.
@@ -46,7 +52,11 @@ fn samples_are_what_their_writers_make() {
             fs::write(&file, &bytes).unwrap();
         }
         let same = fs::read(&file).is_ok_and(|kept| kept == bytes);
-        assert!(same, "{} differs; SKINBENCH_WRITE_SAMPLES=1 cargo test samples writes it", file.display());
+        assert!(
+            same,
+            "{} differs; SKINBENCH_WRITE_SAMPLES=1 cargo test samples writes it",
+            file.display()
+        );
     }
 }
 
@@ -57,12 +67,17 @@ fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
         axes if axes.handedness == skinbench::model::Handedness::Left => mirrored(v),
         _ => v,
     };
-    reference::skin(model, clip).into_iter().flat_map(|p| p.positions).map(back).collect()
+    reference::skin(model, clip)
+        .into_iter()
+        .flat_map(|p| p.positions)
+        .map(back)
+        .collect()
 }
 
 #[test]
 fn all_formats_hold_the_same_character() {
-    let load = |name: &str| asset::load(&folder().join(name)).unwrap_or_else(|error| panic!("{error}"));
+    let load =
+        |name: &str| asset::load(&folder().join(name)).unwrap_or_else(|error| panic!("{error}"));
     let expected = load("sprout.js");
     assert_eq!(expected.mesh().vertex_count(), 112);
     assert_eq!(expected.materials().len(), 2);
@@ -70,7 +85,11 @@ fn all_formats_hold_the_same_character() {
     let nod = vec![folder().join("sprout.raa"), folder().join("sprout-nod.raa")];
     let models = [
         ("sprout.m3d", load("sprout.m3d"), 2),
-        ("sprout.ram", asset::load_with(&folder().join("sprout.ram"), &nod).unwrap(), 2),
+        (
+            "sprout.ram",
+            asset::load_with(&folder().join("sprout.ram"), &nod).unwrap(),
+            2,
+        ),
         ("sprout-frames.json", load("sprout-frames.json"), 1),
         ("sprout.mesh.xml", load("sprout.mesh.xml"), 2),
         ("sprout.md5mesh", load("sprout.md5mesh"), 2),
@@ -84,12 +103,19 @@ fn all_formats_hold_the_same_character() {
         let mut compare = |clip| {
             let (a, b) = (positions(&expected, clip), positions(&model, clip));
             assert_eq!(a.len(), b.len(), "{name}");
-            worst = a.iter().zip(&b).map(|(a, b)| (*a - *b).length() / diagonal).fold(worst, f64::max);
+            worst = a
+                .iter()
+                .zip(&b)
+                .map(|(a, b)| (*a - *b).length() / diagonal)
+                .fold(worst, f64::max);
         };
         compare(None);
         for clip in 0..clips {
             let duration = f64::from(expected.clips()[clip].duration());
-            assert!((duration - f64::from(model.clips()[clip].duration())).abs() < 1e-6, "{name}");
+            assert!(
+                (duration - f64::from(model.clips()[clip].duration())).abs() < 1e-6,
+                "{name}"
+            );
             (0..20).for_each(|i| compare(Some((clip, duration * f64::from(i) / 20.0))));
         }
         println!("{name:20} {worst:8.1e}");
@@ -100,7 +126,12 @@ fn all_formats_hold_the_same_character() {
 #[test]
 fn ram_takes_the_clip_of_its_name_and_md5_all_that_fit() {
     let clips = |name: &str| -> Vec<String> {
-        asset::load(&folder().join(name)).unwrap().clips().iter().map(|c| c.name().to_owned()).collect()
+        asset::load(&folder().join(name))
+            .unwrap()
+            .clips()
+            .iter()
+            .map(|c| c.name().to_owned())
+            .collect()
     };
     assert_eq!(clips("sprout.ram"), ["sprout"]);
     assert_eq!(clips("sprout.md5mesh"), ["sprout", "sprout-nod"]);
@@ -109,7 +140,13 @@ fn ram_takes_the_clip_of_its_name_and_md5_all_that_fit() {
 #[test]
 fn clips_are_refused_where_the_model_has_its_own() {
     let clip = folder().join("sprout.raa");
-    let error = asset::load_with(&folder().join("sprout.m3d"), std::slice::from_ref(&clip)).unwrap_err();
+    let error =
+        asset::load_with(&folder().join("sprout.m3d"), std::slice::from_ref(&clip)).unwrap_err();
     assert_eq!(error.file, clip);
-    assert!(error.problem.contains("expected no other file, as m3d holds its clips"), "{error}");
+    assert!(
+        error
+            .problem
+            .contains("expected no other file, as m3d holds its clips"),
+        "{error}"
+    );
 }

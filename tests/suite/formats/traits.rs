@@ -9,17 +9,25 @@ use std::fs;
 
 fn load(files: &[(&str, &str)]) -> Model {
     let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    files
+        .iter()
+        .for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
     asset::load(&folder.path().join(files[0].0)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
-    reference::skin(model, clip).into_iter().flat_map(|p| p.positions).collect()
+    reference::skin(model, clip)
+        .into_iter()
+        .flat_map(|p| p.positions)
+        .collect()
 }
 
 fn largest_difference(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (*a - *b).length()).fold(0.0, f64::max)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (*a - *b).length())
+        .fold(0.0, f64::max)
 }
 
 fn raw(model: &Model, clip: usize) -> &RawKeys {
@@ -37,25 +45,38 @@ fn m3d_subsets_are_draw_ranges_of_one_left_handed_primitive() {
     assert_eq!(model.mesh().primitives().len(), 1);
     let subsets = &model.mesh().primitives()[0].subsets;
     assert_eq!(
-        subsets.iter().map(|s| (s.material, s.indices.clone())).collect::<Vec<_>>(),
+        subsets
+            .iter()
+            .map(|s| (s.material, s.indices.clone()))
+            .collect::<Vec<_>>(),
         [(0, 0..528), (1, 528..600)]
     );
 }
 
 #[test]
 fn m3d_computes_the_fourth_weight() {
-    let text = Sprout::new().m3d().replacen("BlendWeights: 1 0 0 0", "BlendWeights: 0.25 0.25 0.25 0.9", 1);
+    let text = Sprout::new().m3d().replacen(
+        "BlendWeights: 1 0 0 0",
+        "BlendWeights: 0.25 0.25 0.25 0.9",
+        1,
+    );
     let text = text.replacen("BlendIndices: 0 0 0 0", "BlendIndices: 0 1 2 3", 1);
     let model = load(&[("a.m3d", &text)]);
     assert!(repairs(&model).is_empty(), "{:?}", repairs(&model));
-    assert_eq!(model.mesh().weights()[model.mesh().weights().len() - 4..], [0.25; 4]);
+    assert_eq!(
+        model.mesh().weights()[model.mesh().weights().len() - 4..],
+        [0.25; 4]
+    );
 }
 
 #[test]
 fn m3d_is_read_by_token_not_by_line() {
     let text = Sprout::new().m3d();
     let joined: Vec<&str> = text.split_whitespace().collect();
-    assert_eq!(load(&[("a.m3d", &joined.join("\n"))]).mesh(), load(&[("a.m3d", &text)]).mesh());
+    assert_eq!(
+        load(&[("a.m3d", &joined.join("\n"))]).mesh(),
+        load(&[("a.m3d", &text)]).mesh()
+    );
 }
 
 #[test]
@@ -68,7 +89,14 @@ fn ram_joins_what_is_indexed_separately() {
     )]);
     let primitive = &model.mesh().primitives()[0];
     assert_eq!((primitive.vertex_count, primitive.dumped_vertices), (6, 4));
-    assert_eq!(primitive.subsets.iter().map(|s| s.material).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(
+        primitive
+            .subsets
+            .iter()
+            .map(|s| s.material)
+            .collect::<Vec<_>>(),
+        [0, 2]
+    );
     assert_eq!(
         repairs(&model),
         [
@@ -87,7 +115,10 @@ fn raa_without_a_count_ends_after_its_last_frame_and_wraps() {
     let model = load(&[("a.ram", ram), ("a.raa", raa)]);
     let clip = &model.clips()[0];
     assert!((clip.duration() - 0.8).abs() < 1e-6);
-    assert_eq!(raw(&model, 0).times_of(&raw(&model, 0).tracks()[0]).len(), 4);
+    assert_eq!(
+        raw(&model, 0).times_of(&raw(&model, 0).tracks()[0]).len(),
+        4
+    );
     assert!(positions(&model, Some((0, 0.4)))[0].abs_diff_eq(DVec3::Y, 1e-6));
     // -1 is as far from +1 as can be, but the same rotation: the path stays where it is.
     assert!(positions(&model, Some((0, 0.78)))[0].abs_diff_eq(DVec3::X, 1e-6));
@@ -111,16 +142,30 @@ fn raa_tracks_that_start_late_come_from_their_last_key() {
         };
         for frame in [0.0, 0.3, 1.0, 2.5, 3.7, 5.0, 15.0, 16.1, 17.5, 19.0, 20.0] {
             let place = positions(&model, Some((0, frame / 25.0)))[0];
-            let t = if frame <= 5.0 { (frame + 5.0) / 10.0 } else { (frame - 15.0) / 10.0 };
+            let t = if frame <= 5.0 {
+                (frame + 5.0) / 10.0
+            } else {
+                (frame - 15.0) / 10.0
+            };
             let angle = place.y.atan2(place.x).to_degrees();
-            assert!((angle - expected(t)).abs() < 1e-4, "{turn} degrees, frame {frame}: {angle}, not {}", expected(t));
+            assert!(
+                (angle - expected(t)).abs() < 1e-4,
+                "{turn} degrees, frame {frame}: {angle}, not {}",
+                expected(t)
+            );
         }
     }
     // One key stays; of two opposite ones the path does not move.
     for keys in ["0 5 0 0 0 1\n", "0 5 0 0 0 1\n1 15 0 0 0 -1\n"] {
-        let model = load(&[("a.ram", ram), ("a.raa", &format!("frames 20\ntrack 0 0 \"a\"\n{keys}"))]);
+        let model = load(&[
+            ("a.ram", ram),
+            ("a.raa", &format!("frames 20\ntrack 0 0 \"a\"\n{keys}")),
+        ]);
         for frame in [0.0, 2.0, 5.0, 12.0, 18.0] {
-            assert!(positions(&model, Some((0, frame / 25.0)))[0].abs_diff_eq(DVec3::X, 1e-6), "frame {frame}");
+            assert!(
+                positions(&model, Some((0, frame / 25.0)))[0].abs_diff_eq(DVec3::X, 1e-6),
+                "frame {frame}"
+            );
         }
     }
 }
@@ -146,13 +191,19 @@ fn json_times_may_be_frames_and_bones_may_have_no_parent() {
     let mut frames = json.clone();
     for frame in (0..=32).rev().step_by(4) {
         let seconds = format!("{}", f64::from(frame) / 25.0);
-        frames = frames.replace(&format!("\"time\":{seconds},"), &format!("\"time\":{frame},"));
+        frames = frames.replace(
+            &format!("\"time\":{seconds},"),
+            &format!("\"time\":{frame},"),
+        );
     }
     assert_ne!(frames, json);
     let frames = frames.replacen("\"parent\":-1,\"name\"", "\"parent\":null,\"name\"", 1);
     let model = load(&[("a.js", &frames)]);
     for clip in [0, 1] {
-        assert_eq!(model.clips()[clip].duration(), plain.clips()[clip].duration());
+        assert_eq!(
+            model.clips()[clip].duration(),
+            plain.clips()[clip].duration()
+        );
         let at = Some((clip, 0.3));
         assert!(largest_difference(&positions(&model, at), &positions(&plain, at)) < 1e-5);
     }
@@ -161,9 +212,23 @@ fn json_times_may_be_frames_and_bones_may_have_no_parent() {
 #[test]
 fn json_keys_without_a_part_leave_it_at_rest() {
     let model = load(&[("a.js", &Sprout::new().three_json())]);
-    let tracks = |channel| raw(&model, 0).tracks().iter().filter(|t| t.channel == channel).collect::<Vec<_>>();
-    assert!(tracks(Channel::Rotation).iter().all(|t| raw(&model, 0).times_of(t).len() == 9));
-    assert!(tracks(Channel::Translation).iter().all(|t| raw(&model, 0).times_of(t).len() == 1));
+    let tracks = |channel| {
+        raw(&model, 0)
+            .tracks()
+            .iter()
+            .filter(|t| t.channel == channel)
+            .collect::<Vec<_>>()
+    };
+    assert!(
+        tracks(Channel::Rotation)
+            .iter()
+            .all(|t| raw(&model, 0).times_of(t).len() == 9)
+    );
+    assert!(
+        tracks(Channel::Translation)
+            .iter()
+            .all(|t| raw(&model, 0).times_of(t).len() == 1)
+    );
 }
 
 #[test]
@@ -180,21 +245,46 @@ fn ogre_strips_and_fans_become_triangles_and_submeshes_may_own_vertices() {
     };
     let mesh = sprout.mesh_xml().replacen(
         "<submeshes>",
-        &format!("<submeshes>{}{}", submesh("triangle_strip"), submesh("triangle_fan")),
+        &format!(
+            "<submeshes>{}{}",
+            submesh("triangle_strip"),
+            submesh("triangle_fan")
+        ),
         1,
     );
-    let model = load(&[("a.mesh.xml", &mesh), ("sprout.skeleton.xml", &sprout.skeleton_xml())]);
+    let model = load(&[
+        ("a.mesh.xml", &mesh),
+        ("sprout.skeleton.xml", &sprout.skeleton_xml()),
+    ]);
     let primitives = model.mesh().primitives();
-    assert_eq!(primitives.iter().map(|p| p.vertex_count).collect::<Vec<_>>(), [4, 4, 112]);
-    assert_eq!(primitives.iter().map(|p| p.subsets.len()).collect::<Vec<_>>(), [1, 1, 2]);
+    assert_eq!(
+        primitives
+            .iter()
+            .map(|p| p.vertex_count)
+            .collect::<Vec<_>>(),
+        [4, 4, 112]
+    );
+    assert_eq!(
+        primitives
+            .iter()
+            .map(|p| p.subsets.len())
+            .collect::<Vec<_>>(),
+        [1, 1, 2]
+    );
     let triangles = |p: usize| -> Vec<u32> {
         let range = primitives[p].subsets[0].indices.clone();
         let indices = &model.mesh().indices()[range.start as usize..range.end as usize];
-        indices.iter().map(|&i| model.mesh().sources()[i as usize].vertex).collect()
+        indices
+            .iter()
+            .map(|&i| model.mesh().sources()[i as usize].vertex)
+            .collect()
     };
     assert_eq!(triangles(0), [0, 1, 2, 1, 3, 2]);
     assert_eq!(triangles(1), [1, 2, 0, 2, 3, 0]);
-    assert_eq!(repairs(&model), ["8 vertices without a joint now follow the skin's joint 0"]);
+    assert_eq!(
+        repairs(&model),
+        ["8 vertices without a joint now follow the skin's joint 0"]
+    );
 }
 
 /// One bone that slides along X by its keyframes (time, distance) in a clip of 1 s, and one vertex on it.
@@ -203,8 +293,9 @@ fn ogre_slide(keyframes: &[(f32, f32)]) -> Model {
                 <vertex><position x='0' y='0' z='0'/></vertex></vertexbuffer></geometry><boneassignments>\
                 <vertexboneassignment vertexindex='0' boneindex='0' weight='1'/></boneassignments></submesh></submeshes>\
                 <skeletonlink name='a.skeleton'/></mesh>";
-    let keyframe =
-        |(time, x): &(f32, f32)| format!("<keyframe time='{time}'><translate x='{x}' y='0' z='0'/></keyframe>");
+    let keyframe = |(time, x): &(f32, f32)| {
+        format!("<keyframe time='{time}'><translate x='{x}' y='0' z='0'/></keyframe>")
+    };
     let skeleton = format!(
         "<skeleton><bones><bone id='0' name='a'/></bones><animations><animation name='slide' length='1'><tracks>\
          <track bone='a'><keyframes>{}</keyframes></track></tracks></animation></animations></skeleton>",
@@ -220,36 +311,75 @@ fn slid(model: &Model, time: f32) -> f32 {
     pose::one::sample(model.skeleton(), Some(&model.clips()[0]), time, &mut local);
     let sampled = local[0][pose::first_row(Channel::Translation)][0];
     let exact = positions(model, Some((0, time.into())))[0].x;
-    assert!((f64::from(sampled) - exact).abs() < 1e-6, "{sampled} and {exact} at {time} s");
+    assert!(
+        (f64::from(sampled) - exact).abs() < 1e-6,
+        "{sampled} and {exact} at {time} s"
+    );
     sampled
 }
 
 #[test]
 fn ogre_keyframes_that_equal_the_one_before_are_left_out() {
     let plain = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]);
-    let doubled = ogre_slide(&[(0.0, 0.0), (0.0, 0.0), (0.3, 3.0), (0.3, 3.0), (0.3, 3.0), (0.6, 0.0)]);
+    let doubled = ogre_slide(&[
+        (0.0, 0.0),
+        (0.0, 0.0),
+        (0.3, 3.0),
+        (0.3, 3.0),
+        (0.3, 3.0),
+        (0.6, 0.0),
+    ]);
     assert_eq!(doubled.clips(), plain.clips());
-    assert_eq!(repairs(&doubled), ["left out 3 keyframes that never show: others have the same time"]);
+    assert_eq!(
+        repairs(&doubled),
+        ["left out 3 keyframes that never show: others have the same time"]
+    );
     assert!(repairs(&plain).is_empty());
 }
 
 #[test]
 fn ogre_keyframes_that_differ_at_one_time_are_a_step() {
     let model = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (0.6, 10.0)]);
-    assert_eq!(repairs(&model), ["made 1 steps of different keyframes at the same time"]);
+    assert_eq!(
+        repairs(&model),
+        ["made 1 steps of different keyframes at the same time"]
+    );
     let at = 0.3f32;
-    for (time, x) in [(0.15, 1.5), (at.next_down(), 3.0), (at, 3.0), (at.next_up(), 13.0), (0.45, 11.5), (0.8, 5.0)] {
-        assert!((slid(&model, time) - x).abs() < 1e-5, "{} at {time} s", slid(&model, time));
+    for (time, x) in [
+        (0.15, 1.5),
+        (at.next_down(), 3.0),
+        (at, 3.0),
+        (at.next_up(), 13.0),
+        (0.45, 11.5),
+        (0.8, 5.0),
+    ] {
+        assert!(
+            (slid(&model, time) - x).abs() < 1e-5,
+            "{} at {time} s",
+            slid(&model, time)
+        );
     }
     assert_eq!(model.clips()[0].duration(), 1.0);
     // Of three, the middle one never shows; a step of no time at all does not either.
     let three = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 13.0), (0.6, 10.0)]);
     assert_eq!(three.clips(), model.clips());
-    assert_eq!(repairs(&three)[0], "left out 1 keyframes that never show: others have the same time");
+    assert_eq!(
+        repairs(&three)[0],
+        "left out 1 keyframes that never show: others have the same time"
+    );
     let back = ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 7.0), (0.3, 3.0), (0.6, 0.0)]);
-    assert_eq!(back.clips(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]).clips());
-    assert_eq!(repairs(&back), ["left out 2 keyframes that never show: others have the same time"]);
-    let (next, close) = (at.next_up(), ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (at.next_up(), 20.0)]));
+    assert_eq!(
+        back.clips(),
+        ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.6, 0.0)]).clips()
+    );
+    assert_eq!(
+        repairs(&back),
+        ["left out 2 keyframes that never show: others have the same time"]
+    );
+    let (next, close) = (
+        at.next_up(),
+        ogre_slide(&[(0.0, 0.0), (0.3, 3.0), (0.3, 13.0), (at.next_up(), 20.0)]),
+    );
     assert_eq!((slid(&close, at), slid(&close, next)), (3.0, 20.0));
 }
 
@@ -257,17 +387,35 @@ fn ogre_keyframes_that_differ_at_one_time_are_a_step() {
 fn ogre_steps_at_the_start_and_the_end_of_a_clip_are_exact() {
     // From time 0 the second shows; the loop leads back to the first.
     let start = ogre_slide(&[(0.0, 0.0), (0.0, 10.0), (0.5, 8.0)]);
-    assert_eq!(repairs(&start), ["made 1 steps of different keyframes at the same time"]);
-    for (time, x) in [(0.0, 10.0), (0.25, 9.0), (0.5, 8.0), (0.75, 4.0), (1.0, 0.0)] {
+    assert_eq!(
+        repairs(&start),
+        ["made 1 steps of different keyframes at the same time"]
+    );
+    for (time, x) in [
+        (0.0, 10.0),
+        (0.25, 9.0),
+        (0.5, 8.0),
+        (0.75, 4.0),
+        (1.0, 0.0),
+    ] {
         assert_eq!(slid(&start, time), x, "at {time} s");
     }
     // At the end the second never shows, and the clip has no key beyond it.
     let end = ogre_slide(&[(0.0, 0.0), (1.0, 4.0), (1.0, 9.0)]);
-    assert_eq!(repairs(&end), ["left out 1 keyframes that never show: others have the same time"]);
+    assert_eq!(
+        repairs(&end),
+        ["left out 1 keyframes that never show: others have the same time"]
+    );
     assert_eq!(end.clips(), ogre_slide(&[(0.0, 0.0), (1.0, 4.0)]).clips());
     let last = 1.0f32.next_down();
     let before = ogre_slide(&[(0.0, 0.0), (last, 4.0), (last, 9.0)]);
-    assert_eq!((slid(&before, last), raw(&before, 0).timelines().all().last()), (4.0, Some(&1.0)));
+    assert_eq!(
+        (
+            slid(&before, last),
+            raw(&before, 0).timelines().all().last()
+        ),
+        (4.0, Some(&1.0))
+    );
 }
 
 /// Export keeps a step, and no uniform rate follows it.
@@ -278,10 +426,27 @@ fn ogre_steps_survive_export() {
     let file = folder.path().join("a.glb");
     glb::write(&model, &file).unwrap();
     let copy = asset::load(&file).unwrap();
-    assert_eq!(compaction::clips(&model, compaction::ERROR).unwrap(), model.clips());
+    assert_eq!(
+        compaction::clips(&model, compaction::ERROR).unwrap(),
+        model.clips()
+    );
     let at = 0.3f32;
-    for time in [0.0, 0.15, at.next_down(), at, at.next_up(), 0.45, 0.6, 0.8, 1.0] {
-        assert_eq!(slid(&copy, time), slid(&model, time), "exported, at {time} s");
+    for time in [
+        0.0,
+        0.15,
+        at.next_down(),
+        at,
+        at.next_up(),
+        0.45,
+        0.6,
+        0.8,
+        1.0,
+    ] {
+        assert_eq!(
+            slid(&copy, time),
+            slid(&model, time),
+            "exported, at {time} s"
+        );
     }
 }
 
@@ -298,14 +463,23 @@ fn md5_frames_hold_the_components_that_move() {
     assert_eq!(model.axes().up, 2);
     assert_eq!(
         repairs(&model),
-        ["placed 1 vertices at the mean of their weights' positions, which are up to 0.5 apart at bind"]
+        [
+            "placed 1 vertices at the mean of their weights' positions, which are up to 0.5 apart at bind"
+        ]
     );
     assert!(
-        largest_difference(&positions(&model, None), &[DVec3::new(2.5, 0.0, 0.0), DVec3::new(1.0, 0.0, 5.0)]) < 1e-6
+        largest_difference(
+            &positions(&model, None),
+            &[DVec3::new(2.5, 0.0, 0.0), DVec3::new(1.0, 0.0, 5.0)]
+        ) < 1e-6
     );
     assert_eq!(model.clips()[0].duration(), 0.25);
     let end = positions(&model, Some((0, 0.25)));
-    assert!(end[1].abs_diff_eq(DVec3::new(1.0, 3.0, 12.0), 1e-5), "{}", end[1]);
+    assert!(
+        end[1].abs_diff_eq(DVec3::new(1.0, 3.0, 12.0), 1e-5),
+        "{}",
+        end[1]
+    );
 }
 
 /// A mesh without vertices is no part of the character.
@@ -316,31 +490,63 @@ fn md5_meshes_without_vertices_are_left_out() {
     let point = "mesh { shader \"point\" numverts 1 vert 0 (0 0) 0 1 numtris 0 numweights 1 weight 0 0 1 (1 2 3) }\n";
     let text = format!("MD5Version 10 numJoints 1 numMeshes 3 {joints}{empty}{point}{empty}");
     let model = load(&[("a.md5mesh", &text)]);
-    assert_eq!(model.mesh().primitives().iter().map(|p| p.vertex_count).collect::<Vec<_>>(), [1]);
+    assert_eq!(
+        model
+            .mesh()
+            .primitives()
+            .iter()
+            .map(|p| p.vertex_count)
+            .collect::<Vec<_>>(),
+        [1]
+    );
     assert_eq!(model.mesh().sources()[0].primitive, 0);
     assert_eq!(repairs(&model), ["left out 2 primitives without vertices"]);
     #[cfg(feature = "cli")]
     {
         use skinbench::report::inspection::Inspection;
         let inspected = Inspection::new(&model, std::time::Duration::ZERO);
-        let materials: Vec<_> = inspected.primitives.iter().map(|p| p.materials.clone()).collect();
+        let materials: Vec<_> = inspected
+            .primitives
+            .iter()
+            .map(|p| p.materials.clone())
+            .collect();
         assert_eq!(materials, [["point"]]);
-        assert!(!inspected.to_string().contains(" 0 vertices"), "{inspected}");
+        assert!(
+            !inspected.to_string().contains(" 0 vertices"),
+            "{inspected}"
+        );
     }
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("empty.md5mesh");
-    fs::write(&file, format!("MD5Version 10 numJoints 1 numMeshes 2 {joints}{empty}{empty}")).unwrap();
+    fs::write(
+        &file,
+        format!("MD5Version 10 numJoints 1 numMeshes 2 {joints}{empty}{empty}"),
+    )
+    .unwrap();
     let error = asset::load(&file).unwrap_err();
-    assert_eq!((error.place.as_str(), error.problem.as_str()), ("mesh", "no skinned vertex; expected at least one"));
+    assert_eq!(
+        (error.place.as_str(), error.problem.as_str()),
+        ("mesh", "no skinned vertex; expected at least one")
+    );
 }
 
 #[test]
 fn md5_clips_of_other_characters_are_left_out_with_a_word() {
     let sprout = Sprout::new();
-    let other = sprout.md5anim(&sprout.clips[1]).replace("\"tip\"", "\"top\"");
+    let other = sprout
+        .md5anim(&sprout.clips[1])
+        .replace("\"tip\"", "\"top\"");
     let model = load(&[("a.md5mesh", &sprout.md5mesh()), ("b.md5anim", &other)]);
     assert!(model.clips().is_empty());
-    assert!(repairs(&model)[0].starts_with("left out "), "{:?}", repairs(&model));
-    assert!(repairs(&model)[0].contains("b.md5anim: line 12 column 2"), "{:?}", repairs(&model));
+    assert!(
+        repairs(&model)[0].starts_with("left out "),
+        "{:?}",
+        repairs(&model)
+    );
+    assert!(
+        repairs(&model)[0].contains("b.md5anim: line 12 column 2"),
+        "{:?}",
+        repairs(&model)
+    );
 }

@@ -13,11 +13,20 @@ fn compact_clips_keep_the_error_at_an_eighth_of_the_size() {
         let clips = compaction::clips(&model, compaction::ERROR).unwrap();
         let mut random = rand_pcg::Pcg32::new(29, 0);
         for (raw, made) in model.clips().iter().zip(&clips) {
-            assert!(made.keys().compact().is_some(), "{name} {:?} stayed raw", raw.name());
-            let times: Vec<f32> =
-                (0..1_000).map(|_| raw.duration() * (random.next_u32() as f64 / 2f64.powi(32)) as f32).collect();
+            assert!(
+                made.keys().compact().is_some(),
+                "{name} {:?} stayed raw",
+                raw.name()
+            );
+            let times: Vec<f32> = (0..1_000)
+                .map(|_| raw.duration() * (random.next_u32() as f64 / 2f64.powi(32)) as f32)
+                .collect();
             let found = compaction::error(model.skeleton(), raw, made, &times);
-            assert!(found.distance <= compaction::ERROR, "{name} {:?}: {found:?}", raw.name());
+            assert!(
+                found.distance <= compaction::ERROR,
+                "{name} {:?}: {found:?}",
+                raw.name()
+            );
         }
         let bytes = |clips: &[Clip]| clips.iter().map(Clip::bytes).sum::<usize>() as f64;
         let part = bytes(&clips) / bytes(model.clips());

@@ -12,7 +12,10 @@ fn real_models_skin_as_in_other_engines() {
     let mut failures = Vec::new();
     for golden in &goldens {
         let worst = golden.compare();
-        println!("{:50} position {:8.1e}  normal {:8.1e}", golden.name, worst.position, worst.normal);
+        println!(
+            "{:50} position {:8.1e}  normal {:8.1e}",
+            golden.name, worst.position, worst.normal
+        );
         // Their keys are not of unit length, which engines treat differently.
         let tolerance = match golden.name.as_str() {
             "gltf/SimpleSkin.gltf" => 2e-4,

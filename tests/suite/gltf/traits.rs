@@ -14,7 +14,10 @@ fn load(fixture: &Fixture) -> Model {
 
 /// Positions of all primitives, in file order.
 fn positions(model: &Model) -> Vec<DVec3> {
-    reference::skin(model, None).into_iter().flat_map(|p| p.positions).collect()
+    reference::skin(model, None)
+        .into_iter()
+        .flat_map(|p| p.positions)
+        .collect()
 }
 
 fn repairs(model: &Model) -> Vec<&str> {
@@ -31,11 +34,21 @@ fn a_plain_file_needs_no_repair() {
     assert_eq!(model.name(), "fixture");
     assert_eq!(model.skeleton().names(), ["root", "tip"]);
     assert_eq!(model.skins()[0].name, "rig");
-    assert_eq!(positions(&model), [at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), at(0.0, 2.0, 0.0)]);
+    assert_eq!(
+        positions(&model),
+        [at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), at(0.0, 2.0, 0.0)]
+    );
     assert_eq!(repairs(&model), [""; 0]);
     assert!(!model.mesh().primitives()[0].has_normals);
     let clip = &model.clips()[0];
-    assert_eq!((clip.name(), clip.duration(), clip.keys().raw().unwrap().tracks().len()), ("bend", 1.5, 1));
+    assert_eq!(
+        (
+            clip.name(),
+            clip.duration(),
+            clip.keys().raw().unwrap().tracks().len()
+        ),
+        ("bend", 1.5, 1)
+    );
     let turned = reference::skin(&model, Some((0, 9.0)));
     assert!((turned[0].positions[2] - at(0.0, 0.0, 0.0)).length() < 1e-6);
 }
@@ -52,18 +65,27 @@ fn a_buffer_may_be_inside_or_beside_the_file() {
     fs::create_dir(folder.path().join("data")).unwrap();
     fs::write(folder.path().join("data/my buffer.bin"), &fixture.buffer).unwrap();
     fixture.set("/buffers/0/uri", json!("data/my%20buffer.bin"));
-    assert_eq!(asset::load(&fixture.write(folder.path())).unwrap().mesh(), inside.mesh());
+    assert_eq!(
+        asset::load(&fixture.write(folder.path())).unwrap().mesh(),
+        inside.mesh()
+    );
 }
 
 #[test]
 fn unknown_chunks_and_bytes_after_the_container_are_skipped() {
     let fixture = Fixture::new();
     let json = fixture.json.to_string();
-    let mut bytes =
-        glb(&[(b"JSON", &[json.as_bytes(), b"   "].concat()), (b"WHAT", &[1; 8]), (b"BIN\0", &fixture.buffer)]);
+    let mut bytes = glb(&[
+        (b"JSON", &[json.as_bytes(), b"   "].concat()),
+        (b"WHAT", &[1; 8]),
+        (b"BIN\0", &fixture.buffer),
+    ]);
     // JSON is padded by spaces, not zeros.
     let end = 20 + json.len();
-    bytes[end..end + 4].iter_mut().filter(|b| **b == 0).for_each(|b| *b = b' ');
+    bytes[end..end + 4]
+        .iter_mut()
+        .filter(|b| **b == 0)
+        .for_each(|b| *b = b' ');
     bytes.extend([7; 5]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fixture.glb");
@@ -74,37 +96,99 @@ fn unknown_chunks_and_bytes_after_the_container_are_skipped() {
 #[test]
 fn positions_may_have_any_component_type() {
     let vertex = |bytes: &[u8], padding: usize| [bytes, &vec![0; padding]].concat().repeat(3);
-    let words = |v: [i32; 3]| -> Vec<u8> { v.iter().flat_map(|v| (*v as u16).to_le_bytes()).collect() };
+    let words =
+        |v: [i32; 3]| -> Vec<u8> { v.iter().flat_map(|v| (*v as u16).to_le_bytes()).collect() };
     let cases: [(u32, bool, Vec<u8>, [f32; 3]); 10] = [
         (BYTE, false, vertex(&[2, 0x80, 3], 1), [2.0, -128.0, 3.0]),
         (BYTE, true, vertex(&[127, 0x80, 0], 1), [1.0, -1.0, 0.0]),
-        (UNSIGNED_BYTE, false, vertex(&[2, 255, 3], 1), [2.0, 255.0, 3.0]),
-        (UNSIGNED_BYTE, true, vertex(&[51, 255, 0], 1), [0.2, 1.0, 0.0]),
-        (SHORT, false, vertex(&words([2, -300, 3]), 2), [2.0, -300.0, 3.0]),
-        (SHORT, true, vertex(&words([32_767, -32_768, 0]), 2), [1.0, -1.0, 0.0]),
-        (UNSIGNED_SHORT, false, vertex(&words([2, 65_535, 3]), 2), [2.0, 65_535.0, 3.0]),
-        (UNSIGNED_SHORT, true, vertex(&words([13_107, 65_535, 0]), 2), [0.2, 1.0, 0.0]),
-        (UNSIGNED_INT, false, vertex(&[9, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1], 0), [9.0, 256.0, 16_777_216.0]),
-        (UNSIGNED_INT, true, vertex(&[255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 128], 0), [1.0, 0.0, 0.5]),
+        (
+            UNSIGNED_BYTE,
+            false,
+            vertex(&[2, 255, 3], 1),
+            [2.0, 255.0, 3.0],
+        ),
+        (
+            UNSIGNED_BYTE,
+            true,
+            vertex(&[51, 255, 0], 1),
+            [0.2, 1.0, 0.0],
+        ),
+        (
+            SHORT,
+            false,
+            vertex(&words([2, -300, 3]), 2),
+            [2.0, -300.0, 3.0],
+        ),
+        (
+            SHORT,
+            true,
+            vertex(&words([32_767, -32_768, 0]), 2),
+            [1.0, -1.0, 0.0],
+        ),
+        (
+            UNSIGNED_SHORT,
+            false,
+            vertex(&words([2, 65_535, 3]), 2),
+            [2.0, 65_535.0, 3.0],
+        ),
+        (
+            UNSIGNED_SHORT,
+            true,
+            vertex(&words([13_107, 65_535, 0]), 2),
+            [0.2, 1.0, 0.0],
+        ),
+        (
+            UNSIGNED_INT,
+            false,
+            vertex(&[9, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1], 0),
+            [9.0, 256.0, 16_777_216.0],
+        ),
+        (
+            UNSIGNED_INT,
+            true,
+            vertex(&[255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 128], 0),
+            [1.0, 0.0, 0.5],
+        ),
     ];
     for (component, normalized, bytes, expected) in cases {
         let mut fixture = Fixture::new();
         fixture.set("/extensionsRequired", json!(["KHR_mesh_quantization"]));
         let accessor = fixture.accessor(component, "VEC3", 3, &bytes);
-        fixture.set(&format!("/accessors/{accessor}/normalized"), json!(normalized));
+        fixture.set(
+            &format!("/accessors/{accessor}/normalized"),
+            json!(normalized),
+        );
         let view = fixture.json["bufferViews"].as_array().unwrap().len() - 1;
-        fixture.set(&format!("/bufferViews/{view}/byteStride"), json!(bytes.len() / 3));
-        fixture.set("/meshes/0/primitives/0/attributes/POSITION", json!(accessor));
-        assert_eq!(load(&fixture).mesh().positions(), [expected; 3], "{component} {normalized}");
+        fixture.set(
+            &format!("/bufferViews/{view}/byteStride"),
+            json!(bytes.len() / 3),
+        );
+        fixture.set(
+            "/meshes/0/primitives/0/attributes/POSITION",
+            json!(accessor),
+        );
+        assert_eq!(
+            load(&fixture).mesh().positions(),
+            [expected; 3],
+            "{component} {normalized}"
+        );
     }
 }
 
 #[test]
 fn rotation_keys_may_be_normalised_integers() {
-    let cases: [(u32, [u8; 2]); 4] =
-        [(BYTE, [127, 0]), (UNSIGNED_BYTE, [255, 0]), (SHORT, [0xFF, 0x7F]), (UNSIGNED_SHORT, [0xFF, 0xFF])];
+    let cases: [(u32, [u8; 2]); 4] = [
+        (BYTE, [127, 0]),
+        (UNSIGNED_BYTE, [255, 0]),
+        (SHORT, [0xFF, 0x7F]),
+        (UNSIGNED_SHORT, [0xFF, 0xFF]),
+    ];
     for (component, one) in cases {
-        let size = if matches!(component, BYTE | UNSIGNED_BYTE) { 1 } else { 2 };
+        let size = if matches!(component, BYTE | UNSIGNED_BYTE) {
+            1
+        } else {
+            2
+        };
         let mut bytes = vec![0; 8 * size];
         bytes[3 * size..4 * size].copy_from_slice(&one[..size]);
         bytes[6 * size..7 * size].copy_from_slice(&one[..size]);
@@ -119,14 +203,28 @@ fn rotation_keys_may_be_normalised_integers() {
 #[test]
 fn weights_and_joints_may_be_integers() {
     let mut fixture = Fixture::new();
-    let weights = fixture.accessor(UNSIGNED_BYTE, "VEC4", 3, &[255, 0, 0, 0, 127, 128, 0, 0, 255, 0, 0, 0]);
-    let joints: Vec<u8> = [0u16, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0].iter().flat_map(|j| j.to_le_bytes()).collect();
+    let weights = fixture.accessor(
+        UNSIGNED_BYTE,
+        "VEC4",
+        3,
+        &[255, 0, 0, 0, 127, 128, 0, 0, 255, 0, 0, 0],
+    );
+    let joints: Vec<u8> = [0u16, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0]
+        .iter()
+        .flat_map(|j| j.to_le_bytes())
+        .collect();
     let joints = fixture.accessor(UNSIGNED_SHORT, "VEC4", 3, &joints);
     fixture.set(&format!("/accessors/{weights}/normalized"), json!(true));
-    fixture.set("/meshes/0/primitives/0/attributes/WEIGHTS_0", json!(weights));
+    fixture.set(
+        "/meshes/0/primitives/0/attributes/WEIGHTS_0",
+        json!(weights),
+    );
     fixture.set("/meshes/0/primitives/0/attributes/JOINTS_0", json!(joints));
     let model = load(&fixture);
-    assert_eq!(model.mesh().weights(), [1.0, 1.0, 127.0 / 255.0, 128.0 / 255.0]);
+    assert_eq!(
+        model.mesh().weights(),
+        [1.0, 1.0, 127.0 / 255.0, 128.0 / 255.0]
+    );
     assert_eq!(model.mesh().joints(), [0, 1, 0, 1]);
 }
 
@@ -135,7 +233,10 @@ fn sparse_accessors_replace_elements_of_a_base_or_of_zeros() {
     for with_base in [true, false] {
         let mut fixture = Fixture::new();
         let indices = fixture.view(&[1, 2]);
-        let values: Vec<u8> = [7.0f32, 0.0, 0.0, 0.0, 9.0, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let values: Vec<u8> = [7.0f32, 0.0, 0.0, 0.0, 9.0, 0.0]
+            .iter()
+            .flat_map(|v| v.to_le_bytes())
+            .collect();
         let values = fixture.view(&values);
         let sparse = json!({
             "count": 2,
@@ -149,7 +250,10 @@ fn sparse_accessors_replace_elements_of_a_base_or_of_zeros() {
             fixture.remove(&format!("/accessors/{POSITION}/bufferView"));
         }
         let first = at(if with_base { 3.0 } else { 0.0 }, 0.0, 0.0);
-        assert_eq!(positions(&load(&fixture)), [first, at(7.0, 0.0, 0.0), at(0.0, 9.0, 0.0)]);
+        assert_eq!(
+            positions(&load(&fixture)),
+            [first, at(7.0, 0.0, 0.0), at(0.0, 9.0, 0.0)]
+        );
     }
 }
 
@@ -187,8 +291,15 @@ fn other_attributes_are_read_where_present() {
     let tangents = fixture.floats("VEC4", &[1.0, 0.0, 0.0, -1.0].repeat(3));
     let uvs = fixture.accessor(UNSIGNED_BYTE, "VEC2", 3, &[0, 255, 0, 255, 0, 255]);
     fixture.set(&format!("/accessors/{uvs}/normalized"), json!(true));
-    for (name, accessor) in [("NORMAL", normals), ("TANGENT", tangents), ("TEXCOORD_0", uvs)] {
-        fixture.set(&format!("/meshes/0/primitives/0/attributes/{name}"), json!(accessor));
+    for (name, accessor) in [
+        ("NORMAL", normals),
+        ("TANGENT", tangents),
+        ("TEXCOORD_0", uvs),
+    ] {
+        fixture.set(
+            &format!("/meshes/0/primitives/0/attributes/{name}"),
+            json!(accessor),
+        );
     }
     let model = load(&fixture);
     let mesh = model.mesh();
@@ -202,15 +313,29 @@ fn other_attributes_are_read_where_present() {
 fn all_sets_of_influences_count_and_unused_ones_may_name_any_joint() {
     let mut fixture = Fixture::new();
     let joints = fixture.accessor(UNSIGNED_BYTE, "VEC4", 3, &[1, 77, 77, 77].repeat(3));
-    let weights = fixture.floats("VEC4", &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let weights = fixture.floats(
+        "VEC4",
+        &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    );
     fixture.set("/meshes/0/primitives/0/attributes/JOINTS_1", json!(joints));
-    fixture.set("/meshes/0/primitives/0/attributes/WEIGHTS_1", json!(weights));
+    fixture.set(
+        "/meshes/0/primitives/0/attributes/WEIGHTS_1",
+        json!(weights),
+    );
     // A leading zero does not name another set.
     fixture.set("/meshes/0/primitives/0/attributes/JOINTS_01", json!(joints));
     let model = load(&fixture);
-    assert_eq!(repairs(&model), ["renormalised the weights of 1 vertices (worst sum 1.5)"]);
     assert_eq!(
-        model.mesh().runs().iter().map(|r| (r.influences, r.vertex_count)).collect::<Vec<_>>(),
+        repairs(&model),
+        ["renormalised the weights of 1 vertices (worst sum 1.5)"]
+    );
+    assert_eq!(
+        model
+            .mesh()
+            .runs()
+            .iter()
+            .map(|r| (r.influences, r.vertex_count))
+            .collect::<Vec<_>>(),
         [(1, 1), (2, 2)]
     );
 }
@@ -219,50 +344,95 @@ fn all_sets_of_influences_count_and_unused_ones_may_name_any_joint() {
 fn absent_inverse_binds_are_the_identity() {
     let mut fixture = Fixture::new();
     fixture.remove("/skins/0/inverseBindMatrices");
-    assert_eq!(positions(&load(&fixture)), [at(0.0, 0.0, 0.0), at(1.0, 0.5, 0.0), at(0.0, 3.0, 0.0)]);
+    assert_eq!(
+        positions(&load(&fixture)),
+        [at(0.0, 0.0, 0.0), at(1.0, 0.5, 0.0), at(0.0, 3.0, 0.0)]
+    );
 }
 
 #[test]
 fn ancestors_that_move_joints_are_in_the_skeleton() {
     let mut fixture = Fixture::new();
-    let shear = [1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 0.0, 0.0, 1.0];
+    let shear = [
+        1.0, 0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 0.0, 0.0, 1.0,
+    ];
     let still = fixture.push("nodes", json!({"name": "still", "children": [0]}));
-    let sheared = fixture.push("nodes", json!({"name": "sheared", "matrix": shear, "children": [still]}));
+    let sheared = fixture.push(
+        "nodes",
+        json!({"name": "sheared", "matrix": shear, "children": [still]}),
+    );
     let animated = fixture.push("nodes", json!({"name": "animated", "children": [sheared]}));
     fixture.push("nodes", json!({"name": "scene", "children": [animated, 2]}));
     // The mesh node's own place means nothing.
     fixture.set("/nodes/2/translation", json!([100.0, 0.0, 0.0]));
     fixture.set("/animations/0/channels/0/target/node", json!(animated));
     let model = load(&fixture);
-    assert_eq!(model.skeleton().names(), ["animated", "sheared", "root", "tip"]);
+    assert_eq!(
+        model.skeleton().names(),
+        ["animated", "sheared", "root", "tip"]
+    );
     assert_eq!(model.skeleton().parents(), [NO_PARENT, 0, 1, 2]);
     assert_eq!(model.skeleton().matrices().len(), 1);
-    assert_eq!(positions(&model), [at(5.0, 0.0, 0.0), at(6.0, 0.0, 0.0), at(6.0, 2.0, 0.0)]);
+    assert_eq!(
+        positions(&model),
+        [at(5.0, 0.0, 0.0), at(6.0, 0.0, 0.0), at(6.0, 2.0, 0.0)]
+    );
 }
 
 #[test]
 fn rigid_meshes_below_a_joint_follow_it() {
     let mut fixture = Fixture::new();
-    fixture.push("meshes", json!({"primitives": [{"attributes": {"POSITION": POSITION}}]}));
+    fixture.push(
+        "meshes",
+        json!({"primitives": [{"attributes": {"POSITION": POSITION}}]}),
+    );
     fixture.set("/nodes/1/children", json!([3]));
-    fixture.push("nodes", json!({"name": "wrist", "translation": [0.0, 0.5, 0.0], "children": [4, 5]}));
-    fixture.push("nodes", json!({"name": "ring", "translation": [0.25, 0.0, 0.0], "mesh": 1}));
-    fixture.push("nodes", json!({"name": "propeller", "scale": [2.0, 2.0, 2.0], "children": [6]}));
-    fixture.push("nodes", json!({"name": "blade", "translation": [1.0, 0.0, 0.0], "mesh": 1}));
+    fixture.push(
+        "nodes",
+        json!({"name": "wrist", "translation": [0.0, 0.5, 0.0], "children": [4, 5]}),
+    );
+    fixture.push(
+        "nodes",
+        json!({"name": "ring", "translation": [0.25, 0.0, 0.0], "mesh": 1}),
+    );
+    fixture.push(
+        "nodes",
+        json!({"name": "propeller", "scale": [2.0, 2.0, 2.0], "children": [6]}),
+    );
+    fixture.push(
+        "nodes",
+        json!({"name": "blade", "translation": [1.0, 0.0, 0.0], "mesh": 1}),
+    );
     fixture.push("nodes", json!({"name": "rock", "mesh": 1}));
     let channels = json!([{"sampler": 0, "target": {"node": 5, "path": "rotation"}}]);
     fixture.set("/animations/0/channels", channels);
     let model = load(&fixture);
     // What stands still folds into a palette entry; what a clip moves, and what moves that, are joints.
-    assert_eq!(model.skeleton().names(), ["root", "tip", "wrist", "propeller"]);
+    assert_eq!(
+        model.skeleton().names(),
+        ["root", "tip", "wrist", "propeller"]
+    );
     let mesh = model.mesh();
     let primitives = mesh.primitives();
-    assert_eq!(primitives.iter().map(|p| p.dumped_vertices).collect::<Vec<_>>(), [3, 0, 0]);
+    assert_eq!(
+        primitives
+            .iter()
+            .map(|p| p.dumped_vertices)
+            .collect::<Vec<_>>(),
+        [3, 0, 0]
+    );
     assert_eq!(model.skins()[1].entries, 2..4);
     assert_eq!(model.palette_joints()[2..], [2, 3]);
-    let translations: Vec<_> = model.inverse_binds()[2..].iter().map(|m| [m[0], m[3], m[7], m[11]]).collect();
+    let translations: Vec<_> = model.inverse_binds()[2..]
+        .iter()
+        .map(|m| [m[0], m[3], m[7], m[11]])
+        .collect();
     assert_eq!(translations, [[1.0, 0.25, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]]);
-    let blade = mesh.sources().iter().position(|s| s.primitive == 2).unwrap();
+    let blade = mesh
+        .sources()
+        .iter()
+        .position(|s| s.primitive == 2)
+        .unwrap();
     assert_eq!(mesh.influences_of(blade).collect::<Vec<_>>(), [(3, 1.0)]);
 }
 
@@ -274,8 +444,23 @@ fn a_mesh_appears_once_for_each_node_that_skins_it() {
     fixture.push("nodes", json!({"mesh": 0, "skin": 2}));
     fixture.push("nodes", json!({"mesh": 0, "skin": 0}));
     let model = load(&fixture);
-    assert_eq!(model.skins().iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["rig", "other"]);
-    assert_eq!(model.mesh().primitives().iter().map(|p| p.skin).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(
+        model
+            .skins()
+            .iter()
+            .map(|s| s.name.as_str())
+            .collect::<Vec<_>>(),
+        ["rig", "other"]
+    );
+    assert_eq!(
+        model
+            .mesh()
+            .primitives()
+            .iter()
+            .map(|p| p.skin)
+            .collect::<Vec<_>>(),
+        [0, 1, 0]
+    );
     assert_eq!(model.palette_joints(), [0, 1, 1, 0]);
 }
 
@@ -285,7 +470,10 @@ fn every_animation_is_a_clip_and_only_joints_have_tracks() {
     let late = fixture.floats("SCALAR", &[4.0]);
     let zero = fixture.floats("SCALAR", &[0.0]);
     let scale = fixture.floats("VEC3", &[2.0, 2.0, 2.0]);
-    let cubic = fixture.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0].repeat(2));
+    let cubic = fixture.floats(
+        "VEC3",
+        &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0].repeat(2),
+    );
     fixture.push(
         "animations",
         json!({
@@ -313,14 +501,40 @@ fn every_animation_is_a_clip_and_only_joints_have_tracks() {
     );
     fixture.push("animations", json!({"channels": [], "samplers": []}));
     let model = load(&fixture);
-    let clips: Vec<_> =
-        model.clips().iter().map(|c| (c.name(), c.duration(), c.keys().raw().unwrap().tracks().len())).collect();
-    assert_eq!(clips, [("bend", 1.5, 1), ("", 4.0, 0), ("pose", 1.5, 2), ("", 0.0, 0)]);
-    let tracks: Vec<_> =
-        model.clips()[2].keys().raw().unwrap().tracks().iter().map(|t| (t.joint, t.channel, t.interpolation)).collect();
+    let clips: Vec<_> = model
+        .clips()
+        .iter()
+        .map(|c| {
+            (
+                c.name(),
+                c.duration(),
+                c.keys().raw().unwrap().tracks().len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        clips,
+        [
+            ("bend", 1.5, 1),
+            ("", 4.0, 0),
+            ("pose", 1.5, 2),
+            ("", 0.0, 0)
+        ]
+    );
+    let tracks: Vec<_> = model.clips()[2]
+        .keys()
+        .raw()
+        .unwrap()
+        .tracks()
+        .iter()
+        .map(|t| (t.joint, t.channel, t.interpolation))
+        .collect();
     assert_eq!(
         tracks,
-        [(0, Channel::Scale, Interpolation::Step), (1, Channel::Translation, Interpolation::CubicSpline)]
+        [
+            (0, Channel::Scale, Interpolation::Step),
+            (1, Channel::Translation, Interpolation::CubicSpline)
+        ]
     );
 }
 
@@ -328,18 +542,46 @@ fn every_animation_is_a_clip_and_only_joints_have_tracks() {
 fn materials_are_plain_base_colours() {
     let mut fixture = Fixture::new();
     let colour = json!({"baseColorFactor": [0.1, 0.2, 0.3, 0.4], "baseColorTexture": {"index": 0}});
-    fixture.push("materials", json!({"name": "skin", "pbrMetallicRoughness": colour}));
+    fixture.push(
+        "materials",
+        json!({"name": "skin", "pbrMetallicRoughness": colour}),
+    );
     fixture.push("materials", json!({}));
     // No source without an extension that the crate's types would have to know.
-    fixture.push("textures", json!({"extensions": {"KHR_texture_basisu": {"source": 0}}}));
-    fixture.set("/extensionsRequired", json!(["KHR_texture_basisu", "KHR_materials_unlit"]));
+    fixture.push(
+        "textures",
+        json!({"extensions": {"KHR_texture_basisu": {"source": 0}}}),
+    );
+    fixture.set(
+        "/extensionsRequired",
+        json!(["KHR_texture_basisu", "KHR_materials_unlit"]),
+    );
     let plain = fixture.json["meshes"][0]["primitives"][0].clone();
-    fixture.json["meshes"][0]["primitives"].as_array_mut().unwrap().push(plain);
+    fixture.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .unwrap()
+        .push(plain);
     fixture.set("/meshes/0/primitives/0/material", json!(0));
     let model = load(&fixture);
-    let colours: Vec<_> = model.materials().iter().map(|m| (m.name.as_str(), m.base_color)).collect();
-    assert_eq!(colours, [("skin", [0.1, 0.2, 0.3, 0.4]), ("", [1.0; 4]), ("", [0.8, 0.8, 0.8, 1.0])]);
-    let subsets: Vec<_> = model.mesh().primitives().iter().map(|p| p.subsets[0].material).collect();
+    let colours: Vec<_> = model
+        .materials()
+        .iter()
+        .map(|m| (m.name.as_str(), m.base_color))
+        .collect();
+    assert_eq!(
+        colours,
+        [
+            ("skin", [0.1, 0.2, 0.3, 0.4]),
+            ("", [1.0; 4]),
+            ("", [0.8, 0.8, 0.8, 1.0])
+        ]
+    );
+    let subsets: Vec<_> = model
+        .mesh()
+        .primitives()
+        .iter()
+        .map(|p| p.subsets[0].material)
+        .collect();
     assert_eq!(subsets, [0, 2]);
 }
 
@@ -351,13 +593,24 @@ fn repairs_are_told_once_with_counts() {
     fixture.set("/animations/0/samplers/0/output", json!(keys));
     assert_eq!(
         repairs(&load(&fixture)),
-        ["normalised 1 node rotations (worst length 2)", "normalised 2 rotation keys (worst length 1.5)",]
+        [
+            "normalised 1 node rotations (worst length 2)",
+            "normalised 2 rotation keys (worst length 1.5)",
+        ]
     );
 }
 
 #[test]
 fn extras_of_others_are_skipped() {
-    for extras in [json!(1), json!(-0.5), json!("a"), json!(null), json!(true), json!([{}]), json!({"a": {"b": 1}})] {
+    for extras in [
+        json!(1),
+        json!(-0.5),
+        json!("a"),
+        json!(null),
+        json!(true),
+        json!([{}]),
+        json!({"a": {"b": 1}}),
+    ] {
         let mut fixture = Fixture::new();
         fixture.set("/asset/extras", extras.clone());
         fixture.set("/meshes/0/primitives/0/extras", extras);
@@ -370,11 +623,18 @@ fn a_primitive_may_continue_the_one_before_it_as_a_subset() {
     let mut fixture = Fixture::new();
     let mut primitive = fixture.json["meshes"][0]["primitives"][0].clone();
     primitive["extras"] = json!({"skinbench": {"continues": true}});
-    fixture.json["meshes"][0]["primitives"].as_array_mut().unwrap().push(primitive.clone());
+    fixture.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .unwrap()
+        .push(primitive.clone());
     let model = load(&fixture);
     assert_eq!(model.mesh().primitives().len(), 1);
     assert_eq!(
-        model.mesh().primitives()[0].subsets.iter().map(|s| s.indices.clone()).collect::<Vec<_>>(),
+        model.mesh().primitives()[0]
+            .subsets
+            .iter()
+            .map(|s| s.indices.clone())
+            .collect::<Vec<_>>(),
         [0..3, 3..6]
     );
     // Other vertices are another primitive, whatever is noted.

@@ -19,9 +19,19 @@ fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
     let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{arguments}: {said}");
-    assert!(said.contains(expected), "{arguments}: {said}\nnot {expected}");
-    assert!(!folder.path().join("out").exists(), "{arguments}: something was written");
+    assert_eq!(
+        (output.status.code(), said.lines().count()),
+        (Some(1), 1),
+        "{arguments}: {said}"
+    );
+    assert!(
+        said.contains(expected),
+        "{arguments}: {said}\nnot {expected}"
+    );
+    assert!(
+        !folder.path().join("out").exists(),
+        "{arguments}: something was written"
+    );
     said
 }
 
@@ -35,7 +45,11 @@ fn repeated(text: &str, column: &str, values: impl Iterator<Item = String>) -> S
     writer.write_record(&headers).unwrap();
     for value in values {
         writer
-            .write_record(row.iter().enumerate().map(|(place, field)| if place == at { &*value } else { field }))
+            .write_record(
+                row.iter()
+                    .enumerate()
+                    .map(|(place, field)| if place == at { &*value } else { field }),
+            )
             .unwrap();
     }
     String::from_utf8(writer.into_inner().unwrap()).unwrap()
@@ -79,7 +93,11 @@ fn bundles_are_bounded() {
             &counted("instances", 65),
             "65 crowds of built-in scenes with 2145 instances together; a check ",
         ),
-        ("summary.csv", &counted("scene", 1_001), "results of 1001 crowds and ways to run them; expected at most 1000"),
+        (
+            "summary.csv",
+            &counted("scene", 1_001),
+            "results of 1001 crowds and ways to run them; expected at most 1000",
+        ),
         (
             "summary.csv",
             &|text| repeated(text, "backend", once("y".repeat(257))),
@@ -95,7 +113,10 @@ fn bundles_are_bounded() {
             "summary.csv",
             &|text| {
                 let crowds = repeated(text, "instances", (1..=64).map(|number| number.to_string()));
-                crowds.lines().map(|line| line.replacen(",smoke,", ",mannequins-1000,", 1) + "\n").collect()
+                crowds
+                    .lines()
+                    .map(|line| line.replacen(",smoke,", ",mannequins-1000,", 1) + "\n")
+                    .collect()
             },
             "64 rows of the summary share these samples",
         ),
@@ -116,13 +137,25 @@ fn long_names_are_not_repeated() {
     for listed in [false, true] {
         let mut bad = bundle();
         match listed {
-            true => _ = bad.manifest.files.insert(long.clone(), bad.manifest.files["summary.csv"].clone()),
+            true => {
+                _ = bad
+                    .manifest
+                    .files
+                    .insert(long.clone(), bad.manifest.files["summary.csv"].clone())
+            }
             false => _ = bad.files.insert(long.clone(), Vec::new()),
         }
         fs::write(folder.path().join("bad.tar.gz"), bad.packed().unwrap()).unwrap();
-        let expected = if listed { "bad.tar.gz: manifest.json: \"aaa" } else { "bad.tar.gz: \"aaa" };
+        let expected = if listed {
+            "bad.tar.gz: manifest.json: \"aaa"
+        } else {
+            "bad.tar.gz: \"aaa"
+        };
         let said = refused(&folder, "submit --check bad.tar.gz", expected);
-        assert!(said.len() < 512 && said.contains("...\" in it; expected only manifest.json, "), "{said}");
+        assert!(
+            said.len() < 512 && said.contains("...\" in it; expected only manifest.json, "),
+            "{said}"
+        );
     }
 }
 
@@ -130,26 +163,48 @@ fn long_names_are_not_repeated() {
 fn an_unknown_run_is_named_once() {
     let unknown = with_file(&bundle(), "environment.json", |_| "[]".into());
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("bad.tar.gz"), signed_again(unknown).packed().unwrap()).unwrap();
+    fs::write(
+        folder.path().join("bad.tar.gz"),
+        signed_again(unknown).packed().unwrap(),
+    )
+    .unwrap();
     let said = refused(&folder, "submit --check bad.tar.gz", "summary.csv:2: run ");
-    assert!(said.trim_end().ends_with(" is not in environment.json"), "{said}");
+    assert!(
+        said.trim_end().ends_with(" is not in environment.json"),
+        "{said}"
+    );
 }
 
 /// A page that cannot be written: the index, which links to it, is not there either.
 #[test]
 fn the_index_of_a_site_is_written_last() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("good.tar.gz"), bundle().packed().unwrap()).unwrap();
+    fs::write(
+        folder.path().join("good.tar.gz"),
+        bundle().packed().unwrap(),
+    )
+    .unwrap();
     fs::create_dir_all(folder.path().join("site/good.html/full")).unwrap();
-    let output = skinbench(folder.path(), "report good.tar.gz -o site/").output().unwrap();
+    let output = skinbench(folder.path(), "report good.tar.gz -o site/")
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
-    assert!(said.contains("good.html") && !folder.path().join("site/index.html").exists(), "{said}");
+    assert_eq!(
+        (output.status.code(), said.lines().count()),
+        (Some(1), 1),
+        "{said}"
+    );
+    assert!(
+        said.contains("good.html") && !folder.path().join("site/index.html").exists(),
+        "{said}"
+    );
 }
 
 #[test]
 fn results_are_bounded() {
-    let many = |count: usize| move |text: String| repeated(&text, "instances", (1..=count).map(|n| n.to_string()));
+    let many = |count: usize| {
+        move |text: String| repeated(&text, "instances", (1..=count).map(|n| n.to_string()))
+    };
     refused(
         &changed(many(1_001), unchanged),
         "report . -o out --format html",
@@ -157,7 +212,9 @@ fn results_are_bounded() {
     );
     let machines = |text: String| {
         let runs = repeated(&text, "run_id", (1..=65).map(|number| number.to_string()));
-        (2..=66).fold(runs, |text, line| with_field(&text, line, "cpu", &format!("CPU {line}")))
+        (2..=66).fold(runs, |text, line| {
+            with_field(&text, line, "cpu", &format!("CPU {line}"))
+        })
     };
     refused(
         &changed(machines, unchanged),
@@ -171,7 +228,11 @@ fn results_are_bounded() {
     packed.write_all(&fs::read(&samples).unwrap()).unwrap();
     fs::write(samples.with_extension("csv.gz"), packed.finish().unwrap()).unwrap();
     fs::remove_file(samples).unwrap();
-    refused(&folder, "report . -o out --format html", "samples.csv.gz:1002: more than 1000 problems up to here");
+    refused(
+        &folder,
+        "report . -o out --format html",
+        "samples.csv.gz:1002: more than 1000 problems up to here",
+    );
 }
 
 #[test]
@@ -179,18 +240,29 @@ fn scenes_have_few_groups_and_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let write = |text: String| fs::write(folder.path().join("bad.toml"), text).unwrap();
     write("[[group]]\nmodel = \"walker\"\n".repeat(1_025));
-    refused(&folder, "verify bad.toml", "bad.toml:2049:1: 1025 groups; expected at most 1024");
+    refused(
+        &folder,
+        "verify bad.toml",
+        "bad.toml:2049:1: 1025 groups; expected at most 1024",
+    );
     write("#".repeat((1 << 20) + 1));
-    refused(&folder, "verify bad.toml", "bad.toml: cannot read: larger than the 1048576 bytes that are accepted");
+    refused(
+        &folder,
+        "verify bad.toml",
+        "bad.toml: cannot read: larger than the 1048576 bytes that are accepted",
+    );
 }
 
 #[test]
 fn scenes_have_models_that_load_in_a_reasonable_time() {
     let folder = tempfile::tempdir().unwrap();
     let group = |vertices: u32| format!("[[group]]\nmodel = \"walker\"\nvertices = {vertices}\n");
-    fs::write(folder.path().join("bad.toml"), (190_000..190_016).map(group).collect::<String>()).unwrap();
-    let expected =
-        "bad.toml:18:12: the models up to this one cost as much as 1140015 vertices of walkers; expected at most";
+    fs::write(
+        folder.path().join("bad.toml"),
+        (190_000..190_016).map(group).collect::<String>(),
+    )
+    .unwrap();
+    let expected = "bad.toml:18:12: the models up to this one cost as much as 1140015 vertices of walkers; expected at most";
     refused(&folder, "verify bad.toml", expected);
 }
 
@@ -208,8 +280,16 @@ fn crowds_fit_the_limits_of_the_process() {
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
-    assert!(said.contains("bad.toml:2:9: 20000000 instances take ") && said.contains("; expected at most "), "{said}");
+    assert_eq!(
+        (output.status.code(), said.lines().count()),
+        (Some(1), 1),
+        "{said}"
+    );
+    assert!(
+        said.contains("bad.toml:2:9: 20000000 instances take ")
+            && said.contains("; expected at most "),
+        "{said}"
+    );
 }
 
 /// Sparse files that claim too many bytes are refused before they are read.
@@ -217,10 +297,17 @@ fn crowds_fit_the_limits_of_the_process() {
 fn files_with_holes_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let hole = |name: &str, bytes: u64| {
-        fs::File::create(folder.path().join(name)).unwrap().set_len(bytes).unwrap();
+        fs::File::create(folder.path().join(name))
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
     };
     hole("bad.mesh.xml", 5 << 30);
-    refused(&folder, "inspect bad.mesh.xml", "bad.mesh.xml: cannot be read: larger than the 1073741824 bytes");
+    refused(
+        &folder,
+        "inspect bad.mesh.xml",
+        "bad.mesh.xml: cannot be read: larger than the 1073741824 bytes",
+    );
     let buffers = |name: &str, bytes: u64, count: usize| {
         let model = json!({
             "asset": { "version": "2.0" },
@@ -248,9 +335,19 @@ fn files_with_holes_are_refused() {
         "buffers[2].uri: \"half.bin\": more than 1073741824 bytes in the files of all",
     );
     let folder = changed(unchanged, unchanged);
-    fs::File::create(folder.path().join("environment.json")).unwrap().set_len(1 << 30).unwrap();
-    refused(&folder, "submit . -o out", "environment.json: larger than the 134217728 bytes that are accepted");
-    let summary = fs::File::options().write(true).open(folder.path().join("summary.csv")).unwrap();
+    fs::File::create(folder.path().join("environment.json"))
+        .unwrap()
+        .set_len(1 << 30)
+        .unwrap();
+    refused(
+        &folder,
+        "submit . -o out",
+        "environment.json: larger than the 134217728 bytes that are accepted",
+    );
+    let summary = fs::File::options()
+        .write(true)
+        .open(folder.path().join("summary.csv"))
+        .unwrap();
     summary.set_len(2 << 30).unwrap();
     refused(
         &folder,
@@ -263,16 +360,36 @@ fn files_with_holes_are_refused() {
 #[cfg(unix)]
 #[test]
 fn pipes_are_refused_before_they_are_opened() {
-    let pipe = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let pipe = |path: &Path| {
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(path)
+                .status()
+                .unwrap()
+                .success()
+        )
+    };
     let folder = tempfile::tempdir().unwrap();
     for name in ["bad.tar.gz", "bad.toml", "bad.glb"] {
         pipe(&folder.path().join(name));
     }
     for (arguments, expected) in [
-        ("submit --check bad.tar.gz", "bad.tar.gz: cannot read: is no regular file"),
-        ("report . -o out/", "bad.tar.gz: cannot read: is no regular file"),
-        ("report bad.tar.gz -o out --format html", "bad.tar.gz: cannot read: "),
-        ("verify bad.toml", "bad.toml: cannot read: is no regular file"),
+        (
+            "submit --check bad.tar.gz",
+            "bad.tar.gz: cannot read: is no regular file",
+        ),
+        (
+            "report . -o out/",
+            "bad.tar.gz: cannot read: is no regular file",
+        ),
+        (
+            "report bad.tar.gz -o out --format html",
+            "bad.tar.gz: cannot read: ",
+        ),
+        (
+            "verify bad.toml",
+            "bad.toml: cannot read: is no regular file",
+        ),
         ("verify bad.glb", "bad.glb: "),
     ] {
         refused(&folder, arguments, expected);
@@ -281,7 +398,11 @@ fn pipes_are_refused_before_they_are_opened() {
         let folder = changed(unchanged, unchanged);
         fs::remove_file(folder.path().join(name)).unwrap();
         pipe(&folder.path().join(name));
-        let expected = if name == "summary.csv" { "no summary.csv in it" } else { "samples.csv: is no regular file" };
+        let expected = if name == "summary.csv" {
+            "no summary.csv in it"
+        } else {
+            "samples.csv: is no regular file"
+        };
         refused(&folder, "report . -o out --format html", expected);
         fs::write(folder.path().join("environment.json"), "[]").unwrap();
         refused(&folder, "submit . -o out", expected);
@@ -296,17 +417,25 @@ fn pipes_are_refused_before_they_are_opened() {
     );
     assert_eq!(fs::read_dir(&results).unwrap().count(), 1);
     pipe(&results.join(".lock"));
-    refused(&folder, "sweep smoke -b cpu-scalar --frames 1 -o results", ".lock: is no regular file");
+    refused(
+        &folder,
+        "sweep smoke -b cpu-scalar --frames 1 -o results",
+        ".lock: is no regular file",
+    );
 }
 
 #[test]
 fn a_bundle_has_few_files() {
     let mut many = bundle();
     for number in 0..256 {
-        many.files.insert(format!("{number}/limits.csv"), Vec::new());
+        many.files
+            .insert(format!("{number}/limits.csv"), Vec::new());
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(&file, many.packed().unwrap()).unwrap();
     let error = Bundle::read(file.path()).unwrap_err().to_string();
-    assert_eq!(error, "too large: expected at most 256 files with 128 MiB together");
+    assert_eq!(
+        error,
+        "too large: expected at most 256 files with 128 MiB together"
+    );
 }

@@ -51,7 +51,10 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 "#]]
     );
     let page = html::page(std::slice::from_ref(&study));
-    assert!(page.contains("<h2>Which to ship</h2>") && page.contains("<th scope=\"col\">largest error</th>"));
+    assert!(
+        page.contains("<h2>Which to ship</h2>")
+            && page.contains("<th scope=\"col\">largest error</th>")
+    );
     let text = card::text(&study);
     assert_eq!(text.matches("card: ").count(), study.points.len());
 }
@@ -62,8 +65,14 @@ fn old_results_have_dashes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/2026-11-21-xeon-2-threads");
     let study = Study::new(Recorded::read(&[folder]).unwrap());
     let cards = cards(&study);
-    let row = cards.lines().find(|line| line.starts_with("| gpu-compute |")).unwrap();
-    assert!(row.ends_with(" | - | - | - | - | 3.9e-6 | yes | same frame | free |"), "{row}");
+    let row = cards
+        .lines()
+        .find(|line| line.starts_with("| gpu-compute |"))
+        .unwrap();
+    assert!(
+        row.ends_with(" | - | - | - | - | 3.9e-6 | yes | same frame | free |"),
+        "{row}"
+    );
     assert!(!cards.contains("the least memory"), "{cards}");
 }
 
@@ -72,18 +81,29 @@ fn old_results_have_dashes() {
 fn unknown_backends_have_dashes_and_equal_error_has_its_own_answer() {
     let inexact = |text: String| {
         let rename = |line: &str| match line.contains(",gpu-vertex,,") {
-            true => line.replace(",gpu-vertex,,", ",gpu-guess,,").replace(",0.00001,,", ",0.001,,"),
+            true => line
+                .replace(",gpu-vertex,,", ",gpu-guess,,")
+                .replace(",0.00001,,", ",0.001,,"),
             false => line.to_owned(),
         };
         text.lines().map(|line| rename(line) + "\n").collect()
     };
     let samples = |text: String| text.replace(",gpu-vertex,,", ",gpu-guess,,");
     let cards = cards(&Study::new(read(&changed(inexact, samples))));
-    let row = cards.lines().find(|line| line.starts_with("| gpu-guess |")).unwrap();
+    let row = cards
+        .lines()
+        .find(|line| line.starts_with("| gpu-guess |"))
+        .unwrap();
     assert!(row.ends_with(" | - | - | - |"), "{row}");
-    assert!(cards.contains("At equal error (vertices within 1e-5), gpu-compute is fastest and "), "{cards}");
+    assert!(
+        cards.contains("At equal error (vertices within 1e-5), gpu-compute is fastest and "),
+        "{cards}"
+    );
     let exact = self::cards(&Study::new(read(&changed(unchanged, unchanged))));
-    assert!(exact.contains("The answers at equal error (vertices within 1e-5) are the same."), "{exact}");
+    assert!(
+        exact.contains("The answers at equal error (vertices within 1e-5) are the same."),
+        "{exact}"
+    );
 }
 
 /// Where no counter can be read, there is no column.
@@ -91,19 +111,31 @@ fn unknown_backends_have_dashes_and_equal_error_has_its_own_answer() {
 fn energy_is_in_the_card_if_it_was_measured() {
     let metered = |text: String| {
         let more = |line: &str| match () {
-            () if line.starts_with("schema,") => ",energy_uj,energy_error_uj,adapter_energy_uj,adapter_energy_error_uj",
+            () if line.starts_with("schema,") => {
+                ",energy_uj,energy_error_uj,adapter_energy_uj,adapter_energy_error_uj"
+            }
             () if line.contains(",cpu-rayon,,frame,wall,") => ",5000,100,7000,200",
             () => ",,,,",
         };
-        text.lines().map(|line| format!("{line}{}\n", more(line))).collect()
+        text.lines()
+            .map(|line| format!("{line}{}\n", more(line)))
+            .collect()
     };
     let folder = changed(metered, unchanged);
     let cards = cards(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
     let row = |start: &str| cards.lines().find(|line| line.starts_with(start)).unwrap();
     assert!(
-        row("| backend |").ends_with(" | later passes | mJ per 1,000 instances | adapter's mJ per 1,000 instances |"),
+        row("| backend |").ends_with(
+            " | later passes | mJ per 1,000 instances | adapter's mJ per 1,000 instances |"
+        ),
         "{cards}"
     );
-    assert!(row("| cpu-rayon |").ends_with(" | free | 5.00 ± 0.10 | 7.00 ± 0.20 |"), "{cards}");
-    assert!(row("| cpu-scalar |").ends_with(" | free | - | - |"), "{cards}");
+    assert!(
+        row("| cpu-rayon |").ends_with(" | free | 5.00 ± 0.10 | 7.00 ± 0.20 |"),
+        "{cards}"
+    );
+    assert!(
+        row("| cpu-scalar |").ends_with(" | free | - | - |"),
+        "{cards}"
+    );
 }

@@ -22,10 +22,15 @@ fn fixture() -> PathBuf {
 /// A copy of the fixed results, changed.
 fn changed(summary: impl Fn(String) -> String, samples: impl Fn(String) -> String) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for (name, change) in
-        [("summary.csv", &summary as &dyn Fn(String) -> String), ("samples.csv", &samples as &dyn Fn(String) -> String)]
-    {
-        fs::write(folder.path().join(name), change(fs::read_to_string(fixture().join(name)).unwrap())).unwrap();
+    for (name, change) in [
+        ("summary.csv", &summary as &dyn Fn(String) -> String),
+        ("samples.csv", &samples as &dyn Fn(String) -> String),
+    ] {
+        fs::write(
+            folder.path().join(name),
+            change(fs::read_to_string(fixture().join(name)).unwrap()),
+        )
+        .unwrap();
     }
     folder
 }

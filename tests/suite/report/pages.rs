@@ -24,23 +24,51 @@ fn answers_are_those_of_the_figures() {
         assert!(report.contains(answer), "{answer} in {report}");
     }
     // 1.32 and 2.22 ms at 100, 12.12 and 6.00 ms at 1,000: straight lines between their logarithms meet at 266.
-    let at = report.split("overtakes cpu-rayon at ").nth(1).unwrap().split(' ').next().unwrap();
+    let at = report
+        .split("overtakes cpu-rayon at ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
     let at: f64 = at.replace(',', "").parse().unwrap();
     assert!((264.0..268.0).contains(&at), "{at}");
 }
 
 #[test]
 fn the_page_needs_nothing_but_itself() {
-    let page = html::page(&Study::of_each_machine(Recorded::read(&[fixture()]).unwrap()));
-    assert!(page.contains("Test CPU &lt;&amp;&gt;"), "what results say is escaped");
+    let page = html::page(&Study::of_each_machine(
+        Recorded::read(&[fixture()]).unwrap(),
+    ));
+    assert!(
+        page.contains("Test CPU &lt;&amp;&gt;"),
+        "what results say is escaped"
+    );
     assert!(!page.contains("src=") && !page.contains("@import") && !page.contains("url("));
-    let outside: Vec<_> = page.match_indices("http").map(|(at, _)| &page[at..at + 26]).collect();
-    assert!(outside.iter().all(|text| *text == "http://www.w3.org/2000/svg"), "{outside:?}");
+    let outside: Vec<_> = page
+        .match_indices("http")
+        .map(|(at, _)| &page[at..at + 26])
+        .collect();
+    assert!(
+        outside
+            .iter()
+            .all(|text| *text == "http://www.w3.org/2000/svg"),
+        "{outside:?}"
+    );
     assert!(page.len() < 400_000, "{}", page.len());
     let study = Study::new(Recorded::read(&[fixture()]).unwrap());
     for chart in chart::charts(&study) {
-        assert_eq!(chart.svg().matches("class=\"mark\"").count(), chart.marks(), "{}", chart.id);
-        assert!(chart.table.len() > 1 && chart.file().contains("prefers-color-scheme:dark"), "{}", chart.id);
+        assert_eq!(
+            chart.svg().matches("class=\"mark\"").count(),
+            chart.marks(),
+            "{}",
+            chart.id
+        );
+        assert!(
+            chart.table.len() > 1 && chart.file().contains("prefers-color-scheme:dark"),
+            "{}",
+            chart.id
+        );
     }
 }
 
@@ -49,15 +77,35 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
     // The rows that a change makes empty are left out.
     let report = |change: &dyn Fn(&[&str], &str) -> String| {
         let edited = |text: String| {
-            let heading: Vec<String> = text.lines().next().unwrap().split(',').map(Into::into).collect();
+            let heading: Vec<String> = text
+                .lines()
+                .next()
+                .unwrap()
+                .split(',')
+                .map(Into::into)
+                .collect();
             let at = |name: &str| heading.iter().position(|known| known == name).unwrap();
-            let columns = ["backend", "passes", "instances", "attributes", "pct_of_limit"].map(at);
+            let columns = [
+                "backend",
+                "passes",
+                "instances",
+                "attributes",
+                "pct_of_limit",
+            ]
+            .map(at);
             let line = |line: &str| {
                 let fields: Vec<&str> = line.split(',').collect();
                 change(&columns.map(|column| fields[column]), line)
             };
-            let lines = text.lines().skip(1).map(line).filter(|line| !line.is_empty());
-            std::iter::once(heading.join(",")).chain(lines).map(|line| line + "\n").collect::<String>()
+            let lines = text
+                .lines()
+                .skip(1)
+                .map(line)
+                .filter(|line| !line.is_empty());
+            std::iter::once(heading.join(","))
+                .chain(lines)
+                .map(|line| line + "\n")
+                .collect::<String>()
         };
         markdown::report(&Study::new(super::read(&changed(edited, unchanged))))
     };
@@ -66,20 +114,32 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
         ["cpu-rayon", "0", "1000", ..] => String::new(),
         _ => line.into(),
     });
-    assert!(few.contains("More than 1,000 walkers fit a 60 Hz frame on gpu-compute (nothing drawn)."), "{few}");
+    assert!(
+        few.contains("More than 1,000 walkers fit a 60 Hz frame on gpu-compute (nothing drawn)."),
+        "{few}"
+    );
     let fewer = report(&|row, line| match row {
         ["cpu-rayon", "0", "1000", ..] | ["gpu-compute", "0", ..] => String::new(),
         _ => line.into(),
     });
-    assert!(fewer.contains(" fit a 60 Hz frame on cpu-scalar (nothing drawn)."), "{fewer}");
+    assert!(
+        fewer.contains(" fit a 60 Hz frame on cpu-scalar (nothing drawn)."),
+        "{fewer}"
+    );
 
     let noisy = report(&|row, line| match row {
         ["cpu-rayon", "0", "10", _, "5.42"] => line.replace(",5.42,", ",121,"),
         _ => line.into(),
     });
-    assert!(noisy.contains("reaches 24 % of this machine's bandwidth: gpu-compute, 1,000 walkers."), "{noisy}");
+    assert!(
+        noisy.contains("reaches 24 % of this machine's bandwidth: gpu-compute, 1,000 walkers."),
+        "{noisy}"
+    );
     let beyond = report(&|_, line| line.replace(",23.86,", ",121,"));
-    assert!(beyond.contains("121 % of this machine's bandwidth: gpu-compute, 1,000 walkers. More than"), "{beyond}");
+    assert!(
+        beyond.contains("121 % of this machine's bandwidth: gpu-compute, 1,000 walkers. More than"),
+        "{beyond}"
+    );
 
     let packed = report(&|_, line| line.replace(",pn,,", ",p,output=packed,"));
     for said in [
@@ -90,10 +150,16 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
     ] {
         assert!(packed.contains(said), "{said} in {packed}");
     }
-    let mixed = changed(|text| text.clone() + text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1, unchanged);
+    let mixed = changed(
+        |text| text.clone() + text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1,
+        unchanged,
+    );
     let charts = chart::charts(&Study::new(super::read(&mixed)));
     let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-    for id in ["frame-instances-walkers-1-pass-attributes-p", "frame-instances-walkers-1-pass-attributes-pn"] {
+    for id in [
+        "frame-instances-walkers-1-pass-attributes-p",
+        "frame-instances-walkers-1-pass-attributes-pn",
+    ] {
         assert!(ids.contains(&id), "{ids:?}");
     }
 }
@@ -102,17 +168,36 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
 fn the_ending_or_the_format_decides_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
-        let output = skinbench(folder.path(), &format!("report {} {arguments}", fixture().display())).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        let output = skinbench(
+            folder.path(),
+            &format!("report {} {arguments}", fixture().display()),
+        )
+        .output()
+        .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     assert!(run("").1.starts_with("<!DOCTYPE html>"));
     assert!(run("--format md").1.starts_with("# Skinning on Test CPU"));
     assert_eq!(run("-o out.md").0, Some(0));
-    assert!(fs::read_to_string(folder.path().join("out.md")).unwrap().starts_with("# Skinning"));
+    assert!(
+        fs::read_to_string(folder.path().join("out.md"))
+            .unwrap()
+            .starts_with("# Skinning")
+    );
     assert_eq!(run("--format svg -o charts").0, Some(0));
-    assert_eq!(fs::read_dir(folder.path().join("charts")).unwrap().count(), 16);
+    assert_eq!(
+        fs::read_dir(folder.path().join("charts")).unwrap().count(),
+        16
+    );
     let (code, _, said) = run("--format svg");
-    assert!(code == Some(2) && said.contains("name a folder with -o"), "{said}");
+    assert!(
+        code == Some(2) && said.contains("name a folder with -o"),
+        "{said}"
+    );
 }
 
 /// README's table shows every CPU backend there is, measured with the columns that results have today; later versions may
@@ -123,7 +208,10 @@ fn the_readmes_table_is_of_this_program() {
     let page = fs::read_to_string(root.join("README.md")).unwrap();
     let (_, part) = page.split_once("<!-- table ").unwrap();
     let (part, _) = part.split_once("<!-- /table -->").unwrap();
-    let mut shown: Vec<&str> = part.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let mut shown: Vec<&str> = part
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
     let mut known: Vec<&str> = REGISTRY.iter().map(|backend| backend.name).collect();
     known.retain(|name| name.starts_with("cpu-"));
     shown.sort_unstable();
@@ -133,7 +221,9 @@ fn the_readmes_table_is_of_this_program() {
     let folder = root.join(part.split_whitespace().next().unwrap());
     let measured = fs::read_to_string(folder.join("summary.csv")).unwrap();
     let mut today = csv::Writer::from_writer(Vec::new());
-    today.serialize(&Recorded::read(&[&folder]).unwrap().measurements[0].row).unwrap();
+    today
+        .serialize(&Recorded::read(&[&folder]).unwrap().measurements[0].row)
+        .unwrap();
     let today = String::from_utf8(today.into_inner().unwrap()).unwrap();
     let columns = |text: &str| text.lines().next().unwrap().to_owned();
     let (measured, today) = (columns(&measured), columns(&today));

@@ -24,18 +24,42 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
         floor: None,
         counts: skinbench::frame::CountSum::default(),
     };
-    Outcome { stages: stages.iter().map(times).collect(), ..Outcome::new(backend, passes, Status::Ok) }
+    Outcome {
+        stages: stages.iter().map(times).collect(),
+        ..Outcome::new(backend, passes, Status::Ok)
+    }
 }
 
 /// Returns the verdict that `run` prints, after comparing it with the one that `report` draws from the files.
 fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     let name = "adapter".to_owned();
     let (api, driver, pci_address) = (String::new(), String::new(), String::new());
-    let adapter = Some(AdapterSummary { index: 0, name, software, api, driver, pci_address });
-    let environment = Environment { adapter, ..Environment::collect(Build::default(), &Context::default()) };
-    let few = Settings { instances: Some(3), ..Settings::default() };
-    let scene = Scene::load("smoke").unwrap().with(few).build(1 << 30).unwrap();
-    let measured = MeasuredScene { environment: &environment, scene: &scene, clip_error: None };
+    let adapter = Some(AdapterSummary {
+        index: 0,
+        name,
+        software,
+        api,
+        driver,
+        pci_address,
+    });
+    let environment = Environment {
+        adapter,
+        ..Environment::collect(Build::default(), &Context::default())
+    };
+    let few = Settings {
+        instances: Some(3),
+        ..Settings::default()
+    };
+    let scene = Scene::load("smoke")
+        .unwrap()
+        .with(few)
+        .build(1 << 30)
+        .unwrap();
+    let measured = MeasuredScene {
+        environment: &environment,
+        scene: &scene,
+        clip_error: None,
+    };
     let folder = tempfile::tempdir().unwrap();
     let mut results = Results::create(folder.path(), Session::default()).unwrap();
     for outcome in outcomes {
@@ -43,9 +67,18 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
     }
     let report = markdown::report(&Study::new(Recorded::read(&[folder.path()]).unwrap()));
     let printed = table::measured(&measured, outcomes);
-    let of_run = printed.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
-    let of_report = report.lines().find(|line| line.contains(" is fastest, ")).unwrap_or_default();
-    assert!(of_report.ends_with(of_run), "run: {of_run:?}, report: {of_report:?}");
+    let of_run = printed
+        .lines()
+        .find(|line| line.contains(" is fastest, "))
+        .unwrap_or_default();
+    let of_report = report
+        .lines()
+        .find(|line| line.contains(" is fastest, "))
+        .unwrap_or_default();
+    assert!(
+        of_report.ends_with(of_run),
+        "run: {of_run:?}, report: {of_report:?}"
+    );
     printed[printed.find(of_run).unwrap()..].to_owned()
 }
 
@@ -56,41 +89,98 @@ fn steady(ns: u64) -> Times {
 
 /// The frame and the stage that it is nearly all of.
 fn frame(backend: &'static str, times: Times) -> Outcome {
-    outcome(backend, 0, &[(Stage::Skin, times.clone()), (Stage::Frame, times)])
+    outcome(
+        backend,
+        0,
+        &[(Stage::Skin, times.clone()), (Stage::Frame, times)],
+    )
 }
 
 #[test]
 fn run_and_report_name_the_same_winner_and_the_same_tie() {
     // A fifth of the frames took 10 % longer: deviations of 0, but the next run may well begin there.
-    let wandering: Times = (0..40).map(|frame| if frame < 8 { 1_100_000 } else { 1_000_000 }).collect();
-    let tie = verdict(false, &[frame("cpu-simd", steady(1_020_000)), frame("cpu-scalar", wandering)]);
-    assert_eq!(tie, "cpu-scalar is fastest, 1.00 ms a frame; cpu-simd is as fast within the noise.\n");
+    let wandering: Times = (0..40)
+        .map(|frame| if frame < 8 { 1_100_000 } else { 1_000_000 })
+        .collect();
+    let tie = verdict(
+        false,
+        &[
+            frame("cpu-simd", steady(1_020_000)),
+            frame("cpu-scalar", wandering),
+        ],
+    );
+    assert_eq!(
+        tie,
+        "cpu-scalar is fastest, 1.00 ms a frame; cpu-simd is as fast within the noise.\n"
+    );
     // Frames take 0, 3 or 6 % longer by turns: deviations larger than the difference, but everywhere the same.
-    let alternating = |ns: u64| -> Times { (0..200).map(|frame| ns + ns * 3 / 100 * (frame % 3)).collect() };
-    let winner = [frame("cpu-simd", alternating(1_000_000)), frame("cpu-scalar", alternating(1_050_000))];
+    let alternating = |ns: u64| -> Times {
+        (0..200)
+            .map(|frame| ns + ns * 3 / 100 * (frame % 3))
+            .collect()
+    };
+    let winner = [
+        frame("cpu-simd", alternating(1_000_000)),
+        frame("cpu-scalar", alternating(1_050_000)),
+    ];
     let winner = verdict(false, &winner);
-    assert_eq!(winner, "cpu-simd is fastest, 1.03 ms a frame, 1.05 times as fast as cpu-scalar.\n");
+    assert_eq!(
+        winner,
+        "cpu-simd is fastest, 1.03 ms a frame, 1.05 times as fast as cpu-scalar.\n"
+    );
     // Too few frames for an interval.
-    let few = verdict(false, &[frame("cpu-simd", vec![1_000_000; 3]), frame("cpu-scalar", vec![2_000_000; 3])]);
-    assert!(few.contains("2.00 times as fast as cpu-scalar, with too few samples to be sure."), "{few}");
+    let few = verdict(
+        false,
+        &[
+            frame("cpu-simd", vec![1_000_000; 3]),
+            frame("cpu-scalar", vec![2_000_000; 3]),
+        ],
+    );
+    assert!(
+        few.contains("2.00 times as fast as cpu-scalar, with too few samples to be sure."),
+        "{few}"
+    );
 }
 
 #[test]
 fn frames_decide_unless_drawing_is_emulated() {
     let drawn = |backend, skin, frame| {
-        let stages = [(Stage::Palette, steady(10)), (Stage::Skin, steady(skin)), (Stage::Frame, steady(frame))];
+        let stages = [
+            (Stage::Palette, steady(10)),
+            (Stage::Skin, steady(skin)),
+            (Stage::Frame, steady(frame)),
+        ];
         outcome(backend, 1, &stages)
     };
-    let in_draw = outcome("in-draw", 1, &[(Stage::Palette, steady(10)), (Stage::Frame, steady(7_000))]);
+    let in_draw = outcome(
+        "in-draw",
+        1,
+        &[(Stage::Palette, steady(10)), (Stage::Frame, steady(7_000))],
+    );
     // A browser's page has no posing on the CPU, and so no whole frame of such a backend.
-    let posed_before = outcome("posed-before", 1, &[(Stage::Upload, steady(1)), (Stage::Skin, steady(1))]);
-    let outcomes = [drawn("drawn-fast", 5_000, 6_000), drawn("skinned-fast", 2_500, 9_000), in_draw, posed_before];
+    let posed_before = outcome(
+        "posed-before",
+        1,
+        &[(Stage::Upload, steady(1)), (Stage::Skin, steady(1))],
+    );
+    let outcomes = [
+        drawn("drawn-fast", 5_000, 6_000),
+        drawn("skinned-fast", 2_500, 9_000),
+        in_draw,
+        posed_before,
+    ];
     let hardware = verdict(false, &outcomes);
-    assert_eq!(hardware, "drawn-fast is fastest, 6.00 µs a frame, 1.17 times as fast as in-draw.\n");
+    assert_eq!(
+        hardware,
+        "drawn-fast is fastest, 6.00 µs a frame, 1.17 times as fast as in-draw.\n"
+    );
     let software = verdict(true, &outcomes);
     let expected = "skinned-fast is fastest, 2.51 µs for pose, upload and skin, 2.00 times as fast as drawn-fast.\n";
     assert!(software.starts_with(expected), "{software}");
-    assert!(software.contains("CPU-emulated") && software.contains("and what skins in it: in-draw"), "{software}");
+    assert!(
+        software.contains("CPU-emulated") && software.contains("and what skins in it: in-draw"),
+        "{software}"
+    );
 }
 
 #[test]
@@ -106,12 +196,22 @@ fn backends_that_leave_instances_out_do_not_compete() {
         failure: None,
     });
     let outcomes = [culled, frame("whole", steady(6_000_000))];
-    assert_eq!(verdict(false, &outcomes), "whole is fastest, 6.00 ms a frame.\n");
+    assert_eq!(
+        verdict(false, &outcomes),
+        "whole is fastest, 6.00 ms a frame.\n"
+    );
 }
 
 #[test]
 fn the_frame_is_the_wall_clocks() {
-    let mut outcome = outcome("cpu-scalar", 0, &[(Stage::Frame, steady(1_000)), (Stage::Frame, steady(7_000))]);
+    let mut outcome = outcome(
+        "cpu-scalar",
+        0,
+        &[(Stage::Frame, steady(1_000)), (Stage::Frame, steady(7_000))],
+    );
     outcome.stages[0].clock = Clock::ThreadSum;
-    assert_eq!(verdict(false, &[outcome]), "cpu-scalar is fastest, 7.00 µs a frame.\n");
+    assert_eq!(
+        verdict(false, &[outcome]),
+        "cpu-scalar is fastest, 7.00 µs a frame.\n"
+    );
 }

@@ -29,13 +29,23 @@ pub(super) fn bundle() -> Bundle {
 
 /// Runs `submit` in a folder: exit code, output, errors.
 fn submit(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
-    let output = skinbench(folder, &format!("submit {arguments}")).output().unwrap();
+    let output = skinbench(folder, &format!("submit {arguments}"))
+        .output()
+        .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 /// A bundle with another file.
-pub(super) fn with_file(bundle: &Bundle, name: &str, change: impl FnOnce(&str) -> String) -> Bundle {
+pub(super) fn with_file(
+    bundle: &Bundle,
+    name: &str,
+    change: impl FnOnce(&str) -> String,
+) -> Bundle {
     let mut edited = bundle.clone();
     let text = edited.files.get_mut(name).unwrap();
     *text = change(str::from_utf8(text).unwrap()).into_bytes();
@@ -60,8 +70,16 @@ fn with_field(text: &str, line: usize, column: &str, value: &str) -> String {
     writer.write_record(&headers).unwrap();
     for (index, record) in reader.records().enumerate() {
         let record = record.unwrap();
-        let changed = |(place, field)| if (index + 2, place) == (line, at) { value } else { field };
-        writer.write_record(record.iter().enumerate().map(changed)).unwrap();
+        let changed = |(place, field)| {
+            if (index + 2, place) == (line, at) {
+                value
+            } else {
+                field
+            }
+        };
+        writer
+            .write_record(record.iter().enumerate().map(changed))
+            .unwrap();
     }
     String::from_utf8(writer.into_inner().unwrap()).unwrap()
 }
@@ -75,34 +93,71 @@ fn a_bundle_passes_and_an_edited_one_does_not() {
     let folder = measured().path();
     let (code, out, err) = submit(folder, "out -o whole.tar.gz --note quiet");
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("open division: ") && out.contains("bundle: whole.tar.gz, "), "{out}");
+    assert!(
+        out.contains("open division: ") && out.contains("bundle: whole.tar.gz, "),
+        "{out}"
+    );
     let (code, out, err) = submit(folder, "--check whole.tar.gz");
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
-    for expected in ["rows follow from", "42 instances of smoke (nothing drawn): ", "for x86_64-linux"] {
-        assert!(out.contains(expected) || (expected.starts_with("for") && !cfg!(target_arch = "x86_64")), "{out}");
+    for expected in [
+        "rows follow from",
+        "42 instances of smoke (nothing drawn): ",
+        "for x86_64-linux",
+    ] {
+        assert!(
+            out.contains(expected)
+                || (expected.starts_with("for") && !cfg!(target_arch = "x86_64")),
+            "{out}"
+        );
     }
 
     let whole = Bundle::read(&folder.join("whole.tar.gz")).unwrap();
     // Line 2 is a row with samples in both files.
     for (name, column, expected) in [
-        ("summary.csv", "median_ns", "summary.csv:2: median_ns is 1, but the samples give "),
-        ("samples.csv", "ns", "samples.csv was edited: its SHA-256 is not that in manifest.json; summary.csv:2: "),
+        (
+            "summary.csv",
+            "median_ns",
+            "summary.csv:2: median_ns is 1, but the samples give ",
+        ),
+        (
+            "samples.csv",
+            "ns",
+            "samples.csv was edited: its SHA-256 is not that in manifest.json; summary.csv:2: ",
+        ),
     ] {
         let edited = with_file(&whole, name, |text| with_field(text, 2, column, "1"));
         for edited in [edited.clone(), signed_again(edited)] {
             fs::write(folder.join("edited.tar.gz"), edited.packed().unwrap()).unwrap();
             let (code, out, err) = submit(folder, "--check edited.tar.gz");
-            assert_eq!((code, out.as_str(), err.lines().count()), (Some(1), "", 1), "{err}");
-            let expected = if edited == signed_again(edited.clone()) { "summary.csv:2: " } else { expected };
-            assert!(err.starts_with("error: edited.tar.gz: ") && err.contains(expected), "{err}\nnot {expected}");
+            assert_eq!(
+                (code, out.as_str(), err.lines().count()),
+                (Some(1), "", 1),
+                "{err}"
+            );
+            let expected = if edited == signed_again(edited.clone()) {
+                "summary.csv:2: "
+            } else {
+                expected
+            };
+            assert!(
+                err.starts_with("error: edited.tar.gz: ") && err.contains(expected),
+                "{err}\nnot {expected}"
+            );
         }
     }
 }
 
 /// A bundle whose session is that of a page with one shader, by its digests.
 fn of_a_page(made: &str, ran: &str) -> Bundle {
-    let part = Part { name: "shader 1".into(), made: made.into(), ran: ran.into() };
-    let browser = Browser { parts: vec![part], ..Browser::default() };
+    let part = Part {
+        name: "shader 1".into(),
+        made: made.into(),
+        ran: ran.into(),
+    };
+    let browser = Browser {
+        parts: vec![part],
+        ..Browser::default()
+    };
     signed_again(with_file(&bundle(), session::FILE, |text| {
         let mut sessions: Vec<Session> = serde_json::from_str(text).unwrap();
         sessions[0].browser = Some(browser);
@@ -113,42 +168,83 @@ fn of_a_page(made: &str, ran: &str) -> Bundle {
 #[test]
 fn pages_have_a_division_of_their_own_and_shaders_as_they_were_made() {
     let page = of_a_page("12ab", "12ab");
-    let Checked { faults, division, reasons, .. } = checked(&page);
+    let Checked {
+        faults,
+        division,
+        reasons,
+        ..
+    } = checked(&page);
     assert_eq!((faults, division.name()), (vec![], "browser"));
-    assert!(!reasons.iter().any(|reason| reason.contains("threads")), "{reasons:?}");
+    assert!(
+        !reasons.iter().any(|reason| reason.contains("threads")),
+        "{reasons:?}"
+    );
 
     let other = of_a_page("12ab", "34cd");
     let text = str::from_utf8(&other.files[session::FILE]).unwrap();
     let line = 1 + text.lines().position(|line| line.contains("34cd")).unwrap();
-    let fault = format!("{}:{line}: shader 1 ran with SHA-256 34cd, but the page was made with 12ab", session::FILE);
+    let fault = format!(
+        "{}:{line}: shader 1 ran with SHA-256 34cd, but the page was made with 12ab",
+        session::FILE
+    );
     assert_eq!(checked(&other).faults, [fault]);
 
     let mixed = with_file(&page, session::FILE, |text| {
         let mut sessions: Vec<Session> = serde_json::from_str(text).unwrap();
-        sessions.push(Session { browser: None, runs: vec!["other".into()], ..sessions[0].clone() });
+        sessions.push(Session {
+            browser: None,
+            runs: vec!["other".into()],
+            ..sessions[0].clone()
+        });
         serde_json::to_string(&sessions).unwrap()
     });
     let faults = checked(&signed_again(mixed)).faults;
-    assert!(faults.iter().any(|fault| fault.contains("a browser beside native ones")), "{faults:?}");
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault.contains("a browser beside native ones")),
+        "{faults:?}"
+    );
 }
 
 #[test]
 fn a_bundle_travels_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let letters = STANDARD.encode(bundle().packed().unwrap());
-    let lines: Vec<&str> = letters.as_bytes().chunks(76).map(|line| str::from_utf8(line).unwrap()).collect();
-    let text = format!("Dear all,\r\n> {}\r\n> {}\r\n> {}\r\nyours", MARKS[0], lines.join("\r\n> "), MARKS[1]);
+    let lines: Vec<&str> = letters
+        .as_bytes()
+        .chunks(76)
+        .map(|line| str::from_utf8(line).unwrap())
+        .collect();
+    let text = format!(
+        "Dear all,\r\n> {}\r\n> {}\r\n> {}\r\nyours",
+        MARKS[0],
+        lines.join("\r\n> "),
+        MARKS[1]
+    );
     for (text, expected) in [
         (text.clone(), None),
-        (text.replace(MARKS[1], ""), Some("the text is cut off; expected a line -----END SKINBENCH BUNDLE-----")),
-        (text.replace(lines[1], "*"), Some("not the text of a bundle: Invalid symbol 42")),
+        (
+            text.replace(MARKS[1], ""),
+            Some("the text is cut off; expected a line -----END SKINBENCH BUNDLE-----"),
+        ),
+        (
+            text.replace(lines[1], "*"),
+            Some("not the text of a bundle: Invalid symbol 42"),
+        ),
         (text.replace(lines[1], ""), Some("cannot read: ")),
     ] {
         fs::write(folder.path().join("mail.txt"), text).unwrap();
         let (code, out, err) = submit(folder.path(), "--check mail.txt");
         match expected {
-            None => assert!(code == Some(0) && out.contains("rows follow from"), "{out}{err}"),
-            Some(expected) => assert!(code == Some(1) && err.contains(expected), "{err}\nnot {expected}"),
+            None => assert!(
+                code == Some(0) && out.contains("rows follow from"),
+                "{out}{err}"
+            ),
+            Some(expected) => assert!(
+                code == Some(1) && err.contains(expected),
+                "{err}\nnot {expected}"
+            ),
         }
     }
 }
@@ -158,95 +254,227 @@ fn every_contradiction_is_found() {
     let whole = bundle();
     assert_eq!(checked(&whole).faults, [""; 0]);
     type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
-    let field = |column: &'static str, value: &'static str| move |text: &str| with_field(text, 2, column, value);
-    let cut = |text: &str| text.lines().take(text.lines().count() - 1).map(|line| format!("{line}\n")).collect();
+    let field = |column: &'static str, value: &'static str| {
+        move |text: &str| with_field(text, 2, column, value)
+    };
+    let cut = |text: &str| {
+        text.lines()
+            .take(text.lines().count() - 1)
+            .map(|line| format!("{line}\n"))
+            .collect()
+    };
     let doubled = |text: &str| format!("{text}{}\n", text.lines().last().unwrap());
     let limited = |bytes: &'static str| {
         move |text: &str| {
-            let fields = [("bytes", bytes), ("limit", "1000000000"), ("pct_of_limit", "50")];
-            fields.iter().fold(text.to_owned(), |text, (column, value)| with_field(&text, 2, column, value))
+            let fields = [
+                ("bytes", bytes),
+                ("limit", "1000000000"),
+                ("pct_of_limit", "50"),
+            ];
+            fields
+                .iter()
+                .fold(text.to_owned(), |text, (column, value)| {
+                    with_field(&text, 2, column, value)
+                })
         }
     };
-    let none = |text: &str| text.lines().take(1).map(|line| format!("{line}\n")).collect();
+    let none = |text: &str| {
+        text.lines()
+            .take(1)
+            .map(|line| format!("{line}\n"))
+            .collect()
+    };
     let edits: [Edit; 23] = [
-        ("summary.csv", &field("mad_ns", "1"), "mad_ns is 1, but the samples give"),
-        ("summary.csv", &field("max_ns", ""), "max_ns is empty, but the samples give"),
-        ("summary.csv", &field("noisy", ""), "noisy does not follow"),
-        ("summary.csv", &field("frames", "7"), ": 6 samples for 7 frames: not used"),
-        ("summary.csv", &field("parity_max_rel", "0.1"), "is not within parity_tol"),
-        ("summary.csv", &field("parity_max_rel", "NaN"), "summary.csv:2: status ok, but parity_max_rel is NaN"),
-        ("summary.csv", &field("parity_max_rel", "-1"), "parity_max_rel -1 and parity_tol"),
         (
             "summary.csv",
-            &|text| with_field(&with_field(text, 2, "parity_max_rel", "inf"), 2, "parity_tol", "inf"),
+            &field("mad_ns", "1"),
+            "mad_ns is 1, but the samples give",
+        ),
+        (
+            "summary.csv",
+            &field("max_ns", ""),
+            "max_ns is empty, but the samples give",
+        ),
+        ("summary.csv", &field("noisy", ""), "noisy does not follow"),
+        (
+            "summary.csv",
+            &field("frames", "7"),
+            ": 6 samples for 7 frames: not used",
+        ),
+        (
+            "summary.csv",
+            &field("parity_max_rel", "0.1"),
+            "is not within parity_tol",
+        ),
+        (
+            "summary.csv",
+            &field("parity_max_rel", "NaN"),
+            "summary.csv:2: status ok, but parity_max_rel is NaN",
+        ),
+        (
+            "summary.csv",
+            &field("parity_max_rel", "-1"),
+            "parity_max_rel -1 and parity_tol",
+        ),
+        (
+            "summary.csv",
+            &|text| {
+                with_field(
+                    &with_field(text, 2, "parity_max_rel", "inf"),
+                    2,
+                    "parity_tol",
+                    "inf",
+                )
+            },
             "parity_tol inf; expected finite numbers of at least 0",
         ),
-        ("summary.csv", &field("pct_of_limit", "NaN"), "pct_of_limit is NaN"),
-        ("summary.csv", &field("pct_of_limit", "inf"), "pct_of_limit is inf"),
-        ("summary.csv", &limited(""), "pct_of_limit is 50 without bytes, limit and median_ns"),
-        ("summary.csv", &limited("1"), "pct_of_limit is 50, but bytes, limit and median_ns give another"),
-        ("summary.csv", &field("schema", "9"), "summary.csv:2: schema 9; this skinbench reads up to 2"),
+        (
+            "summary.csv",
+            &field("pct_of_limit", "NaN"),
+            "pct_of_limit is NaN",
+        ),
+        (
+            "summary.csv",
+            &field("pct_of_limit", "inf"),
+            "pct_of_limit is inf",
+        ),
+        (
+            "summary.csv",
+            &limited(""),
+            "pct_of_limit is 50 without bytes, limit and median_ns",
+        ),
+        (
+            "summary.csv",
+            &limited("1"),
+            "pct_of_limit is 50, but bytes, limit and median_ns give another",
+        ),
+        (
+            "summary.csv",
+            &field("schema", "9"),
+            "summary.csv:2: schema 9; this skinbench reads up to 2",
+        ),
         ("summary.csv", &none, "summary.csv: no rows"),
         ("summary.csv", &|_| String::new(), "summary.csv: empty file"),
-        ("summary.csv", &field("parity_max_rel", ""), "status ok without parity_max_rel"),
-        ("summary.csv", &field("status", "parity_failed"), "only a backend that was verified is timed"),
-        ("summary.csv", &field("status", "fine"), "summary.csv:2: unknown status \"fine\"; expected "),
-        ("summary.csv", &field("cpu", "Faster CPU"), "summary.csv:2: cpu is not the one in environment.json"),
-        ("summary.csv", &field("run_id", "other"), "run other is not in environment.json"),
+        (
+            "summary.csv",
+            &field("parity_max_rel", ""),
+            "status ok without parity_max_rel",
+        ),
+        (
+            "summary.csv",
+            &field("status", "parity_failed"),
+            "only a backend that was verified is timed",
+        ),
+        (
+            "summary.csv",
+            &field("status", "fine"),
+            "summary.csv:2: unknown status \"fine\"; expected ",
+        ),
+        (
+            "summary.csv",
+            &field("cpu", "Faster CPU"),
+            "summary.csv:2: cpu is not the one in environment.json",
+        ),
+        (
+            "summary.csv",
+            &field("run_id", "other"),
+            "run other is not in environment.json",
+        ),
         ("samples.csv", &cut, ": 5 samples for 6 frames"),
         ("samples.csv", &doubled, "1 samples are there twice"),
-        ("environment.json", &|_| "[]".into(), "is not in environment.json"),
+        (
+            "environment.json",
+            &|_| "[]".into(),
+            "is not in environment.json",
+        ),
     ];
     for (name, edit, expected) in edits {
         let edited = with_file(&whole, name, edit);
-        for (edited, seen) in [(edited.clone(), format!("{name} was edited")), (signed_again(edited), expected.into())]
-        {
+        for (edited, seen) in [
+            (edited.clone(), format!("{name} was edited")),
+            (signed_again(edited), expected.into()),
+        ] {
             let faults = checked(&edited).faults;
-            assert!(faults.iter().any(|fault| fault.contains(&seen)), "{expected}: {faults:?}");
+            assert!(
+                faults.iter().any(|fault| fault.contains(&seen)),
+                "{expected}: {faults:?}"
+            );
         }
     }
     let mut missing = whole.clone();
     missing.files.remove("samples.csv");
-    assert!(checked(&missing).faults.starts_with(&["samples.csv is missing".into()]));
+    assert!(
+        checked(&missing)
+            .faults
+            .starts_with(&["samples.csv is missing".into()])
+    );
     let mut more = whole;
     more.files.insert("a/limits.csv".into(), Vec::new());
-    assert!(checked(&more).faults.contains(&"a/limits.csv is not in manifest.json".into()));
+    assert!(
+        checked(&more)
+            .faults
+            .contains(&"a/limits.csv is not in manifest.json".into())
+    );
 }
 
 #[test]
 fn only_a_release_with_default_options_is_closed() {
     let released = |change: &dyn Fn(&mut Session)| {
         let mut bundle = bundle();
-        let mut sessions: Vec<Session> = serde_json::from_slice(&bundle.files[session::FILE]).unwrap();
+        let mut sessions: Vec<Session> =
+            serde_json::from_slice(&bundle.files[session::FILE]).unwrap();
         let Session { program, .. } = &mut sessions[0];
         program.build.tag = Some(format!("v{}", program.version));
-        (program.build.dirty, program.debug, program.build.git_rev) = (Some(false), false, Some("0".repeat(40)));
+        (program.build.dirty, program.debug, program.build.git_rev) =
+            (Some(false), false, Some("0".repeat(40)));
         change(&mut sessions[0]);
         let Session { program, .. } = sessions[0].clone();
-        bundle.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
+        bundle
+            .files
+            .insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
         // The rows repeat the commit.
-        let (commit, dirty) =
-            (program.build.git_rev.unwrap_or_default(), program.build.dirty.is_some_and(|dirty| dirty));
-        let lines = str::from_utf8(&bundle.files["summary.csv"]).unwrap().lines().count();
+        let (commit, dirty) = (
+            program.build.git_rev.unwrap_or_default(),
+            program.build.dirty.is_some_and(|dirty| dirty),
+        );
+        let lines = str::from_utf8(&bundle.files["summary.csv"])
+            .unwrap()
+            .lines()
+            .count();
         for line in 2..=lines {
             let named = |text: &str| with_field(text, line, "git_rev", &commit);
             bundle = with_file(&bundle, "summary.csv", named);
-            bundle = with_file(&bundle, "summary.csv", |text| with_field(text, line, "dirty", &dirty.to_string()));
+            bundle = with_file(&bundle, "summary.csv", |text| {
+                with_field(text, line, "dirty", &dirty.to_string())
+            });
         }
         signed_again(bundle)
     };
     let closed = checked(&released(&|_| {}));
     assert_eq!((closed.faults, closed.division), (vec![], Division::Closed));
     let reasons = |bundle: &Bundle| match checked(bundle) {
-        Checked { division: Division::Open, reasons, .. } => reasons.join("; "),
+        Checked {
+            division: Division::Open,
+            reasons,
+            ..
+        } => reasons.join("; "),
         closed => panic!("{closed:?}"),
     };
     type Change<'a> = &'a dyn Fn(&mut Session);
     let changes: [(Change, &str); 6] = [
-        (&|session| session.program.build.dirty = Some(true), "the build is dirty"),
-        (&|session| session.program.build.tag = None, "no release tag"),
+        (
+            &|session| session.program.build.dirty = Some(true),
+            "the build is dirty",
+        ),
+        (
+            &|session| session.program.build.tag = None,
+            "no release tag",
+        ),
         (&|session| session.program.debug = true, "a debug build"),
-        (&|session| session.program.shaders = Some("0".repeat(64)), "its shaders are not those of"),
+        (
+            &|session| session.program.shaders = Some("0".repeat(64)),
+            "its shaders are not those of",
+        ),
         (&|session| session.isa_chosen = true, "was chosen"),
         (&|session| session.hardware.processors += 1, "threads on"),
     ];
@@ -256,16 +484,29 @@ fn only_a_release_with_default_options_is_closed() {
     }
     let whole = released(&|_| {});
     // Rows are in the order in which backends finished.
-    let scalar = |text: &str| 1 + text.lines().position(|line| line.contains(",cpu-scalar,")).unwrap();
+    let scalar = |text: &str| {
+        1 + text
+            .lines()
+            .position(|line| line.contains(",cpu-scalar,"))
+            .unwrap()
+    };
     for (column, value, expected) in [
         ("options", "normals=raw", "options normals=raw"),
         ("attributes", "p", "attributes p"),
         ("scene_hash", "0000000000000000", "is not the built-in one"),
         ("instances", "41", "is not the built-in one"),
-        ("scene", "/etc/passwd", "/etc/passwd is not a built-in scene"),
+        (
+            "scene",
+            "/etc/passwd",
+            "/etc/passwd is not a built-in scene",
+        ),
         ("backend", "cpu-fast", "cpu-fast is not a backend of "),
         ("variant", "fast", ":fast is not a backend of "),
-        ("parity_tol", "5e-3", "parity_tol of cpu-scalar is more than 0.002"),
+        (
+            "parity_tol",
+            "5e-3",
+            "parity_tol of cpu-scalar is more than 0.002",
+        ),
     ] {
         let changed = |text: &str| with_field(text, scalar(text), column, value);
         let open = reasons(&with_file(&whole, "summary.csv", changed));
@@ -275,13 +516,22 @@ fn only_a_release_with_default_options_is_closed() {
     let folder = measured().path();
     fs::write(folder.join("closed.tar.gz"), whole.packed().unwrap()).unwrap();
     let (code, out, err) = submit(folder, "--check closed.tar.gz --division closed");
-    assert!(code == Some(0) && out.contains("closed division\n"), "{out}{err}");
-    assert_eq!(submit(folder, "--check closed.tar.gz --division open").0, Some(1));
+    assert!(
+        code == Some(0) && out.contains("closed division\n"),
+        "{out}{err}"
+    );
+    assert_eq!(
+        submit(folder, "--check closed.tar.gz --division open").0,
+        Some(1)
+    );
     let dirty = released(&|session| session.program.build.dirty = Some(true));
     fs::write(folder.join("dirty.tar.gz"), dirty.packed().unwrap()).unwrap();
     assert_eq!(submit(folder, "--check dirty.tar.gz").0, Some(0));
     let (code, _, err) = submit(folder, "--check dirty.tar.gz --division closed");
-    assert!(code == Some(1) && err.contains("not of the closed division: the build is dirty"), "{err}");
+    assert!(
+        code == Some(1) && err.contains("not of the closed division: the build is dirty"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -297,17 +547,40 @@ fn bad_arguments_and_folders_are_one_line() {
     write("medians/summary.csv", "run_id\n");
     write("text.tar.gz", "text");
     for (arguments, code, expected) in [
-        ("out", 2, "required arguments were not provided: --output <BUNDLE>"),
-        ("a b -o x.tar.gz", 2, "-o writes one bundle; expected one folder of results"),
+        (
+            "out",
+            2,
+            "required arguments were not provided: --output <BUNDLE>",
+        ),
+        (
+            "a b -o x.tar.gz",
+            2,
+            "-o writes one bundle; expected one folder of results",
+        ),
         ("missing -o x.tar.gz", 1, "missing: cannot read: "),
-        ("old -o x.tar.gz", 1, "no environment.json in old; expected results of this version: measure again"),
-        ("medians -o x.tar.gz", 1, "no samples.csv in medians; expected all samples"),
+        (
+            "old -o x.tar.gz",
+            1,
+            "no environment.json in old; expected results of this version: measure again",
+        ),
+        (
+            "medians -o x.tar.gz",
+            1,
+            "no samples.csv in medians; expected all samples",
+        ),
         ("--check missing", 1, "missing: cannot read: "),
         ("--check text.tar.gz", 1, "text.tar.gz: cannot read: "),
-        ("--check x --division both", 2, "'both' for '--division <DIVISION>'"),
+        (
+            "--check x --division both",
+            2,
+            "'both' for '--division <DIVISION>'",
+        ),
     ] {
         let (exit, out, err) = submit(folder.path(), arguments);
-        assert!(exit == Some(code) && out.is_empty() && err.lines().count() == 1, "{arguments}: {out}{err}");
+        assert!(
+            exit == Some(code) && out.is_empty() && err.lines().count() == 1,
+            "{arguments}: {out}{err}"
+        );
         assert!(err.contains(expected), "{arguments}: {err}");
     }
     assert!(!folder.path().join("x.tar.gz").exists());
@@ -318,16 +591,34 @@ fn bad_arguments_and_folders_are_one_line() {
 fn sessions_add_up() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = |instances: &str| {
-        let line = format!("sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out");
+        let line = format!(
+            "sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out"
+        );
         skinbench(folder.path(), &line).assert().success();
         session::read(&folder.path().join("out")).unwrap()
     };
     let first = sweep("3,4");
-    assert_eq!(first.iter().map(|session| session.runs.len()).collect::<Vec<_>>(), [2]);
-    assert!(first[0].after.is_some() && first[0].before.utc <= first[0].after.as_ref().unwrap().utc);
+    assert_eq!(
+        first
+            .iter()
+            .map(|session| session.runs.len())
+            .collect::<Vec<_>>(),
+        [2]
+    );
+    assert!(
+        first[0].after.is_some() && first[0].before.utc <= first[0].after.as_ref().unwrap().utc
+    );
     let both = sweep("3,4,5");
-    assert_eq!(both.iter().map(|session| session.runs.len()).collect::<Vec<_>>(), [2, 1]);
-    assert_eq!(checked(&Bundle::of_folder(&folder.path().join("out"), None).unwrap()).faults, [""; 0]);
+    assert_eq!(
+        both.iter()
+            .map(|session| session.runs.len())
+            .collect::<Vec<_>>(),
+        [2, 1]
+    );
+    assert_eq!(
+        checked(&Bundle::of_folder(&folder.path().join("out"), None).unwrap()).faults,
+        [""; 0]
+    );
 }
 
 #[test]
@@ -341,23 +632,51 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     let mut other = whole.clone();
     let mut sessions: Vec<Session> = serde_json::from_slice(&other.files[session::FILE]).unwrap();
     sessions[0].cpu = "Other CPU <script>".into();
-    other.files.insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
-    let lines = str::from_utf8(&other.files["summary.csv"]).unwrap().lines().count();
+    other
+        .files
+        .insert(session::FILE.into(), serde_json::to_vec(&sessions).unwrap());
+    let lines = str::from_utf8(&other.files["summary.csv"])
+        .unwrap()
+        .lines()
+        .count();
     for line in 2..=lines {
-        other = with_file(&other, "summary.csv", |text| with_field(text, line, "cpu", "Other CPU <script>"));
+        other = with_file(&other, "summary.csv", |text| {
+            with_field(text, line, "cpu", "Other CPU <script>")
+        });
     }
     let page = of_a_page("12ab", "12ab");
-    for (name, bundle) in [("one", &whole), ("two", &signed_again(other)), ("page", &page)] {
-        fs::write(path(&format!("sent/{name}.tar.gz")), bundle.packed().unwrap()).unwrap();
+    for (name, bundle) in [
+        ("one", &whole),
+        ("two", &signed_again(other)),
+        ("page", &page),
+    ] {
+        fs::write(
+            path(&format!("sent/{name}.tar.gz")),
+            bundle.packed().unwrap(),
+        )
+        .unwrap();
     }
     let report = |arguments: &str| {
-        let output = skinbench(folder.path(), &format!("report {arguments}")).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        let output = skinbench(folder.path(), &format!("report {arguments}"))
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     assert_eq!(report("sent -o site/").0, Some(0));
     let index = fs::read_to_string(path("site/index.html")).unwrap();
-    assert!(index.contains("Other CPU &lt;script&gt;") && index.contains("&lt;/script&gt;&lt;b&gt;bold"), "escaped");
-    assert_eq!(index.matches("</script>").count(), 1, "no text of others ends the script");
+    assert!(
+        index.contains("Other CPU &lt;script&gt;")
+            && index.contains("&lt;/script&gt;&lt;b&gt;bold"),
+        "escaped"
+    );
+    assert_eq!(
+        index.matches("</script>").count(),
+        1,
+        "no text of others ends the script"
+    );
     assert!(
         !index.contains("http") && !index.contains(" src=") && !index.contains("import "),
         "nothing from elsewhere"
@@ -365,26 +684,43 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     for file in ["one.html", "two.html", "one.tar.gz", "two.tar.gz"] {
         assert!(path("site").join(file).is_file(), "{file}");
     }
-    for browser in ["<option>browser</option>", "browser division", "in browsers: "] {
+    for browser in [
+        "<option>browser</option>",
+        "browser division",
+        "in browsers: ",
+    ] {
         assert!(index.contains(browser), "{browser}");
     }
     // Both have the same times: they agree, or neither is sure.
-    assert!(["confirmed by 2 machines", "none is sure"].iter().any(|said| index.contains(said)), "{index}");
+    assert!(
+        ["confirmed by 2 machines", "none is sure"]
+            .iter()
+            .any(|said| index.contains(said)),
+        "{index}"
+    );
 
     // Into the folder of the bundles themselves.
     let sent = fs::read(path("sent/one.tar.gz")).unwrap();
     assert_eq!(report("sent -o sent/").0, Some(0));
-    assert_eq!(fs::read(path("sent/one.tar.gz")).unwrap(), sent, "nothing is lost");
+    assert_eq!(
+        fs::read(path("sent/one.tar.gz")).unwrap(),
+        sent,
+        "nothing is lost"
+    );
 
     let edited = with_file(&whole, "samples.csv", |text| with_field(text, 2, "ns", "1"));
     fs::write(path("sent/three.tar.gz"), edited.packed().unwrap()).unwrap();
     let (code, said) = report("sent -o again/");
-    assert!(code == Some(1) && said.contains("three.tar.gz: samples.csv was edited"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("three.tar.gz: samples.csv was edited"),
+        "{said}"
+    );
     assert!(!path("again").exists(), "nothing is written");
     fs::create_dir(path("empty")).unwrap();
     let (code, said) = report("empty -o again/");
     assert!(
-        code == Some(1) && said.contains("no bundle in empty; expected files that `skinbench submit` wrote"),
+        code == Some(1)
+            && said.contains("no bundle in empty; expected files that `skinbench submit` wrote"),
         "{said}"
     );
     assert_eq!(report("sent --format site").0, Some(2));

@@ -14,10 +14,15 @@ use std::fs;
 use std::path::Path;
 
 fn summary(folder: &Path) -> Vec<SummaryRow> {
-    csv::Reader::from_path(folder.join("summary.csv")).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
+    csv::Reader::from_path(folder.join("summary.csv"))
+        .unwrap()
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .unwrap()
 }
 
-const SWEEP: &str = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
+const SWEEP: &str =
+    "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
 
 #[test]
 fn a_sweep_goes_on_where_it_stopped() {
@@ -26,15 +31,24 @@ fn a_sweep_goes_on_where_it_stopped() {
     skinbench(folder.path(), SWEEP).assert().success();
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
-    let frames =
-        |rows: &[SummaryRow]| rows.iter().filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall)).count();
+    let frames = |rows: &[SummaryRow]| {
+        rows.iter()
+            .filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall))
+            .count()
+    };
     let backends = frames(&whole) / 3;
     assert!(backends >= 2 && Recorded::read(&[&out]).unwrap().problems.is_empty());
 
     // Nothing is measured again.
     let again = skinbench(folder.path(), SWEEP).output().unwrap();
     let said = String::from_utf8(again.stderr).unwrap();
-    assert!(said.contains(&format!("note: {} measurements of an earlier sweep were kept", 3 * backends)), "{said}");
+    assert!(
+        said.contains(&format!(
+            "note: {} measurements of an earlier sweep were kept",
+            3 * backends
+        )),
+        "{said}"
+    );
     assert_eq!(summary(&out), whole);
 
     // Killed in the middle of a row: what is whole stays, what is missing is measured.
@@ -47,9 +61,16 @@ fn a_sweep_goes_on_where_it_stopped() {
     let resumed = summary(&out);
     assert_eq!(frames(&resumed), 3 * backends);
     let kept: Vec<_> = whole.iter().filter(|row| resumed.contains(row)).collect();
-    assert!(!kept.is_empty() && kept.len() < whole.len() && kept.len() <= half[..last].lines().count());
+    assert!(
+        !kept.is_empty() && kept.len() < whole.len() && kept.len() <= half[..last].lines().count()
+    );
     let recorded = Recorded::read(&[&out]).unwrap();
-    assert_eq!((recorded.problems.len(), recorded.measurements.len()), (0, whole.len()), "{:?}", recorded.problems);
+    assert_eq!(
+        (recorded.problems.len(), recorded.measurements.len()),
+        (0, whole.len()),
+        "{:?}",
+        recorded.problems
+    );
 }
 
 /// Neither measurements of another version nor files of another program are touched.
@@ -58,19 +79,38 @@ fn foreign_files_stop_a_sweep() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     fs::create_dir(&out).unwrap();
-    let heading = "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
+    let heading =
+        "schema,run_id,scene,backend,variant,stage,clock\n2,r.1,s,cpu-scalar,,skin,wall\n";
     for (text, expected) in [
-        (heading, "it has no column utc, git_rev, dirty and 65 more: another version or program wrote it"),
-        ("day;sum\n1;2\n", "it has no column schema, run_id, utc and 72 more: another version or program wrote it"),
+        (
+            heading,
+            "it has no column utc, git_rev, dirty and 65 more: another version or program wrote it",
+        ),
+        (
+            "day;sum\n1;2\n",
+            "it has no column schema, run_id, utc and 72 more: another version or program wrote it",
+        ),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
         let output = skinbench(folder.path(), SWEEP).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        let line = said.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
-        assert!(output.status.code() == Some(1) && line.contains("summary.csv") && line.contains(expected), "{said}");
-        let left = ["summary.csv", "samples.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
-        assert_eq!((left, fs::read_dir(&out).unwrap().count()), ([text.into(), "mine".into()], 2));
+        let line = said
+            .lines()
+            .find(|line| line.starts_with("error: "))
+            .unwrap_or_default();
+        assert!(
+            output.status.code() == Some(1)
+                && line.contains("summary.csv")
+                && line.contains(expected),
+            "{said}"
+        );
+        let left =
+            ["summary.csv", "samples.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
+        assert_eq!(
+            (left, fs::read_dir(&out).unwrap().count()),
+            ([text.into(), "mine".into()], 2)
+        );
     }
 }
 
@@ -82,25 +122,56 @@ fn active_targets_are_an_axis() {
     skinbench(folder.path(), sweep).assert().success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let sheets = study.sheets(Axis::ActiveTargets);
-    assert_eq!(sheets.iter().map(|sheet| &sheet.values[..]).collect::<Vec<_>>(), [[0, 8, 52]]);
-    assert_eq!((sheets[0].curves.len(), &*sheets[0].fixed.options.to_string()), (2, "active_targets=N"));
+    assert_eq!(
+        sheets
+            .iter()
+            .map(|sheet| &sheet.values[..])
+            .collect::<Vec<_>>(),
+        [[0, 8, 52]]
+    );
+    assert_eq!(
+        (
+            sheets[0].curves.len(),
+            &*sheets[0].fixed.options.to_string()
+        ),
+        (2, "active_targets=N")
+    );
     for &axis in Axis::ALL {
-        assert!(axis == Axis::ActiveTargets || study.sheets(axis).is_empty(), "{axis:?}");
+        assert!(
+            axis == Axis::ActiveTargets || study.sheets(axis).is_empty(),
+            "{axis:?}"
+        );
     }
     let charts = charts(&study);
-    let chart = charts.iter().find(|chart| chart.id.starts_with("frame-active-morph-targets")).unwrap();
-    assert!(chart.file().contains("cpu-simd, 52 active morph targets: "), "{}", chart.file());
+    let chart = charts
+        .iter()
+        .find(|chart| chart.id.starts_with("frame-active-morph-targets"))
+        .unwrap();
+    assert!(
+        chart.file().contains("cpu-simd, 52 active morph targets: "),
+        "{}",
+        chart.file()
+    );
 }
 
 #[test]
 fn shards_make_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     for part in 1..=2 {
-        let arguments = format!("sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --shard {part}/2");
-        skinbench(folder.path(), &format!("{arguments} -o out/{part}")).assert().success();
+        let arguments = format!(
+            "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --shard {part}/2"
+        );
+        skinbench(folder.path(), &format!("{arguments} -o out/{part}"))
+            .assert()
+            .success();
     }
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
-    assert_eq!((study.points.len(), study.problems.len()), (3, 0), "{:?}", study.problems);
+    assert_eq!(
+        (study.points.len(), study.problems.len()),
+        (3, 0),
+        "{:?}",
+        study.problems
+    );
 }
 
 #[test]
@@ -108,23 +179,51 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
         let output = skinbench(folder.path(), arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     run("sweep smoke --instances 3 --passes 0 --threads 1,2 -b cpu-rayon --frames 5 -o threads");
-    let mut threads: Vec<_> = summary(&folder.path().join("threads")).iter().map(|row| row.threads).collect();
+    let mut threads: Vec<_> = summary(&folder.path().join("threads"))
+        .iter()
+        .map(|row| row.threads)
+        .collect();
     threads.dedup();
     assert_eq!(threads, [1, 2]);
 
     let slow = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
     let (_, said) = run(slow);
-    assert!(said.contains("more than --max-frame-time: larger crowds left out"), "{said}");
-    assert!(summary(&folder.path().join("slow")).iter().all(|row| row.instances == 3));
+    assert!(
+        said.contains("more than --max-frame-time: larger crowds left out"),
+        "{said}"
+    );
+    assert!(
+        summary(&folder.path().join("slow"))
+            .iter()
+            .all(|row| row.instances == 3)
+    );
 
-    let (said, _) = run("sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget");
-    let answer = said.lines().find(|line| line.contains("cpu-scalar, passes 0: ")).unwrap_or_default();
-    assert!(answer.contains("of smoke fit, ") || answer.contains("not even"), "{said}");
-    let measured: Vec<_> = summary(&folder.path().join("budget")).iter().map(|row| row.instances).collect();
+    let (said, _) = run(
+        "sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
+    );
+    let answer = said
+        .lines()
+        .find(|line| line.contains("cpu-scalar, passes 0: "))
+        .unwrap_or_default();
+    assert!(
+        answer.contains("of smoke fit, ") || answer.contains("not even"),
+        "{said}"
+    );
+    let measured: Vec<_> = summary(&folder.path().join("budget"))
+        .iter()
+        .map(|row| row.instances)
+        .collect();
     assert!(measured.contains(&3) && measured.len() > 5, "{measured:?}");
 }
 
@@ -134,9 +233,14 @@ fn memory_budgets_are_kept_to() {
     const BUDGET: u64 = 5_000_000;
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
-        let arguments = format!("sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB {arguments}");
+        let arguments =
+            format!("sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB {arguments}");
         let output = skinbench(folder.path(), &arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     };
     let context = context();
@@ -145,35 +249,81 @@ fn memory_budgets_are_kept_to() {
         .filter(|name| find(name).is_some_and(|entry| entry.create(&context).is_ok()))
         .collect();
     let said = run(&format!("-b {} -o memory", names.join(",")));
-    assert!(said.contains("largest crowd within 5.0 MB on host and device:\n"), "{said}");
+    assert!(
+        said.contains("largest crowd within 5.0 MB on host and device:\n"),
+        "{said}"
+    );
     let rows = summary(&folder.path().join("memory"));
     for name in names {
-        let answer =
-            said.lines().find(|line| line.starts_with(&format!("  {name}, passes 0, vertices 500: "))).unwrap();
+        let answer = said
+            .lines()
+            .find(|line| line.starts_with(&format!("  {name}, passes 0, vertices 500: ")))
+            .unwrap();
         let number = |after: &str| -> u64 {
             let rest = &answer[answer.find(after).unwrap() + after.len()..];
-            rest.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+            rest.split(' ')
+                .next()
+                .unwrap()
+                .replace(',', "")
+                .parse()
+                .unwrap()
         };
         let (fits, exceeds) = (number("vertices 500: "), number("MB, "));
         assert_eq!(exceeds, fits + 1, "{answer}");
         let promised = |instances| {
             let (instances, vertices, passes) = (Some(instances), Some(500), Some(0));
-            let crowd = Settings { instances, vertices, passes, ..Settings::default() };
-            let scene = Scene::load("smoke").unwrap().with(crowd).build(1 << 32).unwrap();
-            promised_memory(&context, &scene, find(name).unwrap()).unwrap().resident()
+            let crowd = Settings {
+                instances,
+                vertices,
+                passes,
+                ..Settings::default()
+            };
+            let scene = Scene::load("smoke")
+                .unwrap()
+                .with(crowd)
+                .build(1 << 32)
+                .unwrap();
+            promised_memory(&context, &scene, find(name).unwrap())
+                .unwrap()
+                .resident()
         };
-        assert!(promised(fits) <= BUDGET && BUDGET < promised(exceeds), "{answer}");
-        let row = rows.iter().find(|row| row.backend == name && row.host_bytes.is_some()).unwrap();
-        assert_eq!((row.instances as u64, row.status), (fits, Status::Ok), "the crowd was run: {answer}");
-        assert!(row.host_bytes.unwrap() + row.device_bytes.unwrap() <= BUDGET, "{row:?}");
+        assert!(
+            promised(fits) <= BUDGET && BUDGET < promised(exceeds),
+            "{answer}"
+        );
+        let row = rows
+            .iter()
+            .find(|row| row.backend == name && row.host_bytes.is_some())
+            .unwrap();
+        assert_eq!(
+            (row.instances as u64, row.status),
+            (fits, Status::Ok),
+            "the crowd was run: {answer}"
+        );
+        assert!(
+            row.host_bytes.unwrap() + row.device_bytes.unwrap() <= BUDGET,
+            "{row:?}"
+        );
     }
 
     // A time that every crowd keeps leaves the bound of memory.
     let both = run("-b cpu-scalar --budget 1000s -o both");
-    let answer = both.lines().find(|line| line.starts_with("  cpu-scalar, passes 0, vertices 500: ")).unwrap();
-    let counts: Vec<_> = answer.split(' ').filter(|word| word.parse::<u64>().is_ok()).collect();
-    assert!(both.contains(" a frame and 5.0 MB on host and device:\n"), "{both}");
-    assert!(counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "), "{answer}");
+    let answer = both
+        .lines()
+        .find(|line| line.starts_with("  cpu-scalar, passes 0, vertices 500: "))
+        .unwrap();
+    let counts: Vec<_> = answer
+        .split(' ')
+        .filter(|word| word.parse::<u64>().is_ok())
+        .collect();
+    assert!(
+        both.contains(" a frame and 5.0 MB on host and device:\n"),
+        "{both}"
+    );
+    assert!(
+        counts.len() == 3 && counts[0] == counts[2] && answer.contains("by time "),
+        "{answer}"
+    );
 }
 
 /// Charts show memory, time and error of a growing crowd and of a camera that moves away, from full skeletons to baked
@@ -194,14 +344,24 @@ fn tiers_are_drawn_from_a_sweep() {
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let charts = charts(&study);
     let errors = |id: &str, backend: &str| -> Vec<f64> {
-        let chart = charts.iter().find(|chart| chart.id.starts_with(id)).unwrap();
+        let chart = charts
+            .iter()
+            .find(|chart| chart.id.starts_with(id))
+            .unwrap();
         assert_eq!(chart.table.len(), 1 + chart.marks());
         let own = chart.table.iter().filter(|row| row[2] == backend);
         own.map(|row| row[6].parse().unwrap()).collect()
     };
-    let [full, baked] = ["gpu-full:vertex", "gpu-vat"].map(|backend| errors("tiers-smoke-passes-1", backend));
-    assert!(full.iter().zip(&baked).all(|(full, baked)| full < baked), "{full:?} {baked:?}");
-    assert!(baked.len() == 2 && baked[0] > baked[1] && baked[0] < 1.0, "the larger crowd is farther away: {baked:?}");
+    let [full, baked] =
+        ["gpu-full:vertex", "gpu-vat"].map(|backend| errors("tiers-smoke-passes-1", backend));
+    assert!(
+        full.iter().zip(&baked).all(|(full, baked)| full < baked),
+        "{full:?} {baked:?}"
+    );
+    assert!(
+        baked.len() == 2 && baked[0] > baked[1] && baked[0] < 1.0,
+        "the larger crowd is farther away: {baked:?}"
+    );
     let away = errors("distances-smoke-passes-1", "gpu-vat");
     assert!(
         away.len() == 4 && away[0] > 3.0 * away[1] && away[2] > 3.0 * away[3],
@@ -216,15 +376,37 @@ fn models_and_levels_are_axes() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep city --instances 60 --vertices 500 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
     let each = "--models 2,5 --lod none --lod influences --lod mesh,joints";
-    skinbench(folder.path(), &format!("{sweep} {each}")).assert().success();
+    skinbench(folder.path(), &format!("{sweep} {each}"))
+        .assert()
+        .success();
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
-    assert_eq!((study.points.len(), study.problems.len()), (6, 0), "{:?}", study.problems);
+    assert_eq!(
+        (study.points.len(), study.problems.len()),
+        (6, 0),
+        "{:?}",
+        study.problems
+    );
     let charts = charts(&study);
-    let titled = |title: &str| charts.iter().filter(|chart| chart.title.contains(title)).collect::<Vec<_>>();
-    assert_eq!(titled("Frame time against models: 60 instances of city").len(), 3, "one per set of levels");
+    let titled = |title: &str| {
+        charts
+            .iter()
+            .filter(|chart| chart.title.contains(title))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        titled("Frame time against models: 60 instances of city").len(),
+        3,
+        "one per set of levels"
+    );
     let levels = titled("Frame time against error of levels of detail");
     assert_eq!(levels.len(), 2, "one per number of models");
     assert_eq!(levels[0].marks(), 6);
-    let dropped: Vec<&str> = levels[0].table[1..4].iter().map(|row| row[1].as_str()).collect();
-    assert!(dropped[0] == "full detail" && dropped.contains(&"mesh and joints"), "{dropped:?}");
+    let dropped: Vec<&str> = levels[0].table[1..4]
+        .iter()
+        .map(|row| row[1].as_str())
+        .collect();
+    assert!(
+        dropped[0] == "full detail" && dropped.contains(&"mesh and joints"),
+        "{dropped:?}"
+    );
 }

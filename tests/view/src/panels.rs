@@ -21,7 +21,11 @@ struct Shell {
 }
 
 fn side(backend: &str, ms: u64) -> SideShown {
-    let span = |stage, clock, us: u64| StageTime { stage, clock, ns: Some(1_000 * us) };
+    let span = |stage, clock, us: u64| StageTime {
+        stage,
+        clock,
+        ns: Some(1_000 * us),
+    };
     SideShown {
         backend: backend.into(),
         device: "avx512, 2 threads".into(),
@@ -32,7 +36,11 @@ fn side(backend: &str, ms: u64) -> SideShown {
             span(Stage::Draw, Clock::Gpu, 2_400),
         ],
         frame: Duration::from_millis(ms),
-        worst: Some(WorstError { error: 3.2e-7, instance: 4, item: 77 }),
+        worst: Some(WorstError {
+            error: 3.2e-7,
+            instance: 4,
+            item: 77,
+        }),
         ..SideShown::default()
     }
 }
@@ -57,7 +65,11 @@ fn shown() -> Shown {
     }
 }
 
-fn harness(source: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) -> Harness<'static, Shell> {
+fn harness(
+    source: &str,
+    theme: egui::Theme,
+    change: impl FnOnce(&mut Shell),
+) -> Harness<'static, Shell> {
     let mut shell = Shell {
         state: State::open(source, Preferences::default()).unwrap(),
         live: Live::default(),
@@ -69,9 +81,13 @@ fn harness(source: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) ->
     }
     change(&mut shell);
     let app = |ui: &mut egui::Ui, shell: &mut Shell| {
-        shell.actions.extend(panels::show(ui, &mut shell.state, &mut shell.live));
+        shell
+            .actions
+            .extend(panels::show(ui, &mut shell.state, &mut shell.live));
     };
-    let builder = Harness::builder().with_size([1200.0, 1050.0]).with_theme(theme);
+    let builder = Harness::builder()
+        .with_size([1200.0, 1050.0])
+        .with_theme(theme);
     let mut harness = builder.build_ui_state(app, shell);
     harness.run();
     harness
@@ -86,7 +102,9 @@ fn click(harness: &mut Harness<Shell>, label: &str) {
 fn play_pause_and_stop_do_what_they_say() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
         shell.state.player.advance(0.5);
-        shell.state.switch_wave(true, &["walk".into(), "wave".into()]);
+        shell
+            .state
+            .switch_wave(true, &["walk".into(), "wave".into()]);
     });
     click(&mut harness, "Pause");
     let player = &harness.state().state.player;
@@ -94,8 +112,13 @@ fn play_pause_and_stop_do_what_they_say() {
     click(&mut harness, "Play");
     assert!(harness.state().state.player.playing);
     click(&mut harness, "Stop");
-    let State { player, document, .. } = &harness.state().state;
-    assert!(player.at_bind && !player.playing && player.tick() == 0, "the bind pose at the first frame");
+    let State {
+        player, document, ..
+    } = &harness.state().state;
+    assert!(
+        player.at_bind && !player.playing && player.tick() == 0,
+        "the bind pose at the first frame"
+    );
     assert!(!document.is_modified(), "all layers are reset");
     click(&mut harness, "Step on");
     let player = &harness.state().state.player;
@@ -121,7 +144,10 @@ fn models_and_backends_are_switched_in_their_lists() {
     click(&mut harness, "kernel");
     assert_eq!(harness.state().state.document.name(), "kernel");
     click(&mut harness, "A | B");
-    assert_eq!(harness.state().state.backends(), ["cpu-rayon", "gpu-compute"]);
+    assert_eq!(
+        harness.state().state.backends(),
+        ["cpu-rayon", "gpu-compute"]
+    );
     harness.get_by_label("Backend B").click();
     harness.run();
     click(&mut harness, "cpu-simd");
@@ -129,12 +155,25 @@ fn models_and_backends_are_switched_in_their_lists() {
 }
 
 /// Presses a button, moves on before a frame is drawn, and lets go.
-fn drag(harness: &mut Harness<Shell>, from: egui::Pos2, to: egui::Pos2, button: egui::PointerButton) {
-    let press = |pos, pressed| egui::Event::PointerButton { pos, button, pressed, modifiers: Default::default() };
+fn drag(
+    harness: &mut Harness<Shell>,
+    from: egui::Pos2,
+    to: egui::Pos2,
+    button: egui::PointerButton,
+) {
+    let press = |pos, pressed| egui::Event::PointerButton {
+        pos,
+        button,
+        pressed,
+        modifiers: Default::default(),
+    };
     harness.event(egui::Event::PointerMoved(from));
     harness.run();
     // A frame that was slow sees both at once.
-    harness.input_mut().events.extend([press(from, true), egui::Event::PointerMoved(from.lerp(to, 0.5))]);
+    harness.input_mut().events.extend([
+        press(from, true),
+        egui::Event::PointerMoved(from.lerp(to, 0.5)),
+    ]);
     harness.run();
     harness.event(egui::Event::PointerMoved(to));
     harness.run();
@@ -144,18 +183,37 @@ fn drag(harness: &mut Harness<Shell>, from: egui::Pos2, to: egui::Pos2, button: 
 
 #[test]
 fn the_mouse_moves_the_divider_and_the_camera() {
-    let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.split = true);
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        shell.state.split = true
+    });
     let before = harness.state().state.orbit;
     // The picture lies between panels of 250 and 290 points.
     let (left, width) = (250.0, 1_200.0 - 250.0 - 290.0);
     let at = |part: f32| egui::pos2(left + part * width, 400.0);
-    drag(&mut harness, at(0.5), at(0.25), egui::PointerButton::Primary);
-    assert!((harness.state().state.divider - 0.25).abs() < 0.01, "{}", harness.state().state.divider);
+    drag(
+        &mut harness,
+        at(0.5),
+        at(0.25),
+        egui::PointerButton::Primary,
+    );
+    assert!(
+        (harness.state().state.divider - 0.25).abs() < 0.01,
+        "{}",
+        harness.state().state.divider
+    );
     assert_eq!(harness.state().state.orbit, before, "the camera stays");
     drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Primary);
     let orbit = harness.state().state.orbit;
-    assert!((harness.state().state.divider - 0.25).abs() < 0.01 && orbit.camera.orbit < before.camera.orbit);
-    drag(&mut harness, at(0.5), at(0.6), egui::PointerButton::Secondary);
+    assert!(
+        (harness.state().state.divider - 0.25).abs() < 0.01
+            && orbit.camera.orbit < before.camera.orbit
+    );
+    drag(
+        &mut harness,
+        at(0.5),
+        at(0.6),
+        egui::PointerButton::Secondary,
+    );
     let panned = harness.state().state.orbit;
     assert!(panned.pan[0] < 0.0 && panned.camera == orbit.camera);
     harness.event(egui::Event::MouseWheel {
@@ -176,10 +234,24 @@ fn parts_of_the_picture_and_errors_are_switched() {
         click(&mut harness, part);
     }
     let show = harness.state().state.preferences.show;
-    assert_eq!([show.skin, show.wireframe, show.skeleton, show.ground, show.tint], [false, true, true, false, false]);
+    assert_eq!(
+        [
+            show.skin,
+            show.wireframe,
+            show.skeleton,
+            show.ground,
+            show.tint
+        ],
+        [false, true, true, false, false]
+    );
     click(&mut harness, "f64 reference");
     assert_eq!(harness.state().state.errors, Errors::Reference);
-    assert!(harness.query_all_by_label("3.20e-7 at vertex 77, instance 4").count() > 0);
+    assert!(
+        harness
+            .query_all_by_label("3.20e-7 at vertex 77, instance 4")
+            .count()
+            > 0
+    );
 }
 
 #[test]
@@ -188,7 +260,10 @@ fn what_needs_the_system_is_left_to_the_window() {
     for button in ["Open…", "Save…", "Measure"] {
         click(&mut harness, button);
     }
-    assert_eq!(harness.state().actions, [Action::Open, Action::Save, Action::Measure]);
+    assert_eq!(
+        harness.state().actions,
+        [Action::Open, Action::Save, Action::Measure]
+    );
     harness.state_mut().live.progress = Some(("measuring cpu-rayon".into(), 0.4));
     harness.run();
     click(&mut harness, "Cancel");
@@ -210,15 +285,27 @@ fn the_command_is_copied() {
 
 #[test]
 fn the_wave_is_switched_on_and_off() {
-    let mut harness = harness("walkers", egui::Theme::Dark, |shell| shell.state.player.advance(1.0));
-    harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
+    let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
+        shell.state.player.advance(1.0)
+    });
+    harness
+        .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
+        .click();
     harness.run();
     let text = harness.state().state.document.text();
-    assert!(text.contains("{ clip = \"wave\", start = 1.0, fade_in = 0.4 }"), "{text}");
-    harness.get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave").click();
+    assert!(
+        text.contains("{ clip = \"wave\", start = 1.0, fade_in = 0.4 }"),
+        "{text}"
+    );
+    harness
+        .get_by_role_and_label(egui::accesskit::Role::CheckBox, "Wave")
+        .click();
     harness.run();
     let text = harness.state().state.document.text();
-    assert!(text.contains("start = 1.0, fade_in = 0.0, fade_out = 0.4, lasts = 0.4 }"), "{text}");
+    assert!(
+        text.contains("start = 1.0, fade_in = 0.0, fade_out = 0.4, lasts = 0.4 }"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -229,24 +316,45 @@ fn options_of_a_run_are_chosen_by_their_controls() {
         click(&mut harness, option);
     }
     for (label, number) in [("Influences", 3.0), ("Threads", 2.0)] {
-        harness.get_by_role_and_label(egui::accesskit::Role::SpinButton, label).set_value_accesskit(number);
+        harness
+            .get_by_role_and_label(egui::accesskit::Role::SpinButton, label)
+            .set_value_accesskit(number);
         harness.run();
     }
     let state = &harness.state().state;
     assert_eq!((state.run.influences, state.threads), (Some(3), Some(2)));
     let expected = (Some(Interpolation::Smooth), Some(Clips::Compact), Some(16));
-    assert_eq!((state.run.interpolation, state.run.clips, state.run.phase_buckets), expected);
+    assert_eq!(
+        (
+            state.run.interpolation,
+            state.run.clips,
+            state.run.phase_buckets
+        ),
+        expected
+    );
 }
 
 #[test]
 fn layers_of_any_group_are_edited() {
     let mut harness = harness("street", egui::Theme::Dark, |_| {});
     let groups = harness.state().state.document.groups();
-    let text =
-        |shell: &Shell, group: usize| shell.state.document.text().split("[[group]]").nth(1 + group).map(str::to_owned);
-    let layered = |shell: &Shell, group: usize| text(shell, group).unwrap().contains("[[group.layer]]");
-    let last = (0..groups.len()).rfind(|&group| layered(harness.state(), group)).unwrap();
-    let first = (0..groups.len()).find(|&group| layered(harness.state(), group)).unwrap();
+    let text = |shell: &Shell, group: usize| {
+        shell
+            .state
+            .document
+            .text()
+            .split("[[group]]")
+            .nth(1 + group)
+            .map(str::to_owned)
+    };
+    let layered =
+        |shell: &Shell, group: usize| text(shell, group).unwrap().contains("[[group.layer]]");
+    let last = (0..groups.len())
+        .rfind(|&group| layered(harness.state(), group))
+        .unwrap();
+    let first = (0..groups.len())
+        .find(|&group| layered(harness.state(), group))
+        .unwrap();
     assert_ne!(first, last);
     harness.get_by_value(&groups[first]).click();
     harness.run();
@@ -257,14 +365,20 @@ fn layers_of_any_group_are_edited() {
     harness.run();
     let document = &harness.state().state.document;
     assert!(document.is_modified() && text(harness.state(), first) == before);
-    assert!(document.text().contains("fade_out = 0.4"), "{}", document.text());
+    assert!(
+        document.text().contains("fade_out = 0.4"),
+        "{}",
+        document.text()
+    );
 }
 
 #[test]
 fn notes_on_a_model_can_be_read() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
         let facts = shell.live.shown.facts.as_mut().unwrap();
-        facts.notes = vec!["fox: left out the texture of a material: \"fox.dds\" is neither PNG nor JPEG".into()];
+        facts.notes = vec![
+            "fox: left out the texture of a material: \"fox.dds\" is neither PNG nor JPEG".into(),
+        ];
     });
     click(&mut harness, "Notes on the model");
     assert!(harness.query_all_by_label_contains("fox.dds").count() > 0);
@@ -274,11 +388,18 @@ fn notes_on_a_model_can_be_read() {
 fn problems_are_shown_and_the_rest_can_be_used() {
     let mut harness = harness("walkers", egui::Theme::Dark, |shell| {
         shell.live.shown.problem = Some("device error: device lost: unplugged".into());
-        shell.live.shown.sides[0].problem = Some("the crowd needs 5 GB; only 1 GB is available".into());
+        shell.live.shown.sides[0].problem =
+            Some("the crowd needs 5 GB; only 1 GB is available".into());
         shell.state.switch_to("no-such-file.glb");
     });
-    let told = |harness: &Harness<Shell>, text: &str| harness.query_all_by_label_contains(text).count() > 0;
-    assert!(["unplugged", "5 GB", "no-such-file.glb"].into_iter().all(|text| told(&harness, text)));
+    let told = |harness: &Harness<Shell>, text: &str| {
+        harness.query_all_by_label_contains(text).count() > 0
+    };
+    assert!(
+        ["unplugged", "5 GB", "no-such-file.glb"]
+            .into_iter()
+            .all(|text| told(&harness, text))
+    );
     click(&mut harness, "Dismiss");
     assert!(!told(&harness, "no-such-file.glb"));
     click(&mut harness, "Try again");
@@ -294,7 +415,12 @@ fn snapshot(name: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) {
         change(shell);
     });
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots");
-    harness.snapshot_options(name, &SnapshotOptions::new().output_path(folder).max_failed_pixels(50));
+    harness.snapshot_options(
+        name,
+        &SnapshotOptions::new()
+            .output_path(folder)
+            .max_failed_pixels(50),
+    );
 }
 
 #[test]

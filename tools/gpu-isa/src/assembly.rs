@@ -98,7 +98,9 @@ impl Listing {
         }
         let mut loops: Vec<Range<usize>> = Vec::new();
         for (target, end) in branches {
-            let Some(&(_, start)) = labels.iter().find(|(label, _)| *label == target) else { continue };
+            let Some(&(_, start)) = labels.iter().find(|(label, _)| *label == target) else {
+                continue;
+            };
             if start > end {
                 continue;
             }
@@ -108,7 +110,10 @@ impl Listing {
             }
         }
         loops.sort_by_key(|l| l.start);
-        Self { instructions, loops }
+        Self {
+            instructions,
+            loops,
+        }
     }
 
     /// Every instruction once.
@@ -117,13 +122,19 @@ impl Listing {
     }
 
     fn sum(&self, range: Range<usize>) -> Counts {
-        self.instructions[range].iter().fold(Counts::default(), |sum, &one| sum + one)
+        self.instructions[range]
+            .iter()
+            .fold(Counts::default(), |sum, &one| sum + one)
     }
 
     /// The outermost loops within a range that is not one of them itself.
     fn within(&self, range: &Range<usize>) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
-        for l in self.loops.iter().filter(|l| *l != range && l.start >= range.start && l.end <= range.end) {
+        for l in self
+            .loops
+            .iter()
+            .filter(|l| *l != range && l.start >= range.start && l.end <= range.end)
+        {
             if found.last().is_none_or(|outer| l.start >= outer.end) {
                 found.push(l.clone());
             }
@@ -138,7 +149,12 @@ impl Listing {
     pub fn per_pair(&self, work: Work) -> Option<[Counts; 2]> {
         let all = 0..self.instructions.len();
         let stores = |l: &&Range<usize>| self.sum((*l).clone()).stores > 0.0;
-        let pairs = self.loops.iter().filter(stores).min_by_key(|l| l.len()).cloned();
+        let pairs = self
+            .loops
+            .iter()
+            .filter(stores)
+            .min_by_key(|l| l.len())
+            .cloned();
         if pairs.is_some() != (work.pairs > 1) {
             return None;
         }
@@ -166,9 +182,15 @@ impl Listing {
 }
 
 fn counted(mnemonic: &str, operands: &str) -> Counts {
-    let mut counts = Counts { instructions: 1.0, ..Counts::default() };
-    let memory =
-        ["buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_"].iter().any(|p| mnemonic.starts_with(p));
+    let mut counts = Counts {
+        instructions: 1.0,
+        ..Counts::default()
+    };
+    let memory = [
+        "buffer_", "tbuffer_", "global_", "flat_", "image_", "scratch_",
+    ]
+    .iter()
+    .any(|p| mnemonic.starts_with(p));
     if mnemonic.starts_with("v_") {
         counts.vector = 1.0;
     } else if mnemonic.starts_with("s_load") || mnemonic.starts_with("s_buffer_load") {
@@ -189,8 +211,18 @@ fn bytes(mnemonic: &str, operands: &str) -> f64 {
         let digits = mask.split_whitespace().next().unwrap_or("");
         return 4.0 * f64::from(u32::from_str_radix(digits, 16).unwrap_or(0).count_ones());
     }
-    let widths = [("x4", 16.0), ("x3", 12.0), ("x2", 8.0), ("byte", 1.0), ("short", 2.0), ("xyzw", 16.0)];
-    widths.iter().find(|(name, _)| mnemonic.contains(name)).map_or(4.0, |(_, bytes)| *bytes)
+    let widths = [
+        ("x4", 16.0),
+        ("x3", 12.0),
+        ("x2", 8.0),
+        ("byte", 1.0),
+        ("short", 2.0),
+        ("xyzw", 16.0),
+    ];
+    widths
+        .iter()
+        .find(|(name, _)| mnemonic.contains(name))
+        .map_or(4.0, |(_, bytes)| *bytes)
 }
 
 #[cfg(test)]
@@ -234,13 +266,40 @@ BB4:
     fn loops_are_turned_and_set_up_is_shared() {
         let listing = Listing::parse(TEXT);
         assert_eq!(listing.loops, [2..9, 3..6]);
-        let [pair, influence] =
-            listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 4, turns: None }).unwrap();
+        let [pair, influence] = listing
+            .per_pair(Work {
+                pairs: 3,
+                setup_turns: 1,
+                influences: 4,
+                turns: None,
+            })
+            .unwrap();
         // Three outside for three pairs, four of a pair, three times the three of an influence.
         assert_eq!(pair.instructions, 1.0 + 4.0 + 9.0);
         assert_eq!(pair.loaded_bytes, 3.0 * 12.0 + 12.0);
-        assert_eq!((influence.instructions, influence.loaded_bytes), (3.0, 12.0));
-        assert!(listing.per_pair(Work { pairs: 1, setup_turns: 1, influences: 4, turns: None }).is_none());
-        assert!(listing.per_pair(Work { pairs: 3, setup_turns: 1, influences: 8, turns: None }).is_none());
+        assert_eq!(
+            (influence.instructions, influence.loaded_bytes),
+            (3.0, 12.0)
+        );
+        assert!(
+            listing
+                .per_pair(Work {
+                    pairs: 1,
+                    setup_turns: 1,
+                    influences: 4,
+                    turns: None
+                })
+                .is_none()
+        );
+        assert!(
+            listing
+                .per_pair(Work {
+                    pairs: 3,
+                    setup_turns: 1,
+                    influences: 8,
+                    turns: None
+                })
+                .is_none()
+        );
     }
 }

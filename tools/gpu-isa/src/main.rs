@@ -21,7 +21,11 @@ const USAGE: &str = "usage: scripts/gpu-isa [--check]";
 /// Folder of the tables, one for each version of Mesa.
 const RESULTS: &str = "results/gpu-isa";
 /// Folders in which drivers describe themselves to the Vulkan loader.
-const DRIVERS: [&str; 3] = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+const DRIVERS: [&str; 3] = [
+    "/usr/share/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/etc/vulkan/icd.d",
+];
 /// Differences that are printed; the rest is counted.
 const PRINTED: usize = 20;
 
@@ -48,7 +52,9 @@ fn main() -> ExitCode {
 
 /// Prints the driver's version and then the table of a family; nothing where the driver is missing.
 fn compile(family: &str) -> Result<()> {
-    let Some(radv) = Radv::open()? else { return Ok(()) };
+    let Some(radv) = Radv::open()? else {
+        return Ok(());
+    };
     let mut rows = Vec::new();
     for program in programs::all()? {
         rows.extend(compiled(&radv, family, &program)?);
@@ -59,16 +65,32 @@ fn compile(family: &str) -> Result<()> {
 
 /// The driver's version and the table of all families; none where the driver is missing.
 fn compiled_for_all() -> Result<Option<(String, Vec<Row>)>> {
-    let described = DRIVERS.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let described = DRIVERS
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten();
     let own = format!("radeon_icd.{}.json", std::env::consts::ARCH);
     let mut files: Vec<PathBuf> = described.map(|entry| entry.path()).collect();
-    files.retain(|file| file.file_name().is_some_and(|name| *name == *own || *name == *"radeon_icd.json"));
-    let Some(file) = files.first() else { return Ok(None) };
+    files.retain(|file| {
+        file.file_name()
+            .is_some_and(|name| *name == *own || *name == *"radeon_icd.json")
+    });
+    let Some(file) = files.first() else {
+        return Ok(None);
+    };
     let children = FAMILIES.map(|family| {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--family", family.name]).stdout(Stdio::piped());
-        command.envs([("RADV_FORCE_FAMILY", family.name), ("MESA_SHADER_CACHE_DISABLE", "true")]);
-        command.env("VK_DRIVER_FILES", file).env("VK_ICD_FILENAMES", file);
+        command
+            .args(["--family", family.name])
+            .stdout(Stdio::piped());
+        command.envs([
+            ("RADV_FORCE_FAMILY", family.name),
+            ("MESA_SHADER_CACHE_DISABLE", "true"),
+        ]);
+        command
+            .env("VK_DRIVER_FILES", file)
+            .env("VK_ICD_FILENAMES", file);
         command.spawn()
     });
     let mut driver = String::new();
@@ -79,7 +101,9 @@ fn compiled_for_all() -> Result<Option<(String, Vec<Row>)>> {
             return Err(format!("cannot compile for {}", family.name).into());
         }
         let text = String::from_utf8(output.stdout)?;
-        let Some((version, table)) = text.split_once('\n') else { return Ok(None) };
+        let Some((version, table)) = text.split_once('\n') else {
+            return Ok(None);
+        };
         driver = version.to_owned();
         rows.extend(parse(table)?);
     }
@@ -91,19 +115,25 @@ fn file(driver: &str) -> Result<PathBuf> {
     let name = driver.to_lowercase().replace(' ', "-");
     let plain = |c: char| c.is_ascii_alphanumeric() || "-.+~".contains(c);
     if !name.starts_with("mesa-") || !name.chars().all(plain) {
-        return Err(format!("the driver calls itself {driver:?}; expected a version of Mesa").into());
+        return Err(
+            format!("the driver calls itself {driver:?}; expected a version of Mesa").into(),
+        );
     }
     Ok(Path::new(RESULTS).join(name + ".csv"))
 }
 
-const MISSING: &str = "gpu-isa: skipped: no Vulkan driver RADV on this machine (Debian: package mesa-vulkan-drivers)";
+const MISSING: &str =
+    "gpu-isa: skipped: no Vulkan driver RADV on this machine (Debian: package mesa-vulkan-drivers)";
 
 /// The pages and what stands in them.
 fn pages() -> Result<[(&'static str, String); 2]> {
     let made = |page, name, made: fn(&[Row]) -> Result<String>| -> Result<_> {
         Ok((page, page::spliced(Path::new(page), name, made)?))
     };
-    Ok([made("results/gpu-isa/README.md", "gpu-isa", page::isa)?, made("docs/gpu.md", "roofline", roofline::roofline)?])
+    Ok([
+        made("results/gpu-isa/README.md", "gpu-isa", page::isa)?,
+        made("docs/gpu.md", "roofline", roofline::roofline)?,
+    ])
 }
 
 fn write() -> Result<()> {
@@ -117,14 +147,21 @@ fn write() -> Result<()> {
     for (page, text) in pages()? {
         std::fs::write(page, text)?;
     }
-    println!("gpu-isa: {} shaders by {driver} written to {}", rows.len(), file.display());
+    println!(
+        "gpu-isa: {} shaders by {driver} written to {}",
+        rows.len(),
+        file.display()
+    );
     Ok(())
 }
 
 fn check() -> Result<()> {
     for (page, text) in pages()? {
         if std::fs::read_to_string(page)? != text {
-            return Err(format!("{page} differs from the table that it names; run scripts/gpu-isa").into());
+            return Err(format!(
+                "{page} differs from the table that it names; run scripts/gpu-isa"
+            )
+            .into());
         }
     }
     let Some((driver, rows)) = compiled_for_all()? else {
@@ -133,12 +170,21 @@ fn check() -> Result<()> {
     };
     let file = file(&driver)?;
     let Ok(text) = std::fs::read_to_string(&file) else {
-        println!("gpu-isa: nothing to compare: there is no {} of this machine's {driver}", file.display());
+        println!(
+            "gpu-isa: nothing to compare: there is no {} of this machine's {driver}",
+            file.display()
+        );
         return Ok(());
     };
     let found = compare(&parse(&text)?, &rows);
-    for (what, list) in [("worse", &found.worse), ("better", &found.better), ("other", &found.other)] {
-        list.iter().take(PRINTED).for_each(|line| println!("{what}: {line}"));
+    for (what, list) in [
+        ("worse", &found.worse),
+        ("better", &found.better),
+        ("other", &found.other),
+    ] {
+        list.iter()
+            .take(PRINTED)
+            .for_each(|line| println!("{what}: {line}"));
         if list.len() > PRINTED {
             println!("{what}: {} more", list.len() - PRINTED);
         }
@@ -152,6 +198,10 @@ fn check() -> Result<()> {
         )
         .into());
     }
-    println!("gpu-isa: {} shaders by {driver} are not worse than {}", rows.len(), file.display());
+    println!(
+        "gpu-isa: {} shaders by {driver} are not worse than {}",
+        rows.len(),
+        file.display()
+    );
     Ok(())
 }

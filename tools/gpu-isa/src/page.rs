@@ -17,24 +17,47 @@ pub struct Family {
 
 /// Three generations.
 pub const FAMILIES: [Family; 3] = [
-    Family { name: "navi21", title: "RDNA 2 (Navi 21)", waves: 32 },
-    Family { name: "navi10", title: "RDNA 1 (Navi 10)", waves: 40 },
-    Family { name: "vega10", title: "GCN 5 (Vega 10)", waves: 10 },
+    Family {
+        name: "navi21",
+        title: "RDNA 2 (Navi 21)",
+        waves: 32,
+    },
+    Family {
+        name: "navi10",
+        title: "RDNA 1 (Navi 10)",
+        waves: 40,
+    },
+    Family {
+        name: "vega10",
+        title: "GCN 5 (Vega 10)",
+        waves: 10,
+    },
 ];
 
 /// The page with what stands between its markers made anew by `made`.
 pub fn spliced(page: &Path, name: &str, made: impl Fn(&[Row]) -> Result<String>) -> Result<String> {
     let fault = |problem: &str| format!("{}: {problem}", page.display());
-    let text = std::fs::read_to_string(page).map_err(|error| fault(&format!("cannot read: {error}")))?;
+    let text =
+        std::fs::read_to_string(page).map_err(|error| fault(&format!("cannot read: {error}")))?;
     let (begin, end) = (format!("<!-- {name} "), format!("<!-- /{name} -->"));
-    let start = text.find(&begin).ok_or_else(|| fault(&format!("no marker {begin}FILE -->")))?;
-    let (source, _) =
-        text[start + begin.len()..].split_once(" -->").ok_or_else(|| fault("a marker without its end"))?;
-    let stop = text.find(&end).ok_or_else(|| fault(&format!("no marker {end}")))?;
+    let start = text
+        .find(&begin)
+        .ok_or_else(|| fault(&format!("no marker {begin}FILE -->")))?;
+    let (source, _) = text[start + begin.len()..]
+        .split_once(" -->")
+        .ok_or_else(|| fault("a marker without its end"))?;
+    let stop = text
+        .find(&end)
+        .ok_or_else(|| fault(&format!("no marker {end}")))?;
     let file = page.parent().unwrap_or(Path::new("")).join(source);
-    let csv = std::fs::read_to_string(&file).map_err(|e| format!("{}: cannot read: {e}", file.display()))?;
+    let csv = std::fs::read_to_string(&file)
+        .map_err(|e| format!("{}: cannot read: {e}", file.display()))?;
     let rows = parse(&csv).map_err(|error| format!("{}: {error}", file.display()))?;
-    let from = file.file_stem().unwrap_or_default().to_string_lossy().replace("mesa-", "Mesa ");
+    let from = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .replace("mesa-", "Mesa ");
     Ok(format!(
         "{}{begin}{source} -->\n{from}, from `{}`.\n\n{}{}",
         &text[..start],
@@ -52,8 +75,14 @@ struct Table {
 impl Table {
     fn new(words: &[&str], numbers: &[&str]) -> Self {
         let header: Vec<_> = words.iter().chain(numbers).copied().collect();
-        let rule: Vec<_> = words.iter().map(|_| "---").chain(numbers.iter().map(|_| "---:")).collect();
-        Self { text: format!("| {} |\n| {} |\n", header.join(" | "), rule.join(" | ")) }
+        let rule: Vec<_> = words
+            .iter()
+            .map(|_| "---")
+            .chain(numbers.iter().map(|_| "---:"))
+            .collect();
+        Self {
+            text: format!("| {} |\n| {} |\n", header.join(" | "), rule.join(" | ")),
+        }
     }
 
     fn row(&mut self, cells: &[String]) {
@@ -62,7 +91,8 @@ impl Table {
 }
 
 fn cell(row: &Row, value: &str) -> String {
-    row.value(value).map_or("-".into(), |value| number((value * 10.0).round() / 10.0))
+    row.value(value)
+        .map_or("-".into(), |value| number((value * 10.0).round() / 10.0))
 }
 
 fn is(row: &Row, keys: &[(&str, &str)]) -> bool {
@@ -78,8 +108,14 @@ fn code(row: &Row) -> String {
 
 /// The tables of results/gpu-isa/README.md.
 pub fn isa(rows: &[Row]) -> Result<String> {
-    let mut text = String::from("### Kernels that skin\nPosition and normal as `f32`, at most four influences.\n\n");
-    let usual = [("stage", "compute"), ("vertices", "pn f32"), ("influences", "1-4")];
+    let mut text = String::from(
+        "### Kernels that skin\nPosition and normal as `f32`, at most four influences.\n\n",
+    );
+    let usual = [
+        ("stage", "compute"),
+        ("vertices", "pn f32"),
+        ("influences", "1-4"),
+    ];
     for Family { name, title, waves } in FAMILIES {
         let waves = format!("waves of {waves}");
         let mut table = Table::new(
@@ -95,10 +131,25 @@ pub fn isa(rows: &[Row]) -> Result<String> {
                 "inverse throughput",
             ],
         );
-        for row in rows.iter().filter(|row| row.key("family") == name && is(row, &usual)) {
-            let spilled = row.value("spilled_vgprs").unwrap_or(0.0) + row.value("spilled_sgprs").unwrap_or(0.0);
-            let mut cells = vec![code(row), cell(row, "vgprs"), cell(row, "waves"), number(spilled)];
-            let others = ["instructions", "code_bytes", "workgroup_bytes", "latency", "inverse_throughput"];
+        for row in rows
+            .iter()
+            .filter(|row| row.key("family") == name && is(row, &usual))
+        {
+            let spilled = row.value("spilled_vgprs").unwrap_or(0.0)
+                + row.value("spilled_sgprs").unwrap_or(0.0);
+            let mut cells = vec![
+                code(row),
+                cell(row, "vgprs"),
+                cell(row, "waves"),
+                number(spilled),
+            ];
+            let others = [
+                "instructions",
+                "code_bytes",
+                "workgroup_bytes",
+                "latency",
+                "inverse_throughput",
+            ];
             cells.extend(others.map(|value| cell(row, value)));
             table.row(&cells);
         }
@@ -121,7 +172,10 @@ fn per_pair(rows: &[Row]) -> String {
     let numbers = [
         ("instructions", "pair_instructions"),
         ("on the vector unit", "pair_vector"),
-        ("instructions for each influence after the first", "influence_instructions"),
+        (
+            "instructions for each influence after the first",
+            "influence_instructions",
+        ),
         ("loads", "pair_loads"),
         ("bytes loaded", "pair_loaded_bytes"),
         ("stores", "pair_stores"),
@@ -129,8 +183,15 @@ fn per_pair(rows: &[Row]) -> String {
         ("accesses to workgroup memory", "pair_workgroup_accesses"),
     ];
     let mut table = Table::new(&["pipeline", "mesh"], &numbers.map(|(title, _)| title));
-    let wanted = [("family", "navi21"), ("vertices", "pn f32"), ("influences", "1-4")];
-    for row in rows.iter().filter(|row| is(row, &wanted) && row.value("pair_instructions").is_some()) {
+    let wanted = [
+        ("family", "navi21"),
+        ("vertices", "pn f32"),
+        ("influences", "1-4"),
+    ];
+    for row in rows
+        .iter()
+        .filter(|row| is(row, &wanted) && row.value("pair_instructions").is_some())
+    {
         let mut cells = vec![code(row), row.key("mesh").to_owned()];
         cells.extend(numbers.map(|(_, value)| cell(row, value)));
         table.row(&cells);
@@ -139,13 +200,24 @@ fn per_pair(rows: &[Row]) -> String {
 }
 
 fn brief(row: &Row) -> String {
-    ["vgprs", "waves", "instructions"].map(|value| cell(row, value)).join(", ")
+    ["vgprs", "waves", "instructions"]
+        .map(|value| cell(row, value))
+        .join(", ")
 }
 
 fn forms(rows: &[Row]) -> String {
-    let forms = ["p f32", "pn f32", "pnt f32", "p packed", "pn packed", "pnt packed"];
+    let forms = [
+        "p f32",
+        "pn f32",
+        "pnt f32",
+        "p packed",
+        "pn packed",
+        "pnt packed",
+    ];
     let mut table = Table::new(&["pipeline", "influences"], &forms);
-    let skins = |row: &&Row| is(row, &[("family", "navi21"), ("stage", "compute")]) && !row.key("mesh").is_empty();
+    let skins = |row: &&Row| {
+        is(row, &[("family", "navi21"), ("stage", "compute")]) && !row.key("mesh").is_empty()
+    };
     let mut done: Vec<[&str; 2]> = Vec::new();
     for row in rows.iter().filter(skins) {
         let own = [row.key("pipeline"), row.key("influences")];
@@ -154,8 +226,15 @@ fn forms(rows: &[Row]) -> String {
         }
         done.push(own);
         let like = |vertices: &str| {
-            let same = [("pipeline", own[0]), ("influences", own[1]), ("vertices", vertices)];
-            rows.iter().filter(skins).find(|row| is(row, &same)).map_or("-".into(), brief)
+            let same = [
+                ("pipeline", own[0]),
+                ("influences", own[1]),
+                ("vertices", vertices),
+            ];
+            rows.iter()
+                .filter(skins)
+                .find(|row| is(row, &same))
+                .map_or("-".into(), brief)
         };
         let mut cells = vec![code(row), own[1].to_owned()];
         cells.extend(forms.map(like));
@@ -167,14 +246,21 @@ fn forms(rows: &[Row]) -> String {
 fn others(rows: &[Row]) -> String {
     let mut table = Table::new(&["pipeline", "stage"], &FAMILIES.map(|family| family.title));
     let other = |row: &&Row| {
-        let drawn = ["", "pn f32"].contains(&row.key("vertices")) && ["", "1-4"].contains(&row.key("influences"));
+        let drawn = ["", "pn f32"].contains(&row.key("vertices"))
+            && ["", "1-4"].contains(&row.key("influences"));
         // A pass that leaves depths has a fragment shader of two instructions.
         let empty = is(row, &[("variant", "depth"), ("stage", "fragment")]);
         drawn && !empty && !is(row, &[("stage", "compute"), ("vertices", "pn f32")])
     };
-    for row in rows.iter().filter(|row| row.key("family") == FAMILIES[0].name).filter(other) {
+    for row in rows
+        .iter()
+        .filter(|row| row.key("family") == FAMILIES[0].name)
+        .filter(other)
+    {
         let of = |family: &Family| {
-            let same = |other: &&Row| other.key("family") == family.name && other.keys[1..] == row.keys[1..];
+            let same = |other: &&Row| {
+                other.key("family") == family.name && other.keys[1..] == row.keys[1..]
+            };
             rows.iter().find(same).map_or("-".into(), brief)
         };
         let mut cells = vec![code(row), row.key("stage").to_owned()];

@@ -58,26 +58,44 @@ pub fn all() -> crate::Result<Vec<Program>> {
 /// All pipelines as JSON, for other compilers of WGSL: name, text, overrides, and the pair of entry points that drawing
 /// has instead of `main`.
 pub fn json() -> crate::Result<String> {
-    let listed = all()?.into_iter().map(|Program { name, variant, wgsl, constants, stages, .. }| {
-        let constants: serde_json::Map<_, _> =
-            constants.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-        let (vertex, fragment) = match stages {
-            Stages::Compute => (None, None),
-            Stages::Depth => (Some("vertex"), None),
-            Stages::Color => (Some("vertex"), Some("fragment")),
-            Stages::Motion => (Some("vertex_motion"), Some("fragment_motion")),
-        };
-        serde_json::json!({
-            "name": name, "variant": variant, "wgsl": wgsl, "constants": constants,
-            "vertex": vertex, "fragment": fragment,
-        })
-    });
+    let listed = all()?.into_iter().map(
+        |Program {
+             name,
+             variant,
+             wgsl,
+             constants,
+             stages,
+             ..
+         }| {
+            let constants: serde_json::Map<_, _> = constants
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect();
+            let (vertex, fragment) = match stages {
+                Stages::Compute => (None, None),
+                Stages::Depth => (Some("vertex"), None),
+                Stages::Color => (Some("vertex"), Some("fragment")),
+                Stages::Motion => (Some("vertex_motion"), Some("fragment_motion")),
+            };
+            serde_json::json!({
+                "name": name, "variant": variant, "wgsl": wgsl, "constants": constants,
+                "vertex": vertex, "fragment": fragment,
+            })
+        },
+    );
     Ok(serde_json::to_string(&listed.collect::<Vec<_>>())?)
 }
 
 fn formats() -> impl Iterator<Item = VertexFormat> {
-    let format = |(attributes, encoding)| VertexFormat { attributes, encoding, ..VertexFormat::default() };
-    ATTRIBUTES.into_iter().flat_map(|a| ENCODINGS.map(|e| (a, e))).map(format)
+    let format = |(attributes, encoding)| VertexFormat {
+        attributes,
+        encoding,
+        ..VertexFormat::default()
+    };
+    ATTRIBUTES
+        .into_iter()
+        .flat_map(|a| ENCODINGS.map(|e| (a, e)))
+        .map(format)
 }
 
 /// Entries that the vertices of a wave name, on average over the walker of `crowd-10k-dense`.
@@ -85,23 +103,40 @@ pub fn entries_of_a_wave() -> crate::Result<f64> {
     let model = walker(10_000)?;
     let vertices: Vec<_> = (0..model.mesh().vertex_count()).collect();
     let named = vertices.chunks(WAVE).map(|wave| {
-        let influences = wave.iter().flat_map(|&vertex| model.mesh().influences_of(vertex));
-        influences.filter(|(_, weight)| *weight > 0.0).map(|(entry, _)| entry).collect::<BTreeSet<_>>().len()
+        let influences = wave
+            .iter()
+            .flat_map(|&vertex| model.mesh().influences_of(vertex));
+        influences
+            .filter(|(_, weight)| *weight > 0.0)
+            .map(|(entry, _)| entry)
+            .collect::<BTreeSet<_>>()
+            .len()
     });
     Ok(named.clone().sum::<usize>() as f64 / named.len() as f64)
 }
 
 fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     let turns = entries_of_a_wave()?;
-    let baked =
-        skin_kernels::BAKED_CANDIDATES.iter().map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
+    let baked = skin_kernels::BAKED_CANDIDATES
+        .iter()
+        .map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
     let four = [&skin_kernels::FOUR_INSTANCES];
     // Forms of morph targets make no difference to a crowd without targets.
-    let own = skin_kernels::ALL.iter().filter(|kernel| kernel.morph == MorphForm::Sparse);
-    let others = own.chain(&four).map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
+    let own = skin_kernels::ALL
+        .iter()
+        .filter(|kernel| kernel.morph == MorphForm::Sparse);
+    let others = own
+        .chain(&four)
+        .map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
     for (name, kernel) in others.chain(baked) {
         for (format, influences) in formats().flat_map(|f| INFLUENCES.map(|i| (f, i))) {
-            let kind = Kind { format, mesh: kernel.mesh, influences, layers: 1, morph: None };
+            let kind = Kind {
+                format,
+                mesh: kernel.mesh,
+                influences,
+                layers: 1,
+                morph: None,
+            };
             programs.push(Program {
                 name: name.clone(),
                 variant: "",
@@ -140,10 +175,20 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
     }
     programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
     for (what, width) in [("one layer", 1), ("several layers", MOST_LAYERS as u32)] {
-        programs.push(compute("pose_baked", what, baked::shader(), baked::constants(width)));
+        programs.push(compute(
+            "pose_baked",
+            what,
+            baked::shader(),
+            baked::constants(width),
+        ));
     }
     for (what, record) in [("layers", Record::Layer), ("places", Record::Placement)] {
-        programs.push(compute("update", what, updates::shader(), record.constants()));
+        programs.push(compute(
+            "update",
+            what,
+            updates::shader(),
+            record.constants(),
+        ));
     }
     Ok(())
 }
@@ -154,23 +199,39 @@ fn draw(programs: &mut Vec<Program>) {
         ("gpu-vertex:mat4", MeshForm::Plain, PaletteForm::Columns),
         ("gpu-vertex:uniform", MeshForm::Plain, PaletteForm::Uniform),
         ("gpu-vertex:texture", MeshForm::Plain, PaletteForm::Texture),
-        ("gpu-baked", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)),
-        ("gpu-baked:matrices", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)),
-        ("gpu-vat", MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)),
+        (
+            "gpu-baked",
+            MeshForm::Packed,
+            PaletteForm::Baked(BakeFormat::Motions),
+        ),
+        (
+            "gpu-baked:matrices",
+            MeshForm::Packed,
+            PaletteForm::Baked(BakeFormat::Matrices),
+        ),
+        (
+            "gpu-vat",
+            MeshForm::Nothing,
+            PaletteForm::Baked(BakeFormat::Vertices),
+        ),
     ];
     let passes = [("depth", Stages::Depth), ("color", Stages::Color)];
     for (name, mesh, palette) in skinned {
         let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false));
         // A vertex shader writes plain floats, and drawing reads no tangents.
-        for (attributes, influences) in
-            [Attributes::P, Attributes::Pn].into_iter().flat_map(|a| INFLUENCES.map(|i| (a, i)))
+        for (attributes, influences) in [Attributes::P, Attributes::Pn]
+            .into_iter()
+            .flat_map(|a| INFLUENCES.map(|i| (a, i)))
         {
             // Baked vertices have none.
             if mesh == MeshForm::Nothing && influences > 4 {
                 continue;
             }
             let kind = Kind {
-                format: VertexFormat { attributes, ..VertexFormat::default() },
+                format: VertexFormat {
+                    attributes,
+                    ..VertexFormat::default()
+                },
                 mesh,
                 influences,
                 layers: 1,
@@ -185,7 +246,9 @@ fn draw(programs: &mut Vec<Program>) {
                     constants: kind.constants(),
                     dynamic: palette.stride().map(|_| "palettes"),
                     stages,
-                    threads: (stages == Stages::Color && influences <= 4 && mesh != MeshForm::Nothing)
+                    threads: (stages == Stages::Color
+                        && influences <= 4
+                        && mesh != MeshForm::Nothing)
                         .then_some(ThreadLayout::Pair),
                     turns: None,
                 });
@@ -194,8 +257,17 @@ fn draw(programs: &mut Vec<Program>) {
     }
     for (name, merged) in [("draw", false), ("draw, merged", true)] {
         for format in formats() {
-            let kind = Kind { format, mesh: MeshForm::Plain, influences: 1, layers: 1, morph: None };
-            for (variant, stages) in passes.into_iter().chain([("color and motion", Stages::Motion)]) {
+            let kind = Kind {
+                format,
+                mesh: MeshForm::Plain,
+                influences: 1,
+                layers: 1,
+                morph: None,
+            };
+            for (variant, stages) in passes
+                .into_iter()
+                .chain([("color and motion", Stages::Motion)])
+            {
                 let root = draw_root(stages == Stages::Motion, false);
                 programs.push(Program {
                     name: name.into(),
@@ -221,13 +293,27 @@ mod tests {
     #[test]
     fn influences_matter_only_beyond_four() {
         for kernel in skin_kernels::ALL {
-            let kind =
-                Kind { format: VertexFormat::default(), mesh: kernel.mesh, influences: 4, layers: 1, morph: None };
+            let kind = Kind {
+                format: VertexFormat::default(),
+                mesh: kernel.mesh,
+                influences: 4,
+                layers: 1,
+                morph: None,
+            };
             let wgsl = kernel.shader(kind);
-            let code = wgsl.lines().map(|line| line.split("//").next().unwrap_or_default());
-            let uses: Vec<_> = code.filter(|line| line.contains("INFLUENCES")).map(str::trim).collect();
+            let code = wgsl
+                .lines()
+                .map(|line| line.split("//").next().unwrap_or_default());
+            let uses: Vec<_> = code
+                .filter(|line| line.contains("INFLUENCES"))
+                .map(str::trim)
+                .collect();
             let known = ["override INFLUENCES: u32;", "if INFLUENCES > 4u {"];
-            assert!(uses.len() > 1 && uses.iter().all(|line| known.contains(line)), "{}: {uses:?}", kernel.name);
+            assert!(
+                uses.len() > 1 && uses.iter().all(|line| known.contains(line)),
+                "{}: {uses:?}",
+                kernel.name
+            );
         }
     }
 }

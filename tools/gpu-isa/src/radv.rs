@@ -59,7 +59,11 @@ pub enum Stages {
 }
 
 fn text(chars: &[c_char]) -> String {
-    let bytes: Vec<u8> = chars.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
+    let bytes: Vec<u8> = chars
+        .iter()
+        .map(|&c| c as u8)
+        .take_while(|&c| c != 0)
+        .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -67,34 +71,50 @@ impl Radv {
     /// Opens the hardware that is not there; none where the driver or the loader is missing.
     pub fn open() -> Result<Option<Self>> {
         // SAFETY: the Vulkan loader is loaded before threads exist that could use it.
-        let Ok(entry) = (unsafe { ash::Entry::load() }) else { return Ok(None) };
+        let Ok(entry) = (unsafe { ash::Entry::load() }) else {
+            return Ok(None);
+        };
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let create = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: plain Vulkan calls, valid by the specification: structures live as long as the calls, and handles come
         // from the objects that are kept in `Self`.
         unsafe {
-            let Ok(instance) = entry.create_instance(&create, None) else { return Ok(None) };
-            let found = instance.enumerate_physical_devices().unwrap_or_default().into_iter().find_map(|physical| {
-                let mut driver = vk::PhysicalDeviceDriverProperties::default();
-                let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-                instance.get_physical_device_properties2(physical, &mut properties);
-                let radv = driver.driver_id == vk::DriverId::MESA_RADV;
-                radv.then(|| (physical, text(&driver.driver_info)))
-            });
+            let Ok(instance) = entry.create_instance(&create, None) else {
+                return Ok(None);
+            };
+            let found = instance
+                .enumerate_physical_devices()
+                .unwrap_or_default()
+                .into_iter()
+                .find_map(|physical| {
+                    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+                    let mut properties =
+                        vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+                    instance.get_physical_device_properties2(physical, &mut properties);
+                    let radv = driver.driver_id == vk::DriverId::MESA_RADV;
+                    radv.then(|| (physical, text(&driver.driver_info)))
+                });
             let Some((physical, driver)) = found else {
                 instance.destroy_instance(None);
                 return Ok(None);
             };
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
-            let extensions = [khr::pipeline_executable_properties::NAME.as_ptr(), ash::ext::robustness2::NAME.as_ptr()];
+            let queues = [vk::DeviceQueueCreateInfo::default()
+                .queue_family_index(0)
+                .queue_priorities(&[1.0])];
+            let extensions = [
+                khr::pipeline_executable_properties::NAME.as_ptr(),
+                ash::ext::robustness2::NAME.as_ptr(),
+            ];
             // wgpu asks for robust access wherever it is offered, and compilers combine fewer loads under it.
             let features = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
             let mut executables =
-                vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
+                vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
+                    .pipeline_executable_info(true);
             let mut robustness = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
                 .robust_buffer_access2(true)
                 .robust_image_access2(true);
-            let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
+            let mut rendering =
+                vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
             let create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&extensions)
@@ -104,7 +124,13 @@ impl Radv {
                 .push_next(&mut rendering);
             let device = instance.create_device(physical, &create, None)?;
             let executables = khr::pipeline_executable_properties::Device::new(&instance, &device);
-            Ok(Some(Self { executables, device, instance, _entry: entry, driver }))
+            Ok(Some(Self {
+                executables,
+                device,
+                instance,
+                _entry: entry,
+                driver,
+            }))
         }
     }
 
@@ -113,23 +139,38 @@ impl Radv {
         let entries: &[(ShaderStage, &CStr)] = match pipeline.stages {
             Stages::Compute => &[(ShaderStage::Compute, c"main")],
             Stages::Depth => &[(ShaderStage::Vertex, c"vertex")],
-            Stages::Color => &[(ShaderStage::Vertex, c"vertex"), (ShaderStage::Fragment, c"fragment")],
-            Stages::Motion => &[(ShaderStage::Vertex, c"vertex_motion"), (ShaderStage::Fragment, c"fragment_motion")],
+            Stages::Color => &[
+                (ShaderStage::Vertex, c"vertex"),
+                (ShaderStage::Fragment, c"fragment"),
+            ],
+            Stages::Motion => &[
+                (ShaderStage::Vertex, c"vertex_motion"),
+                (ShaderStage::Fragment, c"fragment_motion"),
+            ],
         };
         let mut stages = Vec::new();
         // SAFETY: as in `open`; what is created here is destroyed here, after its last use.
         unsafe {
             let (sets, layout) = self.layout(pipeline)?;
             for &(stage, entry) in entries {
-                let words = pipeline.shader.spirv(stage, entry.to_str()?, pipeline.constants)?;
-                let module =
-                    self.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)?;
+                let words = pipeline
+                    .shader
+                    .spirv(stage, entry.to_str()?, pipeline.constants)?;
+                let module = self.device.create_shader_module(
+                    &vk::ShaderModuleCreateInfo::default().code(&words),
+                    None,
+                )?;
                 let flag = match stage {
                     ShaderStage::Vertex => vk::ShaderStageFlags::VERTEX,
                     ShaderStage::Fragment => vk::ShaderStageFlags::FRAGMENT,
                     _ => vk::ShaderStageFlags::COMPUTE,
                 };
-                stages.push(vk::PipelineShaderStageCreateInfo::default().stage(flag).module(module).name(entry));
+                stages.push(
+                    vk::PipelineShaderStageCreateInfo::default()
+                        .stage(flag)
+                        .module(module)
+                        .name(entry),
+                );
             }
             let compiled = match pipeline.stages {
                 Stages::Compute => self.compute(stages[0], layout)?,
@@ -137,14 +178,20 @@ impl Radv {
             };
             let executables = self.executables(compiled);
             self.device.destroy_pipeline(compiled, None);
-            stages.iter().for_each(|stage| self.device.destroy_shader_module(stage.module, None));
+            stages
+                .iter()
+                .for_each(|stage| self.device.destroy_shader_module(stage.module, None));
             self.device.destroy_pipeline_layout(layout, None);
-            sets.into_iter().for_each(|set| self.device.destroy_descriptor_set_layout(set, None));
+            sets.into_iter()
+                .for_each(|set| self.device.destroy_descriptor_set_layout(set, None));
             executables
         }
     }
 
-    unsafe fn layout(&self, pipeline: &Pipeline) -> Result<(Vec<vk::DescriptorSetLayout>, vk::PipelineLayout)> {
+    unsafe fn layout(
+        &self,
+        pipeline: &Pipeline,
+    ) -> Result<(Vec<vk::DescriptorSetLayout>, vk::PipelineLayout)> {
         let bindings = &pipeline.shader.bindings;
         let groups = bindings.last().map_or(0, |last| last.group + 1);
         let mut sets = Vec::new();
@@ -152,22 +199,29 @@ impl Radv {
             let own: Vec<_> = bindings
                 .iter()
                 .filter(|b| b.group == group)
-                .map(|Binding { name, number, ty, .. }| {
-                    let ty = match ty {
-                        BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
-                        BindingType::Buffer { ty: BufferBindingType::Storage { .. }, .. } => {
-                            vk::DescriptorType::STORAGE_BUFFER
-                        }
-                        _ if pipeline.dynamic == Some(&**name) => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
-                        _ => vk::DescriptorType::UNIFORM_BUFFER,
-                    };
-                    let all = vk::ShaderStageFlags::ALL;
-                    vk::DescriptorSetLayoutBinding::default()
-                        .binding(*number)
-                        .descriptor_type(ty)
-                        .descriptor_count(1)
-                        .stage_flags(all)
-                })
+                .map(
+                    |Binding {
+                         name, number, ty, ..
+                     }| {
+                        let ty = match ty {
+                            BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
+                            BindingType::Buffer {
+                                ty: BufferBindingType::Storage { .. },
+                                ..
+                            } => vk::DescriptorType::STORAGE_BUFFER,
+                            _ if pipeline.dynamic == Some(&**name) => {
+                                vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
+                            }
+                            _ => vk::DescriptorType::UNIFORM_BUFFER,
+                        };
+                        let all = vk::ShaderStageFlags::ALL;
+                        vk::DescriptorSetLayoutBinding::default()
+                            .binding(*number)
+                            .descriptor_type(ty)
+                            .descriptor_count(1)
+                            .stage_flags(all)
+                    },
+                )
                 .collect();
             let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&own);
             // SAFETY: as in `open`.
@@ -184,9 +238,15 @@ impl Radv {
         stage: vk::PipelineShaderStageCreateInfo,
         layout: vk::PipelineLayout,
     ) -> Result<vk::Pipeline> {
-        let create = vk::ComputePipelineCreateInfo::default().flags(capture()).stage(stage).layout(layout);
+        let create = vk::ComputePipelineCreateInfo::default()
+            .flags(capture())
+            .stage(stage)
+            .layout(layout);
         // SAFETY: as in `open`.
-        let created = unsafe { self.device.create_compute_pipelines(vk::PipelineCache::null(), &[create], None) };
+        let created = unsafe {
+            self.device
+                .create_compute_pipelines(vk::PipelineCache::null(), &[create], None)
+        };
         Ok(created.map_err(|(_, error)| error)?[0])
     }
 
@@ -198,12 +258,14 @@ impl Radv {
         drawn: Stages,
     ) -> Result<vk::Pipeline> {
         let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let viewport = vk::PipelineViewportStateCreateInfo::default()
+            .viewport_count(1)
+            .scissor_count(1);
         let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let depth = vk::PipelineDepthStencilStateCreateInfo::default()
             .depth_test_enable(true)
             .depth_write_enable(true)
@@ -226,8 +288,9 @@ impl Radv {
             vk::DynamicState::STENCIL_REFERENCE,
         ];
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&states);
-        let mut rendering =
-            vk::PipelineRenderingCreateInfo::default().color_attachment_formats(formats).depth_attachment_format(DEPTH);
+        let mut rendering = vk::PipelineRenderingCreateInfo::default()
+            .color_attachment_formats(formats)
+            .depth_attachment_format(DEPTH);
         let create = vk::GraphicsPipelineCreateInfo::default()
             .flags(capture())
             .stages(stages)
@@ -242,7 +305,10 @@ impl Radv {
             .layout(layout)
             .push_next(&mut rendering);
         // SAFETY: as in `open`.
-        let created = unsafe { self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[create], None) };
+        let created = unsafe {
+            self.device
+                .create_graphics_pipelines(vk::PipelineCache::null(), &[create], None)
+        };
         Ok(created.map_err(|(_, error)| error)?[0])
     }
 
@@ -251,17 +317,25 @@ impl Radv {
         // SAFETY: as in `open`.
         let found = unsafe { self.executables.get_pipeline_executable_properties(&info)? };
         let described = found.iter().zip(0..).map(|(properties, index)| {
-            let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(index);
+            let info = vk::PipelineExecutableInfoKHR::default()
+                .pipeline(pipeline)
+                .executable_index(index);
             // SAFETY: as in `open`; the value's format says which field of the union holds.
             let statistics = unsafe {
                 let statistics = self.executables.get_pipeline_executable_statistics(&info)?;
-                let numbers =
-                    statistics.iter().filter(|s| s.format == vk::PipelineExecutableStatisticFormatKHR::UINT64);
+                let numbers = statistics
+                    .iter()
+                    .filter(|s| s.format == vk::PipelineExecutableStatisticFormatKHR::UINT64);
                 numbers.map(|s| (text(&s.name), s.value.u64)).collect()
             };
             // SAFETY: as in `open`.
             let assembly = unsafe { self.assembly(&info)? };
-            Ok(Executable { stage: properties.stages, wave: properties.subgroup_size, statistics, assembly })
+            Ok(Executable {
+                stage: properties.stages,
+                wave: properties.subgroup_size,
+                statistics,
+                assembly,
+            })
         });
         described.collect()
     }
@@ -269,24 +343,34 @@ impl Radv {
     /// The disassembly: the driver says how many bytes it has, then writes them.
     unsafe fn assembly(&self, info: &vk::PipelineExecutableInfoKHR) -> Result<String> {
         // SAFETY: as in `open`.
-        let mut found = unsafe { self.executables.get_pipeline_executable_internal_representations(info)? };
+        let mut found = unsafe {
+            self.executables
+                .get_pipeline_executable_internal_representations(info)?
+        };
         let mut bytes: Vec<Vec<u8>> = found.iter().map(|f| vec![0; f.data_size]).collect();
         for (found, bytes) in found.iter_mut().zip(&mut bytes) {
             found.p_data = bytes.as_mut_ptr().cast();
         }
         let mut count = found.len() as u32;
-        let query = self.executables.fp().get_pipeline_executable_internal_representations_khr;
+        let query = self
+            .executables
+            .fp()
+            .get_pipeline_executable_internal_representations_khr;
         // SAFETY: `found` has `count` elements, each with room for its `data_size` bytes.
         unsafe { query(self.device.handle(), info, &mut count, found.as_mut_ptr()).result()? };
         let place = found.iter().position(|f| text(&f.name) == "Assembly");
         let place = place.ok_or("the driver gives no disassembly")?;
-        let end = bytes[place].iter().position(|&b| b == 0).unwrap_or(bytes[place].len());
+        let end = bytes[place]
+            .iter()
+            .position(|&b| b == 0)
+            .unwrap_or(bytes[place].len());
         Ok(CString::new(&bytes[place][..end])?.into_string()?)
     }
 }
 
 fn capture() -> vk::PipelineCreateFlags {
-    vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR
+    vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
+        | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR
 }
 
 impl Drop for Radv {

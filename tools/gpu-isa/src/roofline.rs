@@ -24,23 +24,75 @@ struct Gpu {
 
 /// docs/gpu.md links the sheets. Compute units have 64 lanes.
 const GPUS: [Gpu; 3] = [
-    Gpu { name: "H200", bandwidth: 4.8e12, vector: None },
-    Gpu { name: "RX 6800 XT", bandwidth: 512e9, vector: Some((72.0 * 64.0 * 2.25e9, "navi21")) },
-    Gpu { name: "Steam Deck", bandwidth: 88e9, vector: Some((8.0 * 64.0 * 1.6e9, "navi21")) },
+    Gpu {
+        name: "H200",
+        bandwidth: 4.8e12,
+        vector: None,
+    },
+    Gpu {
+        name: "RX 6800 XT",
+        bandwidth: 512e9,
+        vector: Some((72.0 * 64.0 * 2.25e9, "navi21")),
+    },
+    Gpu {
+        name: "Steam Deck",
+        bandwidth: 88e9,
+        vector: Some((8.0 * 64.0 * 1.6e9, "navi21")),
+    },
 ];
 
 /// A strategy: its pipeline's name, forms, and whether it writes vertices.
 struct Strategy(&'static str, MeshForm, PaletteForm, Option<Encoding>);
 
 const STRATEGIES: [Strategy; 14] = [
-    Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
-    Strategy("gpu-compute:instances", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::Packed)),
-    Strategy("gpu-compute:f16", MeshForm::Packed, PaletteForm::Half, Some(Encoding::F32)),
-    Strategy("gpu-compute:subgroup", MeshForm::Packed, PaletteForm::Subgroup, Some(Encoding::F32)),
-    Strategy("gpu-compute:shared", MeshForm::Packed, PaletteForm::Rows, Some(Encoding::F32)),
-    Strategy("gpu-compute:naive", MeshForm::Plain, PaletteForm::Rows, Some(Encoding::F32)),
-    Strategy("gpu-compute:per-character", MeshForm::Plain, PaletteForm::Columns, Some(Encoding::F32)),
-    Strategy("gpu-compute:dual-quaternion", MeshForm::Packed, PaletteForm::DualQuaternions, Some(Encoding::F32)),
+    Strategy(
+        "gpu-compute:instances",
+        MeshForm::Packed,
+        PaletteForm::Rows,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:instances",
+        MeshForm::Packed,
+        PaletteForm::Rows,
+        Some(Encoding::Packed),
+    ),
+    Strategy(
+        "gpu-compute:f16",
+        MeshForm::Packed,
+        PaletteForm::Half,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:subgroup",
+        MeshForm::Packed,
+        PaletteForm::Subgroup,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:shared",
+        MeshForm::Packed,
+        PaletteForm::Rows,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:naive",
+        MeshForm::Plain,
+        PaletteForm::Rows,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:per-character",
+        MeshForm::Plain,
+        PaletteForm::Columns,
+        Some(Encoding::F32),
+    ),
+    Strategy(
+        "gpu-compute:dual-quaternion",
+        MeshForm::Packed,
+        PaletteForm::DualQuaternions,
+        Some(Encoding::F32),
+    ),
     Strategy(
         "gpu-baked:compute, instances",
         MeshForm::Packed,
@@ -48,15 +100,42 @@ const STRATEGIES: [Strategy; 14] = [
         Some(Encoding::F32),
     ),
     Strategy("gpu-vertex", MeshForm::Packed, PaletteForm::Rows, None),
-    Strategy("gpu-vertex:mat4", MeshForm::Plain, PaletteForm::Columns, None),
-    Strategy("gpu-vertex:uniform", MeshForm::Plain, PaletteForm::Uniform, None),
-    Strategy("gpu-vertex:texture", MeshForm::Plain, PaletteForm::Texture, None),
-    Strategy("gpu-baked", MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions), None),
+    Strategy(
+        "gpu-vertex:mat4",
+        MeshForm::Plain,
+        PaletteForm::Columns,
+        None,
+    ),
+    Strategy(
+        "gpu-vertex:uniform",
+        MeshForm::Plain,
+        PaletteForm::Uniform,
+        None,
+    ),
+    Strategy(
+        "gpu-vertex:texture",
+        MeshForm::Plain,
+        PaletteForm::Texture,
+        None,
+    ),
+    Strategy(
+        "gpu-baked",
+        MeshForm::Packed,
+        PaletteForm::Baked(BakeFormat::Motions),
+        None,
+    ),
 ];
 
 fn crowd(encoding: Encoding) -> Result<Crowd> {
-    let output = if encoding == Encoding::Packed { Output::Packed } else { Output::F32 };
-    let settings = Settings { output: Some(output), ..Settings::default() };
+    let output = if encoding == Encoding::Packed {
+        Output::Packed
+    } else {
+        Output::F32
+    };
+    let settings = Settings {
+        output: Some(output),
+        ..Settings::default()
+    };
     Ok(Scene::load(SCENE)?.with(settings).build(MEMORY)?.crowd)
 }
 
@@ -65,7 +144,11 @@ fn mean_influences(crowd: &Crowd) -> f64 {
     let (mut all, mut vertices) = (0, 0);
     for group in crowd.groups() {
         let mesh = group.model.mesh();
-        let weighing = |vertex| mesh.influences_of(vertex).filter(|(_, weight)| *weight > 0.0).count();
+        let weighing = |vertex| {
+            mesh.influences_of(vertex)
+                .filter(|(_, weight)| *weight > 0.0)
+                .count()
+        };
         all += group.len() * (0..mesh.vertex_count()).map(weighing).sum::<usize>();
         vertices += group.len() * mesh.vertex_count();
     }
@@ -86,7 +169,11 @@ fn entry_bytes(palette: PaletteForm) -> u64 {
 /// The table of docs/gpu.md.
 pub fn roofline(rows: &[Row]) -> Result<String> {
     let crowds = [crowd(Encoding::F32)?, crowd(Encoding::Packed)?];
-    let vertices: u64 = crowds[0].groups().iter().map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64).sum();
+    let vertices: u64 = crowds[0]
+        .groups()
+        .iter()
+        .map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64)
+        .sum();
     let instances = crowds[0].instance_count();
     let influences = mean_influences(&crowds[0]);
     let mut text = format!(
@@ -106,13 +193,19 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
         let crowd = &crowds[usize::from(*output == Some(Encoding::Packed))];
         let meshes = mesh_bytes(crowd, *mesh);
         let read = meshes + crowd.palette_entries() * entry_bytes(*palette);
-        let written = if output.is_some() { 4 * crowd.output_words() } else { 0 };
+        let written = if output.is_some() {
+            4 * crowd.output_words()
+        } else {
+            0
+        };
         let encoding = output.map_or("-", Encoding::name);
         text += &format!("| `{name}` | {encoding} |");
         for gpu in &GPUS {
             let microseconds = |seconds: f64| format!(" {:.0} |", seconds * 1e6);
             text += &microseconds((read + written) as f64 / gpu.bandwidth);
-            let Some((rate, family)) = gpu.vector else { continue };
+            let Some((rate, family)) = gpu.vector else {
+                continue;
+            };
             let form = format!("pn {}", output.unwrap_or_default().name());
             let own = rows.iter().find(|row| {
                 let keys = ["family", "pipeline", "vertices", "influences"].map(|key| row.key(key));
@@ -120,7 +213,11 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
             });
             let vector = own.and_then(|row| {
                 // The row is for four influences, unless its loop is over the entries that a wave names.
-                let fewer = if *palette == PaletteForm::Subgroup { 0.0 } else { 4.0 - influences };
+                let fewer = if *palette == PaletteForm::Subgroup {
+                    0.0
+                } else {
+                    4.0 - influences
+                };
                 Some(row.value("pair_vector")? - fewer * row.value("influence_vector")?)
             });
             let vector = vector.ok_or_else(|| format!("no row of {name} for {family}"))?;

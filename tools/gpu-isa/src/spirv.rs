@@ -2,7 +2,9 @@
 //! without runtime checks (`skinbench::gpu::shader::kernel::module`), and workgroup memory that is not zeroed.
 
 use crate::Result;
-use naga::back::spv::{Options, PipelineOptions, WriterFlags, ZeroInitializeWorkgroupMemoryMode, write_vec};
+use naga::back::spv::{
+    Options, PipelineOptions, WriterFlags, ZeroInitializeWorkgroupMemoryMode, write_vec,
+};
 use naga::back::{PipelineConstants, pipeline_constants::process_overrides};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -22,20 +24,39 @@ impl Shader {
     pub fn new(wgsl: &str) -> Result<Self> {
         let module = naga::front::wgsl::parse_str(wgsl).map_err(|e| e.emit_to_string(wgsl))?;
         let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
-        let info = validator.validate(&module).map_err(|e| e.emit_to_string(wgsl))?;
-        Ok(Self { module, info, bindings: Interface::of(wgsl)?.bindings.clone() })
+        let info = validator
+            .validate(&module)
+            .map_err(|e| e.emit_to_string(wgsl))?;
+        Ok(Self {
+            module,
+            info,
+            bindings: Interface::of(wgsl)?.bindings.clone(),
+        })
     }
 
     /// Threads of a workgroup; 0 where there are none.
     pub fn workgroup(&self) -> u32 {
-        self.module.entry_points.first().map_or(0, |entry| entry.workgroup_size.iter().product())
+        self.module
+            .entry_points
+            .first()
+            .map_or(0, |entry| entry.workgroup_size.iter().product())
     }
 
     /// Words of an entry point's SPIR-V, with these values for its overrides.
-    pub fn spirv(&self, stage: ShaderStage, entry: &str, constants: &[(&str, f64)]) -> Result<Vec<u32>> {
+    pub fn spirv(
+        &self,
+        stage: ShaderStage,
+        entry: &str,
+        constants: &[(&str, f64)],
+    ) -> Result<Vec<u32>> {
         let mut values = PipelineConstants::default();
-        values.extend(constants.iter().map(|&(name, value)| (name.to_owned(), value)));
-        let (module, info) = process_overrides(&self.module, &self.info, Some((stage, entry)), &values)?;
+        values.extend(
+            constants
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value)),
+        );
+        let (module, info) =
+            process_overrides(&self.module, &self.info, Some((stage, entry)), &values)?;
         let unchecked = BoundsCheckPolicies {
             index: BoundsCheckPolicy::Unchecked,
             buffer: BoundsCheckPolicy::Unchecked,
@@ -57,7 +78,10 @@ impl Shader {
             emit_int_div_checks: false,
             ..Options::default()
         };
-        let pipeline = PipelineOptions { shader_stage: stage, entry_point: entry.into() };
+        let pipeline = PipelineOptions {
+            shader_stage: stage,
+            entry_point: entry.into(),
+        };
         Ok(write_vec(&module, &info, &options, Some(&pipeline))?)
     }
 }

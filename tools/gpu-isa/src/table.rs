@@ -11,7 +11,15 @@ use skinbench::gpu::skin::compute::ThreadLayout;
 use std::collections::BTreeMap;
 
 /// Columns that identify a row.
-pub const KEYS: [&str; 7] = ["family", "pipeline", "variant", "stage", "mesh", "vertices", "influences"];
+pub const KEYS: [&str; 7] = [
+    "family",
+    "pipeline",
+    "variant",
+    "stage",
+    "mesh",
+    "vertices",
+    "influences",
+];
 /// Columns of values: first those that the driver reports, then those counted in the disassembly.
 pub const VALUES: [&str; 25] = [
     "wave",
@@ -41,7 +49,13 @@ pub const VALUES: [&str; 25] = [
     "influence_vector",
 ];
 /// Values that must not rise, and the one that must not fall.
-const COSTS: [&str; 5] = ["vgprs", "spilled_vgprs", "spilled_sgprs", "scratch_bytes", "instructions"];
+const COSTS: [&str; 5] = [
+    "vgprs",
+    "spilled_vgprs",
+    "spilled_sgprs",
+    "scratch_bytes",
+    "instructions",
+];
 const OCCUPANCY: &str = "waves";
 
 /// Palette entries of the walker, which the kernel `shared` copies.
@@ -59,23 +73,42 @@ pub struct Row {
 impl Row {
     /// A key by name.
     pub fn key(&self, name: &str) -> &str {
-        KEYS.iter().position(|key| *key == name).map_or("", |place| &self.keys[place])
+        KEYS.iter()
+            .position(|key| *key == name)
+            .map_or("", |place| &self.keys[place])
     }
 
     /// A value by name.
     pub fn value(&self, name: &str) -> Option<f64> {
-        VALUES.iter().position(|value| *value == name).and_then(|place| self.values[place])
+        VALUES
+            .iter()
+            .position(|value| *value == name)
+            .and_then(|place| self.values[place])
     }
 
     /// The keys, for messages.
     pub fn name(&self) -> String {
-        self.keys.iter().filter(|key| !key.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ")
+        self.keys
+            .iter()
+            .filter(|key| !key.is_empty())
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// The line of a CSV file.
     pub fn line(&self) -> String {
-        let quoted = self.keys.iter().map(|key| if key.contains(',') { format!("\"{key}\"") } else { key.clone() });
-        let numbers = self.values.iter().map(|value| value.map(number).unwrap_or_default());
+        let quoted = self.keys.iter().map(|key| {
+            if key.contains(',') {
+                format!("\"{key}\"")
+            } else {
+                key.clone()
+            }
+        });
+        let numbers = self
+            .values
+            .iter()
+            .map(|value| value.map(number).unwrap_or_default());
         quoted.chain(numbers).collect::<Vec<_>>().join(",")
     }
 }
@@ -88,9 +121,17 @@ pub fn number(value: f64) -> String {
 
 /// A whole file.
 pub fn csv(rows: &[Row]) -> String {
-    let header = KEYS.iter().chain(&VALUES).copied().collect::<Vec<_>>().join(",");
+    let header = KEYS
+        .iter()
+        .chain(&VALUES)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(",");
     let lines = rows.iter().map(Row::line);
-    std::iter::once(header).chain(lines).map(|line| line + "\n").collect()
+    std::iter::once(header)
+        .chain(lines)
+        .map(|line| line + "\n")
+        .collect()
 }
 
 /// Reads a file that [`csv`] wrote.
@@ -100,7 +141,10 @@ pub fn parse(text: &str) -> Result<Vec<Row>> {
     if header != csv(&[]).trim_end() {
         return Err(format!("columns {header:?}; expected {:?}", csv(&[]).trim_end()).into());
     }
-    lines.zip(2..).map(|(line, place)| row(line).ok_or_else(|| format!("line {place}: {line:?}").into())).collect()
+    lines
+        .zip(2..)
+        .map(|(line, place)| row(line).ok_or_else(|| format!("line {place}: {line:?}").into()))
+        .collect()
 }
 
 fn row(line: &str) -> Option<Row> {
@@ -113,17 +157,37 @@ fn row(line: &str) -> Option<Row> {
         }
         quoted ^= part.matches('"').count() % 2 == 1;
     }
-    let keys: Vec<_> = cells.get(..KEYS.len())?.iter().map(|key| key.trim_matches('"').to_owned()).collect();
-    let value = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
-    let values = cells[KEYS.len()..].iter().map(value).collect::<Option<Vec<_>>>()?;
-    (values.len() == VALUES.len()).then_some(Row { keys: keys.try_into().ok()?, values })
+    let keys: Vec<_> = cells
+        .get(..KEYS.len())?
+        .iter()
+        .map(|key| key.trim_matches('"').to_owned())
+        .collect();
+    let value = |cell: &String| {
+        if cell.is_empty() {
+            Some(None)
+        } else {
+            cell.parse().ok().map(Some)
+        }
+    };
+    let values = cells[KEYS.len()..]
+        .iter()
+        .map(value)
+        .collect::<Option<Vec<_>>>()?;
+    (values.len() == VALUES.len()).then_some(Row {
+        keys: keys.try_into().ok()?,
+        values,
+    })
 }
 
 /// Compiles a program for a family.
 pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>> {
     let shader = Shader::new(&program.wgsl)?;
-    let pipeline =
-        Pipeline { shader: &shader, constants: &program.constants, dynamic: program.dynamic, stages: program.stages };
+    let pipeline = Pipeline {
+        shader: &shader,
+        constants: &program.constants,
+        dynamic: program.dynamic,
+        stages: program.stages,
+    };
     let workgroup = shader.workgroup();
     let described = |executable: &Executable| {
         let stage = match executable.stage {
@@ -131,31 +195,66 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
             ShaderStageFlags::FRAGMENT => "fragment",
             _ => "compute",
         };
-        let work = program.threads.zip(program.kind).filter(|_| stage != "fragment").map(|(threads, kind)| {
-            let more = kind.influences.saturating_sub(4);
-            let (pairs, setup_turns) = match threads {
-                ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => (instances, more),
-                ThreadLayout::Instance(vertices) => (vertices / workgroup, (3 * WALKER_ENTRIES).div_ceil(workgroup)),
-                ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
-            };
-            Work { pairs, setup_turns, influences: kind.influences, turns: program.turns }
-        });
+        let work = program
+            .threads
+            .zip(program.kind)
+            .filter(|_| stage != "fragment")
+            .map(|(threads, kind)| {
+                let more = kind.influences.saturating_sub(4);
+                let (pairs, setup_turns) = match threads {
+                    ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
+                        (instances, more)
+                    }
+                    ThreadLayout::Instance(vertices) => (
+                        vertices / workgroup,
+                        (3 * WALKER_ENTRIES).div_ceil(workgroup),
+                    ),
+                    ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
+                };
+                Work {
+                    pairs,
+                    setup_turns,
+                    influences: kind.influences,
+                    turns: program.turns,
+                }
+            });
         let kind = program.kind;
-        let mesh = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.mesh {
-            MeshForm::Plain => "plain",
-            MeshForm::Packed => "packed",
-            MeshForm::Nothing => "none",
-            MeshForm::Own(own) => own.name,
+        let mesh = kind
+            .filter(|_| program.name != "draw")
+            .map_or("", |kind| match kind.mesh {
+                MeshForm::Plain => "plain",
+                MeshForm::Packed => "packed",
+                MeshForm::Nothing => "none",
+                MeshForm::Own(own) => own.name,
+            });
+        let vertices = kind.map(|kind| {
+            format!(
+                "{} {}",
+                kind.format.attributes.name(),
+                kind.format.encoding.name()
+            )
         });
-        let vertices = kind.map(|kind| format!("{} {}", kind.format.attributes.name(), kind.format.encoding.name()));
-        let influences = kind.filter(|_| program.name != "draw").map_or("", |kind| match kind.influences {
-            ..=4 => "1-4",
-            _ => "5-16",
-        });
-        let keys = [family, &program.name, program.variant, stage, mesh, &vertices.unwrap_or_default(), influences];
+        let influences =
+            kind.filter(|_| program.name != "draw")
+                .map_or("", |kind| match kind.influences {
+                    ..=4 => "1-4",
+                    _ => "5-16",
+                });
+        let keys = [
+            family,
+            &program.name,
+            program.variant,
+            stage,
+            mesh,
+            &vertices.unwrap_or_default(),
+            influences,
+        ];
         let listing = Listing::parse(&executable.assembly);
         let pair = work.and_then(|work| listing.per_pair(work));
-        let row = Row { keys: keys.map(str::to_owned), values: values(executable, listing.total(), pair)? };
+        let row = Row {
+            keys: keys.map(str::to_owned),
+            values: values(executable, listing.total(), pair)?,
+        };
         match work.is_some() && pair.is_none() {
             true => Err(format!("{}: its loops are not those of skinning", row.name()).into()),
             false => Ok(row),
@@ -164,10 +263,16 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
     radv.compile(&pipeline)?.iter().map(described).collect()
 }
 
-fn values(executable: &Executable, total: Counts, pair: Option<[Counts; 2]>) -> Result<Vec<Option<f64>>> {
+fn values(
+    executable: &Executable,
+    total: Counts,
+    pair: Option<[Counts; 2]>,
+) -> Result<Vec<Option<f64>>> {
     let given = &executable.statistics;
     let given = |name: &str| -> Result<Option<f64>> {
-        let value = given.get(name).ok_or_else(|| format!("the driver says nothing of {name:?}"))?;
+        let value = given
+            .get(name)
+            .ok_or_else(|| format!("the driver says nothing of {name:?}"))?;
         Ok(Some(*value as f64))
     };
     let mut values = vec![Some(f64::from(executable.wave))];
@@ -186,7 +291,15 @@ fn values(executable: &Executable, total: Counts, pair: Option<[Counts; 2]>) -> 
     ] {
         values.push(given(name)?);
     }
-    values.extend([total.loads, total.stores, total.scalar_loads, total.workgroup].map(Some));
+    values.extend(
+        [
+            total.loads,
+            total.stores,
+            total.scalar_loads,
+            total.workgroup,
+        ]
+        .map(Some),
+    );
     let per_pair = |of: fn(Counts) -> f64| pair.map(|[pair, _]| of(pair));
     let per_influence = |of: fn(Counts) -> f64| pair.map(|[_, influence]| of(influence));
     values.extend([
@@ -220,12 +333,21 @@ pub fn compare(before: &[Row], after: &[Row]) -> Difference {
     let mut known: BTreeMap<_, _> = before.iter().map(|row| (&row.keys, row)).collect();
     for row in after {
         let Some(old) = known.remove(&row.keys) else {
-            difference.other.push(format!("{}: not in the file", row.name()));
+            difference
+                .other
+                .push(format!("{}: not in the file", row.name()));
             continue;
         };
         for name in COSTS.iter().chain(&[OCCUPANCY]) {
-            let (Some(old), Some(new)) = (old.value(name), row.value(name)) else { continue };
-            let message = format!("{}: {name} {} instead of {}", row.name(), number(new), number(old));
+            let (Some(old), Some(new)) = (old.value(name), row.value(name)) else {
+                continue;
+            };
+            let message = format!(
+                "{}: {name} {} instead of {}",
+                row.name(),
+                number(new),
+                number(old)
+            );
             match (new > old) == (*name != OCCUPANCY) {
                 _ if new == old => {}
                 true => difference.worse.push(message),
@@ -233,7 +355,11 @@ pub fn compare(before: &[Row], after: &[Row]) -> Difference {
             }
         }
     }
-    difference.other.extend(known.values().map(|row| format!("{}: only in the file", row.name())));
+    difference.other.extend(
+        known
+            .values()
+            .map(|row| format!("{}: only in the file", row.name())),
+    );
     difference
 }
 
@@ -244,14 +370,22 @@ mod tests {
     fn sample(pipeline: &str, vgprs: f64, waves: f64) -> Row {
         let mut values = vec![Some(1.0); VALUES.len()];
         (values[1], values[3], values[20]) = (Some(vgprs), Some(waves), None);
-        Row { keys: ["navi21", pipeline, "", "compute", "packed", "pn f32", "1-4"].map(str::to_owned), values }
+        Row {
+            keys: ["navi21", pipeline, "", "compute", "packed", "pn f32", "1-4"].map(str::to_owned),
+            values,
+        }
     }
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
         let rows = vec![sample("a, b", 40.25, 24.0), sample("c", 1.0, 2.0)];
         assert_eq!(parse(&csv(&rows)).unwrap(), rows);
-        assert!(parse("family\n").unwrap_err().to_string().contains("expected"));
+        assert!(
+            parse("family\n")
+                .unwrap_err()
+                .to_string()
+                .contains("expected")
+        );
         let short = csv(&[]) + "navi21,a\n";
         assert!(parse(&short).unwrap_err().to_string().contains("line 2"));
     }
@@ -262,8 +396,15 @@ mod tests {
         assert_eq!(compare(&before, &before), Difference::default());
         let found = compare(&before, &[sample("a", 44.0, 24.0), sample("b", 40.0, 20.0)]);
         assert_eq!(found.worse.len(), 2, "{found:?}");
-        assert!(found.worse[0].contains("vgprs 44 instead of 40") && found.worse[1].contains("waves 20 instead of 24"));
+        assert!(
+            found.worse[0].contains("vgprs 44 instead of 40")
+                && found.worse[1].contains("waves 20 instead of 24")
+        );
         let found = compare(&before, &[sample("a", 36.0, 28.0), sample("c", 40.0, 24.0)]);
-        assert_eq!((found.worse.len(), found.better.len(), found.other.len()), (0, 2, 2), "{found:?}");
+        assert_eq!(
+            (found.worse.len(), found.better.len(), found.other.len()),
+            (0, 2, 2),
+            "{found:?}"
+        );
     }
 }

@@ -4,11 +4,13 @@ use crate::Result;
 use skinbench_formats::walker::walker;
 use skinbench_kernels::crowd::{BLOCK, Crowd, Layer};
 use skinbench_kernels::model::{IDENTITY_ROWS, Rows};
-use skinbench_kernels::pose::{Affine, CrowdPose, NoClock, PaletteOut, PoseClock, PoseStage, Width};
+use skinbench_kernels::pose::{
+    Affine, CrowdPose, NoClock, PaletteOut, PoseClock, PoseStage, Width,
+};
 use skinbench_kernels::simd::{Aligned, Isa};
 use skinbench_kernels::skin::{
-    Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin, skin_clusters, skin_columns,
-    skin_lanes,
+    Clusters, DualQuaternion, LaneBlock, LanePalette, Store, lane_dual_quaternions, skin,
+    skin_clusters, skin_columns, skin_lanes,
 };
 use skinbench_kernels::threads::Threads;
 use skinbench_kernels::vertex::{Attributes, Encoding, VertexFormat};
@@ -26,8 +28,20 @@ type Skin<'a> = dyn Fn(&mut [f32]) + 'a;
 /// One block of walkers with so many layers.
 fn crowd(layers: u32) -> Result<Crowd> {
     let model = Arc::new(walker(VERTICES)?);
-    let layer = |i: u32| Layer::looping(&model, i % model.clips().len() as u32, i.wrapping_mul(0x9e37_79b9), 1.0);
-    let instance = |i: u32| (IDENTITY_ROWS, (i..i + layers).map(layer).collect::<Vec<_>>());
+    let layer = |i: u32| {
+        Layer::looping(
+            &model,
+            i % model.clips().len() as u32,
+            i.wrapping_mul(0x9e37_79b9),
+            1.0,
+        )
+    };
+    let instance = |i: u32| {
+        (
+            IDENTITY_ROWS,
+            (i..i + layers).map(layer).collect::<Vec<_>>(),
+        )
+    };
     let mut crowd = Crowd::new();
     crowd.push_masked_group(Arc::clone(&model), &[], (0..BLOCK as u32).map(instance))?;
     Ok(crowd)
@@ -45,9 +59,10 @@ struct Stages<'a, 'b> {
 impl PoseClock for Stages<'_, '_> {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
         match (self.wanted)(stage) {
-            true => {
-                self.count.lock().expect("one thread")(&format!("pose {stage:?}{} {}", self.layout, self.isa), work)
-            }
+            true => self.count.lock().expect("one thread")(
+                &format!("pose {stage:?}{} {}", self.layout, self.isa),
+                work,
+            ),
             false => work(),
         }
     }
@@ -59,28 +74,66 @@ pub fn run(count: &mut Count) -> Result<()> {
         if !isa.is_available() {
             return Err(format!("this machine lacks {isa}").into());
         }
-        for (layers, wanted) in
-            [(1, (|stage| stage != PoseStage::Blend) as fn(_) -> _), (2, |stage| stage == PoseStage::Blend)]
-        {
+        for (layers, wanted) in [
+            (1, (|stage| stage != PoseStage::Blend) as fn(_) -> _),
+            (2, |stage| stage == PoseStage::Blend),
+        ] {
             let crowd = crowd(layers)?;
             let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
             let mut lanes = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
-            pose.pose(&crowd, TICK, &Threads::One, &NoClock, PaletteOut::Lanes(&mut lanes));
-            let stages = Stages { count: Mutex::new(count), isa, wanted, layout: "" };
-            pose.pose(&crowd, TICK, &Threads::One, &stages, PaletteOut::Lanes(&mut lanes));
+            pose.pose(
+                &crowd,
+                TICK,
+                &Threads::One,
+                &NoClock,
+                PaletteOut::Lanes(&mut lanes),
+            );
+            let stages = Stages {
+                count: Mutex::new(count),
+                isa,
+                wanted,
+                layout: "",
+            };
+            pose.pose(
+                &crowd,
+                TICK,
+                &Threads::One,
+                &stages,
+                PaletteOut::Lanes(&mut lanes),
+            );
         }
         let crowd = crowd(1)?;
         let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
         let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
         let wanted = |stage| stage == PoseStage::Palette;
-        let stages = Stages { count: Mutex::new(count), isa, wanted, layout: " to rows" };
-        pose.pose(&crowd, TICK, &Threads::One, &stages, PaletteOut::Rows(&mut rows));
+        let stages = Stages {
+            count: Mutex::new(count),
+            isa,
+            wanted,
+            layout: " to rows",
+        };
+        pose.pose(
+            &crowd,
+            TICK,
+            &Threads::One,
+            &stages,
+            PaletteOut::Rows(&mut rows),
+        );
         for (name, attributes, encoding) in [
             ("pn", Attributes::Pn, Encoding::F32),
             ("pnt", Attributes::Pnt, Encoding::F32),
             ("packed", Attributes::Pn, Encoding::Packed),
         ] {
-            skinning(isa, name, VertexFormat { attributes, encoding, ..VertexFormat::default() }, count)?;
+            skinning(
+                isa,
+                name,
+                VertexFormat {
+                    attributes,
+                    encoding,
+                    ..VertexFormat::default()
+                },
+                count,
+            )?;
         }
     }
     Ok(())
@@ -93,9 +146,22 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
     let mesh = model.mesh();
     let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
     let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
-    let mut lanes: Aligned<Affine<BLOCK>> = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
-    pose.pose(&crowd, TICK, &Threads::One, &NoClock, PaletteOut::Rows(&mut rows));
-    pose.pose(&crowd, TICK, &Threads::One, &NoClock, PaletteOut::Lanes(&mut lanes));
+    let mut lanes: Aligned<Affine<BLOCK>> =
+        Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
+    pose.pose(
+        &crowd,
+        TICK,
+        &Threads::One,
+        &NoClock,
+        PaletteOut::Rows(&mut rows),
+    );
+    pose.pose(
+        &crowd,
+        TICK,
+        &Threads::One,
+        &NoClock,
+        PaletteOut::Lanes(&mut lanes),
+    );
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
     lane_dual_quaternions(&lanes, &mut dual);
     let clusters = Clusters::new(isa, mesh);
@@ -104,22 +170,45 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
     let mut out: Aligned<f32> = Aligned::zeroed(BLOCK * words);
     let store = Store::Streamed;
     let by_block = |palette: LanePalette, interleaved: bool, out: &mut [f32]| {
-        skin_lanes(isa, LaneBlock { mesh, morphed: None, palette, format, store, out, interleaved });
+        skin_lanes(
+            isa,
+            LaneBlock {
+                mesh,
+                morphed: None,
+                palette,
+                format,
+                store,
+                out,
+                interleaved,
+            },
+        );
     };
     let kernels: [(&str, &Skin); 6] = [
         ("scalar", &|out| skin(mesh, one, format, &mut out[..words])),
-        ("columns", &|out| skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])),
-        ("cluster", &|out| skin_clusters(&clusters, one, format, &mut out[..words])),
-        ("lanes", &|out| by_block(LanePalette::Matrices(&lanes), false, out)),
-        ("lanes-interleaved", &|out| by_block(LanePalette::Matrices(&lanes), true, out)),
-        ("dual-quaternion", &|out| by_block(LanePalette::DualQuaternions(&dual), false, out)),
+        ("columns", &|out| {
+            skin_columns(isa, mesh, mesh.shape(), one, format, &mut out[..words])
+        }),
+        ("cluster", &|out| {
+            skin_clusters(&clusters, one, format, &mut out[..words])
+        }),
+        ("lanes", &|out| {
+            by_block(LanePalette::Matrices(&lanes), false, out)
+        }),
+        ("lanes-interleaved", &|out| {
+            by_block(LanePalette::Matrices(&lanes), true, out)
+        }),
+        ("dual-quaternion", &|out| {
+            by_block(LanePalette::DualQuaternions(&dual), false, out)
+        }),
     ];
     for (kernel, run) in kernels {
         // Scalar code is the same for all instruction sets.
         if kernel != "scalar" || isa == Isa::Baseline {
             let isa = if kernel == "scalar" { Isa::Scalar } else { isa };
             run(&mut out);
-            count(&format!("skin {kernel} {name} {isa}"), &mut || run(&mut out));
+            count(&format!("skin {kernel} {name} {isa}"), &mut || {
+                run(&mut out)
+            });
         }
     }
     Ok(())

@@ -50,7 +50,9 @@ fn counted(kernel: &mut dyn FnMut()) {
 fn write() -> Result<()> {
     let new = measured()?;
     if let Ok(old) = Table::read(Path::new(TABLE)) {
-        changes(&old, &new).iter().for_each(|change| println!("{change}"));
+        changes(&old, &new)
+            .iter()
+            .for_each(|change| println!("{change}"));
     }
     std::fs::write(TABLE, new.csv())?;
     println!("wrote {TABLE}");
@@ -64,7 +66,10 @@ fn check() -> Result<()> {
     changes.iter().for_each(|change| println!("{change}"));
     let worse = changes.iter().filter(|change| change.is_worse()).count();
     if old.rustc != new.rustc {
-        println!("{TABLE} is by {}, and this by {}: nothing is concluded", old.rustc, new.rustc);
+        println!(
+            "{TABLE} is by {}, and this by {}: nothing is concluded",
+            old.rustc, new.rustc
+        );
         return Ok(());
     }
     match worse {
@@ -81,21 +86,34 @@ fn measured() -> Result<Table> {
     let folder = tempfile::tempdir()?;
     let files = folder.path().join("part");
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--toggle-collect=instructions::counted", "--dump-after=instructions::counted"])
+        .args([
+            "--tool=callgrind",
+            "--toggle-collect=instructions::counted",
+            "--dump-after=instructions::counted",
+        ])
         .arg(format!("--callgrind-out-file={}", files.display()))
         .arg(std::env::current_exe()?)
         .arg("--run")
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;
     if !output.status.success() {
-        return Err(format!("valgrind failed: {}", String::from_utf8_lossy(&output.stderr)).into());
+        return Err(format!(
+            "valgrind failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+        .into());
     }
     let mut rows = Vec::new();
     for (part, name) in String::from_utf8(output.stdout)?.lines().enumerate() {
         let text = std::fs::read_to_string(files.with_extension((part + 1).to_string()))?;
-        let count = text.lines().find_map(|line| line.strip_prefix("totals: ")?.parse().ok());
+        let count = text
+            .lines()
+            .find_map(|line| line.strip_prefix("totals: ")?.parse().ok());
         rows.push((name.to_owned(), count.ok_or("callgrind counted nothing")?));
     }
     let rustc = Command::new("rustc").arg("--version").output()?;
-    Ok(Table { rustc: String::from_utf8(rustc.stdout)?.trim().into(), rows })
+    Ok(Table {
+        rustc: String::from_utf8(rustc.stdout)?.trim().into(),
+        rows,
+    })
 }

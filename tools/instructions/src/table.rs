@@ -19,9 +19,15 @@ pub struct Table {
 
 impl Table {
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text)
-            .ok_or_else(|| format!("{}: expected what scripts/instructions writes", path.display()).into())
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).ok_or_else(|| {
+            format!(
+                "{}: expected what scripts/instructions writes",
+                path.display()
+            )
+            .into()
+        })
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -32,16 +38,25 @@ impl Table {
             let (name, count) = line.rsplit_once(',')?;
             Some((name.to_owned(), count.parse().ok()?))
         };
-        Some(Self { rustc, rows: lines.map(row).collect::<Option<_>>()? })
+        Some(Self {
+            rustc,
+            rows: lines.map(row).collect::<Option<_>>()?,
+        })
     }
 
     pub fn csv(&self) -> String {
-        let rows = self.rows.iter().map(|(name, count)| format!("{name},{count}\n"));
+        let rows = self
+            .rows
+            .iter()
+            .map(|(name, count)| format!("{name},{count}\n"));
         format!("# {}\n{HEADING}\n{}", self.rustc, rows.collect::<String>())
     }
 
     fn of(&self, kernel: &str) -> Option<u64> {
-        self.rows.iter().find(|(name, _)| name == kernel).map(|(_, count)| *count)
+        self.rows
+            .iter()
+            .find(|(name, _)| name == kernel)
+            .map(|(_, count)| *count)
     }
 }
 
@@ -66,11 +81,18 @@ impl Change {
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Self { kernel, before, after } = self;
+        let Self {
+            kernel,
+            before,
+            after,
+        } = self;
         match (*before, *after) {
             (Some(before), Some(after)) => {
                 let percent = 100.0 * (after as f64 / before as f64 - 1.0);
-                write!(f, "{kernel}: {before} -> {after} instructions ({percent:+.2} %)")
+                write!(
+                    f,
+                    "{kernel}: {before} -> {after} instructions ({percent:+.2} %)"
+                )
             }
             (Some(before), None) => write!(f, "{kernel}: {before} instructions -> missing"),
             (None, Some(after)) => write!(f, "{kernel}: new, {after} instructions"),
@@ -81,11 +103,19 @@ impl fmt::Display for Change {
 
 /// All differences of two tables, in their order.
 pub fn changes(old: &Table, new: &Table) -> Vec<Change> {
-    let gone = old.rows.iter().filter(|(kernel, _)| new.of(kernel).is_none());
+    let gone = old
+        .rows
+        .iter()
+        .filter(|(kernel, _)| new.of(kernel).is_none());
     let all = new.rows.iter().chain(gone);
-    let change =
-        |(kernel, _): &(String, u64)| Change { kernel: kernel.clone(), before: old.of(kernel), after: new.of(kernel) };
-    all.map(change).filter(|change| change.before != change.after).collect()
+    let change = |(kernel, _): &(String, u64)| Change {
+        kernel: kernel.clone(),
+        before: old.of(kernel),
+        after: new.of(kernel),
+    };
+    all.map(change)
+        .filter(|change| change.before != change.after)
+        .collect()
 }
 
 #[cfg(test)]
@@ -95,7 +125,10 @@ mod tests {
     fn table(rows: &[(&str, u64)]) -> Table {
         Table {
             rustc: "rustc 1.95.0".into(),
-            rows: rows.iter().map(|(name, count)| ((*name).into(), *count)).collect(),
+            rows: rows
+                .iter()
+                .map(|(name, count)| ((*name).into(), *count))
+                .collect(),
         }
     }
 
@@ -104,8 +137,18 @@ mod tests {
         let old = table(&[("a", 1_000), ("b, avx2", 1_000), ("c", 1_000), ("gone", 7)]);
         let new = table(&[("a", 1_010), ("b, avx2", 1_011), ("c", 500), ("new", 9)]);
         let changes = changes(&old, &new);
-        let worse: Vec<_> = changes.iter().filter(|change| change.is_worse()).map(Change::to_string).collect();
-        assert_eq!(worse, ["b, avx2: 1000 -> 1011 instructions (+1.10 %)", "gone: 7 instructions -> missing"]);
+        let worse: Vec<_> = changes
+            .iter()
+            .filter(|change| change.is_worse())
+            .map(Change::to_string)
+            .collect();
+        assert_eq!(
+            worse,
+            [
+                "b, avx2: 1000 -> 1011 instructions (+1.10 %)",
+                "gone: 7 instructions -> missing"
+            ]
+        );
         assert_eq!(changes.len(), 5);
         assert_eq!(super::changes(&old, &old), []);
     }

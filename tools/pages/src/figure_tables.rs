@@ -17,7 +17,16 @@ use skinbench::wording;
 use wildmatch::WildMatch;
 
 /// Figures that are not times.
-const OTHERS: [&str; 8] = ["limit", "parity", "clip_error", "error_px", "memory", "visible", "draws", "dispatches"];
+const OTHERS: [&str; 8] = [
+    "limit",
+    "parity",
+    "clip_error",
+    "error_px",
+    "memory",
+    "visible",
+    "draws",
+    "dispatches",
+];
 /// Times that are not stages.
 const SUMS: [&str; 2] = ["pose", "processor"];
 
@@ -31,8 +40,13 @@ pub type NamedStudy<'a> = (&'a str, &'a Study);
 pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, String> {
     let own = measured(study);
     let mut table = vec![heading("backend", words)?];
-    table.extend(own.iter().map(|entry| row(&entry.backend, words, entry, &own)));
-    let place = headline::point(study).map_or(String::new(), |point| headline::caption(study, point, source));
+    table.extend(
+        own.iter()
+            .map(|entry| row(&entry.backend, words, entry, &own)),
+    );
+    let place = headline::point(study).map_or(String::new(), |point| {
+        headline::caption(study, point, source)
+    });
     Ok(format!("{place}\n\n{}", rows(&table)))
 }
 
@@ -40,7 +54,12 @@ pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, S
 ///
 /// # Errors
 /// An unknown figure, or a run without the backend.
-pub fn runs(runs: &[NamedStudy], backend: &str, words: &[&str], source: &str) -> Result<String, String> {
+pub fn runs(
+    runs: &[NamedStudy],
+    backend: &str,
+    words: &[&str],
+    source: &str,
+) -> Result<String, String> {
     let mut table = vec![heading(&code(backend), words)?];
     for (name, study) in runs {
         let own = measured(study);
@@ -53,7 +72,12 @@ pub fn runs(runs: &[NamedStudy], backend: &str, words: &[&str], source: &str) ->
 ///
 /// # Errors
 /// An unknown figure.
-pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
+pub fn matrix(
+    runs: &[NamedStudy],
+    word: &str,
+    patterns: &[&str],
+    source: &str,
+) -> Result<String, String> {
     let head = heading(word, &[word])?;
     let mut table = vec![vec![head[1].clone()]];
     table[0].extend(runs.iter().map(|(name, _)| code(name)));
@@ -67,10 +91,20 @@ pub fn matrix(runs: &[NamedStudy], word: &str, patterns: &[&str], source: &str) 
 ///
 /// # Errors
 /// An unknown axis or figure, or results that do not vary along the axis.
-pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &str) -> Result<String, String> {
+pub fn sweep(
+    study: &Study,
+    axis: &str,
+    word: &str,
+    patterns: &[&str],
+    source: &str,
+) -> Result<String, String> {
     let name = |axis: &Axis| axis.title().split([' ', ',']).next().unwrap_or_default();
     let Some(axis) = Axis::ALL.iter().find(|known| name(known) == axis) else {
-        return Err(wording::unknown("axis", axis, &Axis::ALL.iter().map(name).collect::<Vec<_>>()));
+        return Err(wording::unknown(
+            "axis",
+            axis,
+            &Axis::ALL.iter().map(name).collect::<Vec<_>>(),
+        ));
     };
     let head = heading(word, &[word])?;
     let mut text = String::new();
@@ -79,13 +113,29 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
         let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
         let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
         table[0].extend(sheet.values.iter().map(|value| grouped(*value)));
-        let at = |value: &u64| along.iter().copied().filter(|entry| axis.value(&entry.point) == *value).collect();
+        let at = |value: &u64| {
+            along
+                .iter()
+                .copied()
+                .filter(|entry| axis.value(&entry.point) == *value)
+                .collect()
+        };
         let columns: Vec<_> = sheet.values.iter().map(at).collect();
         table.extend(by_backend(&columns, word, patterns));
-        let place = along.first().map_or(String::new(), |entry| origin(study, &entry.point, source));
-        text += &format!("{}; {place}:\n\n{}\n", conditions(study, sheet), rows(&table));
+        let place = along
+            .first()
+            .map_or(String::new(), |entry| origin(study, &entry.point, source));
+        text += &format!(
+            "{}; {place}:\n\n{}\n",
+            conditions(study, sheet),
+            rows(&table)
+        );
     }
-    if text.is_empty() { Err(format!("the results do not vary in {}", axis.title())) } else { Ok(text) }
+    if text.is_empty() {
+        Err(format!("the results do not vary in {}", axis.title()))
+    } else {
+        Ok(text)
+    }
 }
 
 /// Rows of one figure, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
@@ -93,14 +143,19 @@ pub fn sweep(study: &Study, axis: &str, word: &str, patterns: &[&str], source: &
 fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Vec<Vec<String>> {
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {
-        let wanted = patterns.is_empty() || patterns.iter().any(|p| WildMatch::new(p).matches(&entry.backend));
+        let wanted = patterns.is_empty()
+            || patterns
+                .iter()
+                .any(|p| WildMatch::new(p).matches(&entry.backend));
         if wanted && !backends.contains(&entry.backend.as_str()) {
             backends.push(&entry.backend);
         }
     }
     let of_backend = |backend: &str| {
         let cells = columns.iter().map(|own| {
-            own.iter().find(|entry| entry.backend == backend).map_or("-".into(), |entry| cell(word, entry, own))
+            own.iter()
+                .find(|entry| entry.backend == backend)
+                .map_or("-".into(), |entry| cell(word, entry, own))
         });
         std::iter::once(code(backend)).chain(cells).collect()
     };
@@ -109,12 +164,27 @@ fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Ve
 
 /// Table of the processor's limits, one row per number of threads.
 pub fn limits(limits: &[LimitsRow]) -> String {
-    let head = ["threads", "GB/s written", "streamed", "read", "G multiply-adds/s"].map(String::from).to_vec();
+    let head = [
+        "threads",
+        "GB/s written",
+        "streamed",
+        "read",
+        "G multiply-adds/s",
+    ]
+    .map(String::from)
+    .to_vec();
     let row = |row: &LimitsRow| {
-        let rates = [row.write, row.stream, row.read, row.fma].map(|rate| format!("{:.1}", rate as f64 / 1e9));
-        std::iter::once(row.threads.to_string()).chain(rates).collect()
+        let rates = [row.write, row.stream, row.read, row.fma]
+            .map(|rate| format!("{:.1}", rate as f64 / 1e9));
+        std::iter::once(row.threads.to_string())
+            .chain(rates)
+            .collect()
     };
-    rows(&std::iter::once(head).chain(limits.iter().map(row)).collect::<Vec<_>>())
+    rows(
+        &std::iter::once(head)
+            .chain(limits.iter().map(row))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Table that compares skinning with the time of its vector instructions alone, each counted as a fused multiply-add.
@@ -123,13 +193,20 @@ pub fn limits(limits: &[LimitsRow]) -> String {
 /// # Errors
 /// A run without the backend or its vertices.
 pub fn peak(limits: &LimitsRow, items: &[(NamedStudy, &str, f64)]) -> Result<String, String> {
-    let head = ["one thread", "operations per vertex", "ns at the peak", "ns measured", "% of the peak"];
+    let head = [
+        "one thread",
+        "operations per vertex",
+        "ns at the peak",
+        "ns measured",
+        "% of the peak",
+    ];
     let mut table = vec![head.map(String::from).to_vec()];
     for ((name, study), backend, operations) in items {
         let own = measured(study);
         let entry = of_backend(name, &own, backend)?;
         let least = 1e9 * operations / (limits.fma as f64 / limits.lanes as f64);
-        let took = time("skin@vertex", entry).ok_or_else(|| format!("{name}: no time of {backend}"))?;
+        let took =
+            time("skin@vertex", entry).ok_or_else(|| format!("{name}: no time of {backend}"))?;
         table.push(vec![
             format!("{name}: {}", code(backend)),
             format!("{operations:.1}"),
@@ -142,18 +219,31 @@ pub fn peak(limits: &LimitsRow, items: &[(NamedStudy, &str, f64)]) -> Result<Str
 }
 
 fn measured(study: &Study) -> Vec<&StudyEntry> {
-    headline::point(study).map_or(Vec::new(), |point| study.at(point).filter(|entry| entry.is_ok()).collect())
+    headline::point(study).map_or(Vec::new(), |point| {
+        study.at(point).filter(|entry| entry.is_ok()).collect()
+    })
 }
 
-fn of_backend<'a>(run: &str, entries: &[&'a StudyEntry], backend: &str) -> Result<&'a StudyEntry, String> {
+fn of_backend<'a>(
+    run: &str,
+    entries: &[&'a StudyEntry],
+    backend: &str,
+) -> Result<&'a StudyEntry, String> {
     let names: Vec<_> = entries.iter().map(|entry| entry.backend.as_str()).collect();
-    let found = entries.iter().copied().find(|entry| entry.backend == backend);
+    let found = entries
+        .iter()
+        .copied()
+        .find(|entry| entry.backend == backend);
     found.ok_or_else(|| format!("{run}: {}", wording::unknown("backend", backend, &names)))
 }
 
 fn from_runs(runs: &[NamedStudy], source: &str) -> String {
-    let first = runs.first().and_then(|(_, study)| Some((study, headline::point(study)?)));
-    first.map_or(String::new(), |(study, point)| format!("{}:", origin(study, point, source)))
+    let first = runs
+        .first()
+        .and_then(|(_, study)| Some((study, headline::point(study)?)));
+    first.map_or(String::new(), |(study, point)| {
+        format!("{}:", origin(study, point, source))
+    })
 }
 
 fn code(name: &str) -> String {
@@ -183,7 +273,9 @@ fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
             (word, ..) => return Err(unknown(word)),
         })
     };
-    std::iter::once(Ok(first.into())).chain(words.iter().map(name)).collect()
+    std::iter::once(Ok(first.into()))
+        .chain(words.iter().map(name))
+        .collect()
 }
 
 fn unknown(word: &str) -> String {
@@ -198,7 +290,9 @@ fn is_time(word: &str) -> bool {
 }
 
 fn row(name: &str, words: &[&str], entry: &StudyEntry, all: &[&StudyEntry]) -> Vec<String> {
-    std::iter::once(code(name)).chain(words.iter().map(|word| cell(word, entry, all))).collect()
+    std::iter::once(code(name))
+        .chain(words.iter().map(|word| cell(word, entry, all)))
+        .collect()
 }
 
 /// A figure of a backend; `all` are the backends that a ratio compares it with.
@@ -206,28 +300,47 @@ fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
     let small = |value: f64| format!("{value:.1e}");
     let row = entry.last().map(|m| &m.row);
     let text = match (word, word.split_once('/')) {
-        ("limit", _) => {
-            entry.stages(StageGroup::Skin).find_map(|m| m.row.pct_of_limit).map(|percent| format!("{percent:.0}"))
-        }
+        ("limit", _) => entry
+            .stages(StageGroup::Skin)
+            .find_map(|m| m.row.pct_of_limit)
+            .map(|percent| format!("{percent:.0}")),
         ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
         ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
-        ("error_px", _) => entry.frame().and_then(|row| row.error_px).map(|pixels| format!("{pixels:.4}")),
+        ("error_px", _) => entry
+            .frame()
+            .and_then(|row| row.error_px)
+            .map(|pixels| format!("{pixels:.4}")),
         ("memory", _) => entry.frame().and_then(|row| {
             let bytes = row.host_bytes? + row.device_bytes?;
             Some(format!("{:.2}", bytes as f64 / 1e6))
         }),
-        ("visible", _) => Some(row.and_then(|row| row.visible).map_or("all".into(), grouped)),
+        ("visible", _) => Some(
+            row.and_then(|row| row.visible)
+                .map_or("all".into(), grouped),
+        ),
         ("draws", _) => entry.frame().and_then(|row| row.draws).map(grouped),
         ("dispatches", _) => entry.frame().and_then(|row| row.dispatches).map(grouped),
         (_, Some((a, b))) => {
             let least = |word: &str, pattern: &str| {
                 let pattern = WildMatch::new(pattern);
                 let named = all.iter().filter(|entry| pattern.matches(&entry.backend));
-                named.filter_map(|entry| time(word, entry)).min_by(f64::total_cmp)
+                named
+                    .filter_map(|entry| time(word, entry))
+                    .min_by(f64::total_cmp)
             };
-            let above = if is_time(a) { time(a, entry) } else { least(b, a) };
-            let below = if is_time(b) { time(b, entry) } else { least(a, b) };
-            above.zip(below).map(|(above, below)| format!("{:.2}", above / below))
+            let above = if is_time(a) {
+                time(a, entry)
+            } else {
+                least(b, a)
+            };
+            let below = if is_time(b) {
+                time(b, entry)
+            } else {
+                least(a, b)
+            };
+            above
+                .zip(below)
+                .map(|(above, below)| format!("{:.2}", above / below))
         }
         (_, None) if word.contains('@') => time(word, entry).map(|ns| format!("{ns:.2}")),
         (_, None) => time(word, entry).map(milliseconds),

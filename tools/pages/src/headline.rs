@@ -8,14 +8,21 @@ use skinbench::results::study::Study;
 /// The machine and the table of the headline point.
 pub fn table(study: &Study, source: &str) -> String {
     point(study).map_or(String::new(), |point| {
-        format!("{}\n\n{}", caption(study, point, source), markdown::table(study, point))
+        format!(
+            "{}\n\n{}",
+            caption(study, point, source),
+            markdown::table(study, point)
+        )
     })
 }
 
 /// The decision card of the headline point, with the origin of its figures.
 pub fn card(study: &Study, source: &str) -> String {
     point(study).map_or(String::new(), |point| {
-        let (origin, table) = (caption(study, point, source), markdown::rows(&card::table(study, point)));
+        let (origin, table) = (
+            caption(study, point, source),
+            markdown::rows(&card::table(study, point)),
+        );
         format!("{origin}\n\n{table}\n{}", card::paragraph(study, point))
     })
 }
@@ -23,26 +30,55 @@ pub fn card(study: &Study, source: &str) -> String {
 /// The point that represents a study: one that is drawn once if there is one, otherwise the first headline.
 pub fn point(study: &Study) -> Option<&Point> {
     let points = study.headlines();
-    points.iter().find(|point| point.passes == 1).or(points.first()).copied()
+    points
+        .iter()
+        .find(|point| point.passes == 1)
+        .or(points.first())
+        .copied()
 }
 
 /// The caption of a table of a point, with the origin of its figures.
 pub fn caption(study: &Study, point: &Point, source: &str) -> String {
-    let vertices = study.at(point).find_map(|entry| Some(entry.last()?.row.vertices)).unwrap_or(0);
+    let vertices = study
+        .at(point)
+        .find_map(|entry| Some(entry.last()?.row.vertices))
+        .unwrap_or(0);
     // The page that has the table tells the options, and the folder is named after them.
-    let (crowd, drawn) = (findings::crowd(&point.scene, point.instances as u64), findings::drawn(point.passes));
-    format!("{crowd}, {drawn}, {} vertices; {}:", grouped(vertices), origin(study, point, source))
+    let (crowd, drawn) = (
+        findings::crowd(&point.scene, point.instances as u64),
+        findings::drawn(point.passes),
+    );
+    format!(
+        "{crowd}, {drawn}, {} vertices; {}:",
+        grouped(vertices),
+        origin(study, point, source)
+    )
 }
 
 /// The origin of a point's figures: processor, adapter if it was used, threads, day, commit and folder.
 pub fn origin(study: &Study, point: &Point, source: &str) -> String {
     let row = study.rows.first().map(|m| &m.row);
-    let day = row.and_then(|row| row.utc.get(..10)).unwrap_or("unknown day");
+    let day = row
+        .and_then(|row| row.utc.get(..10))
+        .unwrap_or("unknown day");
     let commit = row.and_then(|row| row.git_rev.as_deref());
-    let commit = commit.map_or(String::new(), |commit| format!(" commit {},", abbreviated(commit)));
+    let commit = commit.map_or(String::new(), |commit| {
+        format!(" commit {},", abbreviated(commit))
+    });
     let source = source.trim_start_matches("../");
     // An adapter on which nothing ran says nothing about the figures.
-    let used_adapter = point.passes > 0 || study.entries.iter().any(|entry| !entry.backend.starts_with("cpu-"));
-    let machine = if used_adapter { study.machine.to_string() } else { study.machine.cpu.clone() };
-    format!("{machine}, {} threads,\n{day},{commit} from `{source}`", point.threads)
+    let used_adapter = point.passes > 0
+        || study
+            .entries
+            .iter()
+            .any(|entry| !entry.backend.starts_with("cpu-"));
+    let machine = if used_adapter {
+        study.machine.to_string()
+    } else {
+        study.machine.cpu.clone()
+    };
+    format!(
+        "{machine}, {} threads,\n{day},{commit} from `{source}`",
+        point.threads
+    )
 }

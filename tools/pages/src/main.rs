@@ -39,7 +39,9 @@ fn main() -> ExitCode {
         pages => (false, pages),
     };
     let done = match pages.iter().find(|page| page.starts_with('-')) {
-        Some(option) => Err(format!("unknown option {option}; usage: pages [--check] [PAGE...]")),
+        Some(option) => Err(format!(
+            "unknown option {option}; usage: pages [--check] [PAGE...]"
+        )),
         None => write(pages, check),
     };
     done.map_or_else(
@@ -54,33 +56,49 @@ fn main() -> ExitCode {
 /// Writes pages and their charts, or all of the repository; only compares them if `check` is set.
 fn write(pages: &[String], check: bool) -> Result<(), String> {
     let pages = match pages {
-        [] => own_pages().map_err(|error| format!("cannot read the pages of this folder: {error}"))?,
+        [] => {
+            own_pages().map_err(|error| format!("cannot read the pages of this folder: {error}"))?
+        }
         named => named.iter().map(PathBuf::from).collect(),
     };
     let mut differing = Vec::new();
     for page in pages {
-        for (path, content) in spliced(&page).map_err(|problem| format!("{}: {problem}", page.display()))? {
+        for (path, content) in
+            spliced(&page).map_err(|problem| format!("{}: {problem}", page.display()))?
+        {
             if fs::read_to_string(&path).is_ok_and(|before| before == content) {
                 continue;
             }
             if check {
                 differing.push(path.display().to_string());
             } else {
-                fs::write(&path, &content).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+                fs::write(&path, &content)
+                    .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             }
         }
     }
     match differing.is_empty() {
         true => Ok(()),
-        false => Err(format!("{} differ from their results; run cargo run -p pages", differing.join(", "))),
+        false => Err(format!(
+            "{} differ from their results; run cargo run -p pages",
+            differing.join(", ")
+        )),
     }
 }
 
 /// README.md, that of the kernels and the pages in docs/, in order, as far as they have markers.
 fn own_pages() -> io::Result<Vec<PathBuf>> {
-    let docs = fs::read_dir("docs")?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    let mut pages = vec![PathBuf::from("README.md"), PathBuf::from("kernels/README.md")];
-    pages.extend(docs.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    let docs = fs::read_dir("docs")?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<_>>>()?;
+    let mut pages = vec![
+        PathBuf::from("README.md"),
+        PathBuf::from("kernels/README.md"),
+    ];
+    pages.extend(
+        docs.into_iter()
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md")),
+    );
     pages.sort();
     let mut own = Vec::new();
     for page in pages {

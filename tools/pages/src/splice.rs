@@ -13,7 +13,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 10] = ["table", "runs", "matrix", "sweep", "limits", "peak", "answers", "card", "charts", "text"];
+const KINDS: [&str; 10] = [
+    "table", "runs", "matrix", "sweep", "limits", "peak", "answers", "card", "charts", "text",
+];
 
 /// A page and its charts with up-to-date content: path and content of each.
 ///
@@ -22,7 +24,11 @@ const KINDS: [&str; 10] = ["table", "runs", "matrix", "sweep", "limits", "peak",
 pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let before = std::fs::read_to_string(page).map_err(|e| format!("cannot read: {e}"))?;
     let folder = page.parent().unwrap_or(Path::new(""));
-    let mut results = PageResults { folder, studies: HashMap::new(), pictures: Vec::new() };
+    let mut results = PageResults {
+        folder,
+        studies: HashMap::new(),
+        pictures: Vec::new(),
+    };
     let mut after = String::new();
     let mut lines = before.lines().enumerate();
     while let Some((number, line)) = lines.next() {
@@ -34,15 +40,23 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let Some(words) = marker(line) else {
             // The marker before it may be misspelt, and what it holds would never be written or checked.
             if let Some(kind) = ended(line) {
-                return Err(fault(format!("{} ends nothing; expected <!-- {kind} ... --> before it", line.trim())));
+                return Err(fault(format!(
+                    "{} ends nothing; expected <!-- {kind} ... --> before it",
+                    line.trim()
+                )));
             }
             continue;
         };
-        let [kind, source, rest @ ..] = &words[..] else { return Err(fault("a marker without its source".into())) };
+        let [kind, source, rest @ ..] = &words[..] else {
+            return Err(fault("a marker without its source".into()));
+        };
         let end = format!("<!-- /{kind} -->");
         let part = results.part(kind, source, rest).map_err(fault)?;
         if let Some(line) = part.lines().find(|line| is_marker(line)) {
-            return Err(fault(format!("{source} contains a marker, {}; expected text without any", line.trim())));
+            return Err(fault(format!(
+                "{source} contains a marker, {}; expected text without any",
+                line.trim()
+            )));
         }
         after += part.trim_end();
         after += &format!("\n{end}\n");
@@ -53,7 +67,10 @@ pub fn spliced(page: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         }
     }
     if !has_marker(&before) {
-        return Err(format!("no marker such as <!-- table results/FOLDER -->; expected {}", wording::list(&KINDS)));
+        return Err(format!(
+            "no marker such as <!-- table results/FOLDER -->; expected {}",
+            wording::list(&KINDS)
+        ));
     }
     let mut files = vec![(page.into(), after)];
     files.append(&mut results.pictures);
@@ -67,7 +84,13 @@ pub fn has_marker(page: &str) -> bool {
 
 /// The words of a line that is a comment; `None` for other lines.
 fn comment(line: &str) -> Option<Vec<&str>> {
-    Some(line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.split_whitespace().collect())
+    Some(
+        line.trim()
+            .strip_prefix("<!--")?
+            .strip_suffix("-->")?
+            .split_whitespace()
+            .collect(),
+    )
 }
 
 /// The words of a marker that begins a part; `None` for other lines.
@@ -77,7 +100,10 @@ fn marker(line: &str) -> Option<Vec<&str>> {
 
 /// The kind of a marker that ends a part; `None` for other lines.
 fn ended(line: &str) -> Option<&str> {
-    comment(line)?.first()?.strip_prefix('/').filter(|kind| KINDS.contains(kind))
+    comment(line)?
+        .first()?
+        .strip_prefix('/')
+        .filter(|kind| KINDS.contains(kind))
 }
 
 /// Returns whether a line begins or ends a part.
@@ -125,42 +151,71 @@ impl PageResults<'_> {
             }
             ("peak", [run, items @ ..]) => {
                 let limits = self.limits(&format!("{source}/{run}"))?;
-                let one = limits.iter().find(|row| row.threads == 1).ok_or("no limits of one thread")?;
-                let items: Vec<_> = items.iter().map(|item| operations(item)).collect::<Result<_, _>>()?;
+                let one = limits
+                    .iter()
+                    .find(|row| row.threads == 1)
+                    .ok_or("no limits of one thread")?;
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|item| operations(item))
+                    .collect::<Result<_, _>>()?;
                 for (run, ..) in &items {
                     self.study(&format!("{source}/{run}"))?;
                 }
                 let study = |run: &str| &self.studies[&format!("{source}/{run}")];
-                let items: Vec<_> = items.iter().map(|&(run, backend, n)| ((run, study(run)), backend, n)).collect();
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|&(run, backend, n)| ((run, study(run)), backend, n))
+                    .collect();
                 figure_tables::peak(one, &items)
             }
-            _ => Err(format!("{kind} takes other arguments; tools/pages/src/main.rs lists them")),
+            _ => Err(format!(
+                "{kind} takes other arguments; tools/pages/src/main.rs lists them"
+            )),
         }
     }
 
     fn text(&self, source: &str, start: Option<&str>) -> Result<String, String> {
         let path = self.folder.join(source);
-        let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         Ok(match start {
-            Some(start) => {
-                text.lines().filter(|line| line.starts_with(start)).map(|line| format!("- {line}\n")).collect()
-            }
+            Some(start) => text
+                .lines()
+                .filter(|line| line.starts_with(start))
+                .map(|line| format!("- {line}\n"))
+                .collect(),
             None => text,
         })
     }
 
     fn charts(&mut self, source: &str, prefixes: &[&str]) -> Result<String, String> {
-        let images = if self.folder.ends_with("docs") { "images" } else { "docs/images" };
+        let images = if self.folder.ends_with("docs") {
+            "images"
+        } else {
+            "docs/images"
+        };
         let all = charts(self.study(source)?);
-        let wanted = |id: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| id.starts_with(prefix));
+        let wanted =
+            |id: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| id.starts_with(prefix));
         let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
         if chosen.is_empty() {
             let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
-            return Err(format!("no such chart; expected the start of {}", wording::list(&ids)));
+            return Err(format!(
+                "no such chart; expected the start of {}",
+                wording::list(&ids)
+            ));
         }
         for chart in &chosen {
-            let (file, picture) = (self.folder.join(images).join(format!("{}.svg", chart.id)), chart.file());
-            if self.pictures.iter().any(|(other, drawn)| *other == file && *drawn != picture) {
+            let (file, picture) = (
+                self.folder.join(images).join(format!("{}.svg", chart.id)),
+                chart.file(),
+            );
+            if self
+                .pictures
+                .iter()
+                .any(|(other, drawn)| *other == file && *drawn != picture)
+            {
                 return Err(format!(
                     "another marker draws a different {}; expected charts of one folder",
                     file.display()
@@ -173,24 +228,33 @@ impl PageResults<'_> {
 
     fn limits(&self, source: &str) -> Result<Vec<LimitsRow>, String> {
         let path = self.folder.join(source).join("limits.csv");
-        let rows = csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
+        let rows =
+            csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
         rows.map_err(|error| format!("{}: {error}", path.display()))
     }
 
     fn study(&mut self, source: &str) -> Result<&Study, String> {
         if !self.studies.contains_key(source) {
-            let recorded = Recorded::read(&[self.folder.join(source)]).map_err(|e| e.to_string())?;
+            let recorded =
+                Recorded::read(&[self.folder.join(source)]).map_err(|e| e.to_string())?;
             self.studies.insert(source.to_owned(), Study::new(recorded));
         }
         Ok(&self.studies[source])
     }
 
     /// The runs below a folder with the names in a list separated by commas.
-    fn runs<'a>(&'a mut self, source: &str, list: &'a str) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
+    fn runs<'a>(
+        &'a mut self,
+        source: &str,
+        list: &'a str,
+    ) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
         for run in list.split(',') {
             self.study(&format!("{source}/{run}"))?;
         }
-        Ok(list.split(',').map(|run| (run, &self.studies[&format!("{source}/{run}")])).collect())
+        Ok(list
+            .split(',')
+            .map(|run| (run, &self.studies[&format!("{source}/{run}")]))
+            .collect())
     }
 }
 
@@ -198,12 +262,25 @@ impl PageResults<'_> {
 fn operations(item: &str) -> Result<(&str, &str, f64), String> {
     let parts = item.rsplit_once('=').and_then(|(name, count)| {
         let (run, backend) = name.split_once('/')?;
-        Some((run, backend, count.parse().ok().filter(|count: &f64| count.is_finite() && *count > 0.0)?))
+        Some((
+            run,
+            backend,
+            count
+                .parse()
+                .ok()
+                .filter(|count: &f64| count.is_finite() && *count > 0.0)?,
+        ))
     });
-    parts.ok_or_else(|| format!("{item:?}: expected RUN/BACKEND=OPERATIONS, such as kernel/cpu-simd:lanes=4.1"))
+    parts.ok_or_else(|| {
+        format!("{item:?}: expected RUN/BACKEND=OPERATIONS, such as kernel/cpu-simd:lanes=4.1")
+    })
 }
 
 /// Links to charts in files of a folder.
 fn pictures(charts: &[&Chart], folder: &str) -> String {
-    charts.iter().map(|chart| format!("![{}]({folder}/{}.svg)\n", chart.title, chart.id)).collect::<Vec<_>>().join("\n")
+    charts
+        .iter()
+        .map(|chart| format!("![{}]({folder}/{}.svg)\n", chart.title, chart.id))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

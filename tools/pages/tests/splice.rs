@@ -26,7 +26,9 @@ fn changed(change: impl Fn(&str, String) -> String) -> TempDir {
 
 fn pages(folder: &Path, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pages"));
-    command.args(arguments.split_whitespace()).current_dir(folder);
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(folder);
     command
 }
 
@@ -34,64 +36,118 @@ fn pages(folder: &Path, arguments: &str) -> Command {
 fn pages_are_spliced_and_drift_is_found() {
     let folder = changed(|_, text| text);
     let page = folder.path().join("page.md");
-    let text =
-        "# T\n<!-- table . -->\nold\n<!-- /table -->\nkept\n<!-- charts . frame-instances -->\n<!-- /charts -->\n";
+    let text = "# T\n<!-- table . -->\nold\n<!-- /table -->\nkept\n<!-- charts . frame-instances -->\n<!-- /charts -->\n";
     fs::write(&page, text).unwrap();
-    let exit = |arguments: &str| pages(folder.path(), arguments).output().unwrap().status.code();
+    let exit = |arguments: &str| {
+        pages(folder.path(), arguments)
+            .output()
+            .unwrap()
+            .status
+            .code()
+    };
     assert_eq!(exit("--check page.md"), Some(1));
-    assert_eq!(fs::read_to_string(&page).unwrap(), text, "checking writes nothing");
+    assert_eq!(
+        fs::read_to_string(&page).unwrap(),
+        text,
+        "checking writes nothing"
+    );
     fs::create_dir_all(folder.path().join("docs/images")).unwrap();
     assert_eq!(exit("page.md"), Some(0));
     let spliced = fs::read_to_string(&page).unwrap();
     assert!(
-        spliced.contains("| cpu-rayon | ") && spliced.contains("\nkept\n") && !spliced.contains("old"),
+        spliced.contains("| cpu-rayon | ")
+            && spliced.contains("\nkept\n")
+            && !spliced.contains("old"),
         "{spliced}"
     );
-    assert_eq!(spliced.matches("](docs/images/frame-instances-").count(), 3, "{spliced}");
+    assert_eq!(
+        spliced.matches("](docs/images/frame-instances-").count(),
+        3,
+        "{spliced}"
+    );
     assert_eq!(exit("--check page.md"), Some(0));
-    let picture = folder.path().join("docs/images/frame-instances-walkers-1-pass.svg");
+    let picture = folder
+        .path()
+        .join("docs/images/frame-instances-walkers-1-pass.svg");
     fs::write(&picture, "drifted").unwrap();
     assert_eq!(exit("--check page.md"), Some(1));
     for (text, problem) in [
         ("nothing", "page.md: no marker such as"),
         ("<!-- table -->", "line 1: a marker without its source"),
-        ("<!-- table . -->", "line 1: no <!-- /table --> after this marker"),
+        (
+            "<!-- table . -->",
+            "line 1: no <!-- /table --> after this marker",
+        ),
         (
             "<!-- table . -->\nkept\n<!-- limits . -->\n<!-- /limits -->\n<!-- table . -->\n<!-- /table -->",
             "line 1: no <!-- /table --> after this marker",
         ),
-        ("<!-- tabel . -->\n<!-- /table -->", "line 2: <!-- /table --> ends nothing; expected <!-- table ... -->"),
-        ("<!-- table . -->\nkept\n<!-- /limits -->\n<!-- /table -->", "line 1: no <!-- /table --> after this marker"),
+        (
+            "<!-- tabel . -->\n<!-- /table -->",
+            "line 2: <!-- /table --> ends nothing; expected <!-- table ... -->",
+        ),
+        (
+            "<!-- table . -->\nkept\n<!-- /limits -->\n<!-- /table -->",
+            "line 1: no <!-- /table --> after this marker",
+        ),
         (
             "<!-- tabel . -->\n<!-- /tabel -->\n<!-- table . -->\n<!-- /table -->",
             "line 1: unknown kind of marker \"tabel\"; did you mean \"table\"?",
         ),
-        ("<!-- text page.md -->\n<!-- /text -->", "line 1: page.md contains a marker, <!-- text page.md -->"),
-        ("<!-- text page.md a b -->\n<!-- /text -->", "line 1: text takes other arguments"),
-        ("<!-- text none.md -->\n<!-- /text -->", "line 1: cannot read none.md"),
-        ("<!-- charts . pie -->\n<!-- /charts -->", "line 1: no such chart; expected the start of stages-"),
+        (
+            "<!-- text page.md -->\n<!-- /text -->",
+            "line 1: page.md contains a marker, <!-- text page.md -->",
+        ),
+        (
+            "<!-- text page.md a b -->\n<!-- /text -->",
+            "line 1: text takes other arguments",
+        ),
+        (
+            "<!-- text none.md -->\n<!-- /text -->",
+            "line 1: cannot read none.md",
+        ),
+        (
+            "<!-- charts . pie -->\n<!-- /charts -->",
+            "line 1: no such chart; expected the start of stages-",
+        ),
     ] {
         fs::write(&page, text).unwrap();
         let output = pages(folder.path(), "page.md").output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && said.contains(problem), "{text}: {said}");
+        assert!(
+            output.status.code() == Some(1) && said.contains(problem),
+            "{text}: {said}"
+        );
         assert_eq!(fs::read_to_string(&page).unwrap(), text);
     }
-    for (arguments, problem) in
-        [("missing.md", "missing.md: cannot read: "), ("--chekc page.md", "unknown option --chekc; usage: ")]
-    {
+    for (arguments, problem) in [
+        ("missing.md", "missing.md: cannot read: "),
+        ("--chekc page.md", "unknown option --chekc; usage: "),
+    ] {
         let output = pages(folder.path(), arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(1) && said.contains(problem), "{arguments}: {said}");
+        assert!(
+            output.status.code() == Some(1) && said.contains(problem),
+            "{arguments}: {said}"
+        );
     }
     // Charts of two folders have one name.
     let renamed = |_: &str, text: String| text.replace(",cpu-scalar,", ",cpu-simd,");
     let other = changed(renamed);
-    let charts = |source: &str| format!("<!-- charts {source} frame-instances -->\n<!-- /charts -->\n");
-    fs::write(&page, charts(".") + &charts(&other.path().display().to_string())).unwrap();
+    let charts =
+        |source: &str| format!("<!-- charts {source} frame-instances -->\n<!-- /charts -->\n");
+    fs::write(
+        &page,
+        charts(".") + &charts(&other.path().display().to_string()),
+    )
+    .unwrap();
     let output = pages(folder.path(), "page.md").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("line 3: another marker draws a different "), "{said}");
+    assert!(
+        output.status.code() == Some(1)
+            && said.contains("line 3: another marker draws a different "),
+        "{said}"
+    );
 }
 
 #[test]
@@ -99,11 +155,25 @@ fn chosen_figures_are_spliced() {
     let folder = tempfile::tempdir().unwrap();
     let of_crowd = |text: String, crowd: &str| -> String {
         let (heading, rows) = text.split_once('\n').unwrap();
-        let rows = rows.lines().filter(|row| row.contains(&format!(",0{crowd},")) && row.contains(",pn,,0,,"));
-        std::iter::once(heading).chain(rows).map(|line| format!("{line}\n")).collect()
+        let rows = rows
+            .lines()
+            .filter(|row| row.contains(&format!(",0{crowd},")) && row.contains(",pn,,0,,"));
+        std::iter::once(heading)
+            .chain(rows)
+            .map(|line| format!("{line}\n"))
+            .collect()
     };
-    for (run, crowd) in [("few", "000000000000064,100"), ("many", "0000000000003e8,1000")] {
-        let part = changed(|name, text| if name == "summary.csv" { of_crowd(text, crowd) } else { text });
+    for (run, crowd) in [
+        ("few", "000000000000064,100"),
+        ("many", "0000000000003e8,1000"),
+    ] {
+        let part = changed(|name, text| {
+            if name == "summary.csv" {
+                of_crowd(text, crowd)
+            } else {
+                text
+            }
+        });
         fs::create_dir(folder.path().join(run)).unwrap();
         for file in ["summary.csv", "samples.csv"] {
             fs::copy(part.path().join(file), folder.path().join(run).join(file)).unwrap();
@@ -118,7 +188,11 @@ fn chosen_figures_are_spliced() {
         fs::write(&page, format!("<!-- {marker} -->\n<!-- /{kind} -->\n")).unwrap();
         let output = pages(folder.path(), "page.md").output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        if output.status.success() { fs::read_to_string(&page).unwrap() } else { said }
+        if output.status.success() {
+            fs::read_to_string(&page).unwrap()
+        } else {
+            said
+        }
     };
     let all = fixture().display().to_string();
     for (marker, expected) in [
@@ -131,21 +205,51 @@ fn chosen_figures_are_spliced() {
             "runs . few,many cpu-rayon skin@vertex pose@joint limit parity visible clip_error",
             "| `few` | 9.26 | 44.78 | 6 | 3.2e-7 | all | - |",
         ),
-        ("matrix . few,many frame c*", "| `cpu-rayon` | 1.32 ms | 12.1 ms |"),
-        (&*format!("sweep {all} instances frame c*"), "| `cpu-rayon` | 0.24 ms | 1.32 ms | 12.1 ms |"),
-        (&*format!("sweep {all} instances dispatches gpu-compute"), "| `gpu-compute` | 1 | 1 | 1 |"),
-        ("sweep many models frame", "line 1: the results do not vary in models"),
-        ("sweep many modles frame", "line 1: unknown axis \"modles\"; did you mean \"models\"?"),
+        (
+            "matrix . few,many frame c*",
+            "| `cpu-rayon` | 1.32 ms | 12.1 ms |",
+        ),
+        (
+            &*format!("sweep {all} instances frame c*"),
+            "| `cpu-rayon` | 0.24 ms | 1.32 ms | 12.1 ms |",
+        ),
+        (
+            &*format!("sweep {all} instances dispatches gpu-compute"),
+            "| `gpu-compute` | 1 | 1 | 1 |",
+        ),
+        (
+            "sweep many models frame",
+            "line 1: the results do not vary in models",
+        ),
+        (
+            "sweep many modles frame",
+            "line 1: unknown axis \"modles\"; did you mean \"models\"?",
+        ),
         ("limits many", "| 1 | 1.0 | 2.5 | 3.0 | 16.0 |"),
-        ("peak . many many/cpu-rayon=20", "| many: `cpu-rayon` | 20.0 | 10.00 | 9.07 | 110 |"),
+        (
+            "peak . many many/cpu-rayon=20",
+            "| many: `cpu-rayon` | 20.0 | 10.00 | 9.07 | 110 |",
+        ),
         ("text said.txt two", "-->\n- two: 2\n<!--"),
-        ("table many smaple", "line 1: unknown figure \"smaple\"; did you mean \"sample\"?"),
-        ("table many skin@bone", "line 1: unknown figure \"skin@bone\";"),
+        (
+            "table many smaple",
+            "line 1: unknown figure \"smaple\"; did you mean \"sample\"?",
+        ),
+        (
+            "table many skin@bone",
+            "line 1: unknown figure \"skin@bone\";",
+        ),
         ("table many a/b", "line 1: unknown figure \"a\";"),
         ("runs . few,none cpu-rayon skin", "none: cannot read: "),
-        ("runs . few gpu-none skin", "few: unknown backend \"gpu-none\""),
+        (
+            "runs . few gpu-none skin",
+            "few: unknown backend \"gpu-none\"",
+        ),
         ("runs . few", "line 1: runs takes other arguments"),
-        ("peak . many many/cpu-rayon", "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS"),
+        (
+            "peak . many many/cpu-rayon",
+            "\"many/cpu-rayon\": expected RUN/BACKEND=OPERATIONS",
+        ),
         ("limits few", "few/limits.csv: "),
     ] {
         let spliced = spliced(marker);
@@ -156,5 +260,9 @@ fn chosen_figures_are_spliced() {
 #[test]
 fn the_repositorys_pages_have_not_drifted() {
     let output = pages(&root(), "--check").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

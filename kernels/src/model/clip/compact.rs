@@ -69,7 +69,8 @@ impl CompactTrack {
     pub fn decoder(&self) -> Decoder {
         let unit = f32::from_bits(((i32::from(self.exponent) - 15 + 127) as u32) << 23);
         let extent = self.extent.map(|extent| f32::from(extent) * unit);
-        let [fraction, inverse] = [0, 1].map(|table| self.bits.map(|bits| OF_BITS[usize::from(bits & 31)][table]));
+        let [fraction, inverse] =
+            [0, 1].map(|table| self.bits.map(|bits| OF_BITS[usize::from(bits & 31)][table]));
         Decoder {
             low: std::array::from_fn(|c| f32::from(self.low[c]) * unit + extent[c] * fraction[c]),
             step: std::array::from_fn(|c| extent[c] * inverse[c]),
@@ -145,13 +146,32 @@ impl Samples {
     pub fn middle(&self) -> ([f32; 4], f32) {
         // Take all rotations to one hemisphere.
         let aligned = |value: &[f32; 4]| {
-            let away = self.channel == Channel::Rotation && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
-            if away { -Vec4::from(*value) } else { Vec4::from(*value) }
+            let away = self.channel == Channel::Rotation
+                && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
+            if away {
+                -Vec4::from(*value)
+            } else {
+                Vec4::from(*value)
+            }
         };
-        let bound = |pick: fn(Vec4, Vec4) -> Vec4| self.values.iter().map(aligned).reduce(pick).unwrap_or_default();
+        let bound = |pick: fn(Vec4, Vec4) -> Vec4| {
+            self.values
+                .iter()
+                .map(aligned)
+                .reduce(pick)
+                .unwrap_or_default()
+        };
         let middle = (bound(Vec4::min) + bound(Vec4::max)) / 2.0;
-        let middle = if self.channel == Channel::Rotation { middle.normalize_or(Vec4::W) } else { middle };
-        let swing = self.values.iter().map(|value| aligned(value).distance(middle)).fold(0.0, f32::max);
+        let middle = if self.channel == Channel::Rotation {
+            middle.normalize_or(Vec4::W)
+        } else {
+            middle
+        };
+        let swing = self
+            .values
+            .iter()
+            .map(|value| aligned(value).distance(middle))
+            .fold(0.0, f32::max);
         (middle.to_array(), swing)
     }
 }
@@ -194,7 +214,8 @@ impl Compact {
     /// If there is no such frame.
     pub fn frame(&self, index: usize) -> impl Iterator<Item = (&CompactTrack, CompactKey)> {
         let row = &self.numbers[index * self.row..];
-        self.places().map(move |(place, track)| (track, Self::key(row, place, track)))
+        self.places()
+            .map(move |(place, track)| (track, Self::key(row, place, track)))
     }
 
     /// The key of a track at a place, in bits, of a frame that begins with `row`.
@@ -207,12 +228,21 @@ impl Compact {
             bits >>= width;
             number
         });
-        CompactKey { numbers, dropped: if track.dropped == ANY { bits as u8 & 3 } else { track.dropped } }
+        CompactKey {
+            numbers,
+            dropped: if track.dropped == ANY {
+                bits as u8 & 3
+            } else {
+                track.dropped
+            },
+        }
     }
 
     /// Bytes that the keys take in memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.tracks[..]) + size_of_val(&self.still[..]) + size_of_val(&self.numbers[..])
+        size_of_val(&self.tracks[..])
+            + size_of_val(&self.still[..])
+            + size_of_val(&self.numbers[..])
     }
 
     /// Encodes channels of joints with the same number of values each. Constant channels equal to `at_rest` are not
@@ -227,22 +257,43 @@ impl Compact {
         at_rest: impl Fn(u16, Channel) -> [f32; 4],
     ) -> Result<Self, ModelError> {
         let frames = channels.first().map_or(1, |samples| samples.values.len());
-        let mut compact = Self { start, interval, frames: frames as u32, ..Self::default() };
+        let mut compact = Self {
+            start,
+            interval,
+            frames: frames as u32,
+            ..Self::default()
+        };
         let mut columns = Vec::new();
         for samples in channels {
-            let Samples { joint, channel, values, .. } = samples;
+            let Samples {
+                joint,
+                channel,
+                values,
+                ..
+            } = samples;
             if values.iter().flatten().any(|v| !v.is_finite()) {
-                return Err(ModelError::new(format!("joint {joint}"), "its poses are not finite"));
+                return Err(ModelError::new(
+                    format!("joint {joint}"),
+                    "its poses are not finite",
+                ));
             }
             if values.iter().all(|value| same(*channel, value, &values[0])) {
                 if !same(*channel, &values[0], &at_rest(*joint, *channel)) {
-                    compact.still.push(StillTrack { joint: *joint, channel: *channel, value: values[0] });
+                    compact.still.push(StillTrack {
+                        joint: *joint,
+                        channel: *channel,
+                        value: values[0],
+                    });
                 }
                 continue;
             }
             let (track, column) = match channel {
                 Channel::Rotation => rotations(samples),
-                _ => ranged(samples, 0, values.iter().map(|v| [v[0], v[1], v[2]]).collect()),
+                _ => ranged(
+                    samples,
+                    0,
+                    values.iter().map(|v| [v[0], v[1], v[2]]).collect(),
+                ),
             };
             compact.tracks.push(track);
             columns.push(column);
@@ -254,9 +305,27 @@ impl Compact {
     /// Packs `columns[track][frame]`.
     fn write_frames(&mut self, columns: &[Vec<CompactKey>]) {
         let frames = self.frames as usize;
-        self.row = self.tracks.iter().map(CompactTrack::key_bits).sum::<usize>().div_ceil(32) * size_of::<u32>();
-        self.numbers = vec![0; if self.row > 0 { frames * self.row + SPARE } else { 0 }];
-        for (frame, row) in self.numbers.chunks_mut(self.row.max(1)).take(frames).enumerate() {
+        self.row = self
+            .tracks
+            .iter()
+            .map(CompactTrack::key_bits)
+            .sum::<usize>()
+            .div_ceil(32)
+            * size_of::<u32>();
+        self.numbers = vec![
+            0;
+            if self.row > 0 {
+                frames * self.row + SPARE
+            } else {
+                0
+            }
+        ];
+        for (frame, row) in self
+            .numbers
+            .chunks_mut(self.row.max(1))
+            .take(frames)
+            .enumerate()
+        {
             let (mut bits, mut count) = (0u128, 0);
             let mut bytes = row.iter_mut();
             for (track, column) in self.tracks.iter().zip(columns) {
@@ -283,25 +352,63 @@ impl Compact {
 /// Returns whether two values of a channel differ by no more than they round.
 fn same(channel: Channel, a: &[f32; 4], b: &[f32; 4]) -> bool {
     let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
-    let sign = if channel == Channel::Rotation && dot < 0.0 { -1.0 } else { 1.0 };
-    a.iter().zip(b).all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
+    let sign = if channel == Channel::Rotation && dot < 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    a.iter()
+        .zip(b)
+        .all(|(a, b)| (a - sign * b).abs() <= 1e-6 * (1.0 + a.abs()))
 }
 
 /// Encodes three components of each sample over their range; `dropped` is that of the track.
-fn ranged(samples: &Samples, dropped: u8, mut values: Vec<[f32; 3]>) -> (CompactTrack, Vec<CompactKey>) {
-    let Samples { joint, channel, precision, .. } = *samples;
-    values.iter_mut().flatten().for_each(|v| *v = without_tiny(*v));
-    let bound = |c: usize, pick: fn(f64, f64) -> f64| values.iter().map(|v| v[c].into()).reduce(pick).unwrap_or(0.0);
+fn ranged(
+    samples: &Samples,
+    dropped: u8,
+    mut values: Vec<[f32; 3]>,
+) -> (CompactTrack, Vec<CompactKey>) {
+    let Samples {
+        joint,
+        channel,
+        precision,
+        ..
+    } = *samples;
+    values
+        .iter_mut()
+        .flatten()
+        .for_each(|v| *v = without_tiny(*v));
+    let bound = |c: usize, pick: fn(f64, f64) -> f64| {
+        values
+            .iter()
+            .map(|v| v[c].into())
+            .reduce(pick)
+            .unwrap_or(0.0)
+    };
     let ranges: [[f64; 2]; 3] = std::array::from_fn(|c| [bound(c, f64::min), bound(c, f64::max)]);
-    let most = ranges.as_flattened().iter().fold(2f64.powi(-100), |most, v| most.max(v.abs()));
+    let most = ranges
+        .as_flattened()
+        .iter()
+        .fold(2f64.powi(-100), |most, v| most.max(v.abs()));
     // Both ends of a range, rounded outwards, are to fit 16 bits.
     let exponent = (most * 32_768.0 / 32_766.0).log2().ceil();
     let unit = (exponent - 15.0).exp2();
-    let mut track =
-        CompactTrack { joint, channel, dropped, exponent: exponent as i8, bits: [0; 3], low: [0; 3], extent: [0; 3] };
+    let mut track = CompactTrack {
+        joint,
+        channel,
+        dropped,
+        exponent: exponent as i8,
+        bits: [0; 3],
+        low: [0; 3],
+        extent: [0; 3],
+    };
     let precision = f64::from(precision);
     // One bit less for any component, so that a vector's lane has room for a bit of the choice beside each number.
-    let most_bits = if dropped == ANY { MOST_BITS - 1 } else { MOST_BITS };
+    let most_bits = if dropped == ANY {
+        MOST_BITS - 1
+    } else {
+        MOST_BITS
+    };
     for (c, [low, high]) in ranges.into_iter().enumerate() {
         if (high - low) / 2.0 <= precision {
             let fixed = ((low + high) / 2.0 / unit * 65_536.0).round() as i64;
@@ -312,14 +419,21 @@ fn ranged(samples: &Samples, dropped: u8, mut values: Vec<[f32; 3]>) -> (Compact
         let extent = (high / unit).ceil() - first;
         (track.low[c], track.extent[c]) = (first as i16, extent as u16);
         let rounding = |bits: u8| extent * unit / f64::from(largest(bits)) / 2.0;
-        track.bits[c] = (1..most_bits).find(|bits| rounding(*bits) <= precision).unwrap_or(most_bits);
+        track.bits[c] = (1..most_bits)
+            .find(|bits| rounding(*bits) <= precision)
+            .unwrap_or(most_bits);
     }
     let Decoder { low, step } = track.decoder();
     let number = |value: f32, c: usize| match track.bits[c] {
         0 => 0,
-        bits => ((value - low[c]) / step[c]).round().clamp(0.0, largest(bits).into()) as u16,
+        bits => ((value - low[c]) / step[c])
+            .round()
+            .clamp(0.0, largest(bits).into()) as u16,
     };
-    let key = |value: &[f32; 3]| CompactKey { numbers: std::array::from_fn(|c| number(value[c], c)), dropped };
+    let key = |value: &[f32; 3]| CompactKey {
+        numbers: std::array::from_fn(|c| number(value[c], c)),
+        dropped,
+    };
     (track, values.iter().map(key).collect())
 }
 
@@ -332,14 +446,35 @@ pub fn without_tiny(value: f32) -> f32 {
 /// out of all keys; otherwise each key leaves out its largest.
 fn rotations(samples: &Samples) -> (CompactTrack, Vec<CompactKey>) {
     let values = &samples.values;
-    let least = |c: usize| values.iter().map(|q| q[c].abs()).fold(f32::INFINITY, f32::min);
-    let dropped = (0..4).max_by(|&a, &b| least(a).total_cmp(&least(b))).unwrap_or(3);
+    let least = |c: usize| {
+        values
+            .iter()
+            .map(|q| q[c].abs())
+            .fold(f32::INFINITY, f32::min)
+    };
+    let dropped = (0..4)
+        .max_by(|&a, &b| least(a).total_cmp(&least(b)))
+        .unwrap_or(3);
     if least(dropped) >= 0.4 {
-        return ranged(samples, dropped as u8, values.iter().map(|q| without(q, dropped)).collect());
+        return ranged(
+            samples,
+            dropped as u8,
+            values.iter().map(|q| without(q, dropped)).collect(),
+        );
     }
-    let largest_of = |q: &[f32; 4]| (0..4).max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs())).unwrap_or(3);
-    let (track, mut keys) = ranged(samples, ANY, values.iter().map(|q| without(q, largest_of(q))).collect());
-    keys.iter_mut().zip(values).for_each(|(key, q)| key.dropped = largest_of(q) as u8);
+    let largest_of = |q: &[f32; 4]| {
+        (0..4)
+            .max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs()))
+            .unwrap_or(3)
+    };
+    let (track, mut keys) = ranged(
+        samples,
+        ANY,
+        values.iter().map(|q| without(q, largest_of(q))).collect(),
+    );
+    keys.iter_mut()
+        .zip(values)
+        .for_each(|(key, q)| key.dropped = largest_of(q) as u8);
     (track, keys)
 }
 
@@ -356,8 +491,14 @@ mod tests {
     /// Rotations about x, with rounding errors in y and z.
     #[test]
     fn what_rounding_leaves_of_zero_is_zero() {
-        let frames = [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
-        let samples = Samples { joint: 0, channel: Channel::Rotation, values: frames.to_vec(), precision: 0.0 };
+        let frames =
+            [0.1f32, 0.2, 0.3].map(|angle| [angle.sin(), 1e-20 * angle, -1e-21, angle.cos()]);
+        let samples = Samples {
+            joint: 0,
+            channel: Channel::Rotation,
+            values: frames.to_vec(),
+            precision: 0.0,
+        };
         let (track, keys) = rotations(&samples);
         let low = track.decoder().low;
         assert_eq!((track.bits, low[1..].to_vec()), ([16, 0, 0], vec![0.0; 2]));
@@ -368,15 +509,37 @@ mod tests {
     #[test]
     fn keys_are_read_as_they_were_written() {
         let wave = |joint: u16, frame: u16| (f32::from(joint * 7 + frame * 11) * 0.37).sin();
-        let vectors =
-            |joint: u16| (0..9).map(|f| [3.0 * wave(joint, f), 5.0, 1e-3 * wave(joint, f + 1), 0.0]).collect();
+        let vectors = |joint: u16| {
+            (0..9)
+                .map(|f| [3.0 * wave(joint, f), 5.0, 1e-3 * wave(joint, f + 1), 0.0])
+                .collect()
+        };
         let turns = |joint: u16| {
-            (0..9).map(|f| Vec4::new(wave(joint, f), 0.3, wave(joint, f + 2), 0.1).normalize().to_array()).collect()
+            (0..9)
+                .map(|f| {
+                    Vec4::new(wave(joint, f), 0.3, wave(joint, f + 2), 0.1)
+                        .normalize()
+                        .to_array()
+                })
+                .collect()
         };
         let samples = (0..12u16).map(|joint| {
-            let channel = if joint % 3 == 0 { Channel::Translation } else { Channel::Rotation };
-            let values: Vec<[f32; 4]> = if joint % 3 == 0 { vectors(joint) } else { turns(joint) };
-            Samples { joint, channel, values, precision: 0.3 * 0.25f32.powi(joint.into()) }
+            let channel = if joint % 3 == 0 {
+                Channel::Translation
+            } else {
+                Channel::Rotation
+            };
+            let values: Vec<[f32; 4]> = if joint % 3 == 0 {
+                vectors(joint)
+            } else {
+                turns(joint)
+            };
+            Samples {
+                joint,
+                channel,
+                values,
+                precision: 0.3 * 0.25f32.powi(joint.into()),
+            }
         });
         let samples: Vec<Samples> = samples.collect();
         let compact = Compact::encode(0.0, 0.1, &samples, |_, _| [0.0; 4]).unwrap();
@@ -389,13 +552,26 @@ mod tests {
                     Channel::Rotation => without(value, key.dropped.into()),
                     _ => [value[0], value[1], value[2]],
                 };
-                for (c, (made, value)) in track.decoder().vector(key.numbers).into_iter().zip(kept).enumerate() {
+                for (c, (made, value)) in track
+                    .decoder()
+                    .vector(key.numbers)
+                    .into_iter()
+                    .zip(kept)
+                    .enumerate()
+                {
                     let allowed = samples.precision.max(5e-5) + 1e-6;
-                    assert!((made - value).abs() <= allowed, "{track:?}, frame {frame}, {c}: {made} for {value}");
+                    assert!(
+                        (made - value).abs() <= allowed,
+                        "{track:?}, frame {frame}, {c}: {made} for {value}"
+                    );
                 }
             }
         }
         let widths = |joint: usize| compact.tracks[joint].bits.iter().sum::<u8>();
-        assert!(widths(1) < widths(4) && widths(4) < widths(7), "{:?}", compact.tracks);
+        assert!(
+            widths(1) < widths(4) && widths(4) < widths(7),
+            "{:?}",
+            compact.tracks
+        );
     }
 }

@@ -9,7 +9,13 @@ impl RawKeys {
     pub fn exact(&self, track: &Track, blend: RotationBlend, time: f64) -> DVec4 {
         let rotation = (track.channel == Channel::Rotation).then_some(blend);
         let part = |key: usize, part: usize| self.value(track, key, part);
-        interpolated(self.times_of(track), track.interpolation, rotation, part, time)
+        interpolated(
+            self.times_of(track),
+            track.interpolation,
+            rotation,
+            part,
+            time,
+        )
     }
 
     /// One of the [`Interpolation::values_per_key`] values of a track's key. Vectors end in a zero.
@@ -30,7 +36,9 @@ impl WeightKeys {
     /// track's first.
     pub(crate) fn exact(&self, target: usize, time: f64) -> f64 {
         let (count, per_key) = (self.targets.len(), self.interpolation.values_per_key());
-        let part = |key: usize, part: usize| DVec4::splat(self.values[(key * per_key + part) * count + target].into());
+        let part = |key: usize, part: usize| {
+            DVec4::splat(self.values[(key * per_key + part) * count + target].into())
+        };
         interpolated(&self.times, self.interpolation, None, part, time).x
     }
 }
@@ -45,7 +53,13 @@ fn interpolated(
     time: f64,
 ) -> DVec4 {
     let seconds = |key: usize| f64::from(times[key]);
-    let unit = |v: DVec4| if rotation.is_some() { v.normalize_or(DVec4::W) } else { v };
+    let unit = |v: DVec4| {
+        if rotation.is_some() {
+            v.normalize_or(DVec4::W)
+        } else {
+            v
+        }
+    };
     let own = interpolation.value_of_key();
     let after = times.partition_point(|&other| f64::from(other) <= time);
     if after == 0 || after == times.len() {
@@ -59,7 +73,10 @@ fn interpolated(
         (Interpolation::Linear, Some(blend)) => arc(part(k, 0), part(after, 0), t, blend),
         (Interpolation::Linear, None) => part(k, 0).lerp(part(after, 0), t),
         (Interpolation::Squad, _) => {
-            let (keys, controls) = (sphere(part(k, 0), part(after, 0), t), sphere(part(k, 1), part(after, 1), t));
+            let (keys, controls) = (
+                sphere(part(k, 0), part(after, 0), t),
+                sphere(part(k, 1), part(after, 1), t),
+            );
             sphere(keys, controls, 2.0 * t * (1.0 - t))
         }
         (Interpolation::CubicSpline, _) => {
@@ -96,6 +113,12 @@ fn arc(a: DVec4, mut b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
 /// Interpolates along the great circle from one unit quaternion to another, without changing signs.
 pub fn sphere(a: DVec4, b: DVec4, t: f64) -> DVec4 {
     let angle = 2.0 * (a - b).length().atan2((a + b).length());
-    let share = |part: f64| if angle < 1e-9 { part } else { (part * angle).sin() / angle.sin() };
+    let share = |part: f64| {
+        if angle < 1e-9 {
+            part
+        } else {
+            (part * angle).sin() / angle.sin()
+        }
+    };
     (a * share(1.0 - t) + b * share(t)).normalize()
 }

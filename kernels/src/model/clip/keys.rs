@@ -70,7 +70,11 @@ impl Interpolation {
 
 /// The path of a rotation between two linear keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum RotationBlend {
     /// Spherical, along the shorter arc.
     Slerp,
@@ -100,7 +104,13 @@ pub struct Keys {
 impl Keys {
     /// A track with straight lines between keys.
     pub fn linear(joint: u16, channel: Channel, times: Vec<f32>, values: Vec<f32>) -> Self {
-        Self { joint, channel, interpolation: Interpolation::Linear, times, values }
+        Self {
+            joint,
+            channel,
+            interpolation: Interpolation::Linear,
+            times,
+            values,
+        }
     }
 }
 
@@ -110,17 +120,34 @@ pub(super) fn check_keys(times: &[f32], values: &[f32], per_key: usize) -> Resul
     if count == 0 {
         return Err("no key; expected at least one".into());
     }
-    if let Some((key, time)) = times.iter().enumerate().find(|(_, time)| !(time.is_finite() && **time >= 0.0)) {
-        return Err(format!("key {key} has the time {time}; expected seconds, 0 or more"));
+    if let Some((key, time)) = times
+        .iter()
+        .enumerate()
+        .find(|(_, time)| !(time.is_finite() && **time >= 0.0))
+    {
+        return Err(format!(
+            "key {key} has the time {time}; expected seconds, 0 or more"
+        ));
     }
-    if let Some((key, [before, time])) = times.array_windows().enumerate().find(|(_, [a, b])| b <= a) {
-        return Err(format!("key {} at {time} s does not come after key {key} at {before} s", key + 1));
+    if let Some((key, [before, time])) =
+        times.array_windows().enumerate().find(|(_, [a, b])| b <= a)
+    {
+        return Err(format!(
+            "key {} at {time} s does not come after key {key} at {before} s",
+            key + 1
+        ));
     }
     if values.len() != count * per_key {
-        return Err(format!("{} numbers for {count} keys; expected {per_key} per key", values.len()));
+        return Err(format!(
+            "{} numbers for {count} keys; expected {per_key} per key",
+            values.len()
+        ));
     }
     match values.iter().position(|v| !v.is_finite()) {
-        Some(at) => Err(format!("key {} holds a number that is not finite", at / per_key)),
+        Some(at) => Err(format!(
+            "key {} holds a number that is not finite",
+            at / per_key
+        )),
         None => Ok(()),
     }
 }

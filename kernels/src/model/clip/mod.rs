@@ -65,7 +65,11 @@ impl ClipKeys {
 
     /// Joints of the skeleton that the keys set, one entry per channel.
     pub fn joints(&self) -> impl Iterator<Item = u16> {
-        let raw = self.raw().into_iter().flat_map(|raw| raw.tracks()).map(|track| track.joint);
+        let raw = self
+            .raw()
+            .into_iter()
+            .flat_map(|raw| raw.tracks())
+            .map(|track| track.joint);
         let compact = self.compact().into_iter().flat_map(|compact| {
             let moving = compact.tracks.iter().map(|track| track.joint);
             moving.chain(compact.still.iter().map(|still| still.joint))
@@ -90,14 +94,24 @@ impl Clip {
         keys: Vec<Keys>,
     ) -> Result<Self, ModelError> {
         let name = name.into();
-        let last_key = keys.iter().filter_map(|k| k.times.last()).fold(0.0f32, |a, &b| a.max(b));
+        let last_key = keys
+            .iter()
+            .filter_map(|k| k.times.last())
+            .fold(0.0f32, |a, &b| a.max(b));
         let duration = duration.unwrap_or(last_key);
         if !(duration.is_finite() && duration >= 0.0) {
             let problem = format!("a duration of {duration} s; expected 0 or more");
             return Err(ModelError::new(format!("clip {name:?}"), problem));
         }
         let keys = ClipKeys::Raw(RawKeys::new(&name, rotation_blend, keys)?);
-        Ok(Self { name, duration, rotation_blend, additive: false, keys, weights: Vec::new() })
+        Ok(Self {
+            name,
+            duration,
+            rotation_blend,
+            additive: false,
+            keys,
+            weights: Vec::new(),
+        })
     }
 
     /// The clip with tracks of morph weights. They do not change its duration.
@@ -109,10 +123,18 @@ impl Clip {
         weights.sort_by_key(|track| track.targets.start);
         let place = |index: usize| format!("clip {:?}, weight track {index}", self.name);
         for (index, track) in weights.iter().enumerate() {
-            track.check().map_err(|problem| ModelError::new(place(index), problem))?;
+            track
+                .check()
+                .map_err(|problem| ModelError::new(place(index), problem))?;
         }
-        if let Some(index) = weights.array_windows().position(|[a, b]| a.targets.end > b.targets.start) {
-            return Err(ModelError::new(place(index + 1), "a second track of the same target; expected one"));
+        if let Some(index) = weights
+            .array_windows()
+            .position(|[a, b]| a.targets.end > b.targets.start)
+        {
+            return Err(ModelError::new(
+                place(index + 1),
+                "a second track of the same target; expected one",
+            ));
         }
         Ok(Self { weights, ..self })
     }
@@ -128,7 +150,10 @@ impl Clip {
     }
     /// The clip with compact keys in place of its own.
     pub fn with_compact(&self, compact: Compact) -> Self {
-        Self { keys: ClipKeys::Compact(compact), ..self.clone() }
+        Self {
+            keys: ClipKeys::Compact(compact),
+            ..self.clone()
+        }
     }
     /// Changes the interpolation of linear rotation tracks.
     pub(super) fn set_rotation_blend(&mut self, blend: RotationBlend) {
@@ -160,9 +185,17 @@ mod tests {
     #[test]
     fn neighbouring_rotations_take_the_shorter_arc_unless_authored() {
         let half = std::f32::consts::FRAC_1_SQRT_2;
-        let keys = || vec![rotation(&[0.0, 1.0], &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half])];
+        let keys = || {
+            vec![rotation(
+                &[0.0, 1.0],
+                &[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -half, -half],
+            )]
+        };
         let clip = Clip::new("c", None, RotationBlend::Slerp, keys()).unwrap();
-        assert_eq!(raw(&clip).values(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]);
+        assert_eq!(
+            raw(&clip).values(),
+            [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half]
+        );
         assert!((raw(&clip).angles()[0] - std::f32::consts::FRAC_PI_4).abs() < 1e-6);
         let authored = Clip::new("c", None, RotationBlend::AuthoredPath, keys()).unwrap();
         assert!((raw(&authored).angles()[0] - 3.0 * std::f32::consts::FRAC_PI_4).abs() < 1e-6);
@@ -172,9 +205,13 @@ mod tests {
     fn equal_times_are_stored_once() {
         let mut other = rotation(&[0.0, 1.0], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
         other.joint = 1;
-        let clip =
-            Clip::new("c", None, RotationBlend::Slerp, vec![other.clone(), rotation(&[0.0, 1.0], &other.values)])
-                .unwrap();
+        let clip = Clip::new(
+            "c",
+            None,
+            RotationBlend::Slerp,
+            vec![other.clone(), rotation(&[0.0, 1.0], &other.values)],
+        )
+        .unwrap();
         assert_eq!(raw(&clip).timelines().len(), 1);
         assert_eq!(raw(&clip).tracks()[0].joint, 0);
     }
@@ -182,13 +219,23 @@ mod tests {
     #[test]
     fn bad_keys_are_refused() {
         let unit = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-        let refused = |keys: Vec<Keys>| Clip::new("c", None, RotationBlend::Slerp, keys).unwrap_err().problem;
+        let refused = |keys: Vec<Keys>| {
+            Clip::new("c", None, RotationBlend::Slerp, keys)
+                .unwrap_err()
+                .problem
+        };
         assert!(refused(vec![rotation(&[], &[])]).contains("no key"));
         assert!(refused(vec![rotation(&[1.0, 1.0], &unit)]).contains("does not come after"));
         assert!(refused(vec![rotation(&[f32::NAN, 1.0], &unit)]).contains("time NaN"));
         assert!(refused(vec![rotation(&[0.0], &unit)]).contains("8 numbers"));
         assert!(refused(vec![rotation(&[0.0, 1.0], &[0.0; 8])]).contains("zero length"));
-        assert!(refused(vec![rotation(&[0.0, 1.0], &unit), rotation(&[0.0, 1.0], &unit)]).contains("second track"));
+        assert!(
+            refused(vec![
+                rotation(&[0.0, 1.0], &unit),
+                rotation(&[0.0, 1.0], &unit)
+            ])
+            .contains("second track")
+        );
         assert!(Clip::new("c", Some(-1.0), RotationBlend::Slerp, vec![]).is_err());
     }
 }

@@ -38,15 +38,32 @@ pub struct RawKeys {
 
 impl RawKeys {
     /// The tracks of [`super::Clip::new`], with its errors; `name` is the name of the clip.
-    pub(super) fn new(name: &str, rotation_blend: RotationBlend, mut keys: Vec<Keys>) -> Result<Self, ModelError> {
-        let mut raw = Self { tracks: Vec::with_capacity(keys.len()), ..Self::default() };
+    pub(super) fn new(
+        name: &str,
+        rotation_blend: RotationBlend,
+        mut keys: Vec<Keys>,
+    ) -> Result<Self, ModelError> {
+        let mut raw = Self {
+            tracks: Vec::with_capacity(keys.len()),
+            ..Self::default()
+        };
         keys.sort_by_key(|k| (k.joint, k.channel));
         let mut known_timelines = std::collections::HashMap::new();
         for (index, mut track) in keys.into_iter().enumerate() {
-            let place = format!("clip {name:?}, track {index} ({:?} of joint {})", track.channel, track.joint);
+            let place = format!(
+                "clip {name:?}, track {index} ({:?} of joint {})",
+                track.channel, track.joint
+            );
             normalise(&mut track).map_err(|problem| ModelError::new(&place, problem))?;
-            if raw.tracks.last().is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel)) {
-                return Err(ModelError::new(place, "a second track for the same channel; expected one"));
+            if raw
+                .tracks
+                .last()
+                .is_some_and(|t: &Track| (t.joint, t.channel) == (track.joint, track.channel))
+            {
+                return Err(ModelError::new(
+                    place,
+                    "a second track for the same channel; expected one",
+                ));
             }
             let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
             let timeline = *known_timelines.entry(bits).or_insert_with(|| {
@@ -77,7 +94,9 @@ impl RawKeys {
     }
     /// A track's values, [`Interpolation::values_per_key`] per key.
     pub fn values_of(&self, track: &Track) -> &[f32] {
-        let numbers = self.times_of(track).len() * track.interpolation.values_per_key() * track.channel.width();
+        let numbers = self.times_of(track).len()
+            * track.interpolation.values_per_key()
+            * track.channel.width();
         &self.values[track.first_value as usize..][..numbers]
     }
     /// Bytes that the keys take in memory.
@@ -95,15 +114,21 @@ impl RawKeys {
             let keys = self.timelines.of(track.timeline as usize).len();
             // Linear keys are flipped to the shorter arc; squad keys were flipped before their control points were
             // computed.
-            let flips = track.interpolation == Interpolation::Linear && blend != RotationBlend::AuthoredPath;
+            let flips = track.interpolation == Interpolation::Linear
+                && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
-            for (key, part) in (0..keys.saturating_sub(1)).flat_map(|k| (0..angles).map(move |p| (k, p))) {
+            for (key, part) in
+                (0..keys.saturating_sub(1)).flat_map(|k| (0..angles).map(move |p| (k, p)))
+            {
                 let at = track.first_value as usize + stride * key + 4 * part;
-                let quaternion = |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
+                let quaternion =
+                    |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
                 let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
                 if flips && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                    self.values[at + stride..at + stride + 4].iter_mut().for_each(|v| *v = -*v);
+                    self.values[at + stride..at + stride + 4]
+                        .iter_mut()
+                        .for_each(|v| *v = -*v);
                     b = b.map(|v| -v);
                 }
                 self.angles[track.first_angle as usize + angles * key + part] = angle_of(a, b);
@@ -114,16 +139,29 @@ impl RawKeys {
 
 /// The angle between two unit quaternions, accurate where the cosine is near one.
 fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
-    let length = |sign: f64| a.iter().zip(b).map(|(a, b)| (a + sign * b).powi(2)).sum::<f64>().sqrt();
+    let length = |sign: f64| {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| (a + sign * b).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
     (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
 }
 
 /// Checks a track and normalises its rotations.
 fn normalise(track: &mut Keys) -> Result<(), String> {
     if track.interpolation == Interpolation::Squad && track.channel != Channel::Rotation {
-        return Err(format!("squad for {:?}; expected a rotation", track.channel));
+        return Err(format!(
+            "squad for {:?}; expected a rotation",
+            track.channel
+        ));
     }
-    check_keys(&track.times, &track.values, track.channel.width() * track.interpolation.values_per_key())?;
+    check_keys(
+        &track.times,
+        &track.values,
+        track.channel.width() * track.interpolation.values_per_key(),
+    )?;
     // A cubic key is in-tangent, value, out-tangent; scaling the value alone would bend the curve, and glTF normalises
     // after interpolation, so only linear and step keys are touched.
     if track.channel != Channel::Rotation || track.interpolation == Interpolation::CubicSpline {
@@ -133,7 +171,9 @@ fn normalise(track: &mut Keys) -> Result<(), String> {
         let q = value.map(f64::from);
         let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
         if length < 1e-6 {
-            return Err(format!("key {key} is a rotation of zero length; expected a unit quaternion"));
+            return Err(format!(
+                "key {key} is a rotation of zero length; expected a unit quaternion"
+            ));
         }
         *value = q.map(|v| (v / length) as f32);
     }

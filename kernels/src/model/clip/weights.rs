@@ -40,7 +40,9 @@ impl WeightKeys {
         let before = after.saturating_sub(1);
         let targets = self.targets.start as usize..self.targets.end as usize;
         if after == 0 || after == self.times.len() || self.interpolation == Interpolation::Step {
-            return targets.zip(self.key(before, own)).for_each(|(target, &weight)| set(target, weight));
+            return targets
+                .zip(self.key(before, own))
+                .for_each(|(target, &weight)| set(target, weight));
         }
         let interval = self.times[after] - self.times[before];
         let t = (time - self.times[before]) / interval;
@@ -79,7 +81,10 @@ impl WeightKeys {
         let per_key = self.per_key();
         for key in 0..self.times.len() {
             let at = key * per_key + self.interpolation.value_of_key() * first.len();
-            made.values[at..].iter_mut().zip(&first).for_each(|(v, first)| *v -= first);
+            made.values[at..]
+                .iter_mut()
+                .zip(&first)
+                .for_each(|(v, first)| *v -= first);
         }
         made
     }
@@ -97,7 +102,12 @@ mod tests {
     use super::*;
 
     fn track(interpolation: Interpolation, values: &[f32]) -> WeightKeys {
-        WeightKeys { targets: 1..3, interpolation, times: vec![1.0, 3.0], values: values.into() }
+        WeightKeys {
+            targets: 1..3,
+            interpolation,
+            times: vec![1.0, 3.0],
+            values: values.into(),
+        }
     }
 
     fn at(track: &WeightKeys, time: f32) -> Vec<(usize, f32)> {
@@ -128,18 +138,32 @@ mod tests {
         let linear = track(Interpolation::Linear, &[0.5, -1.0, 2.0, 1.0]);
         assert_eq!(linear.additive().values, [0.0, 0.0, 1.5, 2.0]);
         let closed = linear.closed(4.0);
-        assert_eq!((closed.times, &closed.values[4..]), (vec![1.0, 3.0, 4.0], &[0.5, -1.0][..]));
+        assert_eq!(
+            (closed.times, &closed.values[4..]),
+            (vec![1.0, 3.0, 4.0], &[0.5, -1.0][..])
+        );
         assert_eq!(linear.closed(3.0), linear);
     }
 
     #[test]
     fn bad_keys_are_refused() {
         let fault = |track: WeightKeys| track.check().unwrap_err();
-        assert!(fault(track(Interpolation::Linear, &[0.0; 3])).contains("3 numbers for 2 keys; expected 2 per key"));
+        assert!(
+            fault(track(Interpolation::Linear, &[0.0; 3]))
+                .contains("3 numbers for 2 keys; expected 2 per key")
+        );
         assert!(fault(track(Interpolation::Squad, &[0.0; 8])).contains("squad for weights"));
-        assert!(fault(track(Interpolation::Linear, &[0.0, 0.0, f32::NAN, 0.0])).contains("key 1 holds"));
-        let falling = WeightKeys { times: vec![1.0, 1.0], ..track(Interpolation::Linear, &[0.0; 4]) };
+        assert!(
+            fault(track(Interpolation::Linear, &[0.0, 0.0, f32::NAN, 0.0])).contains("key 1 holds")
+        );
+        let falling = WeightKeys {
+            times: vec![1.0, 1.0],
+            ..track(Interpolation::Linear, &[0.0; 4])
+        };
         assert!(fault(falling).contains("key 1 at 1 s does not come after key 0 at 1 s"));
-        assert_eq!(track(Interpolation::CubicSpline, &[0.0; 12]).check(), Ok(()));
+        assert_eq!(
+            track(Interpolation::CubicSpline, &[0.0; 12]).check(),
+            Ok(())
+        );
     }
 }

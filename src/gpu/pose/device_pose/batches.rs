@@ -43,13 +43,34 @@ impl Statics {
     ///
     /// # Errors
     /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if the adapter cannot bind one of them.
-    pub fn new(gpu: &Gpu, crowd: &Crowd, group: &Group, plain: bool, baked: Option<BakedGroup>) -> Result<Self> {
-        if let Some(BakedGroup { kernel, clips, entries, .. }) = &baked {
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        group: &Group,
+        plain: bool,
+        baked: Option<BakedGroup>,
+    ) -> Result<Self> {
+        if let Some(BakedGroup {
+            kernel,
+            clips,
+            entries,
+            ..
+        }) = &baked
+        {
             let (kernels, buffers, entries) = (Rc::clone(kernel), vec![clips.clone()], *entries);
-            return Ok(Self { kernels, buffers, entries, baked, ..Self::default() });
+            return Ok(Self {
+                kernels,
+                buffers,
+                entries,
+                baked,
+                ..Self::default()
+            });
         }
         let layers = |instance: u32| crowd.layers().of(instance as usize);
-        let inertia = group.instances.clone().any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
+        let inertia = group
+            .instances
+            .clone()
+            .any(|i| layers(i).iter().any(|l| l.fade == Fade::Inertial));
         let (model, skeleton) = (&group.model, group.model.skeleton());
         let (levels, order) = levels(skeleton);
         let store = ClipStore::new(model, plain);
@@ -70,17 +91,30 @@ impl Statics {
         ];
         // A limit that is only simulated stops those who plan.
         if gpu.plans() {
-            let largest = contents.iter().map(|(_, bytes)| bytes.len() as u64).max().unwrap_or(0);
+            let largest = contents
+                .iter()
+                .map(|(_, bytes)| bytes.len() as u64)
+                .max()
+                .unwrap_or(0);
             let what = format_args!("clips of {:?} need", model.name());
             fits(what, largest, "in one binding", gpu.binding_bytes())?;
         }
         Ok(Self {
-            needs: Some(Needs { inertia, rates: crowd.has_update_rates(), ..store.needs }),
+            needs: Some(Needs {
+                inertia,
+                rates: crowd.has_update_rates(),
+                ..store.needs
+            }),
             levels,
             entries: entry_joints.len() as u32,
             moving: store.moving,
-            rest: (0..3).flat_map(|channel| store.rest().iter().skip(channel).step_by(3)).copied().collect(),
-            buffers: contents.map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into())).into(),
+            rest: (0..3)
+                .flat_map(|channel| store.rest().iter().skip(channel).step_by(3))
+                .copied()
+                .collect(),
+            buffers: contents
+                .map(|(name, bytes)| (name, gpu.storage(Purpose::Clips, name, bytes).into()))
+                .into(),
             kernels: Rc::default(),
             baked: None,
         })
@@ -88,8 +122,14 @@ impl Statics {
 
     /// Gives the groups of a family one form of model poses, which share a buffer.
     pub fn unite(family: &mut [Self]) {
-        let rigid = family.iter().flat_map(|statics| &statics.needs).all(|needs| needs.rigid);
-        family.iter_mut().flat_map(|statics| &mut statics.needs).for_each(|needs| needs.rigid = rigid);
+        let rigid = family
+            .iter()
+            .flat_map(|statics| &statics.needs)
+            .all(|needs| needs.rigid);
+        family
+            .iter_mut()
+            .flat_map(|statics| &mut statics.needs)
+            .for_each(|needs| needs.rigid = rigid);
     }
 }
 
@@ -103,7 +143,9 @@ fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
             parent => parent.into(),
         },
         scale: rest.scale.to_array(),
-        matrix: matrices.next_if(|(_, (joint, _))| usize::from(*joint) == index).map_or(NONE, |(matrix, _)| matrix),
+        matrix: matrices
+            .next_if(|(_, (joint, _))| usize::from(*joint) == index)
+            .map_or(NONE, |(matrix, _)| matrix),
     };
     skeleton.rest().iter().enumerate().map(joint).collect()
 }
@@ -112,14 +154,22 @@ fn joints(skeleton: &Skeleton) -> Vec<layout::Joint> {
 fn levels(skeleton: &Skeleton) -> (u32, Vec<u32>) {
     let mut depth = vec![0u32; skeleton.len()];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        depth[joint] = if parent == NO_PARENT { 0 } else { depth[usize::from(parent)] + 1 };
+        depth[joint] = if parent == NO_PARENT {
+            0
+        } else {
+            depth[usize::from(parent)] + 1
+        };
     }
     let levels = depth.iter().max().map_or(0, |deepest| deepest + 1);
     let mut order: Vec<u32> = (0..skeleton.len() as u32).collect();
     order.sort_by_key(|&joint| depth[joint as usize]);
     let first = levels + 1;
-    let begin = |level| first + order.partition_point(|&joint| depth[joint as usize] < level) as u32;
-    let levelled = (0..=levels).map(begin).chain(order.iter().copied()).collect();
+    let begin =
+        |level| first + order.partition_point(|&joint| depth[joint as usize] < level) as u32;
+    let levelled = (0..=levels)
+        .map(begin)
+        .chain(order.iter().copied())
+        .collect();
     (levels, levelled)
 }
 
@@ -151,24 +201,42 @@ impl FamilyPoses {
         let players = match visibility {
             None => gpu.storage(Purpose::Clips, "players", &players),
             Some(visibility) => {
-                let batches: Vec<_> = family.iter().map(|c| numbers(crowd, c, &statics[c.group])).collect();
-                let dispatches: Vec<_> = batches.iter().flat_map(|batch| dispatches(gpu, batch)).collect();
+                let batches: Vec<_> = family
+                    .iter()
+                    .map(|c| numbers(crowd, c, &statics[c.group]))
+                    .collect();
+                let dispatches: Vec<_> = batches
+                    .iter()
+                    .flat_map(|batch| dispatches(gpu, batch))
+                    .collect();
                 visibility.push(gpu, crowd, family, &batches, &players, &dispatches)
             }
         };
-        let posed = family.iter().filter_map(|chunk| Some((chunk.group, statics[chunk.group].needs?)));
+        let posed = family
+            .iter()
+            .filter_map(|chunk| Some((chunk.group, statics[chunk.group].needs?)));
         // All levels together take no more than the one with the most joints would take for all instances.
         let of_model = |(group, needs): (usize, Needs)| {
-            let each = if needs.rigid { RIGID_BYTES } else { MODEL_BYTES };
+            let each = if needs.rigid {
+                RIGID_BYTES
+            } else {
+                MODEL_BYTES
+            };
             crowd.groups()[group].model.skeleton().len() as u64 * each
         };
         let bytes = posed.clone().map(of_model).max().unwrap_or(0);
-        let entries = posed.map(|(group, _)| statics[group].entries).max().unwrap_or(0);
+        let entries = posed
+            .map(|(group, _)| statics[group].entries)
+            .max()
+            .unwrap_or(0);
         Self {
             layers: gpu.storage(Purpose::Clips, "layers", &layers),
             players,
             model: gpu.scratch(Purpose::Scratch, "model poses", instances * bytes),
-            palettes: Palettes::on_device(gpu, instances * u64::from(entries) * size_of::<Rows>() as u64),
+            palettes: Palettes::on_device(
+                gpu,
+                instances * u64::from(entries) * size_of::<Rows>() as u64,
+            ),
         }
     }
 }
@@ -186,7 +254,10 @@ fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<lay
             first_layer: layers.len() as u32,
             layers: own.len() as u32,
             first_slot,
-            inertial: own.iter().position(|l| l.fade == Fade::Inertial).map_or(NONE, |layer| layer as u32),
+            inertial: own
+                .iter()
+                .position(|l| l.fade == Fade::Inertial)
+                .map_or(NONE, |layer| layer as u32),
             every,
             offset,
         });
@@ -235,8 +306,14 @@ impl PoseBatch {
             Some(visible) => visible.batch(),
             None => gpu.uniform(Purpose::Scratch, "batch", &numbers).into(),
         };
-        let of_family = [("now", now), ("layers", &family.layers), ("players", &family.players)];
-        let mut inputs = of_family.map(|(name, buffer)| (name, buffer.into())).to_vec();
+        let of_family = [
+            ("now", now),
+            ("layers", &family.layers),
+            ("players", &family.players),
+        ];
+        let mut inputs = of_family
+            .map(|(name, buffer)| (name, buffer.into()))
+            .to_vec();
         inputs.extend_from_slice(&statics.buffers);
         let count = u64::from(numbers.instances);
         let (palettes, locals) = match &statics.baked {
@@ -247,16 +324,32 @@ impl PoseBatch {
                 let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
                 let (rest, slots) = (&statics.rest, numbers.slots as usize);
                 let poses = || rest.repeat(slots);
-                let locals = gpu.buffer_of(Purpose::Scratch, "local poses", rest.len() * slots, usage, poses);
+                let locals = gpu.buffer_of(
+                    Purpose::Scratch,
+                    "local poses",
+                    rest.len() * slots,
+                    usage,
+                    poses,
+                );
                 // An instance has an inertial fade for each pose that is computed.
-                let (fades, pairs) = if crowd.has_update_rates() { (2 * count, count) } else { (count, 0) };
+                let (fades, pairs) = if crowd.has_update_rates() {
+                    (2 * count, count)
+                } else {
+                    (count, 0)
+                };
                 let room = |label, bytes| gpu.scratch(Purpose::Scratch, label, bytes);
                 let own = [
-                    ("cursors", &room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES)),
+                    (
+                        "cursors",
+                        &room("cursors", u64::from(numbers.slots) * layout::CURSOR_BYTES),
+                    ),
                     ("momenta", &room("momenta", fades * layout::MOMENTUM_BYTES)),
                     ("locals", &locals),
                     ("model", &family.model),
-                    ("pose_pairs", &room("pose pairs", pairs * layout::POSE_PAIR_BYTES)),
+                    (
+                        "pose_pairs",
+                        &room("pose pairs", pairs * layout::POSE_PAIR_BYTES),
+                    ),
                 ];
                 inputs.extend(own.map(|(name, buffer)| (name, Resource::from(buffer))));
                 (family.palettes.clone(), Some(locals))
@@ -265,19 +358,36 @@ impl PoseBatch {
         inputs.extend(palettes.inputs());
         let bound = |batch: Resource| -> Vec<BindGroup> {
             let resources = [&inputs[..], &[("batch", batch)]].concat();
-            statics.kernels.iter().map(|kernel| kernel.bind(gpu, 0, &resources)).collect()
+            statics
+                .kernels
+                .iter()
+                .map(|kernel| kernel.bind(gpu, 0, &resources))
+                .collect()
         };
         let groups = bound(uniform);
         let moves = chunk.part(&crowd.groups()[chunk.group].moving());
         let keeps = moves.end < chunk.instances.end && crowd.turnover().is_none();
         let moving = (keeps && visible.is_none() && statics.baked.is_none()).then(|| {
-            let moving = Chunk { instances: moves.start..moves.end.max(moves.start), ..*chunk };
+            let moving = Chunk {
+                instances: moves.start..moves.end.max(moves.start),
+                ..*chunk
+            };
             let numbers = self::numbers(crowd, &moving, &statics);
             let batch = gpu.uniform(Purpose::Scratch, "moving batch", &numbers);
             (numbers, bound(batch.into()))
         });
         let (chunk, workgroups) = (chunk.clone(), visible.map(VisibleChunk::workgroups));
-        Self { chunk, statics, family, numbers, groups, moving, workgroups, locals, palettes }
+        Self {
+            chunk,
+            statics,
+            family,
+            numbers,
+            groups,
+            moving,
+            workgroups,
+            locals,
+            palettes,
+        }
     }
 
     /// Returns whether a model pose is a rotation and a translation.
@@ -289,13 +399,22 @@ impl PoseBatch {
     /// kernel: a baked one has another in the place of the first, with as many threads.
     pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, kernel: PoseKernel, anew: bool) {
         let all = (&self.numbers, &self.groups);
-        let (numbers, groups) = self.moving.as_ref().filter(|_| !anew).map_or(all, |(numbers, own)| (numbers, own));
+        let (numbers, groups) = self
+            .moving
+            .as_ref()
+            .filter(|_| !anew)
+            .map_or(all, |(numbers, own)| (numbers, own));
         let index = kernel as usize;
-        let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else { return };
+        let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else {
+            return;
+        };
         pass.set_pipeline(&self.statics.kernels[index].pipeline);
         pass.set_bind_group(0, group, &[]);
         let rule = kernel.dispatch(gpu, numbers);
-        let counted = self.workgroups.as_ref().map(|(counts, first)| (counts, first + index));
+        let counted = self
+            .workgroups
+            .as_ref()
+            .map(|(counts, first)| (counts, first + index));
         gpu.dispatch_by(pass, &rule, counted, [numbers.instances, numbers.slots]);
     }
 }
@@ -304,13 +423,21 @@ impl PoseBatch {
 fn numbers(crowd: &Crowd, chunk: &Chunk, statics: &Statics) -> layout::Batch {
     let (instances, entries) = (chunk.instances.len() as u32, statics.entries);
     if statics.needs.is_none() {
-        return layout::Batch { instances, entries, ..Default::default() };
+        return layout::Batch {
+            instances,
+            entries,
+            ..Default::default()
+        };
     }
     layout::Batch {
         instances,
         joints: crowd.groups()[chunk.group].model.skeleton().len() as u32,
         entries,
-        slots: chunk.instances.clone().map(|instance| slots(crowd, instance)).sum(),
+        slots: chunk
+            .instances
+            .clone()
+            .map(|instance| slots(crowd, instance))
+            .sum(),
         levels: statics.levels,
         ..Default::default()
     }

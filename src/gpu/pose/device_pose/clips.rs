@@ -2,7 +2,9 @@
 
 use crate::gpu::shader::layout::{self, Form, NONE};
 use crate::model::compact::Compact;
-use crate::model::{Channel, Clip, ClipKeys, Interpolation, Model, RawKeys, RotationBlend, Track, Transform};
+use crate::model::{
+    Channel, Clip, ClipKeys, Interpolation, Model, RawKeys, RotationBlend, Track, Transform,
+};
 use glam::{Quat, Vec3};
 
 /// The form of a track with this many keys.
@@ -64,16 +66,28 @@ impl ClipStore {
         let rest = model.skeleton().rest();
         let channels = |pose: &Transform| {
             let vector = |v: Vec3| v.extend(0.0).to_array();
-            [pose.rotation.to_array(), vector(pose.translation), vector(pose.scale)]
+            [
+                pose.rotation.to_array(),
+                vector(pose.translation),
+                vector(pose.scale),
+            ]
         };
-        let quads = std::iter::once(&Transform::IDENTITY).chain(rest).flat_map(channels).collect();
-        let mut store = Self { quads, ..Self::default() };
+        let quads = std::iter::once(&Transform::IDENTITY)
+            .chain(rest)
+            .flat_map(channels)
+            .collect();
+        let mut store = Self {
+            quads,
+            ..Self::default()
+        };
         for clip in model.clips() {
             store.push(clip, rest.len());
         }
         let first = store.tracks.len() as u32;
         store.clips.push(Self::constants(first));
-        store.tracks.extend((3..).take(3 * rest.len()).map(Self::constant));
+        store
+            .tracks
+            .extend((3..).take(3 * rest.len()).map(Self::constant));
         if plain {
             store.still(3 * rest.len());
         }
@@ -90,7 +104,15 @@ impl ClipStore {
 
     /// A clip without keys.
     fn constants(tracks: u32) -> layout::Clip {
-        layout::Clip { tracks, timeline: NONE, frames: 0, row: 0, numbers: 0, start: 0.0, interval: 0.0 }
+        layout::Clip {
+            tracks,
+            timeline: NONE,
+            frames: 0,
+            row: 0,
+            numbers: 0,
+            start: 0.0,
+            interval: 0.0,
+        }
     }
 
     fn constant(value: u32) -> layout::Track {
@@ -103,7 +125,8 @@ impl ClipStore {
         for channel in 0..channels {
             let own = || (channel..tracks.len()).step_by(channels);
             let bits = |track: usize| {
-                (tracks[track].form() == Form::Constant as u32).then(|| quads[tracks[track].value()].map(f32::to_bits))
+                (tracks[track].form() == Form::Constant as u32)
+                    .then(|| quads[tracks[track].value()].map(f32::to_bits))
             };
             if own().all(|track| bits(track).is_some() && bits(track) == bits(channel)) {
                 let own = own();
@@ -118,21 +141,36 @@ impl ClipStore {
             self.needs.own_times |= track.timeline != NONE;
         }
         let moves = |track: &&layout::Track| track.form() != Form::Still as u32;
-        self.moving = self.tracks[..self.rest().len()].iter().filter(moves).count() as u64;
+        self.moving = self.tracks[..self.rest().len()]
+            .iter()
+            .filter(moves)
+            .count() as u64;
         let one = [1.0, 1.0, 1.0, 0.0];
         let scales = |track: &layout::Track| match track.form() {
             form if form == Form::Still as u32 => false,
             form => form != Form::Constant as u32 || self.quads[track.value()] != one,
         };
-        let rests = self.rest().iter().skip(2).step_by(3).all(|scale| *scale == one);
+        let rests = self
+            .rest()
+            .iter()
+            .skip(2)
+            .step_by(3)
+            .all(|scale| *scale == one);
         let scaled = !rests || self.tracks.iter().skip(2).step_by(3).any(scales);
         self.needs.rigid = !scaled && !self.needs.matrices;
     }
 
     fn push(&mut self, clip: &Clip, joints: usize) {
         let first = self.tracks.len();
-        let absent = |channel: u32| if clip.is_additive() { channel % 3 } else { 3 + channel };
-        self.tracks.extend((0..3 * joints as u32).map(absent).map(Self::constant));
+        let absent = |channel: u32| {
+            if clip.is_additive() {
+                channel % 3
+            } else {
+                3 + channel
+            }
+        };
+        self.tracks
+            .extend((0..3 * joints as u32).map(absent).map(Self::constant));
         let mut own = Self::constants(first as u32);
         match clip.keys() {
             ClipKeys::Raw(raw) => self.push_raw(raw, clip.rotation_blend(), &mut own),
@@ -168,16 +206,27 @@ impl ClipStore {
             if form == Form::Constant {
                 value += track.interpolation.value_of_key() as u32;
             }
-            let quads = values.chunks_exact(width).map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0)));
+            let quads = values
+                .chunks_exact(width)
+                .map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0)));
             match form == Form::Constant && track.channel == Channel::Rotation {
                 true => self.quads.extend(quads.map(unit)),
                 false => self.quads.extend(quads),
             }
             // Comparison alone decides which key holds, so step keys are searched when they are sampled.
             let shared = form != Form::Step && timelines[track.timeline as usize] == own.timeline;
-            let timeline = if shared || form == Form::Constant { NONE } else { timelines[track.timeline as usize] };
+            let timeline = if shared || form == Form::Constant {
+                NONE
+            } else {
+                timelines[track.timeline as usize]
+            };
             let angle = angles + track.first_angle;
-            self.set(own.tracks, track.joint, track.channel, layout::Track::new(form, value, angle, timeline));
+            self.set(
+                own.tracks,
+                track.joint,
+                track.channel,
+                layout::Track::new(form, value, angle, timeline),
+            );
         }
     }
 
@@ -189,18 +238,35 @@ impl ClipStore {
         own.interval = compact.interval;
         own.numbers = self.words.len() as u32;
         let frames = &compact.numbers[..compact.frames as usize * compact.row];
-        self.words.extend(frames.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
+        self.words.extend(
+            frames
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| u32::from_le_bytes(*bytes)),
+        );
         for still in &compact.still {
             let value = self.quads.len() as u32;
-            self.quads.push(if still.channel == Channel::Rotation { unit(still.value) } else { still.value });
-            self.set(own.tracks, still.joint, still.channel, Self::constant(value));
+            self.quads.push(if still.channel == Channel::Rotation {
+                unit(still.value)
+            } else {
+                still.value
+            });
+            self.set(
+                own.tracks,
+                still.joint,
+                still.channel,
+                Self::constant(value),
+            );
         }
         for (place, track) in compact.places() {
             let angle = self.words.len() as u32;
             let decoder = track.decoder();
-            self.words.extend(decoder.low.iter().chain(&decoder.step).map(|v| v.to_bits()));
+            self.words
+                .extend(decoder.low.iter().chain(&decoder.step).map(|v| v.to_bits()));
             let [x, y, z] = track.bits.map(u32::from);
-            self.words.push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
+            self.words
+                .push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
             let packed = layout::Track::new(Form::Packed, place as u32, angle, NONE);
             self.set(own.tracks, track.joint, track.channel, packed);
         }

@@ -48,7 +48,12 @@ pub const DISPATCHES: usize = KERNELS.len() + 1;
 /// The dispatches of all kernels for a batch, and a last one for skinning, with one thread per instance, which compute
 /// skinning replaces with its own.
 pub fn dispatches(gpu: &Gpu, batch: &layout::Batch) -> [layout::Dispatch; DISPATCHES] {
-    std::array::from_fn(|index| KERNELS.get(index).unwrap_or(&PoseKernel::Schedule).dispatch(gpu, batch))
+    std::array::from_fn(|index| {
+        KERNELS
+            .get(index)
+            .unwrap_or(&PoseKernel::Schedule)
+            .dispatch(gpu, batch)
+    })
 }
 
 impl Needs {
@@ -66,7 +71,10 @@ impl Needs {
             ("RATES", self.rates.into()),
             ("MATRICES", self.matrices.into()),
         ];
-        values.into_iter().map(|(name, value): (_, u32)| (name, value.into())).collect()
+        values
+            .into_iter()
+            .map(|(name, value): (_, u32)| (name, value.into()))
+            .collect()
     }
 
     /// Compiles all kernels.
@@ -75,7 +83,10 @@ impl Needs {
     /// As [`Gpu::has`].
     pub fn kernels(self, gpu: &Gpu) -> Result<Rc<[Kernel]>> {
         let values = self.constants(at_once(gpu));
-        KERNELS.iter().map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), &values, true)).collect()
+        KERNELS
+            .iter()
+            .map(|kernel| Kernel::new(gpu, kernel.name(), kernel.shader(), &values, true))
+            .collect()
     }
 }
 
@@ -97,7 +108,14 @@ impl PoseKernel {
             Self::Sample => (at_once(gpu), batch.joints, WORKGROUP),
             Self::Palette => (at_once(gpu), batch.entries, WORKGROUP),
         };
-        layout::Dispatch { slots: (self == Self::Sample).into(), at_once, threads, workgroup, x: 0, z: 1 }
+        layout::Dispatch {
+            slots: (self == Self::Sample).into(),
+            at_once,
+            threads,
+            workgroup,
+            x: 0,
+            z: 1,
+        }
     }
 
     /// The complete shader.
@@ -108,7 +126,13 @@ impl PoseKernel {
     /// Values of the overrides on hardware, for crowds of a model: `plain` if every instance plays one layer, else for
     /// instances that use every feature of layers and update rates.
     pub fn constants_on_hardware(self, model: &Model, plain: bool) -> Constants {
-        let needs = Needs { inertia: !plain, rates: !plain, ..ClipStore::new(model, plain).needs };
-        Interface::of(&self.shader()).unwrap_or_default().declared(&needs.constants(AT_ONCE[1]))
+        let needs = Needs {
+            inertia: !plain,
+            rates: !plain,
+            ..ClipStore::new(model, plain).needs
+        };
+        Interface::of(&self.shader())
+            .unwrap_or_default()
+            .declared(&needs.constants(AT_ONCE[1]))
     }
 }
