@@ -25,5 +25,5 @@ pub use footprint::{
 pub use host_poser::{HostPoser, PaletteLayout};
 pub use job::{FrameInput, Job, Mode, Retention, View};
 pub use timer::{
-    Clock, ClockChoice, DeviceClock, Stage, StageGroup, StageTime, StageTimer, ThreadTimes,
+    Clock, ClockChoice, DeviceClock, Side, Stage, StageGroup, StageTime, StageTimer, ThreadTimes,
 };

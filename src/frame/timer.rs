@@ -140,13 +140,43 @@ pub enum Clock {
     Fenced,
 }
 
+/// A side of the machine, which works on a part of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// The processor.
+    Host,
+    /// The adapter.
+    Device,
+}
+
+impl Side {
+    /// Both sides, in the order in which a frame reaches them.
+    pub const BOTH: [Self; 2] = [Self::Host, Self::Device];
+
+    /// The clocks of its part of a stage, the closest first.
+    pub fn clocks(self) -> &'static [Clock] {
+        match self {
+            Self::Host => &[Clock::Wall],
+            Self::Device => &[Clock::Gpu, Clock::Fenced],
+        }
+    }
+
+    /// Name in tables and charts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Device => "device",
+        }
+    }
+}
+
 impl Clock {
-    /// The clocks of a stage, the closest first: of a stage that both sides work on, the device's part is its time.
+    /// The clocks of a stage, the closest first. A stage that both [sides](Side) work on has a time for each.
     pub const BY_CLOSENESS: [Self; 3] = [Self::Gpu, Self::Fenced, Self::Wall];
 
     /// Returns whether it measures the work of the device.
     pub fn is_of_device(self) -> bool {
-        matches!(self, Self::Gpu | Self::Fenced)
+        Side::Device.clocks().contains(&self)
     }
 
     /// Name in tables and CSV.

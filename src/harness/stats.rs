@@ -51,8 +51,13 @@ impl Summary {
 
     /// Returns whether the samples vary so much that small differences mean nothing.
     pub fn is_noisy(&self) -> bool {
-        self.mad as f64 > NOISY * self.median as f64
+        is_noisy(self.mad as f64, self.median)
     }
+}
+
+/// Returns whether a deviation is so large beside its median that small differences mean nothing.
+pub fn is_noisy(deviation: f64, median: u64) -> bool {
+    deviation > NOISY * median as f64
 }
 
 fn median(sorted: &[u64]) -> u64 {

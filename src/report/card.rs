@@ -6,7 +6,7 @@ use super::findings::{crowd, drawn, fastest, overtakes, place};
 use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Abilities, Joints, LaterPasses};
-use crate::frame::{Ability, Stage};
+use crate::frame::{Ability, Side, Stage, StageGroup};
 use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
@@ -17,7 +17,7 @@ use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of}
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
 
 /// Columns that every card has.
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 16] = [
     ("backend", |entry| Some(entry.backend.clone())),
     ("frame p50 ms", |entry| {
         Some(millions(entry.frame()?.median_ns?))
@@ -35,6 +35,14 @@ const COLUMNS: [Column; 14] = [
     ("worst ms", |entry| Some(millions(entry.frame()?.max_ns?))),
     ("processor ms", |entry| Some(millions(entry.processor()?))),
     ("device ms", |entry| Some(millions(entry.device()?))),
+    ("upload ms", |entry| {
+        let times = Side::BOTH
+            .into_iter()
+            .filter_map(|side| entry.total_on(side, StageGroup::Upload));
+        let times: Vec<String> = times.map(millions).collect();
+        (!times.is_empty()).then(|| times.join(" + "))
+    }),
+    ("other ms", |entry| Some(millions(entry.other()?))),
     ("host MB", |entry| {
         Some(millions(entry.frame()?.host_bytes?))
     }),
@@ -128,13 +136,17 @@ fn energy(instances: usize, microjoules: f64, error: f64) -> Option<String> {
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
 fn gameplay(entry: &StudyEntry, stage: Stage) -> Option<String> {
     let row = &entry.stage(stage)?.row;
+    let parts = Side::BOTH
+        .into_iter()
+        .filter_map(|side| entry.part(stage, side)?.row.median_ns);
+    let ns: u64 = parts.sum();
     let delay = match row.delay_frames {
         None => String::new(),
         Some(0) => ", same frame".into(),
         Some(1) => ", 1 frame later".into(),
         Some(frames) => format!(", {frames} frames later"),
     };
-    Some(format!("{:.3} ms{delay}", row.median_ns? as f64 / 1e6))
+    Some(format!("{:.3} ms{delay}", ns as f64 / 1e6))
 }
 
 fn abilities(entry: &StudyEntry) -> Option<Abilities> {

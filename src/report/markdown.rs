@@ -2,6 +2,7 @@
 
 use super::card;
 use super::findings::{findings, place, verdict};
+use super::table::parts;
 use super::units::duration;
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study};
@@ -54,7 +55,7 @@ pub fn rows(rows: &[Vec<String>]) -> String {
 pub fn table(study: &Study, point: &Point) -> String {
     let mut table = vec![
         [
-            "backend", "frame", "pose", "upload", "skin", "draw", "parity",
+            "backend", "frame", "pose", "upload", "skin", "draw", "other", "parity",
         ]
         .map(String::from)
         .to_vec(),
@@ -71,8 +72,9 @@ pub fn table(study: &Study, point: &Point) -> String {
             ),
             false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
         };
-        let [pose, upload, draw] = [StageGroup::Pose, StageGroup::Upload, StageGroup::Draw]
-            .map(|group| cell(entry.total(group)));
+        let [pose, draw] =
+            [StageGroup::Pose, StageGroup::Draw].map(|group| cell(entry.total(group)));
+        let upload = parts(entry, StageGroup::Upload).unwrap_or("-".into());
         let parity = row
             .and_then(|row| row.parity_max_rel)
             .map_or("-".into(), |error| format!("{error:.1e}"));
@@ -83,6 +85,7 @@ pub fn table(study: &Study, point: &Point) -> String {
             upload,
             skin,
             draw,
+            cell(entry.other()),
             parity,
         ]);
     }

@@ -2,7 +2,7 @@
 
 use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
-use crate::frame::{AdapterSummary, Stage, StageGroup};
+use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
 use crate::harness::environment::Environment;
 use crate::harness::{Floor, Host, Outcome, Parity, Status, TAIL_SAMPLES, lod_error};
 use crate::results::{
@@ -10,6 +10,9 @@ use crate::results::{
 };
 use crate::scene::BuiltScene;
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets::UTF8_BORDERS_ONLY};
+
+/// Index of the column of what gameplay reads, which a table has only where something is read.
+const GAMEPLAY: usize = 8;
 
 /// An empty table with these columns: the first left-aligned, the others right-aligned.
 pub fn new_table(columns: impl Into<Row>) -> Table {
@@ -33,7 +36,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
         clip_error,
     } = measured;
     let study = study_of(measured, outcomes);
-    let columns = [
+    let mut columns = vec![
         "backend",
         "frame",
         "p99",
@@ -42,14 +45,21 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
         "upload",
         "skin",
         "draw",
+        "gameplay",
+        "other",
         "ns/vertex",
         "parity",
         "status",
     ];
-    let mut table = new_table(columns);
-    for entry in &study.entries {
-        table.add_row(cells(entry));
+    let mut rows: Vec<Vec<String>> = study.entries.iter().map(|e| cells(e).into()).collect();
+    if !rows.iter().any(|row| row[GAMEPLAY] != "-") {
+        columns.remove(GAMEPLAY);
+        for row in &mut rows {
+            row.remove(GAMEPLAY);
+        }
     }
+    let mut table = new_table(columns);
+    table.add_rows(rows);
     let mut text = format!(
         "{}\n{table}\n{}",
         heading(environment, scene, outcomes),
@@ -81,9 +91,12 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
     if rows().any(|row| row.limit.is_some()) {
         text += "(%): of the bandwidth that this machine reached with as many bytes just before\n";
     }
-    if study.entries.iter().any(is_noisy) {
-        text += "noisy: frame times deviate by more than 5 % of the median; close other programs and run again\n";
+    let on_hardware = !study.machine.is_emulated();
+    if on_hardware && study.entries.iter().any(|entry| entry.device().is_some()) {
+        text += "upload: writing staging memory + copying on the device; other: the frame less its stages, which is \
+                 submitting, gaps on the device and waiting for its end\n";
     }
+    text += &noise_notes(&study.entries);
     let few = |entry: &&StudyEntry| {
         entry
             .frame()
@@ -143,7 +156,7 @@ pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
 }
 
 /// The columns of a backend in the table.
-fn cells(entry: &StudyEntry) -> [String; 11] {
+fn cells(entry: &StudyEntry) -> [String; 13] {
     let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
     let limited = |group: StageGroup| match percent_of_limit(entry, group) {
         Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
@@ -163,24 +176,60 @@ fn cells(entry: &StudyEntry) -> [String; 11] {
         cell(frame.and_then(|row| row.p99_ns)),
         cell(frame.and_then(|row| row.max_ns)),
         limited(StageGroup::Pose),
-        cell(entry.total(StageGroup::Upload)),
+        parts(entry, StageGroup::Upload).unwrap_or("-".into()),
         if skins_in_draw(entry) {
             "in draw".into()
         } else {
             limited(StageGroup::Skin)
         },
         cell(entry.total(StageGroup::Draw)),
+        parts(entry, StageGroup::Gameplay).unwrap_or("-".into()),
+        cell(entry.other()),
         per_vertex.map_or("-".into(), |(ns, row)| {
             format!("{:.2}", ns as f64 / row.vertices as f64)
         }),
         row.and_then(|row| row.parity_max_rel)
             .map_or("-".into(), |error| format!("{error:.1e}")),
-        format!(
-            "{}{}",
-            row.map_or("-", |row| row.status.name()),
-            if is_noisy(entry) { ", noisy" } else { "" }
-        ),
+        status(entry),
     ]
+}
+
+/// A group's times on host and device, as `3.00 ms + 85.5 µs`; a single time if one side has no part in it.
+pub(super) fn parts(entry: &StudyEntry, group: StageGroup) -> Option<String> {
+    let times = Side::BOTH
+        .into_iter()
+        .filter_map(|side| entry.total_on(side, group));
+    let times: Vec<String> = times.map(duration).collect();
+    (!times.is_empty()).then(|| times.join(" + "))
+}
+
+/// The status of a backend, and which sides of its frames are noisy.
+fn status(entry: &StudyEntry) -> String {
+    let name = entry.last().map_or("-", |m| m.row.status.name());
+    let noisy = entry.noisy_sides().into_iter().map(Side::name);
+    match noisy.collect::<Vec<_>>().join(" + ") {
+        sides if sides.is_empty() => name.into(),
+        sides => format!("{name}, noisy {sides}"),
+    }
+}
+
+/// What makes rows noisy and what helps, a line for each side; empty if none is.
+fn noise_notes(entries: &[StudyEntry]) -> String {
+    let mut text = String::new();
+    for side in Side::BOTH {
+        let is_noisy = |entry: &StudyEntry| entry.noisy_sides().contains(&side);
+        if entries.iter().any(is_noisy) {
+            text += match side {
+                Side::Host => {
+                    "noisy host: the processor's part deviates by more than 5 % of the frame; close other programs and run again\n"
+                }
+                Side::Device => {
+                    "noisy device: its stages deviate by more than 5 % of their time; close what uses the device and run again\n"
+                }
+            };
+        }
+    }
+    text
 }
 
 /// Peak rates of the processor just before a scene, one line per thread count.
@@ -318,12 +367,6 @@ fn verdict(study: &Study, point: &Point) -> String {
     text
 }
 
-fn is_noisy(entry: &StudyEntry) -> bool {
-    entry
-        .stage(Stage::Frame)
-        .is_some_and(|m| m.row.noisy == Some(true))
-}
-
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
 fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
     let floor = |m: &Measurement| {
@@ -336,7 +379,8 @@ fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
         )
     };
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
-    Some(100.0 * floor / entry.total(group).filter(|ns| *ns > 0)? as f64)
+    let took: u64 = entry.stages(group).filter_map(|m| m.row.median_ns).sum();
+    (took > 0).then(|| 100.0 * floor / took as f64)
 }
 
 fn skins_in_draw(entry: &StudyEntry) -> bool {

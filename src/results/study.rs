@@ -1,7 +1,8 @@
 //! Results in order: one machine, every backend at every point, and curves along axes.
 
 use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
-use crate::frame::{Clock, Stage, StageGroup};
+use crate::frame::{Clock, Side, Stage, StageGroup};
+use crate::harness::stats;
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
 use indexmap::{IndexMap, IndexSet};
@@ -146,16 +147,85 @@ impl StudyEntry {
         self.stage(stage).and_then(|m| m.row.median_ns)
     }
 
-    /// The stages of a group in its newest run.
-    pub fn stages(&self, group: StageGroup) -> impl Iterator<Item = &Measurement> {
-        stages_of(self.newest(), group)
+    /// A side's part of a stage in its newest run.
+    pub fn part(&self, stage: Stage, side: Side) -> Option<&Measurement> {
+        part_of(self.newest(), stage, side)
     }
 
-    /// The sum of a group's medians in nanoseconds; `None` if it has none of its stages.
+    /// The stages of a group in its newest run, each by the clock closest to it.
+    pub fn stages(&self, group: StageGroup) -> impl Iterator<Item = &Measurement> {
+        stages_in(group).filter_map(|stage| self.stage(stage))
+    }
+
+    /// The sum of a group's medians on both sides, in nanoseconds; `None` if it has none of its stages.
     pub fn total(&self, group: StageGroup) -> Option<u64> {
-        self.stages(group)
-            .filter_map(|m| m.row.median_ns)
-            .reduce(|a, b| a + b)
+        sum_of_medians(parts_of(self.newest(), group))
+    }
+
+    /// The sum of a group's medians on one side, in nanoseconds; `None` if that side has none of its stages.
+    pub fn total_on(&self, side: Side, group: StageGroup) -> Option<u64> {
+        sum_of_medians(stages_in(group).filter_map(|stage| self.part(stage, side)))
+    }
+
+    /// The part of a frame that no stage has, in nanoseconds: the median, frame by frame, of the frame less its stages on
+    /// both sides, which follow one another with one frame in flight. It contains the recording and submitting of commands,
+    /// the gaps between stages on the device, and the time until the processor learns that the device is done.
+    ///
+    /// `None` without samples of a frame and its stages, if fences timed the stages, which they do in other frames, and if
+    /// the stages overlap, so that they add up to more than the frame.
+    pub fn other(&self) -> Option<u64> {
+        let mut parts = Vec::new();
+        for stage in Stage::ALL {
+            if stage.group() != StageGroup::Whole {
+                parts.extend(
+                    Side::BOTH
+                        .map(|side| self.part(*stage, side))
+                        .into_iter()
+                        .flatten(),
+                );
+            }
+        }
+        if parts.is_empty() || parts.iter().any(|m| m.row.clock == Clock::Fenced) {
+            return None;
+        }
+        let stages = frame_by_frame(&parts);
+        let mut left = Vec::new();
+        for (frame, ns) in &self.part(Stage::Frame, Side::Host)?.samples {
+            if let Some(of_stages) = stages.get(frame) {
+                left.push(i128::from(*ns) - i128::from(*of_stages));
+            }
+        }
+        left.sort_unstable();
+        u64::try_from(*left.get(left.len() / 2)?).ok()
+    }
+
+    /// The sides whose part of a frame deviates so much that small differences of it mean nothing: more than 5 % of the
+    /// frame for the host's part, more than 5 % of their sum for the device's stages, of which each has a figure of its
+    /// own.
+    ///
+    /// Deviations are medians of absolute deviations. Those of the device's stages add up, because they follow one clock;
+    /// the host's part is what the frame deviates by in addition, as independent deviations combine.
+    pub fn noisy_sides(&self) -> Vec<Side> {
+        let on_device: Vec<&SummaryRow> = Stage::ALL
+            .iter()
+            .filter_map(|stage| Some(&self.part(*stage, Side::Device)?.row))
+            .collect();
+        let device_median: u64 = on_device.iter().filter_map(|row| row.median_ns).sum();
+        let device_mad: u64 = on_device.iter().filter_map(|row| row.mad_ns).sum();
+        let whole = self.frame();
+        let frame_median = whole.and_then(|row| row.median_ns).unwrap_or(0);
+        let frame_mad = whole.and_then(|row| row.mad_ns).unwrap_or(0) as f64;
+        let host_mad = (frame_mad.powi(2) - (device_mad as f64).powi(2))
+            .max(0.0)
+            .sqrt();
+        let mut noisy = Vec::new();
+        if stats::is_noisy(host_mad, frame_median) {
+            noisy.push(Side::Host);
+        }
+        if stats::is_noisy(device_mad as f64, device_median) {
+            noisy.push(Side::Device);
+        }
+        noisy
     }
 
     /// CPU time of our own threads per frame, in nanoseconds.
@@ -184,10 +254,7 @@ impl StudyEntry {
 
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
-        parts(self.newest(), quantity)
-            .iter()
-            .filter_map(|m| m.row.median_ns)
-            .reduce(|a, b| a + b)
+        sum_of_medians(parts(self.newest(), quantity))
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
@@ -222,21 +289,38 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     Clock::BY_CLOSENESS.into_iter().find_map(by)
 }
 
-fn stages_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
-    Stage::ALL
-        .iter()
-        .copied()
-        .filter(move |stage| stage.group() == group)
-        .filter_map(|stage| stage_of(run, stage))
+fn part_of(run: &[Measurement], stage: Stage, side: Side) -> Option<&Measurement> {
+    let by = |clock: &Clock| {
+        run.iter()
+            .find(|m| (m.row.stage, m.row.clock) == (stage, *clock) && m.is_ok())
+    };
+    side.clocks().iter().find_map(by)
 }
 
-/// The stages whose sum is a quantity; none without all that it needs.
+fn stages_in(group: StageGroup) -> impl Iterator<Item = Stage> {
+    let all = Stage::ALL.iter().copied();
+    all.filter(move |stage| stage.group() == group)
+}
+
+/// The parts of a group's stages on both sides.
+fn parts_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
+    stages_in(group)
+        .flat_map(|stage| Side::BOTH.map(|side| part_of(run, stage, side)))
+        .flatten()
+}
+
+fn sum_of_medians<'a>(parts: impl IntoIterator<Item = &'a Measurement>) -> Option<u64> {
+    let medians = parts.into_iter().filter_map(|m| m.row.median_ns);
+    medians.reduce(|a, b| a + b)
+}
+
+/// The parts of stages whose sum is a quantity; none without all that it needs.
 fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     if quantity == Quantity::Frame {
         return stage_of(run, Stage::Frame).into_iter().collect();
     }
     let groups = [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin];
-    let [pose, upload, skin] = groups.map(|group| stages_of(run, group).collect::<Vec<_>>());
+    let [pose, upload, skin] = groups.map(|group| parts_of(run, group).collect::<Vec<_>>());
     let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
     if skin.is_empty() || !poses {
         Vec::new()
@@ -247,9 +331,15 @@ fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
 
 /// A quantity frame by frame; for several stages only frames that all of them have.
 fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
-    let stages = parts(run, quantity);
+    frame_by_frame(&parts(run, quantity))
+        .into_values()
+        .collect()
+}
+
+/// The sums of stages by the numbers of the frames that all of them have.
+fn frame_by_frame(stages: &[&Measurement]) -> BTreeMap<u32, u64> {
     let Some((first, others)) = stages.split_first() else {
-        return Vec::new();
+        return BTreeMap::new();
     };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
     for stage in others {
@@ -259,7 +349,7 @@ fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
             .filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?)))
             .collect();
     }
-    sums.into_values().collect()
+    sums
 }
 
 /// Points that differ along one axis, with the times of each backend.

@@ -4,13 +4,16 @@ use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{class, id_of, table, time_scale};
 use super::plot::{Chart, Item, Legend, Scale, Shape};
-use crate::frame::{Stage, StageGroup};
+use crate::frame::{Side, Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeSet;
 
 /// Height of a bar with the space around it, and height of the bar as a fraction of that.
 const ROW: u32 = 38;
 const BAR: f64 = 0.62;
+
+/// Class of what no stage of a frame has.
+const OTHER: &str = "rest";
 
 /// Stages that are parts of a frame, in its order; the time of no stage is the rest.
 fn parts() -> impl Iterator<Item = Stage> {
@@ -39,20 +42,39 @@ fn class_of(stage: Stage) -> &'static str {
 pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "stage", "median"]);
     let mut present: BTreeSet<Stage> = BTreeSet::new();
+    let mut has_other = false;
     for entry in study.at(point) {
         let Some(frame) = entry.median(Stage::Frame) else {
             continue;
         };
         rows.begin(entry.backend.clone());
-        for (stage, ns) in parts().filter_map(|stage| Some((stage, entry.median(stage)?))) {
-            present.insert(stage);
-            let words = format!("{}, {}: {}", entry.backend, stage.name(), duration(ns));
+        let mut add = |name: &str, class: &str, ns: u64| {
+            let words = format!("{}, {name}: {}", entry.backend, duration(ns));
             rows.bar(
                 ns as f64,
-                class_of(stage),
+                class,
                 words,
-                [&entry.backend, stage.name(), &duration(ns)],
+                [&entry.backend, name, &duration(ns)],
             );
+        };
+        for stage in parts() {
+            let times = Side::BOTH
+                .map(|side| Some((side, entry.part(stage, side)?.row.median_ns?)))
+                .into_iter()
+                .flatten();
+            let times: Vec<(Side, u64)> = times.collect();
+            for (side, ns) in &times {
+                present.insert(stage);
+                let name = match times.len() {
+                    1 => stage.name().to_owned(),
+                    _ => format!("{}, {}", stage.name(), side.name()),
+                };
+                add(&name, class_of(stage), *ns);
+            }
+        }
+        if let Some(ns) = entry.other() {
+            add("other", OTHER, ns);
+            has_other = true;
         }
         let words = format!(
             "{}, frame by wall clock: {}",
@@ -68,6 +90,7 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
     }
     let named = |stage: Stage| (class_of(stage).to_owned(), stage.name().to_owned());
     let mut legend: Vec<_> = present.into_iter().map(named).collect();
+    legend.extend(has_other.then(|| (OTHER.into(), "other".into())));
     legend.push(("whole".into(), "frame".into()));
     let title = format!("Stages of a frame: {}", place(point));
     let scale = Scale {
@@ -75,8 +98,7 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
         ticks: 6,
         ..time_scale((0.0, rows.most * 1.03), false)
     };
-    let caption =
-        "Medians, by the clock nearest to each stage; the stroke is the whole frame by wall clock.";
+    let caption = "Medians of each stage on host and device; other is what the frame, the stroke, has besides its stages.";
     rows.chart(id_of("stages", point), title, caption, scale, legend)
 }
 

@@ -300,7 +300,7 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     }
 }
 
-/// Stages with a time, by the clock nearest to each: the device's where it has one.
+/// The times of stages, on host and device where both work on one.
 fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
     let total = |stage: Stage, clock: Clock| {
         let times = spans
@@ -313,13 +313,15 @@ fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
         .iter()
         .copied()
         .filter(|stage| stage.group() != StageGroup::Whole);
-    let known = parts.filter_map(|stage| {
-        let (clock, ns) = Clock::BY_CLOSENESS
-            .into_iter()
-            .find_map(|clock| Some((clock, total(stage, clock)?)))?;
-        Some((stage, clock, ns as f32 * 1e-6))
-    });
-    known.collect()
+    let mut shown = Vec::new();
+    for stage in parts {
+        for clock in [Clock::Wall, Clock::Gpu, Clock::Fenced] {
+            if let Some(ns) = total(stage, clock) {
+                shown.push((stage, clock, ns as f32 * 1e-6));
+            }
+        }
+    }
+    shown
 }
 
 fn color_of(stage: Stage) -> Color32 {
@@ -517,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_stage_add_up_and_the_device_knows_its_own_best() {
+    fn parts_of_a_stage_add_up_on_each_side() {
         let span = |stage, clock, ns| StageTime { stage, clock, ns };
         let spans = [
             span(Stage::Skin, Clock::Wall, Some(9)),
@@ -531,6 +533,7 @@ mod tests {
             shown_stages(&spans),
             [
                 (Stage::Sample, Clock::Wall, 0.5),
+                (Stage::Skin, Clock::Wall, 0.000_009),
                 (Stage::Skin, Clock::Gpu, 3.0)
             ]
         );

@@ -6,6 +6,7 @@ mod comparing;
 mod pages;
 mod ranking;
 mod reading;
+mod spending;
 mod submitting;
 mod sweeping;
 

@@ -1,13 +1,13 @@
 //! Tables of chosen figures, for pages that report measurements and the fraction of the machine's limits that they
 //! reach.
 //!
-//! A word names a figure: a stage's name, `pose`, `skin` or `processor` for a time, followed by `@joint` or `@vertex`
+//! A word names a figure: a stage's name, `pose`, `skin`, `other` or `processor` for a time, followed by `@joint` or `@vertex`
 //! for nanoseconds per joint or vertex; `A/B` for a ratio of two times, where one side may be a pattern of backends and
 //! stands for the fastest of those; `limit` for the percentage that skinning reaches; `parity`, `clip_error`, `error_px`,
 //! `memory`, `visible`, `draws` or `dispatches`.
 
 use crate::headline::{self, origin};
-use skinbench::frame::{Stage, StageGroup};
+use skinbench::frame::{Side, Stage, StageGroup};
 use skinbench::report::findings::conditions;
 use skinbench::report::grouped;
 use skinbench::report::markdown::rows;
@@ -28,7 +28,7 @@ const OTHERS: [&str; 8] = [
     "dispatches",
 ];
 /// Times that are not stages.
-const SUMS: [&str; 2] = ["pose", "processor"];
+const SUMS: [&str; 3] = ["pose", "processor", "other"];
 
 /// A run's name and its results.
 pub type NamedStudy<'a> = (&'a str, &'a Study);
@@ -355,7 +355,12 @@ fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
         "pose" => entry.total(StageGroup::Pose)?,
         "skin" => entry.total(StageGroup::Skin)?,
         "processor" => entry.processor()?,
-        _ => entry.median(Stage::try_from(name.to_owned()).ok()?)?,
+        "other" => entry.other()?,
+        _ => {
+            let stage = Stage::try_from(name.to_owned()).ok()?;
+            let parts = Side::BOTH.map(|side| entry.part(stage, side)?.row.median_ns);
+            parts.into_iter().flatten().reduce(|a, b| a + b)?
+        }
     };
     let row = &entry.last()?.row;
     Some(match unit {

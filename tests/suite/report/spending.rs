@@ -1,0 +1,219 @@
+//! What a frame spends: the parts of stages on both sides, what no stage has, and whose noise it is.
+
+use skinbench::backend::Context;
+use skinbench::frame::{AdapterSummary, Clock, Stage, StageGroup};
+use skinbench::harness::environment::{Build, Environment};
+use skinbench::harness::run::{Outcome, StageTimes, Status};
+use skinbench::report::chart::charts;
+use skinbench::report::{card, markdown, table};
+use skinbench::results::rows::MeasuredScene;
+use skinbench::results::study::{Quantity, Study};
+use skinbench::scene::{Scene, Settings};
+
+const MICROSECOND: u64 = 1_000;
+
+/// The times of a stage in every frame.
+type Timed = (Stage, Clock, Vec<u64>);
+
+fn outcome(stages: &[Timed]) -> Outcome {
+    let times = |(stage, clock, times): &Timed| StageTimes {
+        stage: *stage,
+        clock: *clock,
+        samples: (0..).zip(times.iter().copied()).collect(),
+        ..StageTimes::default()
+    };
+    Outcome {
+        stages: stages.iter().map(times).collect(),
+        ..Outcome::new("gpu-compute", 0, Status::Ok)
+    }
+}
+
+/// Two hundred frames that take turns in these microseconds.
+fn turns(microseconds: &[u64]) -> Vec<u64> {
+    let repeated = microseconds.iter().cycle().take(200);
+    repeated.map(|time| time * MICROSECOND).collect()
+}
+
+/// A frame of 1,000 walkers on an H100: palettes are written on the host and copied on the device.
+fn frame_of_an_h100() -> Vec<Timed> {
+    vec![
+        (Stage::Palette, Clock::Wall, turns(&[848])),
+        (Stage::Upload, Clock::Wall, turns(&[3_000])),
+        (Stage::Upload, Clock::Gpu, turns(&[85])),
+        (Stage::Skin, Clock::Gpu, turns(&[472])),
+        (Stage::Frame, Clock::ThreadSum, turns(&[15_257])),
+        (Stage::Throughput, Clock::Wall, turns(&[3_769])),
+        (Stage::Frame, Clock::Wall, turns(&[4_858])),
+    ]
+}
+
+/// The study of a backend on hardware, or on a software adapter, and the text that a run prints.
+fn printed(software: bool, outcome: Outcome) -> (Study, String) {
+    let adapter = Some(AdapterSummary {
+        index: 0,
+        name: "adapter".into(),
+        software,
+        api: String::new(),
+        driver: String::new(),
+        pci_address: String::new(),
+    });
+    let environment = Environment {
+        adapter,
+        ..Environment::collect(Build::default(), &Context::default())
+    };
+    let few = Settings {
+        instances: Some(3),
+        ..Settings::default()
+    };
+    let scene = Scene::load("smoke").unwrap().with(few);
+    let scene = scene.build(1 << 30).unwrap();
+    let measured = MeasuredScene {
+        environment: &environment,
+        scene: &scene,
+        clip_error: None,
+    };
+    let outcomes = [outcome];
+    let text = table::measured(&measured, &outcomes);
+    (table::study_of(&measured, &outcomes), text)
+}
+
+fn on_hardware(stages: &[Timed]) -> (Study, String) {
+    printed(false, outcome(stages))
+}
+
+#[test]
+fn both_parts_of_an_upload_and_what_no_stage_has_are_shown() {
+    let (study, text) = on_hardware(&frame_of_an_h100());
+    let entry = &study.entries[0];
+    assert_eq!(entry.total(StageGroup::Upload), Some(3_085 * MICROSECOND));
+    let other = 4_858 - 848 - 3_000 - 85 - 472;
+    assert_eq!(entry.other(), Some(other * MICROSECOND));
+    assert_eq!(
+        entry.time(Quantity::Work),
+        Some((848 + 3_085 + 472) * MICROSECOND),
+        "pose + upload + skin"
+    );
+    assert!(text.contains("3.00 ms + 85.0 µs"), "{text}");
+    assert!(text.contains("453 µs"), "{text}");
+    assert!(text.contains("other: the frame less its stages"), "{text}");
+
+    let point = &study.points[0];
+    let card = card::table(&study, point);
+    let cell = |heading: &str| {
+        let column = card[0].iter().position(|name| name == heading).unwrap();
+        card[1][column].as_str()
+    };
+    assert_eq!(cell("upload ms"), "3.00 + 0.09");
+    assert_eq!(cell("other ms"), "0.45");
+
+    let row = "| gpu-compute | 4.86 ms | 848 µs | 3.00 ms + 85.0 µs | 472 µs | - | 453 µs | - |";
+    let page = markdown::table(&study, point);
+    assert!(page.contains(row), "{page}");
+
+    let charts = charts(&study);
+    let stages = charts.iter().find(|chart| chart.id.starts_with("stages"));
+    let shown: Vec<[&str; 2]> = stages.unwrap().table[1..]
+        .iter()
+        .map(|row| [row[1].as_str(), row[2].as_str()])
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ["palette", "848 µs"],
+            ["upload, host", "3.00 ms"],
+            ["upload, device", "85.0 µs"],
+            ["skin", "472 µs"],
+            ["other", "453 µs"],
+            ["frame", "4.86 ms"]
+        ]
+    );
+}
+
+#[test]
+fn software_adapters_get_no_new_line() {
+    let (_, text) = printed(true, outcome(&frame_of_an_h100()));
+    assert!(!text.contains("other: the frame"), "{text}");
+}
+
+/// Fences time stages in frames of their own, and stages that overlap are not parts of a sum.
+#[test]
+fn what_is_left_over_is_of_stages_that_follow_one_another() {
+    let fenced: Vec<Timed> = frame_of_an_h100()
+        .into_iter()
+        .map(|(stage, clock, times)| match clock {
+            Clock::Gpu => (stage, Clock::Fenced, times),
+            _ => (stage, clock, times),
+        })
+        .collect();
+    assert_eq!(on_hardware(&fenced).0.entries[0].other(), None);
+    let mut overlapping = frame_of_an_h100();
+    overlapping[0].2 = turns(&[2_000]);
+    assert_eq!(on_hardware(&overlapping).0.entries[0].other(), None);
+    // The medians of these stages add up to much less than that of the frame.
+    let turning = vec![
+        (Stage::Palette, Clock::Wall, turns(&[100, 900, 100])),
+        (Stage::Skin, Clock::Wall, turns(&[100, 100, 900])),
+        (Stage::Frame, Clock::Wall, turns(&[250, 1_050, 1_050])),
+    ];
+    let spent = on_hardware(&turning).0.entries[0].other();
+    assert_eq!(spent, Some(50 * MICROSECOND), "frame by frame");
+    let only_the_frame = vec![(Stage::Frame, Clock::Wall, turns(&[9]))];
+    assert_eq!(on_hardware(&only_the_frame).0.entries[0].other(), None);
+}
+
+/// What gameplay reads is computed on the device and taken over by the host.
+#[test]
+fn what_gameplay_reads_has_a_column_where_it_is_read() {
+    let mut stages = frame_of_an_h100();
+    assert!(!on_hardware(&stages).1.contains("gameplay"));
+    stages.insert(2, (Stage::Bounds, Clock::Wall, turns(&[30])));
+    stages.insert(3, (Stage::Bounds, Clock::Gpu, turns(&[20])));
+    let (study, text) = on_hardware(&stages);
+    assert!(
+        text.contains("gameplay") && text.contains("30.0 µs + 20.0 µs"),
+        "{text}"
+    );
+    assert_eq!(study.entries[0].other(), Some(403 * MICROSECOND));
+    let card = card::table(&study, &study.points[0]);
+    assert!(card[1].contains(&"0.050 ms".to_owned()), "{card:?}");
+}
+
+#[test]
+fn noise_has_an_owner() {
+    let frame = |host: &[u64], device: &[u64]| {
+        let skin = turns(device);
+        let wall = turns(host).iter().zip(&skin).map(|(a, b)| a + b).collect();
+        vec![
+            (Stage::Skin, Clock::Gpu, skin),
+            (Stage::Frame, Clock::Wall, wall),
+        ]
+    };
+    let said = |host: &[u64], device: &[u64]| {
+        let (_, text) = on_hardware(&frame(host, device));
+        let row = text
+            .lines()
+            .find(|line| line.contains("gpu-compute"))
+            .unwrap();
+        let status = row
+            .trim_end_matches(['│', ' '])
+            .rsplit("  ")
+            .next()
+            .unwrap();
+        let notes: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("noisy "))
+            .collect();
+        (status.trim().to_owned(), notes.len())
+    };
+    // The device repeats within 1 % while a virtual processor does not.
+    assert_eq!(said(&[300, 500], &[100, 101]), ("ok, noisy host".into(), 1));
+    // The device's clock falls and the processor is steady.
+    assert_eq!(said(&[400, 401], &[30, 60]), ("ok, noisy device".into(), 1));
+    assert_eq!(
+        said(&[300, 500], &[30, 30, 60, 60]),
+        ("ok, noisy host + device".into(), 2)
+    );
+    assert_eq!(said(&[400, 401], &[100, 101]), ("ok".into(), 0));
+    // A device that the host waits for: its part is noisy by itself, and small beside the frame.
+    assert_eq!(said(&[30, 60], &[5_000, 5_010]), ("ok".into(), 0));
+}
