@@ -38,15 +38,25 @@ pub enum LaterPasses {
     NotDrawn,
 }
 
-/// What backends lack that blend rigid motions.
-pub(super) const RIGID: Lack = Lack {
+/// An ability that backends lack whose palettes hold rotations and even scales.
+pub(super) const EVEN: Lack = Lack {
     ability: Ability::UnevenScale,
     reason: "does not support uneven scale",
 };
 
+/// What backends lack whose palettes hold rigid motions and a factor.
+pub(super) const RIGID: [Lack; 2] = [
+    EVEN,
+    Lack {
+        ability: Ability::MirroredScale,
+        reason: "turns joints by quaternions, which cannot mirror",
+    },
+];
+
 /// What backends lack that blend dual quaternions.
 pub(super) const DUAL_QUATERNIONS: &[Lack] = &[
-    RIGID,
+    RIGID[0],
+    RIGID[1],
     Lack {
         ability: Ability::Bounds,
         reason: "blends dual quaternions, which leave the boxes of their joints",

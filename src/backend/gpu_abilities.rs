@@ -1,6 +1,6 @@
 //! Abilities of GPU backends, which follow from how they pose and skin.
 
-use super::abilities::{Abilities, DUAL_QUATERNIONS, Joints, LaterPasses, RIGID};
+use super::abilities::{Abilities, DUAL_QUATERNIONS, EVEN, Joints, LaterPasses, RIGID};
 use super::gpu::{Skinning, Strategy};
 use crate::bake::{BakeFormat, MOST_LAYERS};
 use crate::frame::{Ability, Lack};
@@ -25,7 +25,7 @@ const VERTEX: &[Lack] = &[
 
 /// What palettes in half precision lack. The largest 16-bit float is 65,504.
 const HALF: &[Lack] = &[
-    RIGID,
+    EVEN,
     NO_MORPH_TARGETS,
     Lack {
         ability: Ability::ScaleBeyond(65_504),
@@ -130,7 +130,11 @@ impl Strategy {
             | PaletteForm::Columns
             | PaletteForm::Texture => &[],
         };
-        let rigid = (palette == PaletteForm::Baked(BakeFormat::Motions)).then_some(RIGID);
+        let rigid: &[Lack] = if palette == PaletteForm::Baked(BakeFormat::Motions) {
+            &RIGID
+        } else {
+            &[]
+        };
         let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
         let stored = matches!(
             (self.posing, self.skin),
@@ -146,7 +150,7 @@ impl Strategy {
         let of_posing = stored.iter().chain(visible).chain(levels);
         let lacks = of_skin
             .iter()
-            .chain(rigid.as_ref())
+            .chain(rigid)
             .chain(of_palette)
             .chain(&baked)
             .chain(of_posing)

@@ -121,6 +121,11 @@ impl Observer for Progress {
         common::is_interrupted()
     }
 
+    fn remark(&mut self, remark: &str) {
+        let scene = &self.scenes[self.scene];
+        self.suspend(|| eprintln!("note: {scene}: {remark}"));
+    }
+
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
         self.set_line(outcome.name, &table::result(outcome));
         Ok(())

@@ -80,6 +80,10 @@ impl Observer for Recorder<'_> {
         self.progress.interrupted()
     }
 
+    fn remark(&mut self, remark: &str) {
+        self.progress.remark(remark);
+    }
+
     fn first_window_ended(&mut self) {
         self.first = Some(Conditions::collect());
     }

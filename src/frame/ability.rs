@@ -1,6 +1,6 @@
 //! What crowds and jobs ask of a backend, and the refusal of what a backend cannot do.
 
-use super::even_scale::uneven;
+use super::even_scale::{mirrored, uneven};
 use super::{Job, Retention};
 use crate::crowd::{Crowd, Fade, Group, Layer, LayerKind, UNMASKED};
 use crate::vertex::Encoding;
@@ -19,9 +19,12 @@ pub enum Ability {
     /// The vertices of the previous frame beside those of this one.
     #[strum(to_string = "motion vectors")]
     Motion,
-    /// Joints that scale their axes differently, or mirror.
+    /// Joints that scale their axes differently.
     #[strum(to_string = "uneven scale")]
     UnevenScale,
+    /// Joints that mirror vertices: those with a negative scale.
+    #[strum(to_string = "mirrored joints")]
+    MirroredScale,
     /// Joints that scale by more than this factor.
     #[strum(to_string = "scale beyond {0}")]
     ScaleBeyond(u32),
@@ -98,7 +101,12 @@ impl Ability {
             Self::UnevenScale => crowd
                 .groups()
                 .iter()
-                .find_map(|group| uneven(&group.model))
+                .find_map(|group| uneven(crowd, group))
+                .map(|place| format!(": {place}")),
+            Self::MirroredScale => crowd
+                .groups()
+                .iter()
+                .find_map(|group| mirrored(crowd, group))
                 .map(|place| format!(": {place}")),
             Self::ScaleBeyond(most) => crowd.groups().iter().find_map(|group| {
                 let stretch = crowd

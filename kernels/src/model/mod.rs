@@ -192,6 +192,19 @@ impl Model {
         }
         boxes
     }
+    /// For each joint whether some vertex follows it, or a joint below it.
+    pub fn followed_joints(&self) -> Vec<bool> {
+        let mut followed = vec![false; self.skeleton.len()];
+        for (joint, boxed) in self.palette_joints.iter().zip(self.entry_boxes()) {
+            followed[usize::from(*joint)] |= boxed.is_some();
+        }
+        for (joint, &parent) in self.skeleton.parents().iter().enumerate().rev() {
+            if followed[joint] && parent != NO_PARENT {
+                followed[usize::from(parent)] = true;
+            }
+        }
+        followed
+    }
     /// The same model with other clips for the same skeleton.
     pub fn with_clips(self, clips: Vec<Clip>) -> Self {
         Self { clips, ..self }

@@ -143,7 +143,7 @@ impl Deviation {
             let finite = got.iter().all(|v| v.is_finite());
             if finite
                 && blending == Blending::DualQuaternion
-                && reference.is_half_turn(model, vertex)
+                && reference.is_undecided(model, vertex)
             {
                 continue;
             }

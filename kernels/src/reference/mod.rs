@@ -18,6 +18,8 @@ pub use sample::LocalPose;
 
 /// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
+/// Scale of a joint over that of another; below it f32 rounding decides how the joint is turned.
+const COLLAPSED: f64 = 1e-5;
 
 /// Method by which a vertex's joints are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,18 +120,24 @@ impl ReferencePose {
         }
     }
 
-    /// Returns whether rotations of a vertex's joints are so close to half a turn apart that rounding chooses the
-    /// direction of dual quaternions.
-    pub fn is_half_turn(&self, model: &Model, vertex: usize) -> bool {
-        let influences = model
+    /// Returns whether rounding decides where dual quaternions put a vertex: rotations of its joints are half a turn
+    /// apart, so that either direction is as near, or one joint almost shrinks to a point, so that its matrix hardly
+    /// says how it is turned. A joint that shrinks to nothing counts as unrotated.
+    pub fn is_undecided(&self, model: &Model, vertex: usize) -> bool {
+        let parts: Vec<(f64, DQuat)> = model
             .mesh()
             .influences_of(vertex)
-            .filter(|(_, weight)| *weight != 0.0);
-        let mut rotations =
-            influences.map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]).1);
-        rotations
-            .next()
-            .is_some_and(|first| rotations.any(|rotation| rotation.dot(first).abs() < HALF_TURN))
+            .filter(|(_, weight)| *weight != 0.0)
+            .map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]))
+            .collect();
+        let largest = parts.iter().map(|(size, _)| *size).fold(0.0, f64::max);
+        let collapsed = parts
+            .iter()
+            .any(|(size, _)| *size != 0.0 && *size < COLLAPSED * largest);
+        let half_turn = parts
+            .iter()
+            .any(|(_, rotation)| rotation.dot(parts[0].1).abs() < HALF_TURN);
+        collapsed || half_turn
     }
 
     /// A vertex that targets move first, then joints.
@@ -181,8 +189,8 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
     blended_vertices(crowd, instance, tick, Blending::Linear)
 }
 
-/// As [`reference_vertices`], by either rule of blending. A vertex on which dual quaternions half a turn apart cancel
-/// has no place by that rule: its numbers are NaN.
+/// As [`reference_vertices`], by either rule of blending. A vertex of which rounding decides where dual quaternions put
+/// it has no place by that rule: its numbers are NaN.
 pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = ReferencePose::new(crowd, instance, tick);
@@ -195,7 +203,7 @@ pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blend
                 tangent: t,
             } = pose.skin(&group.model, vertex, group.format.normals, blending);
             let undefined =
-                blending == Blending::DualQuaternion && pose.is_half_turn(&group.model, vertex);
+                blending == Blending::DualQuaternion && pose.is_undecided(&group.model, vertex);
             let number = move |value: f64| if undefined { f64::NAN } else { value };
             [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w]
                 .into_iter()
@@ -217,9 +225,12 @@ fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3
     })
 }
 
-/// Scale and rotation of a matrix that scales evenly.
+/// Scale and rotation of a matrix that scales evenly. What shrinks to a point has no rotation; it counts as unrotated.
 fn scale_and_rotation(m: &DAffine3) -> (f64, DQuat) {
     let size = m.matrix3.determinant().cbrt();
+    if size == 0.0 {
+        return (0.0, DQuat::IDENTITY);
+    }
     (
         size,
         DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize(),

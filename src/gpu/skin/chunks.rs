@@ -109,8 +109,10 @@ pub fn chunks(crowd: &Crowd, limit: u64, instances: u64) -> Result<Vec<Chunk>> {
     Ok(chunks)
 }
 
-/// Divides a crowd into spans: neighbouring chunks, of any groups, whose vertices together fit one binding of `limit`
-/// bytes, and their palettes and meshes likewise. A span has at most one chunk of each group.
+/// Divides a crowd into spans: neighbouring chunks, of any groups with one vertex format, whose vertices together fit one
+/// binding of `limit` bytes, and their palettes and meshes likewise. A span has at most one chunk of each group.
+///
+/// A vertex of a span has its place by counting those before it, so all of them must take equally many bytes.
 ///
 /// # Errors
 /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
@@ -125,7 +127,10 @@ pub fn spans(crowd: &Crowd, limit: u64) -> Result<Vec<Vec<Chunk>>> {
             let fit = ((limit - vertices) / vertex_bytes).min((limit - palettes) / palette_bytes);
             // A mesh that exceeds the limit by itself is bound as it is, as by every backend.
             let full = meshes > 0 && meshes + mesh_bytes(group) > limit;
-            if fit == 0 || full {
+            let other_format = span
+                .last()
+                .is_some_and(|before: &Chunk| crowd.groups()[before.group].format != group.format);
+            if fit == 0 || full || other_format {
                 spans.push(std::mem::take(&mut span));
                 [vertices, palettes, meshes] = [0; 3];
                 continue;

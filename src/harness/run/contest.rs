@@ -10,7 +10,7 @@ use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
-use crate::harness::picture::depth_difference;
+use crate::harness::picture::{depth_difference, is_empty};
 use crate::harness::{
     Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity,
 };
@@ -33,6 +33,10 @@ const VERIFYING: f64 = 0.3;
 const LONG_FRAME: Duration = Duration::from_millis(25);
 /// Frames before an audited one whose vertices are recognised.
 const RECOGNISED: u32 = 10;
+
+/// The remark on a scene of which the camera sees nothing: vertices decide whether backends agree.
+const EMPTY_PICTURE: &str =
+    "the picture is empty: no triangle is in view, so times of drawing say little";
 
 /// Last step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -323,11 +327,14 @@ impl<'a> Contest<'a> {
         let backend = &contender.prepared;
         let exact = backend.blending() == Blending::Linear && backend.approximation().is_none();
         if let Some(depths) = device.depths()?.filter(|_| exact) {
-            agreed(depth_difference(
-                self.first_depths.as_ref().unwrap_or(&depths),
-                &depths,
-            ))?;
-            self.first_depths.get_or_insert(depths);
+            let Some(first) = &self.first_depths else {
+                if is_empty(&depths) {
+                    self.observer.remark(EMPTY_PICTURE);
+                }
+                self.first_depths = Some(depths);
+                return Ok(());
+            };
+            agreed(depth_difference(first, &depths))?;
         }
         Ok(())
     }

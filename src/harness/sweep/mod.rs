@@ -472,6 +472,11 @@ impl Observer for Watch<'_> {
         self.log.interrupted()
     }
 
+    fn remark(&mut self, remark: &str) {
+        let instances = self.scene.crowd.instance_count();
+        self.log.note(&format!("{instances} instances: {remark}"));
+    }
+
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
         // An interrupted measurement is discarded: the next sweep measures it again.
         if self.log.interrupted() && outcome.status == Status::Ok {

@@ -106,7 +106,14 @@ fn samples() -> Vec<Sample> {
                 Ability::ScaleBeyond(65_504),
                 "; needs joints that scale by at most 65504; \"walker\" has 70000",
             )],
-            crowd(vec![(grown(), 9)]),
+            crowd(vec![(grown(7e4), 9)]),
+        ),
+        of_crowd(
+            &[(
+                Ability::MirroredScale,
+                ": joint \"neck_01\" of \"walker\" in a clip",
+            )],
+            crowd(vec![(grown(-1.0), 9)]),
         ),
         of_crowd(
             &[
@@ -192,8 +199,8 @@ fn person() -> Model {
     model
 }
 
-/// A walker with a clip in which a joint grows, and which some instance of nine plays.
-fn grown() -> Model {
+/// A walker with a clip in which a joint has this scale, and which some instance of nine plays.
+fn grown(scale: f32) -> Model {
     let mut model = walker(500).unwrap();
     let (channel, interpolation) = (Channel::Scale, Interpolation::Linear);
     let keys = Keys {
@@ -201,7 +208,7 @@ fn grown() -> Model {
         channel,
         interpolation,
         times: vec![0.0],
-        values: vec![7e4; 3],
+        values: vec![scale; 3],
     };
     model
         .add_clip(Clip::new("grown", None, RotationBlend::Slerp, vec![keys]).unwrap())

@@ -15,6 +15,7 @@ mod device;
 #[cfg(feature = "gpu")]
 mod draw;
 mod economy;
+mod field_numerics;
 mod gameplay;
 mod kernels;
 mod layers;

@@ -114,7 +114,7 @@ fn uneven_scale_is_refused_in_compact_clips_too() {
         let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
         let backend = entry.create(&Context::default()).unwrap();
         let refusal = backend
-            .footprint(&crowd(vec![(model, 3)]), &Job::default())
+            .footprint(&crowd(vec![(model, 9)]), &Job::default())
             .unwrap_err()
             .to_string();
         assert_eq!(
