@@ -1,28 +1,25 @@
 //! Building of scenes: loads models, resolves clips and masks, places instances.
 
-use super::description::{ClipChoice, GroupDescription};
+use super::description::GroupDescription;
 use super::expression::ExpressionPlan;
-use super::hash::SceneHash;
-use super::layer::{self, Deriving, ResolvedClips, ResolvedLayer};
+use super::hash;
+use super::layer::{self, ResolvedClips};
 use super::lod::{self, LevelMaker};
 use super::model_source::LoadedModels;
 use super::placing::Stand;
 use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
 use crate::asset::Place;
-use crate::crowd::{Crowd, CrowdError, Expression, Layer, LayerKind, REST};
+use crate::crowd::{Crowd, CrowdError, Expression, Layer};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
 use crate::model::{Model, Rows, rows_to_affine};
-use crate::vertex::Encoding;
 use crate::wording;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
-use indexmap::IndexSet;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -153,91 +150,30 @@ impl Scene {
                 None => self.error(largest, problem),
             });
         }
-        let mut hash = SceneHash::default();
-        hash.number(self.seed);
-        self.resolution
-            .iter()
-            .for_each(|pixels| hash.number(*pixels));
-        let Camera {
-            orbit,
-            elevation,
-            distance,
-            field_of_view,
-        } = self.camera;
-        hash.reals([orbit, elevation, distance, field_of_view]);
+        let resolved = self.resolve(load)?;
         let format = settings.format();
-        hash.list(format.attributes.name().as_bytes());
-        hash.list(format.normals.name().as_bytes());
-        if format.encoding != Encoding::F32 {
-            hash.list(format.encoding.name().as_bytes());
-        }
-
-        self.check_models()?;
-        let used = self.groups.iter().flat_map(GroupDescription::used_models);
-        let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
-        let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
-        let place_of = |source: &ModelSource| {
-            self.groups
-                .iter()
-                .find(|g| g.used_models().contains(source))
-                .and_then(|group| group.model_place)
-        };
-        if let Some((source, problem)) = ModelSource::excess(&sources) {
-            return Err(self.error(place_of(source), problem));
-        }
-        let loaded = load(&sources)
-            .into_iter()
-            .zip(&sources)
-            .map(|(model, source)| {
-                model
-                    .map(Deriving::new)
-                    .map_err(|error| self.error(place_of(source), error))
-            });
-        let mut models: Vec<Deriving> = loaded.collect::<Result<_, _>>()?;
-        let mut resolved: Vec<(usize, usize, ResolvedClips)> = Vec::new();
-        for (place, group) in self.groups.iter().enumerate() {
-            for source in group.used_models() {
-                let index = index_of[source];
-                resolved.push((place, index, self.find(group, &mut models[index])?));
+        let mut members = Vec::new();
+        let mut first_models = Vec::with_capacity(self.groups.len());
+        let mut spacings = Vec::with_capacity(self.groups.len());
+        for (place, group) in resolved.groups.iter().enumerate() {
+            let mut footprint: f64 = 0.1;
+            for member in &group.members {
+                let model = Arc::clone(&resolved.models[member.model].stored);
+                let stand = Stand::new(&model, group.description.scale);
+                footprint = footprint.max(stand.footprint);
+                members.push(Member {
+                    index: member.model,
+                    group: place,
+                    model,
+                    clips: &member.clips,
+                    stand,
+                    placements: Vec::new(),
+                    layers: Vec::new(),
+                });
             }
-        }
-        let raw: Vec<Arc<Model>> = models.into_iter().map(|own| Arc::new(own.model)).collect();
-        let clips = settings.clips.unwrap_or_default();
-        let models: Vec<_> = raw
-            .par_iter()
-            .map(|model| clips.stored(Arc::clone(model)))
-            .collect();
-        let models: Vec<_> = models
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(|error| self.error(None, error))?;
-        let member = |(group, index, resolved): (usize, usize, ResolvedClips)| {
-            let model = Arc::clone(&models[index]);
-            let stand = Stand::new(&model, self.groups[group].scale);
-            Member {
-                group,
-                index,
-                stand,
-                model,
-                resolved,
-                placements: Vec::new(),
-                layers: Vec::new(),
-            }
-        };
-        let mut members: Vec<Member> = resolved.into_iter().map(member).collect();
-        let (mut first_models, mut spacings) = (Vec::new(), Vec::new());
-        for (own, group) in members.chunk_by(Member::beside).zip(&self.groups) {
-            if own.len() > 1 {
-                hash.number(own.len() as u64);
-            }
-            own.iter()
-                .for_each(|member| hash.group(group, &member.model, &member.resolved));
-            let footprint = own
-                .iter()
-                .map(|member| member.stand.footprint)
-                .fold(0.1, f64::max);
-            spacings.push(group.spacing.unwrap_or(1.25 * footprint));
-            first_models.push(Arc::clone(&own[0].model));
+            spacings.push(group.description.spacing.unwrap_or(1.25 * footprint));
+            let first = group.members[0].model;
+            first_models.push(Arc::clone(&resolved.models[first].stored));
         }
 
         let mut crowd = Crowd::with_format(format);
@@ -262,7 +198,7 @@ impl Scene {
         for showing in members.chunk_by(|a, b| a.index == b.index) {
             let masks: Vec<_> = showing
                 .iter()
-                .flat_map(|member| member.resolved.masks.iter().cloned())
+                .flat_map(|member| member.clips.masks.iter().cloned())
                 .collect();
             let all = showing.iter().flat_map(|member| {
                 let layers = member
@@ -283,9 +219,9 @@ impl Scene {
         let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
             None => (crowd, None, Vec::new()),
             Some(lod) => {
-                hash.list(lod.name().as_bytes());
                 // Every model has a group, in the same order.
-                let maker = LevelMaker::new(raw, lod, clips);
+                let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
+                let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
                 let made = lod::leveled(crowd, maker, &self.camera, self.resolution);
                 let (crowd, levels, remarks) = made.map_err(|error| self.error(None, error))?;
                 (crowd, Some(levels), remarks)
@@ -294,7 +230,6 @@ impl Scene {
         let crowd = self
             .reusing_poses(crowd)
             .map_err(|error| self.error(None, error))?;
-        hash.reuse(settings);
         for (socket, group) in settings
             .sockets
             .iter()
@@ -321,13 +256,9 @@ impl Scene {
             .transpose()
             .map_err(|error| self.error(None, error))?
             .map(Arc::new);
-        if let Some(count) = settings.active_targets {
-            hash.list(b"active targets");
-            hash.number(count);
-        }
         Ok(BuiltScene {
             name: self.name.clone(),
-            hash: hash.finish(),
+            hash: hash::hash(&resolved),
             crowd,
             models: first_models,
             mixed_models: (mixed_models > 0).then_some(mixed_models as u32),
@@ -409,67 +340,7 @@ impl Scene {
         }
     }
 
-    /// Checks the number of models that an override asked for.
-    fn check_models(&self) -> Result<(), SceneError> {
-        let Some(models) = self.settings.models else {
-            return Ok(());
-        };
-        let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
-        let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
-        match self
-            .groups
-            .iter()
-            .filter(of_people)
-            .map(|group| group.count)
-            .min()
-        {
-            None => refused(format!(
-                "{models} models, but no group of people; expected a scene with one, such as city"
-            )),
-            Some(count) if u64::from(models) > count => refused(format!(
-                "{models} models for {count} instances; expected at most {count}"
-            )),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// Resolves the clips and masks of a group; derived clips are added to its model.
-    fn find(
-        &self,
-        group: &GroupDescription,
-        models: &mut Deriving,
-    ) -> Result<ResolvedClips, SceneError> {
-        let clip_error = |problem| self.error(group.clip_place, problem);
-        let clips = clips(group, models).map_err(clip_error)?;
-        let own = clips
-            .into_iter()
-            .map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
-        let mut resolved = ResolvedClips {
-            clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
-            layers: Vec::new(),
-            masks: Vec::new(),
-        };
-        for layer in &group.layers {
-            let clip = models
-                .find(&layer.clip)
-                .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
-                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
-            resolved.layers.push(ResolvedLayer {
-                clip,
-                mask: models.masks,
-            });
-            if let Some(mask) = &layer.mask {
-                let weights = mask.resolve(&models.model);
-                resolved
-                    .masks
-                    .push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
-                models.masks += 1;
-            }
-        }
-        Ok(resolved)
-    }
-
-    fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
+    pub(super) fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
         SceneError {
             place,
             ..SceneError::new(self.file.clone(), problem.to_string())
@@ -478,20 +349,20 @@ impl Scene {
 }
 
 /// A model of a group, and the instances that show it.
-struct Member {
+struct Member<'a> {
     /// Index among all models of the scene.
     index: usize,
     /// Index of its group.
     group: usize,
     model: Arc<Model>,
-    resolved: ResolvedClips,
+    clips: &'a ResolvedClips,
     stand: Stand,
     placements: Vec<Rows>,
     /// `[instance][layer]`.
     layers: Vec<Layer>,
 }
 
-impl Member {
+impl Member<'_> {
     fn beside(&self, other: &Self) -> bool {
         self.group == other.group
     }
@@ -506,17 +377,6 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
         middle
     };
     half_widths.iter().map(middle).collect()
-}
-
-/// The clips that a group's instances play.
-fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String> {
-    let count = model.own_clips().len() as u32;
-    match &group.clip {
-        _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
-        ClipChoice::First => Ok(vec![0]),
-        ClipChoice::All => Ok((0..count).collect()),
-        ClipChoice::Named(name) => model.find(name).map(|clip| vec![clip]),
-    }
 }
 
 /// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for
@@ -536,7 +396,7 @@ fn draw(
     for (instance, member) in (0..count).zip(member_of) {
         let Member {
             model,
-            resolved,
+            clips,
             stand,
             placements,
             layers,
@@ -547,7 +407,7 @@ fn draw(
         let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
         let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, spacing);
         let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let clip = resolved.clips[placements.len() % resolved.clips.len()];
+        let clip = clips.clips[placements.len() % clips.clips.len()];
         let pace = 1.0 + group.speed_spread * either_way(speed);
         let yaw = yaw + group.layout.facing(instance, count);
         let own = layer::playing(model, clip, &group.play, phase, group.speed * pace);
@@ -559,7 +419,7 @@ fn draw(
         for ((plan, found), random) in group
             .layers
             .iter()
-            .zip(&resolved.layers)
+            .zip(&clips.layers)
             .zip(&mut layer_random)
         {
             layers.push(plan.of_instance(model, found, &own, pace, random));

@@ -1,102 +1,242 @@
 //! Hash of a scene, by which results are compared: it differs if the vertices or the picture would differ.
+//!
+//! Every struct that describes a scene is taken apart field by field, so that a new field does not compile until someone
+//! has decided whether it belongs to the hash. A value that did not exist in earlier versions is added only where it is
+//! not the default, so that older results keep their hashes.
 
 use super::description::GroupDescription;
-use super::layer::{LayerPlan, PlaybackMode, ResolvedClips};
-use super::settings::Settings;
-use crate::model::{Clip, ClipKeys, Interpolation, Model, Targets};
+use super::expression::ExpressionPlan;
+use super::layer::{LayerPlan, Play, PlaybackMode, ResolvedClips, ResolvedLayer, Times};
+use super::resolved::{ResolvedGroup, ResolvedScene, StoredModel};
+use super::{Camera, Settings};
+use crate::model::compact::{Compact, Decoder, StillTrack};
+use crate::model::{
+    Axes, Clip, ClipKeys, Image, Interpolation, Material, Mesh, Model, Targets, Texture, Transform,
+    WeightKeys,
+};
+use crate::vertex::{Attributes, Encoding, VertexFormat};
 use bytemuck::NoUninit;
 use fnv::FnvHasher;
 use std::hash::Hasher;
 
+/// The hash of a scene with its models.
+pub(super) fn hash(scene: &ResolvedScene) -> u64 {
+    let ResolvedScene {
+        seed,
+        resolution,
+        camera,
+        settings,
+        groups,
+        models,
+    } = scene;
+    let mut hash = SceneHash::default();
+    hash.number(*seed);
+    for pixels in resolution {
+        hash.number(*pixels);
+    }
+    hash.camera(camera);
+    let format = settings.format();
+    hash.format(format);
+    for ResolvedGroup {
+        description,
+        members,
+    } in groups
+    {
+        if members.len() > 1 {
+            hash.number(members.len() as u64);
+        }
+        for member in members {
+            hash.group(description, &models[member.model], &member.clips, format);
+        }
+    }
+    hash.settings(settings);
+    hash.0.finish()
+}
+
 /// FNV-1a over the bytes of numbers, as little-endian platforms store them: the same on each of them, because it covers
 /// the description of the scene, not the results of trigonometry.
 #[derive(Default)]
-pub(super) struct SceneHash(FnvHasher);
+struct SceneHash(FnvHasher);
 
 impl SceneHash {
     /// A list of numbers, and its length.
-    pub(super) fn list<T: NoUninit>(&mut self, values: &[T]) {
+    fn list<T: NoUninit>(&mut self, values: &[T]) {
         self.number(values.len() as u64);
         self.0.write(bytemuck::cast_slice(values));
     }
 
-    pub(super) fn number(&mut self, number: impl Into<u64>) {
+    fn number(&mut self, number: impl Into<u64>) {
         self.0.write(&number.into().to_le_bytes());
     }
 
     /// Numbers whose count is fixed.
-    pub(super) fn reals<const N: usize>(&mut self, values: [f64; N]) {
+    fn reals<const N: usize>(&mut self, values: [f64; N]) {
         values.iter().for_each(|value| self.number(value.to_bits()));
     }
 
-    pub(super) fn group(&mut self, group: &GroupDescription, model: &Model, found: &ResolvedClips) {
-        self.number(group.count);
-        self.list(group.layout.name().as_bytes());
-        self.reals([group.spacing.unwrap_or(0.0), group.scale.unwrap_or(0.0)]);
-        let play = &group.play;
-        self.reals([group.speed, group.speed_spread, play.phase_spread]);
-        self.reals([group.yaw, group.yaw_spread, play.frames_per_second]);
-        found.clips.iter().for_each(|clip| self.number(*clip));
-        self.model(model);
-        // Only if they are used, so that scenes without them keep the hashes of older results.
-        if group.weight != 1.0
-            || play.offset != 0.0
-            || play.mode != PlaybackMode::Loop
-            || !group.layers.is_empty()
-        {
-            self.reals([group.weight, play.offset]);
-            self.number(play.mode as u8);
-        }
-        if !group.expression.is_empty() {
-            self.number(group.expression.active.map_or(u64::MAX, u64::from));
-            for (name, weight) in &group.expression.weights {
-                self.list(name.as_bytes());
-                self.reals([*weight]);
-            }
-        }
-        for (layer, found) in group.layers.iter().zip(&found.layers) {
-            self.layer(layer, found.clip);
-        }
-        found.masks.iter().for_each(|mask| self.list(mask));
+    fn camera(&mut self, camera: &Camera) {
+        let Camera {
+            orbit,
+            elevation,
+            distance,
+            field_of_view,
+        } = *camera;
+        self.reals([orbit, elevation, distance, field_of_view]);
     }
 
-    fn layer(&mut self, layer: &LayerPlan, clip: u32) {
-        self.number(clip);
-        let choices = [
-            layer.kind as u8,
-            layer.fade as u8,
-            layer.play.mode as u8,
-            layer.mask.is_some().into(),
-        ];
-        choices.iter().for_each(|value| self.number(*value));
-        let play = &layer.play;
-        let speed = layer.speed.unwrap_or(f64::INFINITY);
-        self.reals([
-            layer.weight,
+    fn format(&mut self, format: VertexFormat) {
+        let VertexFormat {
+            attributes,
+            normals,
+            encoding,
+        } = format;
+        self.list(attributes.name().as_bytes());
+        self.list(normals.name().as_bytes());
+        if encoding != Encoding::F32 {
+            self.list(encoding.name().as_bytes());
+        }
+    }
+
+    fn group(
+        &mut self,
+        group: &GroupDescription,
+        model: &StoredModel,
+        found: &ResolvedClips,
+        format: VertexFormat,
+    ) {
+        let GroupDescription {
+            // Hashed as `model`, and as the clips that were found in it.
+            models: _,
+            clip: _,
+            count,
+            layout,
+            spacing,
             speed,
-            play.phase_spread,
-            play.offset,
-            play.frames_per_second,
-        ]);
-        if let Some(times) = layer.times {
-            let (every, lasts) = (times.every.unwrap_or(0.0), times.lasts.unwrap_or(0.0));
-            self.reals([
+            speed_spread,
+            play,
+            weight,
+            layers,
+            expression,
+            yaw,
+            yaw_spread,
+            scale,
+            // Places in the scene's file, for messages.
+            model_place: _,
+            clip_place: _,
+        } = group;
+        let Play {
+            mode,
+            phase_spread,
+            offset,
+            frames_per_second,
+        } = *play;
+        let ResolvedClips {
+            clips,
+            layers: found_layers,
+            masks,
+        } = found;
+        self.number(*count);
+        self.list(layout.name().as_bytes());
+        self.reals([spacing.unwrap_or(0.0), scale.unwrap_or(0.0)]);
+        self.reals([*speed, *speed_spread, phase_spread]);
+        self.reals([*yaw, *yaw_spread, frames_per_second]);
+        for clip in clips {
+            self.number(*clip);
+        }
+        self.model(model, format);
+        if *weight != 1.0 || offset != 0.0 || mode != PlaybackMode::Loop || !layers.is_empty() {
+            self.reals([*weight, offset]);
+            self.number(mode as u8);
+        }
+        self.expression(expression);
+        for (layer, found) in layers.iter().zip(found_layers) {
+            self.layer(layer, found);
+        }
+        for mask in masks {
+            self.list(mask);
+        }
+    }
+
+    fn expression(&mut self, expression: &ExpressionPlan) {
+        let ExpressionPlan {
+            weights,
+            active,
+            // A place in the scene's file, for messages.
+            place: _,
+        } = expression;
+        if expression.is_empty() {
+            return;
+        }
+        self.number(active.map_or(u64::MAX, u64::from));
+        for (name, weight) in weights {
+            self.list(name.as_bytes());
+            self.reals([*weight]);
+        }
+    }
+
+    fn layer(&mut self, layer: &LayerPlan, found: &ResolvedLayer) {
+        let LayerPlan {
+            // Hashed as the clip that was found in the model.
+            clip: _,
+            kind,
+            weight,
+            mask,
+            speed,
+            play,
+            fade,
+            times,
+            // A place in the scene's file, for messages.
+            clip_place: _,
+        } = layer;
+        let Play {
+            mode,
+            phase_spread,
+            offset,
+            frames_per_second,
+        } = *play;
+        let ResolvedLayer {
+            clip,
+            // Masks are hashed in the order of their indices.
+            mask: _,
+        } = found;
+        self.number(*clip);
+        for choice in [*kind as u8, *fade as u8, mode as u8, mask.is_some().into()] {
+            self.number(choice);
+        }
+        let speed = speed.unwrap_or(f64::INFINITY);
+        self.reals([*weight, speed, phase_spread, offset, frames_per_second]);
+        if let Some(times) = times {
+            let Times {
                 every,
                 lasts,
-                times.start,
-                times.stagger,
-                times.fade_in,
-                times.fade_out,
-            ]);
+                start,
+                stagger,
+                fade_in,
+                fade_out,
+            } = *times;
+            let every = every.unwrap_or(0.0);
+            let lasts = lasts.unwrap_or(0.0);
+            self.reals([every, lasts, start, stagger, fade_in, fade_out]);
         }
     }
 
-    fn model(&mut self, model: &Model) {
-        let (skeleton, mesh) = (model.skeleton(), model.mesh());
+    fn model(&mut self, model: &StoredModel, format: VertexFormat) {
+        let StoredModel {
+            from_file,
+            // The stored form follows from this one.
+            raw: _,
+            stored: model,
+        } = model;
+        let skeleton = model.skeleton();
         self.list(skeleton.parents());
         for rest in skeleton.rest() {
-            self.list(&[rest.rotation.to_array()]);
-            self.list(&[rest.translation.to_array(), rest.scale.to_array()]);
+            let Transform {
+                rotation,
+                translation,
+                scale,
+            } = rest;
+            self.list(&[rotation.to_array()]);
+            self.list(&[translation.to_array(), scale.to_array()]);
         }
         for (joint, rows) in skeleton.matrices() {
             self.number(*joint);
@@ -104,6 +244,27 @@ impl SceneHash {
         }
         self.list(model.palette_joints());
         self.list(model.inverse_binds());
+        self.mesh(model.mesh());
+        for clip in model.clips() {
+            self.clip(clip);
+        }
+        if let (Attributes::Pnt, Some(tangents)) = (format.attributes, model.mesh().tangents()) {
+            self.list(b"tangents");
+            self.list(tangents);
+        }
+        if model.axes() != Axes::Y_UP {
+            let Axes { handedness, up } = model.axes();
+            self.list(b"axes");
+            self.number(handedness as u8);
+            self.number(up);
+        }
+        // The colours of a built-in model follow from its vertices.
+        if *from_file {
+            self.surface(model);
+        }
+    }
+
+    fn mesh(&mut self, mesh: &Mesh) {
         self.list(mesh.positions());
         self.list(mesh.normals());
         self.list(mesh.joints());
@@ -116,7 +277,51 @@ impl SceneHash {
         if !mesh.targets().is_empty() {
             self.targets(mesh.targets());
         }
-        model.clips().iter().for_each(|clip| self.clip(clip));
+    }
+
+    /// Colours and texture coordinates. An image beside the model's file counts by its name.
+    fn surface(&mut self, model: &Model) {
+        self.list(b"surface");
+        for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
+            self.number(subset.material);
+            self.number(subset.indices.start);
+            self.number(subset.indices.end);
+        }
+        for material in model.materials() {
+            let Material {
+                name: _,
+                base_color,
+                alpha_cutoff,
+                texture,
+            } = material;
+            self.list(base_color);
+            self.reals([alpha_cutoff.map_or(-1.0, f64::from)]);
+            if let Some(texture) = texture {
+                self.texture(texture);
+            }
+        }
+        if let Some(uvs) = model.mesh().uvs() {
+            self.list(uvs);
+        }
+    }
+
+    fn texture(&mut self, texture: &Texture) {
+        let Texture {
+            image,
+            wrap,
+            transform,
+        } = texture;
+        match image {
+            Image::Embedded(bytes) => self.list(bytes),
+            Image::File(path) => {
+                let name = path.file_name().unwrap_or_default();
+                self.list(name.as_encoded_bytes());
+            }
+        }
+        for wrap in wrap {
+            self.number(*wrap as u8);
+        }
+        self.list(transform);
     }
 
     fn targets(&mut self, targets: &Targets) {
@@ -136,14 +341,7 @@ impl SceneHash {
         self.reals([clip.duration().into()]);
         self.number(clip.rotation_blend() as u8);
         for track in clip.weights() {
-            self.number(track.targets.start);
-            self.number(track.targets.end);
-            self.number(
-                track.interpolation.values_per_key() as u64
-                    + 8 * u64::from(track.interpolation == Interpolation::Step),
-            );
-            self.list(&track.times);
-            self.list(&track.values);
+            self.weights(track);
         }
         match clip.keys() {
             ClipKeys::Raw(raw) => {
@@ -156,44 +354,107 @@ impl SceneHash {
                 self.list(raw.values());
             }
             ClipKeys::Compact(compact) => {
-                // Raw values add nothing, so that older results keep their hashes.
                 self.list::<f32>(&[]);
-                self.list(&[[compact.start, compact.interval]]);
-                self.list(&compact.numbers);
-                for track in &compact.tracks {
-                    self.number(track.joint);
-                    self.number(track.dropped);
-                    let decoder = track.decoder();
-                    self.list(&[decoder.low, decoder.step]);
-                }
-                for still in &compact.still {
-                    self.number(still.joint);
-                    self.list(&[still.value]);
-                }
+                self.compact(compact);
             }
         }
     }
 
-    /// Only if they are used, as above.
-    pub(super) fn reuse(&mut self, settings: &Settings) {
-        settings
-            .phase_buckets
-            .iter()
-            .for_each(|buckets| self.number(*buckets));
-        settings
-            .update_rate
-            .iter()
-            .flatten()
-            .for_each(|metres| self.reals([*metres]));
-        for (name, share) in [("turnover", settings.turnover), ("frozen", settings.frozen)] {
-            if let Some(share) = share.filter(|share| *share > 0.0) {
-                self.list(name.as_bytes());
-                self.reals([share]);
-            }
+    fn weights(&mut self, track: &WeightKeys) {
+        let WeightKeys {
+            targets,
+            interpolation,
+            times,
+            values,
+        } = track;
+        self.number(targets.start);
+        self.number(targets.end);
+        let steps = u64::from(*interpolation == Interpolation::Step);
+        self.number(interpolation.values_per_key() as u64 + 8 * steps);
+        self.list(times);
+        self.list(values);
+    }
+
+    fn compact(&mut self, keys: &Compact) {
+        let Compact {
+            start,
+            interval,
+            // Follow from the tracks and the length of the numbers.
+            frames: _,
+            row: _,
+            tracks,
+            still,
+            numbers,
+            error: _,
+        } = keys;
+        self.list(&[[*start, *interval]]);
+        self.list(numbers);
+        for track in tracks {
+            self.number(track.joint);
+            self.number(track.channel as u8);
+            self.number(track.dropped);
+            let Decoder { low, step } = track.decoder();
+            self.list(&[low, step]);
+        }
+        for track in still {
+            let StillTrack {
+                joint,
+                channel,
+                value,
+            } = track;
+            self.number(*joint);
+            self.number(*channel as u8);
+            self.list(value);
         }
     }
 
-    pub(super) fn finish(self) -> u64 {
-        self.0.finish()
+    fn settings(&mut self, settings: &Settings) {
+        let Settings {
+            // Hashed as groups, models, clips, camera and format.
+            instances: _,
+            models: _,
+            vertices: _,
+            influences: _,
+            clips: _,
+            interpolation: _,
+            distance: _,
+            attributes: _,
+            normals: _,
+            output: _,
+            // What a frame does besides; the columns `passes` and `options` tell it apart.
+            passes: _,
+            motion: _,
+            bounds: _,
+            sockets: _,
+            lod,
+            phase_buckets,
+            update_rate,
+            turnover,
+            frozen,
+            active_targets,
+        } = settings;
+        if let Some(lod) = lod.filter(|lod| !lod.is_none()) {
+            self.list(lod.name().as_bytes());
+        }
+        if let Some(buckets) = phase_buckets {
+            self.number(*buckets);
+        }
+        if let Some(metres) = update_rate {
+            self.reals([metres[0]]);
+            self.reals([metres[1]]);
+        }
+        self.share("turnover", *turnover);
+        self.share("frozen", *frozen);
+        if let Some(count) = active_targets {
+            self.list(b"active targets");
+            self.number(*count);
+        }
+    }
+
+    fn share(&mut self, name: &str, share: Option<f64>) {
+        if let Some(share) = share.filter(|share| *share > 0.0) {
+            self.list(name.as_bytes());
+            self.reals([share]);
+        }
     }
 }

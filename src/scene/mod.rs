@@ -16,6 +16,7 @@ mod load;
 mod lod;
 mod model_source;
 mod placing;
+mod resolved;
 mod settings;
 
 pub use build::BuiltScene;
@@ -31,5 +32,7 @@ pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
 pub use settings::{Clips, Interpolation, Lod, Output, Settings, words};
 
+#[cfg(test)]
+mod hash_tests;
 #[cfg(test)]
 mod scene_tests;

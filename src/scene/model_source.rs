@@ -130,6 +130,11 @@ impl ModelSource {
         matches!(self.origin, Origin::Person(_))
     }
 
+    /// Returns whether the model is read from a file, and is not built in.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.origin, Origin::File(_))
+    }
+
     /// Builds or reads the model, then adapts it.
     ///
     /// # Errors

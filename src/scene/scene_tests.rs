@@ -527,7 +527,16 @@ fn the_hash_tells_scenes_apart() {
         ("[64, 64]", "[64, 64]\nupdate_rate = [3, 4]"),
         ("[64, 64]", "[64, 64]\nturnover = 0.1"),
         ("[64, 64]", "[64, 64]\nfrozen = 0.1"),
+        ("[64, 64]", "[64, 64]\nlod = [\"mesh\"]"),
+        ("[64, 64]", "[64, 64]\nattributes = \"pnt\""),
+        ("[64, 64]", "[64, 64]\nnormals = \"exact\""),
+        ("[64, 64]", "[64, 64]\noutput = \"packed\""),
+        ("[64, 64]", "[64, 64]\nclips = \"compact\""),
         ("orbit = 1", "orbit = 2"),
+        ("orbit = 1", "elevation = 30\norbit = 1"),
+        ("orbit = 1", "distance = 2\norbit = 1"),
+        ("orbit = 1", "field_of_view = 50\norbit = 1"),
+        ("scale = 2", "scale = 2\nframes_per_second = 10"),
         ("600", "700"),
         ("count = 3", "count = 4"),
         ("disc", "grid"),
@@ -544,6 +553,39 @@ fn the_hash_tells_scenes_apart() {
         ("scale = 2", "scale = 2\nplayback = \"ping-pong\""),
         ("scale = 2", "scale = 2\ninterpolation = \"smooth\""),
         ("scale = 2", "scale = 2\n[[group.layer]]\nclip = 0"),
+    ] {
+        let changed = base.replacen(from, to, 1);
+        assert_ne!(changed, base);
+        assert_ne!(hash(base), hash(&changed), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn the_hash_tells_layers_and_expressions_apart() {
+    let base = "[[group]]\nmodel = \"face\"\ncount = 3\nweights = {}\n[[group.layer]]\nclip = 0\nkind = \"override\"\n\
+        weight = 0.5\nevery = 4\nlasts = 2\nstart = 1\nstagger = 0.5\nfade_in = 0.25\nfade_out = 0.25\n";
+    let hash = |text: &str| built(text).hash;
+    for (from, to) in [
+        ("weights = {}", "active_targets = 2"),
+        ("weights = {}", "weights = { jaw_drop = 0.5 }"),
+        ("clip = 0", "clip = \"rest\""),
+        ("override", "merge"),
+        ("weight = 0.5", "weight = 0.75"),
+        ("every = 4", "every = 5"),
+        ("lasts = 2", "lasts = 3"),
+        ("start = 1", "start = 2"),
+        ("stagger = 0.5", "stagger = 0.75"),
+        ("fade_in = 0.25", "fade_in = 0.5"),
+        ("fade_out = 0.25", "fade_out = 0.5"),
+        ("fade_out", "fade = \"inertial\"\nfade_out"),
+        ("fade_out", "speed = 2\nfade_out"),
+        ("fade_out", "in_step = true\nfade_out"),
+        ("fade_out", "phase_spread = 0.5\nfade_out"),
+        ("fade_out", "offset = 0.5\nfade_out"),
+        ("fade_out", "playback = \"once\"\nfade_out"),
+        ("fade_out", "frames_per_second = 10\nfade_out"),
+        ("fade_out", "mask = { joints = [\"jaw\"] }\nfade_out"),
+        ("fade_out", "mask = { weights = { jaw = 0.5 } }\nfade_out"),
     ] {
         let changed = base.replacen(from, to, 1);
         assert_ne!(changed, base);

@@ -1,0 +1,199 @@
+//! Scenes whose models are loaded and whose names are resolved: everything that a crowd is built from, and by which its
+//! hash tells scenes apart.
+
+use super::description::{ClipChoice, GroupDescription};
+use super::layer::{Deriving, ResolvedClips, ResolvedLayer};
+use super::model_source::LoadedModels;
+use super::{Camera, ModelSource, Scene, SceneError, Settings};
+use crate::asset::Place;
+use crate::crowd::{LayerKind, REST};
+use crate::model::Model;
+use indexmap::IndexSet;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A scene with its models.
+pub(super) struct ResolvedScene<'a> {
+    pub seed: u64,
+    pub resolution: [u32; 2],
+    pub camera: Camera,
+    pub settings: &'a Settings,
+    /// Groups in the order of the file.
+    pub groups: Vec<ResolvedGroup<'a>>,
+    /// Models of all groups, each once.
+    pub models: Vec<StoredModel>,
+}
+
+/// A group of a scene.
+pub(super) struct ResolvedGroup<'a> {
+    pub description: &'a GroupDescription,
+    /// The models that mix in the group, at least one.
+    pub members: Vec<ResolvedMember>,
+}
+
+/// A model of a group.
+pub(super) struct ResolvedMember {
+    /// Index into [`ResolvedScene::models`].
+    pub model: usize,
+    /// Clips and masks by their indices in the model and in the crowd.
+    pub clips: ResolvedClips,
+}
+
+/// A model of a scene, with the clips that layers derive from its own.
+pub(super) struct StoredModel {
+    /// `true` if the model was read from a file, `false` if it is built in.
+    pub from_file: bool,
+    /// Clips as they were loaded; levels of detail are made from this form.
+    pub raw: Arc<Model>,
+    /// Clips as the settings store them.
+    pub stored: Arc<Model>,
+}
+
+impl Scene {
+    /// Takes models from `load`, one for each source, and resolves the names of clips and joints.
+    ///
+    /// # Errors
+    /// A model that cannot be loaded, or a clip or joint that it lacks.
+    pub(super) fn resolve(
+        &self,
+        load: &mut dyn FnMut(&[&ModelSource]) -> LoadedModels,
+    ) -> Result<ResolvedScene<'_>, SceneError> {
+        self.check_models()?;
+        let used = self.groups.iter().flat_map(GroupDescription::used_models);
+        let sources: Vec<&ModelSource> = used.collect::<IndexSet<_>>().into_iter().collect();
+        if let Some((source, problem)) = ModelSource::excess(&sources) {
+            return Err(self.error(self.place_of(source), problem));
+        }
+        let mut models = Vec::with_capacity(sources.len());
+        for (model, source) in load(&sources).into_iter().zip(&sources) {
+            let model = model.map_err(|error| self.error(self.place_of(source), error))?;
+            models.push(Deriving::new(model));
+        }
+        let index_of: HashMap<&ModelSource, usize> = sources.iter().copied().zip(0..).collect();
+        let mut groups = Vec::with_capacity(self.groups.len());
+        for description in &self.groups {
+            let mut members = Vec::new();
+            for source in description.used_models() {
+                let model = index_of[source];
+                members.push(ResolvedMember {
+                    model,
+                    clips: self.find(description, &mut models[model])?,
+                });
+            }
+            groups.push(ResolvedGroup {
+                description,
+                members,
+            });
+        }
+        Ok(ResolvedScene {
+            seed: self.seed,
+            resolution: self.resolution,
+            camera: self.camera,
+            settings: &self.settings,
+            groups,
+            models: self.stored(models, &sources)?,
+        })
+    }
+
+    /// Converts clips to the form in which the scene's settings store them.
+    fn stored(
+        &self,
+        models: Vec<Deriving>,
+        sources: &[&ModelSource],
+    ) -> Result<Vec<StoredModel>, SceneError> {
+        let clips = self.settings.clips.unwrap_or_default();
+        let stored: Result<Vec<_>, _> = models
+            .into_par_iter()
+            .zip(sources)
+            .map(|(model, source)| {
+                let raw = Arc::new(model.model);
+                Ok(StoredModel {
+                    from_file: source.is_file(),
+                    stored: clips.stored(Arc::clone(&raw))?,
+                    raw,
+                })
+            })
+            .collect();
+        stored.map_err(|error: crate::model::ModelError| self.error(None, error))
+    }
+
+    /// The place in the scene's file of the first group that shows a model.
+    fn place_of(&self, source: &ModelSource) -> Option<Place> {
+        self.groups
+            .iter()
+            .find(|group| group.used_models().contains(source))
+            .and_then(|group| group.model_place)
+    }
+
+    /// Checks the number of models that an override asked for.
+    fn check_models(&self) -> Result<(), SceneError> {
+        let Some(models) = self.settings.models else {
+            return Ok(());
+        };
+        let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
+        let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
+        match self
+            .groups
+            .iter()
+            .filter(of_people)
+            .map(|group| group.count)
+            .min()
+        {
+            None => refused(format!(
+                "{models} models, but no group of people; expected a scene with one, such as city"
+            )),
+            Some(count) if u64::from(models) > count => refused(format!(
+                "{models} models for {count} instances; expected at most {count}"
+            )),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Resolves the clips and masks of a group; derived clips are added to its model.
+    fn find(
+        &self,
+        group: &GroupDescription,
+        models: &mut Deriving,
+    ) -> Result<ResolvedClips, SceneError> {
+        let clip_error = |problem| self.error(group.clip_place, problem);
+        let clips = clips(group, models).map_err(clip_error)?;
+        let own = clips
+            .into_iter()
+            .map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
+        let mut resolved = ResolvedClips {
+            clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
+            layers: Vec::new(),
+            masks: Vec::new(),
+        };
+        for layer in &group.layers {
+            let clip = models
+                .find(&layer.clip)
+                .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
+                .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
+            resolved.layers.push(ResolvedLayer {
+                clip,
+                mask: models.masks,
+            });
+            if let Some(mask) = &layer.mask {
+                let weights = mask.resolve(&models.model);
+                resolved
+                    .masks
+                    .push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
+                models.masks += 1;
+            }
+        }
+        Ok(resolved)
+    }
+}
+
+/// The clips that a group's instances play.
+fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String> {
+    let count = model.own_clips().len() as u32;
+    match &group.clip {
+        _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
+        ClipChoice::First => Ok(vec![0]),
+        ClipChoice::All => Ok((0..count).collect()),
+        ClipChoice::Named(name) => model.find(name).map(|clip| vec![clip]),
+    }
+}
