@@ -15,6 +15,7 @@ mod progress;
 mod render;
 mod report;
 mod run;
+mod screen;
 #[cfg(feature = "web")]
 mod serve;
 mod settings;
@@ -31,6 +32,7 @@ pub(in crate::cli) use common::{MachineArguments, WorkloadArguments, positive, s
 pub(in crate::cli) use exit::{Exit, UsageError};
 pub(in crate::cli) use output::{say, write_file};
 pub(in crate::cli) use progress::Progress;
+pub(in crate::cli) use screen::ScreenArguments;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};

@@ -1,13 +1,16 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
-use super::{Exit, Progress, UsageError, WorkloadArguments, built_from, common, positive, say};
+use super::{
+    Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from, common, positive,
+    say,
+};
 use anyhow::Context as _;
 use clap::Args;
 use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::hardware::Conditions;
 use skinbench::harness::{Disturbance, Host, Observer, Outcome, RunOptions, Step, counters, run};
-use skinbench::report::{run_text, sustained, table};
+use skinbench::report::{run_text, sustained};
 use skinbench::results::{LimitsRow, MeasuredScene, Results, warnings};
 use std::fmt::Display;
 use std::io;
@@ -47,6 +50,8 @@ pub struct Arguments {
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
     #[arg(long)]
     card: bool,
+    #[command(flatten)]
+    screen: ScreenArguments,
     /// Folder for summary.csv, samples.csv, limits.csv and environment.json; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR")]
     results: Option<PathBuf>,
@@ -92,9 +97,9 @@ impl Observer for Recorder<'_> {
         self.results.write(&self.measured.measurements(outcome))?;
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
-            let study = table::study_of(&self.measured, &self.shown);
             self.progress.finished(outcome)?;
-            self.progress.show_verdict(&table::verdicts(&study));
+            let verdict = run_text::verdict(&self.measured, &self.shown, false);
+            self.progress.show_verdict(verdict.trim_start());
         }
         Ok(())
     }
@@ -131,6 +136,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .collect();
     let mut progress = Progress::new(runs.iter().map(|(scene, _)| &scene.name));
     let mut all = Vec::new();
+    let mut verdict = String::new();
     for (scene, context) in runs {
         let threads = context.threads.count();
         // Samples do not record the number of threads, so each count is a run of its own.
@@ -170,11 +176,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let outcomes =
             run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let first = recorder.first.take();
-        let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card);
+        let screen = arguments.screen.screen();
+        let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card, screen);
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }
         progress.end_scene(|| say(format_args!("{text}\n")))?;
+        verdict += &run_text::verdict(&measured, &outcomes, arguments.card);
         all.extend(outcomes);
         if common::is_interrupted() {
             break;
@@ -191,6 +199,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         "results: {}\n",
         results.summary_path().display()
     ))?;
+    say(verdict)?;
     Ok(common::exit(all.iter().map(|o| o.status)))
 }
 

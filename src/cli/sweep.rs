@@ -1,7 +1,7 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
 use super::settings::AxisArguments;
-use super::{Exit, MachineArguments, Progress, built_from, common, positive, say};
+use super::{Exit, MachineArguments, Progress, ScreenArguments, built_from, common, positive, say};
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
@@ -69,6 +69,8 @@ pub struct Arguments {
     /// Folder for summary.csv, samples.csv and environment.json; a sweep in it is resumed
     #[arg(short = 'o', long, value_name = "DIR")]
     results: PathBuf,
+    #[command(flatten)]
+    screen: ScreenArguments,
     #[command(flatten)]
     machine: MachineArguments,
 }
@@ -198,7 +200,10 @@ fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<
         );
     }
     if let Ok(recorded) = Recorded::read(&[results]) {
-        say(text::swept(&Study::new(recorded)))?;
+        say(text::swept(
+            &Study::new(recorded),
+            arguments.screen.screen(),
+        ))?;
     }
     if budget.is_some() || memory.is_some() {
         say(text::largest(scene, budget, memory, &ending.largest))?;

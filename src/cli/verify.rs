@@ -1,6 +1,6 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
-use super::{Exit, Progress, WorkloadArguments, common, say};
+use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say};
 use clap::Args;
 use skinbench::harness::{RunOptions, Tolerance, run};
 use skinbench::report::table;
@@ -14,6 +14,8 @@ pub struct Arguments {
     /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = wording::above_zero)]
     epsilon: Option<f64>,
+    #[command(flatten)]
+    screen: ScreenArguments,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -38,7 +40,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let outcomes = run::verify(scene, &context, &options, &mut progress)?;
-        let text = table::verified(scene, &outcomes);
+        let text = table::verified(scene, &outcomes, arguments.screen.screen());
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes);
         if common::is_interrupted() {

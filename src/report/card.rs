@@ -2,8 +2,9 @@
 //!
 //! Costs are those of the results. Abilities are asked of the registry by the backend's name.
 
+use super::Screen;
+use super::columns::stacked;
 use super::findings::{crowd, drawn, fastest, overtakes, place};
-use super::table::new_table;
 use super::units::grouped;
 use crate::backend::{Abilities, Joints, LaterPasses};
 use crate::frame::{Ability, Side, Stage, StageGroup};
@@ -158,8 +159,9 @@ fn millions(value: u64) -> String {
     three_digits(value as f64 / 1e6)
 }
 
-/// The cheapest backends at a point in time, in memory and at equal error, and where these answers change.
-pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
+/// The cheapest backends at a point in time, in memory and at equal error, and where these answers change: a sentence for
+/// each.
+pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<String> {
     let quantity = study.quantity(point.passes);
     let whole: Vec<&StudyEntry> = study
         .at(point)
@@ -170,7 +172,7 @@ pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
         smallest(whole.iter().copied()),
     );
     let mut sentences = Vec::new();
-    sentences.extend(time.as_ref().map(fastest));
+    sentences.extend(time.iter().flat_map(fastest));
     sentences.extend(memory.map(|(entry, bytes)| {
         format!(
             "{} takes the least memory, {} MB on host and device.",
@@ -227,7 +229,7 @@ pub fn paragraph<'a>(study: &'a Study, point: &Point) -> String {
             .iter()
             .flat_map(|sheet| changes(study, sheet, memory.is_some())),
     );
-    format!("{}: {}", place(point), sentences.join(" "))
+    sentences
 }
 
 /// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along the
@@ -281,16 +283,13 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
 }
 
 /// The cards of all points as text for terminals.
-pub fn text(study: &Study) -> String {
+pub fn text(study: &Study, screen: Screen) -> String {
     let mut text = String::new();
     for point in &study.points {
-        let rows = table(study, point);
-        let mut columns = new_table(&rows[0]);
-        columns.add_rows(&rows[1..]);
         text += &format!(
-            "card: {}\n{columns}\n{}\n",
+            "\ncard: {}\n\n{}",
             place(point),
-            paragraph(study, point)
+            stacked(&table(study, point), screen)
         );
     }
     text

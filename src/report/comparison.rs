@@ -1,45 +1,73 @@
 //! The terminal table of a comparison.
 
-use super::table::new_table;
+use super::Screen;
+use super::columns::{Align, Column, Place, fitted};
 use super::units::duration;
 use crate::results::compare::{Comparison, StageComparison, Verdict};
 
+/// Columns of the table of a comparison.
+const COLUMNS: [Column<StageComparison>; 6] = [
+    Column {
+        heading: "row",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: |row| Some(row.name.clone()),
+    },
+    Column {
+        heading: "base",
+        place: Place::Leaves(2),
+        align: Align::Right,
+        cell: |row| row.medians[0].map(time),
+    },
+    Column {
+        heading: "new",
+        place: Place::Leaves(3),
+        align: Align::Right,
+        cell: |row| row.medians[1].map(time),
+    },
+    Column {
+        heading: "change",
+        place: Place::Stays,
+        align: Align::Right,
+        cell: |row| Some(percent(row.ratio.as_ref().ok()?.0)),
+    },
+    Column {
+        heading: "95 % for all rows",
+        place: Place::Leaves(1),
+        align: Align::Right,
+        cell: |row| {
+            let &(_, low, high) = row.ratio.as_ref().ok()?;
+            Some(format!("{} to {}", percent(low), percent(high)))
+        },
+    },
+    Column {
+        heading: "verdict",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: |row| {
+            Some(match row.verdict() {
+                Ok(verdict) => <&str>::from(verdict).into(),
+                Err(why) => format!("not comparable: {why}"),
+            })
+        },
+    },
+];
+
+/// A median of nanoseconds with its unit.
+fn time(ns: f64) -> String {
+    duration(ns.round() as u64)
+}
+
 /// The rows, or only those that changed; then the number of rows of each kind, and warnings.
 pub fn text(comparison: &Comparison, all: bool) -> String {
-    let mut table = new_table([
-        "row",
-        "base",
-        "new",
-        "change",
-        "95 % for all rows",
-        "verdict",
-    ]);
-    let time = |ns: Option<f64>| ns.map_or("-".into(), |ns| duration(ns.round() as u64));
     let changed = |row: &&StageComparison| {
         all || matches!(row.verdict(), Ok(Verdict::Faster | Verdict::Slower))
     };
     let shown: Vec<_> = comparison.rows.iter().filter(changed).collect();
-    for row in &shown {
-        let (change, interval) =
-            row.ratio
-                .as_ref()
-                .map_or(("-".into(), "-".into()), |&(ratio, low, high)| {
-                    (
-                        percent(ratio),
-                        format!("{} to {}", percent(low), percent(high)),
-                    )
-                });
-        let verdict = match row.verdict() {
-            Ok(verdict) => <&str>::from(verdict).into(),
-            Err(why) => format!("not comparable: {why}"),
-        };
-        let [base, new] = row.medians.map(time);
-        table.add_row([row.name.clone(), base, new, change, interval, verdict]);
-    }
     let mut text = if shown.is_empty() {
         String::new()
     } else {
-        format!("{table}\n")
+        fitted(&COLUMNS, &shown, Screen::Wide).text
     };
     let count = |verdict: Verdict| {
         comparison

@@ -20,7 +20,7 @@ pub fn verdict(study: &Study) -> Vec<String> {
         let way = format!("{}{}", drawn(point.passes), settings(point));
         Some(format!(
             "{crowd} ({way}): {}",
-            fastest(&ranking(study, point)?)
+            fastest(&ranking(study, point)?).join(" ")
         ))
     };
     let mut found: Vec<String> = study.headlines().iter().filter_map(said).collect();
@@ -138,40 +138,66 @@ pub fn conditions(study: &Study, sheet: &Sheet) -> String {
     words.join(", ")
 }
 
-/// The verdict on a point: `cpu-rayon is fastest, 6.41 ms a frame, 1.92 times as fast as cpu-simd.`
-pub fn fastest(ranking: &Ranking) -> String {
-    let Ranking {
-        quantity,
-        first,
-        ns,
-        second,
-    } = ranking;
-    let time = match quantity {
-        Quantity::Frame => format!("{} a frame", duration(*ns)),
-        Quantity::Work => format!("{} for pose, upload and skin", duration(*ns)),
+/// The verdict on a point, in one or two sentences: `cpu-rayon is fastest, 6.41 ms a frame, 1.92 times as fast as cpu-simd.`
+pub fn fastest(ranking: &Ranking) -> Vec<String> {
+    let unit = match ranking.quantity {
+        Quantity::Frame => "a frame",
+        Quantity::Work => "for pose, upload and skin",
     };
-    let ratio = second
-        .as_ref()
-        .map_or(String::new(), |second| format!("{:.2}", second.ratio));
-    sentence(
-        &first.backend,
-        &time,
-        second
-            .as_ref()
-            .map(|second| (&second.entry.backend[..], &ratio[..], second.lead)),
-    )
+    let first = Contender {
+        name: &ranking.first.backend,
+        time: &format!("{} {unit}", duration(ranking.ns)),
+    };
+    let Some(second) = &ranking.second else {
+        return alone(&first);
+    };
+    let next = Contender {
+        name: &second.entry.backend,
+        time: &duration(second.ns),
+    };
+    sentences(&first, &next, &format!("{:.2}", second.ratio), second.lead)
 }
 
-/// The sentence that names the fastest backend, its time, and the next one with the ratio of both times.
-pub fn sentence(first: &str, time: &str, second: Option<(&str, &str, Lead)>) -> String {
-    let second = second.map_or(String::new(), |(name, ratio, lead)| match lead {
-        Lead::Certain => format!(", {ratio} times as fast as {name}"),
-        Lead::WithinNoise => format!("; {name} is as fast within the noise"),
-        Lead::Unknown => {
-            format!(", {ratio} times as fast as {name}, with too few samples to be sure")
-        }
-    });
-    format!("{first} is fastest, {time}{second}.")
+/// A backend in a verdict.
+#[derive(Debug, Clone, Copy)]
+pub struct Contender<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its median with its unit.
+    pub time: &'a str,
+}
+
+/// The verdict where one backend has a time.
+pub fn alone(only: &Contender) -> Vec<String> {
+    let Contender { name, time } = only;
+    vec![format!(
+        "{name} takes {time}; there is no other to compare it with."
+    )]
+}
+
+/// The verdict on the two backends with the smallest medians; `ratio` is that of the second to the first.
+pub fn sentences(first: &Contender, second: &Contender, ratio: &str, lead: Lead) -> Vec<String> {
+    let Contender { name, time } = first;
+    let next = second.name;
+    match lead {
+        Lead::Certain => vec![format!(
+            "{name} is fastest, {time}, {ratio} times as fast as {next}."
+        )],
+        Lead::WithinNoise => vec![
+            format!("{name} has the smallest median, {time}."),
+            format!(
+                "This run cannot tell it from {next} ({}): too noisy.",
+                second.time
+            ),
+        ],
+        Lead::Unknown => vec![
+            format!("{name} has the smallest median, {time}."),
+            format!(
+                "{next} has {} ({ratio} times), with too few samples to be sure.",
+                second.time
+            ),
+        ],
+    }
 }
 
 /// The sentence about an adapter that is emulated on the CPU, without its end.

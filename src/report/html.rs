@@ -2,7 +2,7 @@
 
 use super::card;
 use super::chart::{self, Chart, charts};
-use super::findings::{findings, verdict};
+use super::findings::{findings, place, verdict};
 use super::head;
 use super::units::{abbreviated, duration, grouped};
 use crate::harness::run::Status;
@@ -181,7 +181,8 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
             p { "Memory is what frames need on host and device, without pictures and staging. MB up are copied to the device \
                  in every frame. Joints: when gameplay has them in main memory." }
             @for point in study.headlines() {
-                p { (card::paragraph(study, point)) }
+                p { (place(point)) ":" }
+                ul { @for answer in card::answers(study, point) { li { (answer) } } }
                 (text_table(&card::table(study, point)))
             }
         }

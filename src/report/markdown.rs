@@ -17,8 +17,9 @@ pub fn report(study: &Study) -> String {
     text += "\n## Which to ship\n";
     for point in study.headlines() {
         text += &format!(
-            "\n{}\n\n{}",
-            card::paragraph(study, point),
+            "\n{}:\n\n{}\n{}",
+            place(point),
+            list(card::answers(study, point)),
             rows(&card::table(study, point))
         );
     }
@@ -34,10 +35,14 @@ pub fn report(study: &Study) -> String {
 
 /// The findings as a list.
 pub fn answers(study: &Study) -> String {
-    verdict(study)
+    list(verdict(study).into_iter().chain(findings(study)))
+}
+
+/// A list with these items.
+pub fn list(items: impl IntoIterator<Item = String>) -> String {
+    items
         .into_iter()
-        .chain(findings(study))
-        .map(|finding| format!("- {finding}\n"))
+        .map(|item| format!("- {item}\n"))
         .collect()
 }
 

@@ -3,6 +3,7 @@
 pub mod card;
 pub mod chart;
 pub mod clip_sizes;
+mod columns;
 pub mod comparison;
 pub mod findings;
 pub mod head;
@@ -10,10 +11,12 @@ pub mod html;
 pub mod inspection;
 pub mod markdown;
 pub mod run_text;
+mod screen;
 pub mod site;
 pub mod sustained;
 pub mod table;
 pub mod text;
 mod units;
 
+pub use screen::Screen;
 pub use units::{abbreviated, grouped};

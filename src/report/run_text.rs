@@ -1,6 +1,8 @@
 //! The text about a run: its table, the machine's limits, the decision card and warnings.
 
-use super::{card, table};
+use super::findings::place;
+use super::table::counted_threads;
+use super::{Screen, card, table};
 use crate::frame::{Event, StageGroup};
 use crate::harness::{Host, Outcome};
 use crate::results::{MeasuredScene, warnings};
@@ -13,16 +15,41 @@ pub fn text(
     hosts: &[Host],
     outcomes: &[Outcome],
     with_card: bool,
+    screen: Screen,
 ) -> String {
-    let mut text = table::measured(measured, outcomes);
+    let mut text = table::measured(measured, outcomes, screen);
     text += &table::limits(hosts);
     if with_card {
-        text += &card::text(&table::study_of(measured, outcomes));
+        text += &card::text(&table::study_of(measured, outcomes), screen);
     }
     text += &counted(measured.scene, outcomes);
     warnings(outcomes)
         .iter()
         .for_each(|warning| text += &format!("warning: {warning}\n"));
+    text
+}
+
+/// The verdict on a run of a scene, a fact per line, with an empty line and its place above: what is fastest; with the
+/// decision card also what takes the least memory, and where the answers change.
+pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) -> String {
+    let study = table::study_of(measured, outcomes);
+    let mut text = String::new();
+    for point in &study.points {
+        let mut facts = table::verdict(&study, point);
+        if with_card {
+            let answers = card::answers(&study, point);
+            let known = facts.clone();
+            facts.extend(answers.into_iter().filter(|fact| !known.contains(fact)));
+        }
+        if facts.is_empty() {
+            continue;
+        }
+        let threads = counted_threads(measured.environment.threads);
+        text += &format!("\n{}, {threads}:\n", place(point));
+        for fact in facts {
+            text += &format!("{fact}\n");
+        }
+    }
     text
 }
 

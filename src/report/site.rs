@@ -327,7 +327,7 @@ fn fastest_by_machine(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
                     tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
                         th scope="row" { (place(crowd)) }
                         @for (index, ranking) in ranked.iter().enumerate() {
-                            td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking)) } @else { "-" } }
+                            td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking).join(" ")) } @else { "-" } }
                         }
                         td { (confirmed(columns, &ranked)) }
                     }

@@ -1,79 +1,162 @@
 //! The terminal table of a scene, and the verdict under it.
 
+use super::Screen;
+use super::columns::{Align, Column, Place, fitted};
 use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{Floor, Host, Outcome, Parity, Status, TAIL_SAMPLES, lod_error};
+use crate::harness::{Floor, Host, Outcome, Status, TAIL_SAMPLES, lod_error};
 use crate::results::{
     MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking,
 };
 use crate::scene::BuiltScene;
-use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets::UTF8_BORDERS_ONLY};
+use indexmap::IndexMap;
 
-/// Index of the column of what gameplay reads, which a table has only where something is read.
-const GAMEPLAY: usize = 8;
+/// Columns of the table of a run.
+const COLUMNS: [Column<StudyEntry>; 15] = [
+    Column {
+        heading: "backend",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: |entry| Some(entry.backend.clone()),
+    },
+    Column {
+        heading: "frame",
+        place: Place::Stays,
+        align: Align::Right,
+        cell: frame,
+    },
+    Column {
+        heading: "p99",
+        place: Place::Leaves(3),
+        align: Align::Right,
+        cell: |entry| entry.frame()?.p99_ns.map(duration),
+    },
+    Column {
+        heading: "worst",
+        place: Place::Leaves(4),
+        align: Align::Right,
+        cell: |entry| entry.frame()?.max_ns.map(duration),
+    },
+    Column {
+        heading: "pose",
+        place: Place::Stays,
+        align: Align::Right,
+        cell: |entry| entry.total(StageGroup::Pose).map(duration),
+    },
+    Column {
+        heading: "pose %",
+        place: Place::Leaves(1),
+        align: Align::Right,
+        cell: |entry| percent_of_limit(entry, StageGroup::Pose),
+    },
+    Column {
+        heading: "upload",
+        place: Place::Leaves(7),
+        align: Align::Right,
+        cell: |entry| parts(entry, StageGroup::Upload),
+    },
+    Column {
+        heading: "skin",
+        place: Place::Stays,
+        align: Align::Right,
+        cell: |entry| match skins_in_draw(entry) {
+            true => Some("in draw".into()),
+            false => entry.total(StageGroup::Skin).map(duration),
+        },
+    },
+    Column {
+        heading: "skin %",
+        place: Place::Leaves(5),
+        align: Align::Right,
+        cell: |entry| percent_of_limit(entry, StageGroup::Skin),
+    },
+    Column {
+        heading: "draw",
+        place: Place::Leaves(8),
+        align: Align::Right,
+        cell: |entry| entry.total(StageGroup::Draw).map(duration),
+    },
+    Column {
+        heading: "gameplay",
+        place: Place::Leaves(9),
+        align: Align::Right,
+        cell: |entry| parts(entry, StageGroup::Gameplay),
+    },
+    Column {
+        heading: "other",
+        place: Place::Leaves(5),
+        align: Align::Right,
+        cell: |entry| entry.other().map(duration),
+    },
+    Column {
+        heading: "ns/vertex",
+        place: Place::Leaves(2),
+        align: Align::Right,
+        cell: nanoseconds_per_vertex,
+    },
+    Column {
+        heading: "parity",
+        place: Place::Leaves(6),
+        align: Align::Right,
+        cell: |entry| Some(format!("{:.1e}", entry.last()?.row.parity_max_rel?)),
+    },
+    Column {
+        heading: "status",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: status,
+    },
+];
 
-/// An empty table with these columns: the first left-aligned, the others right-aligned.
-pub fn new_table(columns: impl Into<Row>) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(UTF8_BORDERS_ONLY)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(columns);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+/// The median of the frame, and the median deviation from it in percent.
+fn frame(entry: &StudyEntry) -> Option<String> {
+    let row = &entry.stage(Stage::Frame)?.row;
+    let median = row.median_ns?;
+    let deviation = match row.mad_ns {
+        Some(mad) => format!(" ± {:.0} %", 100.0 * mad as f64 / median.max(1) as f64),
+        None => String::new(),
+    };
+    Some(duration(median) + &deviation)
 }
 
-/// Table of a scene's measurements: a heading, one row per backend, the reasons why some are missing, and the fastest.
-/// Figures are those of the rows of `summary.csv`.
-pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
+fn nanoseconds_per_vertex(entry: &StudyEntry) -> Option<String> {
+    if entry.leaves_out() {
+        return None;
+    }
+    let vertices = entry.last()?.row.vertices;
+    let work = entry.time(Quantity::Work)?;
+    Some(format!("{:.2}", work as f64 / vertices as f64))
+}
+
+/// The status of a backend, and which side of its frames is noisy, if only one is.
+fn status(entry: &StudyEntry) -> Option<String> {
+    let status = entry.last()?.row.status.name();
+    Some(match entry.noisy_sides()[..] {
+        [] => status.into(),
+        [side] => format!("{status}, noisy {}", side.name()),
+        _ => format!("{status}, noisy"),
+    })
+}
+
+/// Table of a scene's measurements: a heading, one row per backend, and remarks. Figures are those of the rows of
+/// `summary.csv`.
+pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) -> String {
     let &MeasuredScene {
         environment,
         scene,
         clip_error,
     } = measured;
     let study = study_of(measured, outcomes);
-    let mut columns = vec![
-        "backend",
-        "frame",
-        "p99",
-        "worst",
-        "pose",
-        "upload",
-        "skin",
-        "draw",
-        "gameplay",
-        "other",
-        "ns/vertex",
-        "parity",
-        "status",
-    ];
-    let mut rows: Vec<Vec<String>> = study.entries.iter().map(|e| cells(e).into()).collect();
-    if !rows.iter().any(|row| row[GAMEPLAY] != "-") {
-        columns.remove(GAMEPLAY);
-        for row in &mut rows {
-            row.remove(GAMEPLAY);
-        }
-    }
-    let mut table = new_table(columns);
-    table.add_rows(rows);
+    let table = fitted(&COLUMNS, &study.entries.iter().collect::<Vec<_>>(), screen);
     let mut text = format!(
-        "{}\n{table}\n{}",
+        "{}\n\n{}\n{}{}",
         heading(environment, scene, outcomes),
-        problems(outcomes)
+        table.text,
+        problems(outcomes),
+        devices(scene, outcomes)
     );
-    for outcome in outcomes
-        .iter()
-        .filter(|o| o.status == Status::Ok && !o.device.is_empty())
-    {
-        let visible = outcome.visible().map_or(String::new(), |visible| {
-            format!(", {}", in_view(scene, visible))
-        });
-        text += &format!("{}: {}{visible}\n", outcome.name, outcome.device);
-    }
     text += &levels(scene);
     let rows = || study.rows.iter().map(|m| &m.row);
     if let Some((error, row)) = clip_error.zip(rows().next()) {
@@ -88,43 +171,54 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome]) -> String {
             "fenced: stages on the device are submissions of their own, less {empty} for an empty one\n"
         );
     }
-    if rows().any(|row| row.limit.is_some()) {
-        text += "(%): of the bandwidth that this machine reached with as many bytes just before\n";
+    let shows_limits = ["pose %", "skin %"]
+        .iter()
+        .any(|heading| !table.left_out.contains(heading));
+    if shows_limits && rows().any(|row| row.limit.is_some()) {
+        text += "%: of the memory bandwidth measured just before with as many bytes\n";
     }
     let on_hardware = !study.machine.is_emulated();
     if on_hardware && study.entries.iter().any(|entry| entry.device().is_some()) {
-        text += "upload: writing staging memory + copying on the device; other: the frame less its stages, which is \
-                 submitting, gaps on the device and waiting for its end\n";
+        text += "upload: writing staging memory + copying on the device\n\
+                 other: the frame less its stages: submitting, gaps on the device, waiting for its end\n";
     }
     text += &noise_notes(&study.entries);
-    let few = |entry: &&StudyEntry| {
-        entry
-            .frame()
-            .and_then(|row| row.frames)
-            .is_some_and(|count| count < TAIL_SAMPLES)
+    let has_few_frames = |entry: &StudyEntry| {
+        let frames = entry.frame().and_then(|row| row.frames);
+        frames.is_some_and(|count| count < TAIL_SAMPLES)
     };
-    let few: Vec<&str> = study
-        .entries
-        .iter()
-        .filter(few)
-        .map(|entry| entry.backend.as_str())
-        .collect();
-    if !few.is_empty() {
-        text += &format!(
-            "p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES}); fewer: {}\n",
-            few.join(", ")
-        );
+    if study.entries.iter().any(has_few_frames) {
+        text += &format!("p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES})\n");
     }
-    text + &verdicts(&study)
+    text + &left_out(&table.left_out)
 }
 
-/// The verdict at each point of a scene, in lines.
-pub fn verdicts(study: &Study) -> String {
-    study
-        .points
-        .iter()
-        .map(|point| verdict(study, point))
-        .collect()
+/// The columns that a screen had no room for, in a line; empty if it had room for all.
+pub(super) fn left_out(headings: &[&str]) -> String {
+    if headings.is_empty() {
+        return String::new();
+    }
+    format!("--wide also shows {}\n", headings.join(", "))
+}
+
+/// How each backend ran, in lines: backends that ran alike share one.
+fn devices(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+    let mut backends_of: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for outcome in outcomes {
+        if outcome.status != Status::Ok || outcome.device.is_empty() {
+            continue;
+        }
+        let mut device = outcome.device.clone();
+        if let Some(visible) = outcome.visible() {
+            device += &format!(", {}", in_view(scene, visible));
+        }
+        backends_of.entry(device).or_default().push(outcome.name);
+    }
+    let mut text = String::new();
+    for (device, backends) in backends_of {
+        text += &format!("{}: {device}\n", backends.join(", "));
+    }
+    text
 }
 
 /// A backend's time of a frame, its largest error and its status, in one line.
@@ -155,43 +249,10 @@ pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
     })
 }
 
-/// The columns of a backend in the table.
-fn cells(entry: &StudyEntry) -> [String; 13] {
-    let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
-    let limited = |group: StageGroup| match percent_of_limit(entry, group) {
-        Some(percent) => format!("{} ({percent:.0} %)", cell(entry.total(group))),
-        None => cell(entry.total(group)),
-    };
-    let row = entry.last().map(|m| &m.row);
-    let frame = entry.stage(Stage::Frame).map(|m| &m.row);
-    let per_vertex = entry
-        .time(Quantity::Work)
-        .zip(row)
-        .filter(|_| !entry.leaves_out());
-    [
-        entry.backend.clone(),
-        frame.map_or("-".into(), |row| {
-            format!("{} ± {}", cell(row.median_ns), cell(row.mad_ns))
-        }),
-        cell(frame.and_then(|row| row.p99_ns)),
-        cell(frame.and_then(|row| row.max_ns)),
-        limited(StageGroup::Pose),
-        parts(entry, StageGroup::Upload).unwrap_or("-".into()),
-        if skins_in_draw(entry) {
-            "in draw".into()
-        } else {
-            limited(StageGroup::Skin)
-        },
-        cell(entry.total(StageGroup::Draw)),
-        parts(entry, StageGroup::Gameplay).unwrap_or("-".into()),
-        cell(entry.other()),
-        per_vertex.map_or("-".into(), |(ns, row)| {
-            format!("{:.2}", ns as f64 / row.vertices as f64)
-        }),
-        row.and_then(|row| row.parity_max_rel)
-            .map_or("-".into(), |error| format!("{error:.1e}")),
-        status(entry),
-    ]
+/// `1 thread`, `2 threads`.
+pub(super) fn counted_threads(threads: usize) -> String {
+    let plural = if threads == 1 { "" } else { "s" };
+    format!("{threads} thread{plural}")
 }
 
 /// A group's times on host and device, as `3.00 ms + 85.5 µs`; a single time if one side has no part in it.
@@ -203,16 +264,6 @@ pub(super) fn parts(entry: &StudyEntry, group: StageGroup) -> Option<String> {
     (!times.is_empty()).then(|| times.join(" + "))
 }
 
-/// The status of a backend, and which sides of its frames are noisy.
-fn status(entry: &StudyEntry) -> String {
-    let name = entry.last().map_or("-", |m| m.row.status.name());
-    let noisy = entry.noisy_sides().into_iter().map(Side::name);
-    match noisy.collect::<Vec<_>>().join(" + ") {
-        sides if sides.is_empty() => name.into(),
-        sides => format!("{name}, noisy {sides}"),
-    }
-}
-
 /// What makes rows noisy and what helps, a line for each side; empty if none is.
 fn noise_notes(entries: &[StudyEntry]) -> String {
     let mut text = String::new();
@@ -221,10 +272,10 @@ fn noise_notes(entries: &[StudyEntry]) -> String {
         if entries.iter().any(is_noisy) {
             text += match side {
                 Side::Host => {
-                    "noisy host: the processor's part deviates by more than 5 % of the frame; close other programs and run again\n"
+                    "noisy host: its part deviates by more than 5 % of the frame; close other programs\n"
                 }
                 Side::Device => {
-                    "noisy device: its stages deviate by more than 5 % of their time; close what uses the device and run again\n"
+                    "noisy device: its stages deviate by more than 5 %; close what uses the device\n"
                 }
             };
         }
@@ -243,40 +294,64 @@ pub fn limits(hosts: &[Host]) -> String {
         } = *host;
         let [write, stream, read, fma] = [bandwidth.write, bandwidth.stream, bandwidth.read, fma]
             .map(|rate| format!("{:.1}", rate / 1e9));
-        let (plural, size) = (if threads == 1 { "" } else { "s" }, Host::BYTES >> 20);
+        let size = Host::BYTES >> 20;
         let rates = format!(
             "{write} GB/s written, {stream} streamed, {read} read ({size} MiB); {fma} G multiply-adds/s"
         );
-        format!("limits, {threads} thread{plural}: {rates}\n")
+        format!("limits, {}: {rates}\n", counted_threads(threads))
     };
     hosts.iter().map(line).collect()
 }
 
+/// Columns of the table of a verification.
+const VERIFIED: [Column<Outcome>; 5] = [
+    Column {
+        heading: "backend",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: |outcome| Some(outcome.name.into()),
+    },
+    Column {
+        heading: "position",
+        place: Place::Stays,
+        align: Align::Right,
+        cell: |outcome| Some(format!("{:.1e}", outcome.parity.as_ref()?.max_rel)),
+    },
+    Column {
+        heading: "normal",
+        place: Place::Leaves(2),
+        align: Align::Right,
+        cell: |outcome| Some(format!("{:.1e} rad", outcome.parity.as_ref()?.max_normal)),
+    },
+    Column {
+        heading: "vertices",
+        place: Place::Leaves(1),
+        align: Align::Right,
+        cell: |outcome| Some(grouped(outcome.parity.as_ref()?.vertices)),
+    },
+    Column {
+        heading: "status",
+        place: Place::Stays,
+        align: Align::Left,
+        cell: |outcome| Some(outcome.status.name().into()),
+    },
+];
+
 /// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
-pub fn verified(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
-    let mut table = new_table(["backend", "position", "normal", "vertices", "status"]);
-    for outcome in outcomes {
-        let cell =
-            |figure: fn(&Parity) -> String| outcome.parity.as_ref().map_or("-".into(), figure);
-        table.add_row([
-            outcome.name.into(),
-            cell(|p| format!("{:.1e}", p.max_rel)),
-            cell(|p| format!("{:.1e} rad", p.max_normal)),
-            cell(|p| grouped(p.vertices)),
-            outcome.status.name().into(),
-        ]);
-    }
+pub fn verified(scene: &BuiltScene, outcomes: &[Outcome], screen: Screen) -> String {
+    let table = fitted(&VERIFIED, &outcomes.iter().collect::<Vec<_>>(), screen);
     let instances = grouped(scene.crowd.instance_count() as u64);
     let mut text = format!(
-        "{}: {instances} instances\n{table}\n{}",
+        "{}: {instances} instances\n\n{}\n{}{}",
         scene.name,
-        problems(outcomes)
+        table.text,
+        problems(outcomes),
+        left_out(&table.left_out)
     );
-    for (outcome, visible) in outcomes
-        .iter()
-        .filter_map(|outcome| Some((outcome, outcome.visible()?)))
-    {
-        text += &format!("{}: {}\n", outcome.name, in_view(scene, visible));
+    for outcome in outcomes {
+        if let Some(visible) = outcome.visible() {
+            text += &format!("{}: {}\n", outcome.name, in_view(scene, visible));
+        }
     }
     text
 }
@@ -346,29 +421,31 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
     format!("{crowd}, {passes}\n{cpu}, {threads} threads; {adapter}")
 }
 
-/// The fastest backend at a point, in lines; empty if there is no time.
-fn verdict(study: &Study, point: &Point) -> String {
+/// The fastest backend at a point, a sentence per fact; empty if there is no time.
+pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
     let Some(ranking) = ranking(study, point) else {
-        return String::new();
+        return Vec::new();
     };
-    let mut text = format!("{}\n", fastest(&ranking));
+    let mut facts = fastest(&ranking);
     if ranking.quantity == Quantity::Work {
-        text += "the adapter is CPU-emulated: drawing dominates its frames, so the verdict leaves out drawing";
-        let hidden: Vec<_> = study
+        facts.push("A CPU emulates the adapter, and drawing dominates: it is left out.".into());
+        let hidden: Vec<&str> = study
             .at(point)
-            .filter(|e| skins_in_draw(e))
-            .map(|e| e.backend.as_str())
+            .filter(|entry| skins_in_draw(entry))
+            .map(|entry| entry.backend.as_str())
             .collect();
         if !hidden.is_empty() {
-            text += &format!(" and what skins in it: {}", hidden.join(", "));
+            facts.push(format!(
+                "Not ranked, as they skin while drawing: {}.",
+                hidden.join(", ")
+            ));
         }
-        text += "\n";
     }
-    text
+    facts
 }
 
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
-fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
+fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<String> {
     let floor = |m: &Measurement| {
         Some(
             Floor {
@@ -380,7 +457,7 @@ fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<f64> {
     };
     let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
     let took: u64 = entry.stages(group).filter_map(|m| m.row.median_ns).sum();
-    (took > 0).then(|| 100.0 * floor / took as f64)
+    (took > 0).then(|| format!("{:.0}", 100.0 * floor / took as f64))
 }
 
 fn skins_in_draw(entry: &StudyEntry) -> bool {

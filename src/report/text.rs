@@ -1,7 +1,8 @@
 //! Results as text for terminals.
 
+use super::Screen;
+use super::columns::stacked;
 use super::findings::{conditions, crowd, findings, verdict};
-use super::table::new_table;
 use super::units::{duration, grouped, size};
 use crate::harness::sweep::{Bounds, Found};
 use crate::results::study::{Axis, Curve, Sheet, Study};
@@ -14,7 +15,7 @@ use std::time::Duration;
 const LISTED: usize = 12;
 
 /// Text about a sweep's folder: a table for each series, then the findings.
-pub fn swept(study: &Study) -> String {
+pub fn swept(study: &Study, screen: Screen) -> String {
     let mut text = String::new();
     let series = Axis::ALL
         .iter()
@@ -23,7 +24,7 @@ pub fn swept(study: &Study) -> String {
     series
         .unwrap_or_default()
         .iter()
-        .for_each(|sheet| text += &times(study, sheet));
+        .for_each(|sheet| text += &times(study, sheet, screen));
     for finding in verdict(study).into_iter().chain(findings(study)) {
         text += &format!("{finding}\n");
     }
@@ -38,15 +39,18 @@ pub fn verdicts(study: &Study) -> String {
         .collect()
 }
 
-/// A sheet's medians: one row per value, one column per backend.
-fn times(study: &Study, sheet: &Sheet) -> String {
-    let rows = rows(sheet);
-    let mut table = new_table(&rows[0]);
-    table.add_rows(&rows[1..]);
+/// A sheet's medians: one row per backend, one column per value.
+fn times(study: &Study, sheet: &Sheet, screen: Screen) -> String {
+    let by_value = rows(sheet);
+    let columns = by_value[0].len();
+    let by_backend: Vec<Vec<String>> = (0..columns)
+        .map(|column| by_value.iter().map(|row| row[column].clone()).collect())
+        .collect();
     format!(
-        "{}: {}\n{table}\n\n",
+        "{}: {}\n\n{}\n",
         conditions(study, sheet),
-        sheet.quantity.name()
+        sheet.quantity.name(),
+        stacked(&by_backend, screen)
     )
 }
 

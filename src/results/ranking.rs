@@ -20,6 +20,8 @@ pub struct Ranking<'a> {
 pub struct Second<'a> {
     /// The backend.
     pub entry: &'a StudyEntry,
+    /// Its median, in nanoseconds.
+    pub ns: u64,
     /// Ratio of its median to the first one's.
     pub ratio: f64,
     /// Certainty of the difference.
@@ -58,6 +60,7 @@ pub fn ranking_of<'a>(
     let &(ns, first) = ranked.first()?;
     let second = ranked.get(1).map(|&(next, entry)| Second {
         entry,
+        ns: next,
         ratio: next as f64 / ns.max(1) as f64,
         lead: match entry.level(quantity).zip(first.level(quantity)) {
             Some((second, first)) if second.over(&first).interval(CONFIDENCE, 0).0 > 1.0 => {

@@ -9,7 +9,7 @@ use crate::harness::{Outcome, Status, spread};
 use crate::reference::Blending;
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
-use crate::report::findings::{emulated, sentence};
+use crate::report::findings::{Contender, alone, emulated, sentences};
 use crate::report::head;
 use crate::results::bundle::{FORMAT, MARKS, Manifest};
 use crate::results::{
@@ -263,10 +263,17 @@ fn stages() -> Value {
 
 /// Sentences of verdicts, with names in braces for what the page finds.
 fn words() -> Value {
-    let fastest = |lead| sentence("{first}", "{time}", lead);
-    let beside = |lead| fastest(Some(("{second}", "{ratio}", lead)));
+    let first = Contender {
+        name: "{first}",
+        time: "{time}",
+    };
+    let second = Contender {
+        name: "{second}",
+        time: "{secondTime}",
+    };
+    let beside = |lead| sentences(&first, &second, "{ratio}", lead).join(" ");
     json!({
-        "only": fastest(None), "certain": beside(Lead::Certain), "noise": beside(Lead::WithinNoise),
+        "only": alone(&first).join(" "), "certain": beside(Lead::Certain), "noise": beside(Lead::WithinNoise),
         "unknown": beside(Lead::Unknown), "emulated": EMULATED, "onEmulated": emulated("{adapter}"),
     })
 }

@@ -13,7 +13,7 @@ use crate::harness::environment::{Build, Environment};
 use crate::harness::{Host, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
-use crate::report::run_text;
+use crate::report::{Screen, run_text};
 use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
@@ -329,6 +329,7 @@ impl Engine {
             &hosts,
             &outcomes,
             false,
+            Screen::Wide,
         ))
     }
 

@@ -1,7 +1,7 @@
 //! The decision card, from fixed results and from old ones.
 
 use super::{changed, fixture, read, unchanged};
-use skinbench::report::{card, html, markdown};
+use skinbench::report::{Screen, card, html, markdown};
 use skinbench::results::recorded::Recorded;
 use skinbench::results::study::Study;
 use snapbox::{assert_data_eq, str};
@@ -22,7 +22,14 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
         str![[r#"
 ## Which to ship
 
-1,000 walkers, nothing drawn: gpu-compute is fastest, 6.00 ms a frame, 2.02 times as fast as cpu-rayon. cpu-scalar takes the least memory, 27.3 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-compute overtakes cpu-rayon at 266 walkers (nothing drawn); 95 % certain between 255 and 277. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
+1,000 walkers, nothing drawn:
+
+- gpu-compute is fastest, 6.00 ms a frame, 2.02 times as fast as cpu-rayon.
+- cpu-scalar takes the least memory, 27.3 MB on host and device.
+- The answers at equal error (vertices within 1e-5) are the same.
+- gpu-compute overtakes cpu-rayon at 266 walkers (nothing drawn); 95 % certain between 255 and 277.
+- gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
+- From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | frame p50 ms | p99 ms | worst ms | processor ms | device ms | upload ms | other ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -30,7 +37,14 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 | cpu-rayon | 12.1 | needs 100 | 12.2 | - | - | - | 0.10 | 27.3 | 0.00 | 0.00 | 0 | 3.2e-7 | yes | same frame | free |
 | gpu-compute | 6.00 | needs 100 | 6.02 | - | 2.90 | 0.40 | 0.10 | 3.39 | 27.1 | 3.22 | 0 | 3.2e-7 | yes | same frame | free |
 
-1,000 walkers, 1 pass: gpu-vertex is fastest, 6.30 ms a frame, 1.13 times as fast as gpu-compute. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 12 walkers (1 pass); 95 % certain between 11 and 13. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
+1,000 walkers, 1 pass:
+
+- gpu-vertex is fastest, 6.30 ms a frame, 1.13 times as fast as gpu-compute.
+- gpu-vertex takes the least memory, 6.67 MB on host and device.
+- The answers at equal error (vertices within 1e-5) are the same.
+- gpu-vertex overtakes cpu-rayon at 12 walkers (1 pass); 95 % certain between 11 and 13.
+- gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
+- From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | frame p50 ms | p99 ms | worst ms | processor ms | device ms | upload ms | other ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -39,7 +53,15 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 | gpu-vertex | 6.30 | needs 100 | 6.33 | - | 3.20 | 0.40 | 0.10 | 3.39 | 3.28 | 3.22 | 1 | 3.2e-7 | yes | same frame | skin again |
 | gpu-compute | 7.10 | needs 100 | 7.13 | - | 4.00 | 0.40 | 0.10 | 3.39 | 27.1 | 3.22 | 1 | 3.2e-7 | yes | same frame | free |
 
-1,000 walkers, 2 passes: gpu-compute is fastest, 8.20 ms a frame, 1.11 times as fast as gpu-vertex. gpu-vertex takes the least memory, 6.67 MB on host and device. The answers at equal error (vertices within 1e-5) are the same. gpu-vertex overtakes cpu-rayon at 13 walkers (2 passes); 95 % certain between 12 and 15. gpu-compute overtakes gpu-vertex at 693 walkers (2 passes); 95 % certain between 641 and 749. gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6. From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
+1,000 walkers, 2 passes:
+
+- gpu-compute is fastest, 8.20 ms a frame, 1.11 times as fast as gpu-vertex.
+- gpu-vertex takes the least memory, 6.67 MB on host and device.
+- The answers at equal error (vertices within 1e-5) are the same.
+- gpu-vertex overtakes cpu-rayon at 13 walkers (2 passes); 95 % certain between 12 and 15.
+- gpu-compute overtakes gpu-vertex at 693 walkers (2 passes); 95 % certain between 641 and 749.
+- gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
+- From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
 
 | backend | frame p50 ms | p99 ms | worst ms | processor ms | device ms | upload ms | other ms | host MB | device MB | MB up | draws | largest error | layers, fades | joints | later passes |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
@@ -55,7 +77,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
         page.contains("<h2>Which to ship</h2>")
             && page.contains("<th scope=\"col\">largest error</th>")
     );
-    let text = card::text(&study);
+    let text = card::text(&study, Screen::Wide);
     assert_eq!(text.matches("card: ").count(), study.points.len());
 }
 

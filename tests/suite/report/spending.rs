@@ -5,7 +5,7 @@ use skinbench::frame::{AdapterSummary, Clock, Stage, StageGroup};
 use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::chart::charts;
-use skinbench::report::{card, markdown, table};
+use skinbench::report::{Screen, card, markdown, table};
 use skinbench::results::rows::MeasuredScene;
 use skinbench::results::study::{Quantity, Study};
 use skinbench::scene::{Scene, Settings};
@@ -73,7 +73,7 @@ fn printed(software: bool, outcome: Outcome) -> (Study, String) {
         clip_error: None,
     };
     let outcomes = [outcome];
-    let text = table::measured(&measured, &outcomes);
+    let text = table::measured(&measured, &outcomes, Screen::Wide);
     (table::study_of(&measured, &outcomes), text)
 }
 
@@ -211,7 +211,7 @@ fn noise_has_an_owner() {
     assert_eq!(said(&[400, 401], &[30, 60]), ("ok, noisy device".into(), 1));
     assert_eq!(
         said(&[300, 500], &[30, 30, 60, 60]),
-        ("ok, noisy host + device".into(), 2)
+        ("ok, noisy".into(), 2)
     );
     assert_eq!(said(&[400, 401], &[100, 101]), ("ok".into(), 0));
     // A device that the host waits for: its part is noisy by itself, and small beside the frame.

@@ -23,7 +23,10 @@ pub fn card(study: &Study, source: &str) -> String {
             caption(study, point, source),
             markdown::rows(&card::table(study, point)),
         );
-        format!("{origin}\n\n{table}\n{}", card::paragraph(study, point))
+        format!(
+            "{origin}\n\n{table}\n{}",
+            markdown::list(card::answers(study, point)).trim_end()
+        )
     })
 }
 

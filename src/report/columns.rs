@@ -1,0 +1,179 @@
+//! Tables in text: which columns fit a screen, and how they are set.
+
+use super::Screen;
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// A column of a table with a row for each `T`.
+pub struct Column<T> {
+    /// Its heading.
+    pub heading: &'static str,
+    /// When it makes room for others.
+    pub place: Place,
+    /// How its cells are set.
+    pub align: Align,
+    /// The cell of a row; `None` is shown as a dash.
+    pub cell: fn(&T) -> Option<String>,
+}
+
+/// When a column makes room for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Never.
+    Stays,
+    /// If the screen is too narrow, after all columns with a lower number, and if no row has a cell.
+    Leaves(u8),
+}
+
+/// Alignment of the cells of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Figures.
+    Right,
+}
+
+/// A table on a screen.
+pub struct Fitted {
+    /// Its lines, each with its end.
+    pub text: String,
+    /// Headings of the columns that the screen had no room for.
+    pub left_out: Vec<&'static str>,
+}
+
+/// A table with those columns that fit a screen.
+pub fn fitted<T>(columns: &[Column<T>], rows: &[&T], screen: Screen) -> Fitted {
+    let has_cells = |column: &&Column<T>| {
+        column.place == Place::Stays || rows.iter().any(|row| (column.cell)(row).is_some())
+    };
+    let mut shown: Vec<&Column<T>> = columns.iter().filter(has_cells).collect();
+    let mut left_out = Vec::new();
+    loop {
+        let table = table(&shown, rows);
+        if screen.fits(width(&table)) {
+            return Fitted {
+                text: set(&table),
+                left_out,
+            };
+        }
+        let first_to_leave = (0..shown.len())
+            .rev()
+            .filter_map(|at| match shown[at].place {
+                Place::Stays => None,
+                Place::Leaves(turn) => Some((turn, at)),
+            })
+            .min_by_key(|(turn, _)| *turn);
+        match first_to_leave {
+            Some((_, at)) => left_out.push(shown.remove(at).heading),
+            // The columns that stay are shown at any width.
+            None => {
+                return Fitted {
+                    text: set(&table),
+                    left_out,
+                };
+            }
+        }
+    }
+}
+
+/// Several tables one below the other, with as many columns each as fit a screen: `rows[0]` are the headings, and the
+/// first column is repeated in each table.
+pub fn stacked(rows: &[Vec<String>], screen: Screen) -> String {
+    let rows = &without_empty_columns(rows);
+    let mut text = String::new();
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut from = 1;
+    while from < columns {
+        let mut to = from + 1;
+        while to < columns && screen.fits(width(&part(rows, from, to + 1))) {
+            to += 1;
+        }
+        if !text.is_empty() {
+            text += "\n";
+        }
+        text += &set(&part(rows, from, to));
+        from = to;
+    }
+    text
+}
+
+/// The rows without columns in which all but the heading are dashes.
+fn without_empty_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let has_cells: Vec<bool> = (0..columns)
+        .map(|column| rows[1..].iter().any(|row| row[column] != "-"))
+        .collect();
+    let kept = |row: &Vec<String>| {
+        let cells = row
+            .iter()
+            .zip(&has_cells)
+            .filter(|(_, has_cells)| **has_cells);
+        cells.map(|(cell, _)| cell.clone()).collect()
+    };
+    rows.iter().map(kept).collect()
+}
+
+/// The first column of some rows, and those from `from` to before `to`; all but the first are figures.
+fn part(rows: &[Vec<String>], from: usize, to: usize) -> Table {
+    let cells = |row: &Vec<String>| {
+        let mut cells = vec![row[0].clone()];
+        cells.extend_from_slice(&row[from..to]);
+        cells
+    };
+    let mut table = new_table(cells(&rows[0]));
+    table.add_rows(rows[1..].iter().map(cells));
+    align(
+        &mut table,
+        |at| if at == 0 { Align::Left } else { Align::Right },
+    );
+    table
+}
+
+/// A table with these columns.
+fn table<T>(columns: &[&Column<T>], rows: &[&T]) -> Table {
+    let headings = columns.iter().map(|column| column.heading.to_owned());
+    let mut table = new_table(headings.collect());
+    for row in rows {
+        let cell = |column: &&Column<T>| (column.cell)(row).unwrap_or("-".into());
+        table.add_row(columns.iter().map(cell));
+    }
+    align(&mut table, |at| columns[at].align);
+    table
+}
+
+/// An empty table: no borders, a line below the headings.
+fn new_table(headings: Vec<String>) -> Table {
+    let style = TableStyle::new().header_separator(LineStyle::none().fill('─'));
+    let mut table = Table::new();
+    table
+        .load_style(style)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(headings);
+    table
+}
+
+fn align(table: &mut Table, align: impl Fn(usize) -> Align) {
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_cell_alignment(match align(at) {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        });
+        let before = if at == 0 { 0 } else { GAP };
+        column.set_padding((before as u16, 0));
+    }
+}
+
+/// Characters in the lines of a table.
+fn width(table: &Table) -> usize {
+    let widths = table.column_max_content_widths();
+    let cells: usize = widths.iter().map(|width| usize::from(*width)).sum();
+    cells + GAP * widths.len().saturating_sub(1)
+}
+
+/// The lines of a table, each with its end.
+fn set(table: &Table) -> String {
+    table.trim_fmt() + "\n"
+}
