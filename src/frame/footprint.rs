@@ -181,6 +181,13 @@ pub struct FrameWork {
     pub dispatches: u64,
 }
 
+impl FrameWork {
+    /// Returns whether the device has anything to do.
+    pub fn reaches_device(self) -> bool {
+        self != Self::default()
+    }
+}
+
 /// Memory whose bandwidth bounds a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Memory {

@@ -86,17 +86,9 @@ const COLUMNS: [Column; 16] = [
 const OPTIONAL: [Column; 4] = [
     ("bounds", |entry| gameplay(entry, Stage::Bounds)),
     ("sockets", |entry| gameplay(entry, Stage::Sockets)),
-    ("mJ per 1,000 instances", |entry| {
-        let row = entry.frame()?;
-        energy(row.instances, row.energy_uj?, row.energy_error_uj?)
-    }),
+    ("mJ per 1,000 instances", |entry| energy(entry, Side::Host)),
     ("adapter's mJ per 1,000 instances", |entry| {
-        let row = entry.frame()?;
-        energy(
-            row.instances,
-            row.adapter_energy_uj?,
-            row.adapter_energy_error_uj?,
-        )
+        energy(entry, Side::Device)
     }),
 ];
 
@@ -124,13 +116,14 @@ pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Millijoules per frame and thousand instances, with their largest error, from microjoules of a frame.
-fn energy(instances: usize, microjoules: f64, error: f64) -> Option<String> {
-    let of_thousand = |microjoules: f64| three_digits(microjoules / instances as f64);
+/// A side's millijoules per frame and thousand instances, with their largest error.
+fn energy(entry: &StudyEntry, side: Side) -> Option<String> {
+    let energy = entry.energy(side)?;
+    let of_thousand = |microjoules: f64| three_digits(microjoules / entry.point.instances as f64);
     Some(format!(
         "{} ± {}",
-        of_thousand(microjoules),
-        of_thousand(error)
+        of_thousand(energy.microjoules),
+        of_thousand(energy.error)
     ))
 }
 

@@ -186,10 +186,10 @@ columns! {
     lod_error: Option<f64> = lod.map(|lod| lod.relative);
     /// The same in pixels of the scene's picture, at the instance's distance from the camera.
     lod_error_px: Option<f64> = lod.map(|lod| lod.pixels);
-    /// Energy of the processor's packages per frame, in microjoules; empty where no counter can be read. This column and
+    /// Energy of the processor's packages per frame, in microjoules; empty where it cannot be measured. This column and
     /// those below are filled on the row of the whole frame.
     energy_uj: Option<f64> = processor.map(|energy| energy.microjoules);
-    /// Largest error of `energy_uj`, which follows from the counter's step.
+    /// Largest error of `energy_uj`.
     energy_error_uj: Option<f64> = processor.map(|energy| energy.error);
     /// Median in nanoseconds at the beginning of a sustained run, of which `median_ns` is the end.
     first_ns: Option<u64> = outcome.first_ns.filter(|_| of_frame);
@@ -206,10 +206,10 @@ columns! {
     /// Description of the backend at work: instruction set or adapter, threads, and the kernel that a trial chose, with
     /// the times of all kernels. A peer writes its own text. Filled on the same row as `host_bytes`.
     device: Option<String> = text(&outcome.device).filter(|_| of_frame);
-    /// Energy of the whole adapter per frame, in microjoules; empty where no counter can be read. Filled, as the next one,
+    /// Energy of the whole adapter per frame, in microjoules; empty where it cannot be measured. Filled, as the next one,
     /// on the row of the whole frame.
     adapter_energy_uj: Option<f64> = adapter_energy.map(|energy| energy.microjoules);
-    /// Largest error of `adapter_energy_uj`, which follows from the counter's step.
+    /// Largest error of `adapter_energy_uj`.
     adapter_energy_error_uj: Option<f64> = adapter_energy.map(|energy| energy.error);
     /// 99th percentile in nanoseconds; empty with fewer than 100 samples.
     p99_ns: Option<u64> = summary.and_then(|s| s.p99);

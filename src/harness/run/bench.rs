@@ -2,7 +2,7 @@
 
 use super::counters;
 use super::disturbance::Disturber;
-use super::energy::{COUNTERS, EnergyMeter, Spent};
+use super::energy::{COUNTERS, EnergyMeter};
 use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, add, times_of};
@@ -36,7 +36,6 @@ pub(super) struct Contender<'a> {
     /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
-    pub spent: [Spent; 2],
 }
 
 impl Contender<'_> {
@@ -99,7 +98,10 @@ impl Bench {
             .flatten();
         let meters = match options.disturbance == Disturbance::default() {
             true => {
-                let adapter = device.energy_counter().and_then(EnergyMeter::open);
+                let adapter = device.energy_counter().and_then(|read| {
+                    let start = Instant::now();
+                    EnergyMeter::open(read, || start.elapsed())
+                });
                 [EnergyMeter::of_processor(Path::new(COUNTERS)), adapter]
             }
             false => [None, None],
@@ -207,10 +209,6 @@ impl Bench {
             // Others wrote over what stays.
             self.frame(contender, frames.start.saturating_sub(1))?;
         }
-        self.meters
-            .iter_mut()
-            .flatten()
-            .for_each(EnergyMeter::start);
         for frame in frames {
             if interrupted() {
                 break;
@@ -221,11 +219,6 @@ impl Bench {
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
-        for (meter, spent) in self.meters.iter_mut().zip(&mut contender.spent) {
-            meter
-                .iter_mut()
-                .for_each(|meter| meter.stop(spent, measured.len() as u32));
-        }
         if !measured.is_empty() {
             let shared = SharedMemory {
                 arena: self.arena.host.allocated(),
@@ -234,13 +227,12 @@ impl Bench {
                 device_is_host: self.device.is_software(),
             };
             let memory = shared.of(&contender.prepared.footprint(contender.crowd));
-            let energy = std::array::from_fn(|i| self.meters[i].as_ref()?.of(contender.spent[i]));
             // Each frame clears the count first, so this is the work of the last one.
             let work = self.device.take_work();
             contender.outcome.resources = Some(Resources {
                 memory,
                 work,
-                energy,
+                energy: [None; 2],
             });
         }
         Ok(measured)
@@ -328,6 +320,44 @@ impl Bench {
         Ok((0..).zip(times).collect())
     }
 
+    /// Measures the energy of frames that are not recorded, where it is counted: that of the processor, and that of the
+    /// adapter if frames reach it.
+    pub fn energy(
+        &mut self,
+        contender: &mut Contender,
+        interrupted: impl Fn() -> bool,
+    ) -> Result<()> {
+        let Some(mut resources) = contender.outcome.resources else {
+            return Ok(());
+        };
+        let mut meters = std::mem::take(&mut self.meters);
+        let start = Instant::now();
+        let mut tick = 0;
+        self.device.set_timing(false);
+        let [processor, adapter] = &mut resources.energy;
+        let wanted = [true, resources.work.reaches_device()];
+        for ((meter, energy), is_wanted) in meters.iter_mut().zip([processor, adapter]).zip(wanted)
+        {
+            let Some(meter) = meter.as_mut().filter(|_| is_wanted) else {
+                continue;
+            };
+            let frame = || {
+                if interrupted() {
+                    return Ok(false);
+                }
+                self.begin();
+                self.submit(contender, tick)?.finish()?;
+                tick += 1;
+                Ok(true)
+            };
+            *energy = meter.measure(|| start.elapsed(), frame)?;
+        }
+        self.device.set_timing(true);
+        self.meters = meters;
+        contender.outcome.resources = Some(resources);
+        Ok(())
+    }
+
     /// Runs a frame in which the processor's events are counted, if they are; adds only the counts.
     pub fn counted_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
         if self.counters.is_none() {
@@ -400,8 +430,8 @@ mod tests {
     use crate::harness::run::Status;
     use crate::pose::PoseData;
     use crate::registry::REGISTRY;
-    use crate::scene::{Scene, Settings};
-    use std::cell::RefCell;
+    use crate::scene::{BuiltScene, Scene, Settings};
+    use std::cell::{Cell, RefCell};
 
     /// Surroundings of one request for frames.
     #[derive(Debug, Clone, Copy)]
@@ -479,17 +509,93 @@ mod tests {
         }
     }
 
-    /// Surroundings of the requests for a block of two frames.
-    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+    /// An adapter that gets some work in every frame, and takes a millijoule for it. Reading its counter takes a microjoule.
+    struct Metered {
+        work: FrameWork,
+        microjoules: Rc<Cell<u64>>,
+    }
+
+    impl DeviceSide for Metered {
+        fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
+            let microjoules = Rc::clone(&self.microjoules);
+            Some(Box::new(move || {
+                microjoules.set(microjoules.get() + 1);
+                Some(microjoules.get())
+            }))
+        }
+        fn take_work(&self) -> FrameWork {
+            self.work
+        }
+        fn draw(
+            &mut self,
+            ticket: Ticket,
+            _: &dyn Prepared,
+            _: &FrameInput,
+            _: &mut StageTimer,
+        ) -> Result<Ticket> {
+            self.microjoules.set(self.microjoules.get() + 1_000);
+            Ok(ticket)
+        }
+    }
+
+    #[test]
+    fn an_adapter_has_energy_beside_backends_that_use_it() {
+        let scene = scene();
+        let (context, options) = (Context::default(), RunOptions::default());
+        let measured = |work: FrameWork| {
+            let microjoules = Rc::default();
+            let device = Box::new(Metered { work, microjoules });
+            let mut bench = Bench::new(Arena::default(), device, &context.threads, &options);
+            let mut contender = watched(&scene, &bench, false, &Rc::default());
+            bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
+            bench.energy(&mut contender, || false).unwrap();
+            let [_, adapter] = contender.outcome.resources.unwrap().energy;
+            adapter.map(|energy| energy.microjoules.round())
+        };
+        assert_eq!(measured(FrameWork::default()), None);
+        let some = FrameWork {
+            dispatches: 1,
+            ..FrameWork::default()
+        };
+        let energy = measured(some).unwrap();
+        assert!((1_000.0..=1_001.0).contains(&energy), "{energy}");
+    }
+
+    fn scene() -> BuiltScene {
         let few = Settings {
             instances: Some(1),
             ..Settings::default()
         };
-        let scene = Scene::load("smoke")
+        Scene::load("smoke")
             .unwrap()
             .with(few)
             .build(1 << 30)
-            .unwrap();
+            .unwrap()
+    }
+
+    /// A watcher that is to be measured.
+    fn watched<'a>(
+        scene: &'a BuiltScene,
+        bench: &Bench,
+        times_itself: bool,
+        seen: &Rc<RefCell<Vec<Seen>>>,
+    ) -> Contender<'a> {
+        Contender {
+            entry: &REGISTRY[0],
+            crowd: &scene.crowd,
+            prepared: Box::new(Watcher {
+                disturber: Rc::clone(&bench.disturber),
+                times_itself,
+                seen: Rc::clone(seen),
+            }),
+            outcome: Outcome::new("watcher", 0, Status::Ok),
+            warm_up: WarmUp::default(),
+        }
+    }
+
+    /// Surroundings of the requests for a block of two frames.
+    fn seen(disturbance: Disturbance, times_itself: bool) -> Vec<Seen> {
+        let scene = scene();
         let (context, seen) = (Context::default(), Rc::default());
         let options = RunOptions {
             disturbance,
@@ -501,21 +607,7 @@ mod tests {
             &context.threads,
             &options,
         );
-        let prepared = Box::new(Watcher {
-            disturber: Rc::clone(&bench.disturber),
-            times_itself,
-            seen: Rc::clone(&seen),
-        });
-        let (entry, outcome) = (&REGISTRY[0], Outcome::new("watcher", 0, Status::Ok));
-        let (warm_up, spent) = (WarmUp::default(), Default::default());
-        let mut contender = Contender {
-            entry,
-            crowd: &scene.crowd,
-            prepared,
-            outcome,
-            warm_up,
-            spent,
-        };
+        let mut contender = watched(&scene, &bench, times_itself, &seen);
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
         let written = bench.disturber.written();
         assert_eq!(

@@ -193,15 +193,13 @@ impl<'a> Contest<'a> {
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
-        let (outcome, warm_up, spent) =
-            (self.outcome(entry), WarmUp::default(), Default::default());
+        let (outcome, warm_up) = (self.outcome(entry), WarmUp::default());
         Ok(Contender {
             entry,
             crowd,
             prepared,
             outcome,
             warm_up,
-            spent,
         })
     }
 
@@ -453,6 +451,9 @@ impl<'a> Contest<'a> {
                 bench.throughput(contender, schedule.mean(index), self.pace.most())?
         {
             self.audit(contender, bench, last)?;
+        }
+        if is_last {
+            bench.energy(contender, || self.observer.interrupted())?;
         }
         Ok(())
     }

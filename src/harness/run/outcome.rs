@@ -136,7 +136,7 @@ pub struct Resources {
     pub memory: BackendMemory,
     /// Work of a frame.
     pub work: FrameWork,
-    /// Energy of a frame, of the processor and of the adapter, where a counter can be read.
+    /// Energy of a frame, of the processor and of the adapter, where it can be measured and the adapter takes part.
     pub energy: [Option<Energy>; 2],
 }
 
