@@ -193,13 +193,12 @@ impl<'a> Contest<'a> {
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
-        let (outcome, warm_up) = (self.outcome(entry), WarmUp::default());
         Ok(Contender {
             entry,
             crowd,
             prepared,
-            outcome,
-            warm_up,
+            outcome: self.outcome(entry),
+            warm_up: WarmUp::default(),
         })
     }
 
