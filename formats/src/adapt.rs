@@ -1,5 +1,7 @@
 //! The same character with other counts: fewer influences, more or fewer vertices.
 
+#[cfg(feature = "resample")]
+use skinbench_kernels::model::Repair;
 use skinbench_kernels::model::{MAX_INFLUENCES, Model, ModelError};
 
 /// Fraction of a weight that a joint passes to its relatives.
@@ -93,7 +95,8 @@ fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
 /// The model with about `count` vertices (within 10 %): triangles are split at the midpoints of their edges, then edges
 /// collapse.
 ///
-/// Primitives get their vertices in proportion to their size; those without triangles stay as they are.
+/// Primitives get their vertices in proportion to their size. Those without triangles stay as they are, also if all of
+/// their triangles have fewer than three different corners, which is noted.
 ///
 /// # Errors
 /// A model with morph targets; or a count that cannot be reached, with the closest one.
@@ -106,15 +109,33 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
         );
         return Err(ModelError::new("vertices", problem));
     }
-    let total = model.mesh().vertex_count() as f64;
     let mut parts = model.into_parts();
-    for primitive in &mut parts.primitives {
-        if !primitive.indices.is_empty() {
-            let target = (primitive.positions.len() as f64 * f64::from(count) / total)
-                .round()
-                .max(3.0) as usize;
-            resample::to(primitive, target)?;
+    let mut sources = Vec::with_capacity(parts.primitives.len());
+    // Vertices of primitives that change, vertices of the others, and the others that have triangles.
+    let mut changing = 0;
+    let mut fixed = 0;
+    let mut flat = 0;
+    for primitive in &parts.primitives {
+        let source = resample::Source::of(primitive);
+        if source.is_some() {
+            changing += primitive.positions.len();
+        } else {
+            fixed += primitive.positions.len();
+            flat += u32::from(!primitive.indices.is_empty());
         }
+        sources.push(source);
+    }
+    let left = (f64::from(count) - fixed as f64).max(0.0);
+    for (primitive, source) in parts.primitives.iter_mut().zip(sources) {
+        if let Some(source) = source {
+            let share = primitive.positions.len() as f64 / changing as f64;
+            *primitive = source.resampled((share * left).round().max(3.0) as usize)?;
+        }
+    }
+    if flat > 0 {
+        let corners = "whose triangles have fewer than three different corners";
+        let message = format!("kept the vertices of {flat} primitives {corners}");
+        parts.repairs.push(Repair::new(message));
     }
     let reached = parts
         .primitives
@@ -140,30 +161,50 @@ mod resample {
     /// Most triangles that splitting may create: more than any skinned model has, and few enough to store.
     const MAX_TRIANGLES: usize = 16 << 20;
 
-    pub(super) fn to(primitive: &mut PrimitiveData, target: usize) -> Result<(), ModelError> {
-        let materials = vertex_materials(primitive);
-        let (mut primitive_now, mut materials) =
-            gathered(primitive, &materials, &primitive.indices);
-        while primitive_now.positions.len() < target {
-            if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
-                return Err(ModelError::new(
-                    "vertices",
-                    format!("{target} in one primitive are too many"),
-                ));
-            }
-            split(&mut primitive_now, &mut materials);
+    /// A primitive whose equal vertices are merged, and the material of each vertex. It has triangles.
+    pub(super) struct Source {
+        primitive: PrimitiveData,
+        materials: Vec<u16>,
+    }
+
+    impl Source {
+        /// The primitive to resample; `None` if it has no triangle with three different corners.
+        pub(super) fn of(primitive: &PrimitiveData) -> Option<Self> {
+            let materials = vertex_materials(primitive);
+            let (primitive, materials) = gathered(primitive, &materials, &primitive.indices);
+            (!primitive.indices.is_empty()).then_some(Self {
+                primitive,
+                materials,
+            })
         }
-        let kept = collapsed(&primitive_now, target)?;
-        let (mut result, materials) = gathered(&primitive_now, &materials, &kept);
-        // A triangle has the material of its first corner.
-        let triangles = result.indices.as_chunks::<3>().0;
-        let triangles = triangles
-            .iter()
-            .map(|corners| (materials[corners[0] as usize], *corners))
-            .collect();
-        result.set_triangles(triangles);
-        *primitive = result;
-        Ok(())
+
+        /// The primitive with about `target` vertices.
+        pub(super) fn resampled(self, target: usize) -> Result<PrimitiveData, ModelError> {
+            let Self {
+                primitive: mut primitive_now,
+                mut materials,
+            } = self;
+            // Each turn adds a vertex for each edge, of which there are at least three.
+            while primitive_now.positions.len() < target {
+                if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
+                    return Err(ModelError::new(
+                        "vertices",
+                        format!("{target} in one primitive are too many"),
+                    ));
+                }
+                split(&mut primitive_now, &mut materials);
+            }
+            let kept = collapsed(&primitive_now, target)?;
+            let (mut result, materials) = gathered(&primitive_now, &materials, &kept);
+            // A triangle has the material of its first corner.
+            let triangles = result.indices.as_chunks::<3>().0;
+            let triangles = triangles
+                .iter()
+                .map(|corners| (materials[corners[0] as usize], *corners))
+                .collect();
+            result.set_triangles(triangles);
+            Ok(result)
+        }
     }
 
     fn vertex_materials(primitive: &PrimitiveData) -> Vec<u16> {
@@ -396,5 +437,23 @@ mod tests {
                     .contains("the closest count that this model reaches is")
             );
         }
+    }
+
+    #[cfg(feature = "resample")]
+    #[test]
+    fn primitives_without_real_triangles_stay_as_they_are() {
+        let mut parts = chain_64().unwrap().into_parts();
+        let mut flat = parts.primitives[0].with_vertices(&[0, 1]);
+        flat.set_triangles(vec![(0, [0, 0, 0]), (0, [0, 1, 1])]);
+        parts.primitives.push(flat);
+        let model = with_vertices(Model::new(parts).unwrap(), 3_000).unwrap();
+        let counts = model.mesh().primitives().iter().map(|p| p.vertex_count);
+        let counts: Vec<u32> = counts.collect();
+        assert!((2_700..3_300).contains(&counts[0]), "{counts:?}");
+        assert_eq!(counts[1], 2);
+        assert_eq!(
+            model.repairs()[0].message,
+            "kept the vertices of 1 primitives whose triangles have fewer than three different corners"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The error type of all importers.
 
+use skinbench_kernels::model::bounded;
 use std::path::{Path, PathBuf};
 
 /// Error for a model file that could not be read: one line with the file, the place in it and what was expected.
@@ -18,8 +19,8 @@ impl ImportError {
     pub(crate) fn new(file: &Path, place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             file: file.into(),
-            place: place.into(),
-            problem: problem.into(),
+            place: bounded(place),
+            problem: bounded(problem),
         }
     }
 }

@@ -92,6 +92,6 @@ impl OffUnit {
     pub(super) fn describe(&self, what: &str) -> Option<Repair> {
         let Self { count, worst } = self;
         let message = format!("normalised {count} {what} (worst length {worst})");
-        (*count > 0).then_some(Repair { message })
+        (*count > 0).then(|| Repair::new(message))
     }
 }

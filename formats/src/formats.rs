@@ -1,13 +1,14 @@
 //! The list of formats, and the selection of one for a file.
 
-use self::Import::{Whole, WithClips};
+use crate::drawn;
 use crate::error::ImportError;
 use crate::fault::in_file;
-use crate::read_file::{MOST_BYTES, unreadable};
+use crate::read_file::{MOST_BYTES, unreadable, without_mark};
+use crate::request::{Request, Vertices};
 use crate::{gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
 use skinbench_kernels::model::{Model, ModelParts};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file format that can be read.
 pub struct Format {
@@ -18,16 +19,13 @@ pub struct Format {
     /// `true` if a file with another extension (.js, .json, .xml, .txt) has this format, judged by its first [`HEAD`]
     /// bytes.
     pub sniff: fn(&[u8]) -> bool,
+    /// `true` if clips are in files of their own; if none are given, those beside the model are used.
+    pub clip_files: bool,
+    /// Parts of a file that are ignored without a note, under the format's names; a `*` stands for any characters.
+    /// Other parts that are not read become a [`Repair`](skinbench_kernels::model::Repair).
+    pub ignored: &'static [&'static str],
     /// Importer of the format.
-    pub import: Import,
-}
-
-/// Importer of a format.
-pub enum Import {
-    /// Clips are in the model's file, or in files that it refers to.
-    Whole(fn(&Path) -> Result<ModelParts, ImportError>),
-    /// Clips may be in files of their own; if none are given, those beside the model are used.
-    WithClips(fn(&Path, &[PathBuf]) -> Result<ModelParts, ImportError>),
+    pub import: fn(&Request) -> Result<ModelParts, ImportError>,
 }
 
 /// Most bytes that [`Format::sniff`] receives.
@@ -39,67 +37,88 @@ pub const FORMATS: &[Format] = &[
         name: "glTF 2.0",
         extensions: &["gltf", "glb"],
         sniff: gltf::sniff,
-        import: Whole(gltf::import),
+        clip_files: false,
+        ignored: gltf::IGNORED,
+        import: gltf::import,
     },
     Format {
         name: "m3d",
         extensions: &["m3d"],
         sniff: m3d::sniff,
-        import: Whole(m3d::import),
+        clip_files: false,
+        ignored: m3d::IGNORED,
+        import: m3d::import,
     },
     Format {
         name: "RAM",
         extensions: &["ram"],
         sniff: ram::sniff,
-        import: WithClips(ram::import),
+        clip_files: true,
+        ignored: ram::IGNORED,
+        import: ram::import,
     },
     Format {
         name: "OgreXML",
         extensions: &["mesh.xml"],
         sniff: ogre_xml::sniff,
-        import: Whole(ogre_xml::import),
+        clip_files: false,
+        ignored: ogre_xml::IGNORED,
+        import: ogre_xml::import,
     },
     Format {
         name: "MD5",
         extensions: &["md5mesh"],
         sniff: md5::sniff,
-        import: WithClips(md5::import),
+        clip_files: true,
+        ignored: md5::IGNORED,
+        import: md5::import,
     },
     // Last, because files of other formats may contain its words.
     Format {
         name: "three.js JSON",
         extensions: &[],
         sniff: three_json::sniff,
-        import: Whole(three_json::import),
+        clip_files: false,
+        ignored: three_json::IGNORED,
+        import: three_json::import,
     },
 ];
 
-/// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it.
+/// Reads a model in any of [`FORMATS`], with the clips that it contains or that are beside it, and the vertices that are
+/// drawn.
 ///
 /// # Errors
 /// No such file, no format with this extension or content, or any error of the importer.
 pub fn load(file: &Path) -> Result<Model, ImportError> {
-    load_with(file, &[])
+    load_with(&Request {
+        file,
+        clips: &[],
+        vertices: Vertices::default(),
+    })
 }
 
-/// Reads a model with clips from files of their own (`.raa` for RAM, `.md5anim` for MD5) instead of those beside it.
+/// Reads a model with clips from files of their own (`.raa` for RAM, `.md5anim` for MD5) instead of those beside it, or
+/// with all of its vertices.
 ///
 /// # Errors
 /// As [`load`], for any of the files; or clips for a format that has them in the model's file.
-pub fn load_with(file: &Path, clips: &[PathBuf]) -> Result<Model, ImportError> {
+pub fn load_with(request: &Request) -> Result<Model, ImportError> {
+    let file = request.file;
     let format = format_of(file)?;
-    let parts = match (&format.import, clips) {
-        (WithClips(import), _) => import(file, clips)?,
-        (Whole(import), []) => import(file)?,
-        (Whole(_), [clip, ..]) => {
-            let expected = format!("expected no other file, as {} holds its clips", format.name);
-            return Err(ImportError::new(
-                clip,
-                "",
-                format!("cannot be added to {}; {expected}", file.display()),
-            ));
-        }
-    };
+    if let [clip, ..] = request.clips
+        && !format.clip_files
+    {
+        let expected = format!("expected no other file, as {} holds its clips", format.name);
+        return Err(ImportError::new(
+            clip,
+            "",
+            format!("cannot be added to {}; {expected}", file.display()),
+        ));
+    }
+    let mut parts = (format.import)(request)?;
+    if request.vertices == Vertices::Drawn {
+        drawn::only_drawn(&mut parts);
+    }
     Model::new(parts).map_err(in_file(file))
 }
 
@@ -122,7 +141,8 @@ fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
     opened
         .and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head))
         .map_err(unreadable(file))?;
-    FORMATS.iter().find(|f| (f.sniff)(&head)).ok_or_else(|| {
+    let head = without_mark(&head);
+    FORMATS.iter().find(|f| (f.sniff)(head)).ok_or_else(|| {
         let known: Vec<_> = FORMATS
             .iter()
             .flat_map(|f| f.extensions)

@@ -8,10 +8,12 @@
 //! | --- | --- |
 //! | `error` | the error of all importers |
 //! | `fault` | an error before the name of its file is added |
+//! | `request` | what an importer is asked for |
 //! | `budget` | the limit on an importer's memory |
 //! | `regular_file` | the opening of files that end |
 //! | `read_file` | whole files, and their first bytes |
 //! | `beside` | paths of files that a model file refers to |
+//! | `unread` | parts of files that are not read |
 //! | `place` | lines and columns |
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
@@ -26,6 +28,7 @@
 //! | `ogre_xml` | importer |
 //! | `ram` | importer |
 //! | `three_json` | importer |
+//! | `drawn` | the vertices that triangles use |
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |
 //! | `curves` | formulas that built-in models share |
@@ -42,6 +45,7 @@ mod budget;
 mod curves;
 #[cfg(feature = "textures")]
 pub mod decode;
+mod drawn;
 mod error;
 pub mod extremes;
 pub mod face;
@@ -60,14 +64,17 @@ mod place;
 mod ram;
 mod read_file;
 pub mod regular_file;
+mod request;
 mod seams;
 mod strips;
 mod textures;
 mod three_json;
 mod tokenizer;
 mod tracks;
+mod unread;
 pub mod walker;
 
 pub use error::ImportError;
-pub use formats::{FORMATS, Format, HEAD, Import, load, load_with};
+pub use formats::{FORMATS, Format, HEAD, load, load_with};
 pub use place::Place;
+pub use request::{Request, Vertices};

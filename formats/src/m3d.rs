@@ -3,15 +3,35 @@
 //! Left-handed, Y up, row vectors. Vertices become one primitive; the subset table divides its triangles by material.
 
 use crate::fault::{Fault, ensure};
+use crate::read_file::read_file;
+use crate::request::Request;
 use crate::tokenizer::{Scanner, Syntax};
 use crate::tracks::Tracks;
+use crate::unread::Ignored;
 use crate::{ImportError, matrices};
 use glam::DAffine3;
 use skinbench_kernels::model::{
     Axes, Clip, Handedness, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows,
     Skeleton, SkinData, Subset, rows_to_affine,
 };
-use std::path::Path;
+
+/// Surfaces beyond their colour, the vertices of subsets, which their triangles name anyway, and the fourth weight, which
+/// follows from the others.
+pub(super) const IGNORED: Ignored = &[
+    "AlphaClip",
+    "BlendWeights (the fourth)",
+    "DiffuseMap",
+    "Fresnel0",
+    "MaterialTypeName",
+    "NormalMap",
+    "Roughness",
+    "SubsetID",
+    "VertexCount",
+    "VertexStart",
+];
+
+/// First bytes of the binary and the text form of Model 3D, another format whose files end in `.m3d`.
+const MODEL_3D: [&[u8]; 2] = [b"3DMO", b"3dmodel "];
 
 const SYNTAX: Syntax = Syntax {
     marks: "{}",
@@ -26,8 +46,15 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a file.
-pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
-    Scanner::read(file, SYNTAX, read)
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let file = request.file;
+    let bytes = read_file(file)?;
+    if MODEL_3D.iter().any(|start| bytes.starts_with(start)) {
+        let expected = "expected the text format of Luna's DirectX 12 samples";
+        let problem = format!("is Model 3D, another format with this ending; {expected}");
+        return Err(ImportError::new(file, "", problem));
+    }
+    Scanner::read_bytes(file, bytes, SYNTAX, read)
 }
 
 fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
@@ -175,12 +202,14 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
         let mut pairs = [(0, 0.0); 4];
         for (pair, weight) in pairs.iter_mut().zip(weights) {
             // Without a weight, an index may refer to any bone.
-            let bones = if weight > 0.0 {
+            let most = if weight > 0.0 {
                 bones.into()
             } else {
                 usize::MAX
             };
-            *pair = (file.index("bone", bones)? as u16, weight);
+            let bone = file.index("bone", most)?;
+            let known = if bone < bones.into() { bone } else { 0 };
+            *pair = (known as u16, weight);
         }
         file.budget
             .charge_vertices(1, 4, || format!("vertex {vertex}"))?;

@@ -92,9 +92,7 @@ impl LeftOut {
             } else {
                 format!("{count} materials")
             };
-            Repair {
-                message: format!("left out the texture of {materials}: {problem}"),
-            }
+            Repair::new(format!("left out the texture of {materials}: {problem}"))
         })
     }
 }

@@ -4,7 +4,7 @@ use crate::ImportError;
 use crate::budget::Budget;
 use crate::fault::{Fault, OffUnit, ensure, in_file};
 use crate::place::Place;
-use crate::read_file::{read_text, stem};
+use crate::read_file::{read_file, stem, to_text};
 use std::path::Path;
 
 /// Tokens of a format besides words and quoted strings.
@@ -58,7 +58,17 @@ impl<'a> Scanner<'a> {
         syntax: Syntax,
         read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
     ) -> Result<T, ImportError> {
-        let text = read_text(file)?;
+        Self::read_bytes(file, read_file(file)?, syntax, read)
+    }
+
+    /// As [`Scanner::read`], for the bytes of the file.
+    pub(super) fn read_bytes<T>(
+        file: &Path,
+        bytes: Vec<u8>,
+        syntax: Syntax,
+        read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
+    ) -> Result<T, ImportError> {
+        let text = to_text(file, bytes)?;
         let mut scanner = Scanner::new(&text, syntax);
         let all = read(&mut scanner, stem(file)).and_then(|all| match scanner.next() {
             None => Ok(all),

@@ -9,6 +9,7 @@ use crate::model::{
 use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Default of the allowed error: largest distance at a joint's end over the skeleton's size.
 pub const ERROR: f64 = 1e-4;
@@ -19,6 +20,8 @@ const MARGIN: f64 = 0.9;
 const COARSEST: f64 = 0.5;
 const FINER: f64 = 0.9;
 const ATTEMPTS: i32 = 64;
+/// Most attempts to hold channels of one clip: each compares all joints, of which a file may have thousands.
+const MOST_HOLDS: usize = 64;
 
 /// The model with every clip compact at `error` (over the skeleton's size) or better. A clip stays raw if no rate keeps
 /// that error in fewer bytes.
@@ -86,13 +89,22 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         let Some(mut made) = within(moving) else {
             continue;
         };
-        for (channel, middle) in calm(&channels, ends, enough) {
-            let moving = std::mem::replace(&mut channels[channel].values, vec![middle; frames]);
-            match within(encoded(&channels)?) {
-                Some(held) => made = held,
-                None => channels[channel].values = moving,
+        let calm = calm(&channels, ends, enough);
+        hold_in_groups(calm.len(), |group| {
+            let mut moving = Vec::with_capacity(group.len());
+            for (channel, middle) in &calm[group.clone()] {
+                let held = vec![*middle; frames];
+                moving.push(std::mem::replace(&mut channels[*channel].values, held));
             }
-        }
+            if let Some(held) = within(encoded(&channels)?) {
+                made = held;
+                return Ok(true);
+            }
+            for ((channel, _), moving) in calm[group].iter().zip(moving) {
+                channels[*channel].values = moving;
+            }
+            Ok(false)
+        })?;
         for attempt in 0..ATTEMPTS {
             // Rounding may move the ends beneath every joint about as far.
             let part = COARSEST * FINER.powi(attempt) * enough;
@@ -113,6 +125,28 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
         return Ok(made);
     }
     Ok(clip.clone())
+}
+
+/// Holds as many of `count` channels as possible, the first ones first. `hold` tries a group in addition to those that are
+/// held, and returns whether they all stay.
+///
+/// Most channels of a file with many hardly move, so groups are tried as a whole, and in halves where that goes too far.
+/// The result is that of trying one channel after the other, as long as there are attempts.
+fn hold_in_groups(
+    count: usize,
+    mut hold: impl FnMut(Range<usize>) -> Result<bool, ModelError>,
+) -> Result<(), ModelError> {
+    let mut groups: Vec<Range<usize>> = std::iter::once(0..count).collect();
+    for _ in 0..MOST_HOLDS {
+        let Some(group) = groups.pop() else { break };
+        if group.is_empty() || hold(group.clone())? || group.len() == 1 {
+            continue;
+        }
+        let middle = group.start.midpoint(group.end);
+        groups.push(middle..group.end);
+        groups.push(group.start..middle);
+    }
+    Ok(())
 }
 
 /// The poses of a clip's channels at some times.
@@ -351,6 +385,36 @@ mod tests {
         assert_eq!(moving([0.1, 1e-5, 0.1, 1e-5]), [0, 2]);
         // The chain's end would move too far by the motion of joint 1, and by those of joints 2 and 3 together.
         assert_eq!(moving([0.1, 1e-4, 1.1e-4, 1.2e-4]), [0, 1, 3]);
+    }
+
+    #[test]
+    fn the_attempts_to_hold_channels_do_not_grow_with_their_number() {
+        for count in [0, 1, 7, 100, 10_000] {
+            // Channels have sizes 1, 2, 3 and so on; those that are held may have so much together.
+            for room in [0, 10, usize::MAX] {
+                let mut held = Vec::new();
+                let mut attempts = 0;
+                let hold = |group: Range<usize>| {
+                    attempts += 1;
+                    let size = |channels: &[usize]| channels.iter().map(|c| c + 1).sum::<usize>();
+                    let added: Vec<usize> = group.collect();
+                    let fits = size(&held) + size(&added) <= room;
+                    if fits {
+                        held.extend(added);
+                    }
+                    Ok(fits)
+                };
+                hold_in_groups(count, hold).unwrap();
+                let one_by_one = match room {
+                    0 => 0,
+                    10 => count.min(4),
+                    _ => count,
+                };
+                assert_eq!(held, (0..one_by_one).collect::<Vec<_>>());
+                assert!(attempts <= MOST_HOLDS, "{attempts} for {count}");
+                assert!(room < usize::MAX || attempts <= 1, "{attempts} for {count}");
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
 use skinbench::harness::run::Status;
+use skinbench::model::Model;
 use skinbench::registry::{self, BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
@@ -200,6 +201,13 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
             .for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
     }
     Ok(scenes)
+}
+
+/// Prints the repairs that an importer made.
+pub fn note_repairs(model: &Model) {
+    for repair in model.repairs() {
+        eprintln!("note: {}: {}", model.name(), repair.message);
+    }
 }
 
 /// A pool of `threads` threads, or of one per processor. If there are as many threads as processors, each one is pinned

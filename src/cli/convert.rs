@@ -1,9 +1,9 @@
 //! `skinbench convert`: writes any model as one glTF binary.
 
-use super::{Exit, UsageError, write_file};
+use super::{Exit, UsageError, common, write_file};
 use anyhow::anyhow;
 use clap::Args;
-use skinbench::asset::{self, glb};
+use skinbench::asset::{self, Request, Vertices, glb};
 use skinbench::model::Model;
 use skinbench::scene::{BUILT_IN_MODELS, ModelSource};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ pub struct Arguments {
     /// Model file (or a built-in model), clips in files of their own (.raa, .md5anim), and last the .glb to write
     #[arg(value_names = ["MODEL", "OUT.glb"], num_args = 2.., required = true)]
     files: Vec<PathBuf>,
+    /// Write all vertices, also those that no triangle uses, and once for each primitive that shares them
+    #[arg(long)]
+    keep_vertices: bool,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -30,18 +33,29 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ))
         .into());
     }
-    let bytes = glb::to_glb(&load(model, clips)?)?;
+    let vertices = if arguments.keep_vertices {
+        Vertices::All
+    } else {
+        Vertices::Drawn
+    };
+    let converted = load(model, clips, vertices)?;
+    common::note_repairs(&converted);
+    let bytes = glb::to_glb(&converted)?;
     write_file(out, |file| file.write_all(&bytes))?;
     Ok(Exit::Done)
 }
 
-fn load(model: &Path, clips: &[PathBuf]) -> anyhow::Result<Model> {
+fn load(model: &Path, clips: &[PathBuf], vertices: Vertices) -> anyhow::Result<Model> {
     match model.to_str() {
         Some(name) if BUILT_IN_MODELS.contains(&name) && clips.is_empty() => {
             ModelSource::from_name(name)
                 .load()
                 .map_err(|error| anyhow!(error))
         }
-        _ => Ok(asset::load_with(model, clips)?),
+        _ => Ok(asset::load_with(&Request {
+            file: model,
+            clips,
+            vertices,
+        })?),
     }
 }

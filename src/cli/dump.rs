@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Write a model's skinned vertices as CSV
+///
+/// All vertices of a file are written, in its order, also those that no triangle uses.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Model file, or a built-in model
@@ -40,9 +42,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let entry = common::backend(&arguments.backend)?;
     let host = arguments.machine.host_context()?;
-    let mut model = ModelSource::from_name(&arguments.model)
-        .load()
-        .map_err(|error| anyhow!(error))?;
+    let mut source = ModelSource::from_name(&arguments.model);
+    source.keep_vertices = true;
+    let mut model = source.load().map_err(|error| anyhow!(error))?;
+    common::note_repairs(&model);
     if let Some(rotation) = &arguments.rotation {
         let blend = if rotation == "slerp" {
             RotationBlend::Slerp

@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Also compare the clips' compact form with raw samples, on the terms of the Animation Compression Library
     #[arg(long)]
     clips: bool,
+    /// Describe all vertices, also those that no triangle uses, and once for each primitive that shares them
+    #[arg(long)]
+    keep_vertices: bool,
     /// Print JSON, for programs
     #[arg(long)]
     json: bool,
@@ -35,9 +38,9 @@ struct Inspected {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let start = Instant::now();
-    let model = ModelSource::from_name(&arguments.model)
-        .load()
-        .map_err(|error| anyhow!(error))?;
+    let mut source = ModelSource::from_name(&arguments.model);
+    source.keep_vertices = arguments.keep_vertices;
+    let model = source.load().map_err(|error| anyhow!(error))?;
     let inspection = Inspection::new(&model, start.elapsed());
     let clip_sizes = arguments
         .clips

@@ -36,9 +36,13 @@ pub(in crate::cli) use screen::ScreenArguments;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use skinbench::model::shortened;
 use skinbench::wording::one_line;
 use std::io;
 use std::process::ExitCode;
+
+/// Most characters of an error: it may list all backends, but not the whole of a text that a file has.
+const MOST_CHARACTERS: usize = 6_000;
 
 /// Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways agree?
 #[derive(Debug, Parser)]
@@ -113,7 +117,8 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     if error.chain().any(closed_pipe) {
         return Exit::Done.into();
     }
-    eprintln!("error: {}", one_line(&format!("{error:#}"), usize::MAX));
+    let line = one_line(&format!("{error:#}"), usize::MAX);
+    eprintln!("error: {}", shortened(line, MOST_CHARACTERS));
     if error.is::<UsageError>() {
         Exit::Usage.into()
     } else {
@@ -137,6 +142,7 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
     let said: Vec<_> = said
         .filter(|line| !line.starts_with("For more information"))
         .collect();
-    eprintln!("{}", one_line(&said.join(" "), usize::MAX));
+    let line = one_line(&said.join(" "), usize::MAX);
+    eprintln!("{}", shortened(line, MOST_CHARACTERS));
     Exit::Usage.into()
 }

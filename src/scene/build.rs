@@ -48,7 +48,7 @@ pub struct BuiltScene {
     pub gameplay: Option<Arc<Gameplay>>,
     /// The levels of instances, if detail is dropped.
     pub levels: Option<Levels>,
-    /// Remarks about models that could not be reduced as asked for, one line each.
+    /// Remarks about models that importers repaired, or that could not be reduced as asked for, one line each.
     pub remarks: Vec<String>,
 }
 
@@ -176,6 +176,17 @@ impl Scene {
             first_models.push(Arc::clone(&resolved.models[first].stored));
         }
 
+        let mut remarks = Vec::new();
+        for model in &resolved.models {
+            for repair in model.raw.repairs() {
+                // A model file may be the whole scene.
+                remarks.push(if model.raw.name() == self.name {
+                    repair.message.clone()
+                } else {
+                    format!("{}: {}", model.raw.name(), repair.message)
+                });
+            }
+        }
         let mut crowd = Crowd::with_format(format);
         let across = self
             .groups
@@ -216,15 +227,16 @@ impl Scene {
             .filter(|group| group.is_mixed())
             .flat_map(GroupDescription::used_models);
         let mixed_models = mixed.collect::<HashSet<_>>().len();
-        let (crowd, levels, remarks) = match settings.lod.filter(|lod| !lod.is_none()) {
-            None => (crowd, None, Vec::new()),
+        let (crowd, levels) = match settings.lod.filter(|lod| !lod.is_none()) {
+            None => (crowd, None),
             Some(lod) => {
                 // Every model has a group, in the same order.
                 let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
                 let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
                 let made = lod::leveled(crowd, maker, &self.camera, self.resolution);
-                let (crowd, levels, remarks) = made.map_err(|error| self.error(None, error))?;
-                (crowd, Some(levels), remarks)
+                let (crowd, levels, whole) = made.map_err(|error| self.error(None, error))?;
+                remarks.extend(whole);
+                (crowd, Some(levels))
             }
         };
         let crowd = self

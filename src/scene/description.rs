@@ -146,6 +146,7 @@ impl Scene {
             }
             for model in &mut group.models {
                 model.vertices = settings.vertices.or(model.vertices);
+                model.keep_vertices |= settings.keep_vertices;
                 model.influences = settings.influences.or(model.influences);
                 model.smooth |= settings.interpolation == Some(Interpolation::Smooth);
             }

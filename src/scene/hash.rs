@@ -414,6 +414,7 @@ impl SceneHash {
             instances: _,
             models: _,
             vertices: _,
+            keep_vertices: _,
             influences: _,
             clips: _,
             interpolation: _,

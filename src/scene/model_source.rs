@@ -1,7 +1,7 @@
 //! Source of a group's model, and the numbers that it is adapted to.
 
 use crate::asset::walker::{People, walker};
-use crate::asset::{self, FORMATS, adapt, extremes, face::face};
+use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
 use crate::model::Model;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -90,6 +90,8 @@ pub struct ModelSource {
     /// Approximate number of vertices to bring it to; `None` keeps a file's own, and means 1,000 for walkers, people and
     /// faces.
     pub vertices: Option<u32>,
+    /// `true` if a file's model has all vertices, also those that no triangle uses.
+    pub keep_vertices: bool,
     /// Most influences of a vertex.
     pub influences: Option<u32>,
     /// `true` if clips with only linear keys are smoothed to curves.
@@ -112,6 +114,7 @@ impl ModelSource {
         Self {
             origin,
             vertices: None,
+            keep_vertices: false,
             influences: None,
             smooth: false,
         }
@@ -174,7 +177,19 @@ impl ModelSource {
                     .person(*number)
                     .map_err(said)?
             }
-            Origin::File(path) => asset::load(path).map_err(|error| error.to_string())?,
+            Origin::File(file) => {
+                let vertices = if self.keep_vertices {
+                    Vertices::All
+                } else {
+                    Vertices::Drawn
+                };
+                let request = Request {
+                    file,
+                    clips: &[],
+                    vertices,
+                };
+                asset::load_with(&request).map_err(|error| error.to_string())?
+            }
         };
         let made = matches!(
             self.origin,

@@ -152,6 +152,10 @@ pub struct Settings {
     /// Approximate number of vertices to bring each model to
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub vertices: Option<u32>,
+    /// Skin all vertices of model files, also those that no triangle uses, and once for each primitive that shares them
+    #[cfg_attr(feature = "cli", arg(long))]
+    #[serde(skip_serializing_if = "Not::not")]
+    pub keep_vertices: bool,
     /// Largest number of influences that a vertex keeps, 1 to 16
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub influences: Option<u32>,

@@ -4,6 +4,7 @@ mod backends;
 #[cfg(feature = "cli")]
 mod cli;
 mod content;
+mod field;
 mod formats;
 mod gltf;
 #[cfg(all(feature = "cli", unix))]

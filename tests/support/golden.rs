@@ -2,9 +2,9 @@
 use super::reference::{self, Skinned};
 use glam::DVec3;
 use serde_json::Value;
-use skinbench::asset;
+use skinbench::asset::{self, Request, Vertices};
 use skinbench::crowd::{Crowd, Layer, REST};
-use skinbench::model::{IDENTITY_ROWS, RotationBlend};
+use skinbench::model::{IDENTITY_ROWS, Model, RotationBlend};
 use skinbench::reference::reference_vertices;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,10 +51,52 @@ pub fn goldens(shared: &Path, format: &str) -> Vec<Golden> {
     of_format.collect()
 }
 
+/// The model with all vertices of its file, in the file's order.
+pub fn load_all(file: &Path) -> Model {
+    let request = Request {
+        file,
+        clips: &[],
+        vertices: Vertices::All,
+    };
+    asset::load_with(&request).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// All primitives of the file's own in a layer, by the reference of the harness, which morphs.
+pub fn morphed(model: &Arc<Model>, layer: Layer) -> Vec<Skinned> {
+    let mut crowd = Crowd::new();
+    crowd
+        .push_group(Arc::clone(model), [(IDENTITY_ROWS, layer)])
+        .unwrap();
+    let numbers = reference_vertices(&crowd, 0, 0);
+    let mesh = model.mesh();
+    let mut skinned: Vec<Skinned> = mesh
+        .primitives()
+        .iter()
+        .map(|_| Skinned::default())
+        .collect();
+    let mut vertices: Vec<_> = mesh
+        .sources()
+        .iter()
+        .zip(numbers.as_chunks::<6>().0)
+        .collect();
+    vertices.sort_by_key(|(source, _)| **source);
+    for (source, [x, y, z, a, b, c]) in vertices {
+        let primitive = &mut skinned[source.primitive as usize];
+        primitive.positions.push(DVec3::new(*x, *y, *z));
+        primitive.normals.push(DVec3::new(*a, *b, *c));
+    }
+    let own = mesh
+        .primitives()
+        .iter()
+        .zip(skinned)
+        .filter(|(primitive, _)| primitive.dumped_vertices > 0);
+    own.map(|(_, skinned)| skinned).collect()
+}
+
 impl Golden {
     /// Imports the model and compares all records.
     pub fn compare(&self) -> Worst {
-        let model = asset::load(&self.model).unwrap_or_else(|error| panic!("{error}"));
+        let model = load_all(&self.model);
         let mut worst = Worst::default();
         for record in self.header["records"].as_array().unwrap() {
             let clip = record["clip"]
@@ -77,44 +119,17 @@ impl Golden {
 
     /// As [`Golden::compare`], by the reference of the harness, which morphs.
     pub fn compare_morphed(&self) -> Worst {
-        let model = Arc::new(asset::load(&self.model).unwrap_or_else(|error| panic!("{error}")));
+        let model = Arc::new(load_all(&self.model));
         let mut worst = Worst::default();
         for record in self.header["records"].as_array().unwrap() {
             let layer = match record["clip"].as_u64() {
                 Some(clip) => Layer::held(clip as u32, time(record) as f32),
                 None => Layer::held(REST, 0.0),
             };
-            let mut crowd = Crowd::new();
-            crowd
-                .push_group(Arc::clone(&model), [(IDENTITY_ROWS, layer)])
-                .unwrap();
-            let numbers = reference_vertices(&crowd, 0, 0);
-            let mesh = model.mesh();
-            let mut skinned: Vec<Skinned> = mesh
-                .primitives()
-                .iter()
-                .map(|_| Skinned::default())
-                .collect();
-            let mut vertices: Vec<_> = mesh
-                .sources()
-                .iter()
-                .zip(numbers.as_chunks::<6>().0)
-                .collect();
-            vertices.sort_by_key(|(source, _)| **source);
-            for (source, [x, y, z, a, b, c]) in vertices {
-                let primitive = &mut skinned[source.primitive as usize];
-                primitive.positions.push(DVec3::new(*x, *y, *z));
-                primitive.normals.push(DVec3::new(*a, *b, *c));
-            }
+            let own = morphed(&model, layer);
             let primitives = record["prims"].as_array().unwrap();
-            let own = mesh
-                .primitives()
-                .iter()
-                .zip(&skinned)
-                .filter(|(primitive, _)| primitive.dumped_vertices > 0);
-            let own: Vec<&Skinned> = own.map(|(_, skinned)| skinned).collect();
             assert_eq!(own.len(), primitives.len(), "{}: primitives", self.name);
-            for (expected, skinned) in primitives.iter().zip(own) {
+            for (expected, skinned) in primitives.iter().zip(&own) {
                 self.compare_primitive(expected, skinned, &mut worst);
             }
         }

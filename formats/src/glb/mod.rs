@@ -202,13 +202,9 @@ impl Writer {
                     .map(|(entry, _)| entry),
             )
         };
-        let used = morph::of(&parts.primitives);
-        let mut unused: Vec<u32> = (0..parts.targets.len() as u32)
-            .filter(|t| used.binary_search(t).is_err())
-            .collect();
+        let mut runs: Vec<&[PrimitiveData]> = Vec::new();
         let mut rest = &parts.primitives[..];
         while let Some(first) = rest.first() {
-            let (skin, entry) = mover(first);
             let ends = |end: &usize| {
                 let reached = rest[..*end]
                     .iter()
@@ -216,11 +212,16 @@ impl Writer {
                     .map(|deltas| deltas.target)
                     .max();
                 let least = rest[*end].targets.first().map(|deltas| deltas.target);
-                mover(&rest[*end]) != (skin, entry)
+                mover(&rest[*end]) != mover(first)
                     || reached.zip(least).is_some_and(|(most, least)| most < least)
             };
             let (run, after) = rest.split_at((1..rest.len()).find(ends).unwrap_or(rest.len()));
             rest = after;
+            runs.push(run);
+        }
+        let of_runs = morph::of_runs(&runs, &parts.clips, parts.targets.len() as u32);
+        for (run, own_targets) in runs.into_iter().zip(of_runs) {
+            let (skin, entry) = mover(&run[0]);
             let SkinData {
                 joints,
                 inverse_binds,
@@ -228,12 +229,6 @@ impl Writer {
             } = &parts.skins[usize::from(skin)];
             let skinned = entry.is_none().then_some(joints.len());
             let mut primitives = Vec::new();
-            let mut own_targets = morph::of(run);
-            if !own_targets.is_empty() {
-                // Targets without a delta stay with the first mesh that has others.
-                own_targets.append(&mut unused);
-                own_targets.sort_unstable();
-            }
             for primitive in run {
                 let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
                 if !own_targets.is_empty() {

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use skinbench_kernels::model::{
     Clip, Interpolation, PrimitiveData, Target, TargetDeltas, WeightKeys,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The targets of some primitives, in rising order.
 pub(super) fn of(primitives: &[PrimitiveData]) -> Vec<u32> {
@@ -60,56 +61,176 @@ pub(super) fn targets(
     Value::Array(targets.iter().map(property).collect())
 }
 
+/// The targets of each run of primitives. A target without a delta stays with those whose weights it shares a track with,
+/// or else with the one before it: the targets of one node of a file are neighbours.
+pub(super) fn of_runs(runs: &[&[PrimitiveData]], clips: &[Clip], targets: u32) -> Vec<Vec<u32>> {
+    let mut of_runs: Vec<Vec<u32>> = runs.iter().map(|run| of(run)).collect();
+    let mut moving: BTreeMap<u32, usize> = BTreeMap::new();
+    for (run, own) in of_runs.iter().enumerate() {
+        own.iter().for_each(|&target| {
+            moving.entry(target).or_insert(run);
+        });
+    }
+    for target in (0..targets).filter(|target| !moving.contains_key(target)) {
+        let tracks = clips.iter().filter_map(|clip| {
+            let tracks = clip.weights();
+            let at = tracks.partition_point(|track| track.targets.end <= target);
+            tracks
+                .get(at)
+                .filter(|track| track.targets.contains(&target))
+        });
+        let mut ranges = tracks.map(|track| track.targets.clone());
+        let run = ranges
+            .find_map(|range| neighbour(&moving, range, target))
+            .or_else(|| neighbour(&moving, 0..targets, target));
+        if let Some(run) = run {
+            of_runs[run].push(target);
+        }
+    }
+    of_runs.iter_mut().for_each(|own| own.sort_unstable());
+    of_runs
+}
+
+/// The run of the last moving target of a range before a target, or of the first one after it.
+fn neighbour(moving: &BTreeMap<u32, usize>, range: Range<u32>, target: u32) -> Option<usize> {
+    let before = moving.range(range.start..target).next_back();
+    let after = moving.range(target..range.end).next();
+    before.or(after).map(|(_, run)| *run)
+}
+
 /// The weights of some targets in a clip, from the first key to the clip's end; `None` if no track sets any of them.
 ///
-/// If one track sets all of them, its keys stay as they are. Otherwise the weights are sampled at the keys of all
-/// tracks.
+/// If all tracks have keys at the same times and the same interpolation, the keys stay as they are. Otherwise the weights
+/// are sampled at the keys of all tracks, and between them as often as linear interpolation needs.
 pub(super) fn weights(clip: &Clip, list: &[Target], targets: &[u32]) -> Option<WeightKeys> {
     let sets = |track: &&WeightKeys| targets.iter().any(|target| track.targets.contains(target));
     let tracks: Vec<&WeightKeys> = clip.weights().iter().filter(sets).collect();
     let (first, end) = (*tracks.first()?, clip.duration());
-    let complete = targets.iter().all(|target| first.targets.contains(target));
-    if complete && first.times.last().is_some_and(|&last| last <= end) {
-        let per_key = first.interpolation.values_per_key();
-        let rows = (0..first.times.len())
-            .flat_map(|key| (0..per_key).map(move |part| first.key(key, part)));
-        let column = |row: &[f32], target: &u32| row[(target - first.targets.start) as usize];
+    let is_alike = |track: &&WeightKeys| {
+        track.interpolation == first.interpolation && track.times == first.times
+    };
+    let curves = Curves {
+        tracks: &tracks,
+        list,
+        targets,
+    };
+    let all = 0..targets.len() as u32;
+    if tracks.iter().all(is_alike) && first.times.last().is_some_and(|&last| last <= end) {
+        let mut values = Vec::new();
+        for key in 0..first.times.len() {
+            for part in 0..first.interpolation.values_per_key() {
+                curves.push_key(key, part, &mut values);
+            }
+        }
         return Some(WeightKeys {
-            targets: 0..targets.len() as u32,
+            targets: all,
             interpolation: first.interpolation,
             times: first.times.clone(),
-            values: rows
-                .flat_map(|row| targets.iter().map(move |target| column(row, target)))
-                .collect(),
+            values,
         });
     }
-    let mut times: Vec<f32> = tracks
-        .iter()
-        .flat_map(|track| &track.times)
-        .map(|time| time.min(end))
-        .collect();
-    times.sort_unstable_by(f32::total_cmp);
-    times.dedup();
-    let mut values = Vec::with_capacity(times.len() * targets.len());
-    for &time in &times {
-        let mut all: Vec<f32> = list.iter().map(|target| target.weight).collect();
+    let has = |interpolation| {
         tracks
             .iter()
-            .for_each(|track| track.sample(time, |target, weight| all[target] = weight));
-        values.extend(targets.iter().map(|&target| all[target as usize]));
-    }
-    let step = tracks
-        .iter()
-        .all(|track| track.interpolation == Interpolation::Step);
-    let interpolation = if step {
-        Interpolation::Step
-    } else {
-        Interpolation::Linear
+            .any(|track| track.interpolation == interpolation)
     };
-    Some(WeightKeys {
-        targets: 0..targets.len() as u32,
-        interpolation,
-        times,
-        values,
-    })
+    let smooth = has(Interpolation::Linear) || has(Interpolation::CubicSpline);
+    let mut times: Vec<f32> = Vec::new();
+    for track in &tracks {
+        for time in track.times.iter().map(|time| time.min(end)) {
+            // Among linear keys, a step takes two.
+            if smooth && track.interpolation == Interpolation::Step && time > track.times[0] {
+                times.push(time.next_down());
+            }
+            times.push(time);
+        }
+    }
+    times.sort_unstable_by(f32::total_cmp);
+    times.dedup();
+    let mut made = WeightKeys {
+        targets: all,
+        interpolation: if smooth {
+            Interpolation::Linear
+        } else {
+            Interpolation::Step
+        },
+        times: Vec::with_capacity(times.len()),
+        values: Vec::with_capacity(times.len() * targets.len()),
+    };
+    for time in times {
+        if let Some(&last) = made.times.last()
+            && has(Interpolation::CubicSpline)
+        {
+            curves.subdivide(last, time, DEPTH, &mut made);
+        }
+        made.times.push(time);
+        made.values.extend(curves.at(time));
+    }
+    Some(made)
+}
+
+/// Largest relative error of resampled weights.
+const TOLERANCE: f32 = 1e-6;
+/// Most halvings of one interval.
+const DEPTH: u32 = 10;
+
+/// The weights of some targets over time.
+struct Curves<'a> {
+    tracks: &'a [&'a WeightKeys],
+    /// All targets of the model.
+    list: &'a [Target],
+    targets: &'a [u32],
+}
+
+impl Curves<'_> {
+    /// Appends value `part` of a key that all tracks have. A target without a track keeps its default weight.
+    fn push_key(&self, key: usize, part: usize, values: &mut Vec<f32>) {
+        for target in self.targets {
+            let track = self
+                .tracks
+                .iter()
+                .find(|track| track.targets.contains(target));
+            values.push(match track {
+                Some(track) => track.key(key, part)[(target - track.targets.start) as usize],
+                None if part == self.tracks[0].interpolation.value_of_key() => {
+                    self.list[*target as usize].weight
+                }
+                // Tangents.
+                None => 0.0,
+            });
+        }
+    }
+
+    fn at(&self, time: f32) -> Vec<f32> {
+        let mut all: Vec<f32> = self.list.iter().map(|target| target.weight).collect();
+        for track in self.tracks {
+            track.sample(time, |target, weight| all[target] = weight);
+        }
+        self.targets
+            .iter()
+            .map(|&target| all[target as usize])
+            .collect()
+    }
+
+    /// Adds keys between two times until straight lines between them follow the curves.
+    fn subdivide(&self, from: f32, to: f32, depth: u32, made: &mut WeightKeys) {
+        let middle = from + (to - from) / 2.0;
+        if depth == 0 || !(from < middle && middle < to) {
+            return;
+        }
+        let (a, b) = (self.at(from), self.at(to));
+        let is_off = |t: f32| {
+            let exact = self.at(from + t * (to - from));
+            let ends = a.iter().zip(&b);
+            ends.zip(&exact).any(|((a, b), exact)| {
+                (a + t * (b - a) - exact).abs() > TOLERANCE * (1.0 + exact.abs())
+            })
+        };
+        if [0.25, 0.5, 0.75].into_iter().any(is_off) {
+            self.subdivide(from, middle, depth - 1, made);
+            made.times.push(middle);
+            made.values.extend(self.at(middle));
+            self.subdivide(middle, to, depth - 1, made);
+        }
+    }
 }

@@ -313,6 +313,7 @@ impl<'a> Reader<'a> {
             buffer_view,
             byte_offset,
             component_type,
+            ..
         } = sparse.indices;
         let component = Component::new(component_type, || place(".componentType"))?;
         let size = component.size;

@@ -47,7 +47,7 @@ pub(super) fn load<'a>(
                     "no uri; expected one, or a BIN chunk in a .glb for buffer 0",
                 ));
             }
-            (Some(uri), _) => Cow::Owned(match uri.strip_prefix("data:") {
+            (Some(uri), _) => Cow::Owned(match after_data_scheme(uri) {
                 Some(data) => decode_data_uri(data, budget, uri_place)?,
                 None => files
                     .read(uri, buffer.byte_length)
@@ -66,15 +66,25 @@ pub(super) fn load<'a>(
     Ok(loaded)
 }
 
+/// The part of a data URI after `data:`, in which letters of either case count as equal (RFC 3986, 3.1).
+pub(super) fn after_data_scheme(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.split_once(':')?;
+    scheme.eq_ignore_ascii_case("data").then_some(rest)
+}
+
 /// Decodes the part of a data URI after `data:`.
 pub(super) fn decode_data_uri(
     data: &str,
     budget: &Budget,
     place: impl Fn() -> String,
 ) -> Result<Vec<u8>, Fault> {
+    let is_base64 = |head: &str| {
+        head.rsplit_once(';')
+            .is_some_and(|(_, last)| last.eq_ignore_ascii_case("base64"))
+    };
     let Some(encoded) = data
         .split_once(',')
-        .and_then(|(head, body)| head.ends_with(";base64").then_some(body))
+        .and_then(|(head, body)| is_base64(head).then_some(body))
     else {
         return Err(Fault::new(
             place(),

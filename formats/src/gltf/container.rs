@@ -17,6 +17,12 @@ pub(super) struct Container<'a> {
     pub(super) binary: bool,
 }
 
+/// A JSON chunk without the NUL bytes that some programs pad it with instead of spaces.
+fn without_padding(chunk: &[u8]) -> &[u8] {
+    let end = chunk.iter().rposition(|&byte| byte != 0);
+    &chunk[..end.map_or(0, |last| last + 1)]
+}
+
 /// Finds the JSON and the BIN chunk by the file's first bytes, regardless of its name.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if !bytes.starts_with(MAGIC) {
@@ -67,7 +73,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
             return Err(Fault::new(format!("byte {offset}"), problem));
         };
         match &kind {
-            b"JSON" if json.is_none() => json = Some(chunk),
+            b"JSON" if json.is_none() => json = Some(without_padding(chunk)),
             b"BIN\0" if bin.is_none() => bin = Some(chunk),
             _ => {}
         }

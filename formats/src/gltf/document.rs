@@ -6,13 +6,19 @@
 use super::extras::{self, Extras};
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
+use crate::unread::{self, Ignored, Unread};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
+/// Extensions of an object of which none is read: each one becomes a note.
+#[derive(Deserialize, Default, Clone, PartialEq, Eq, Hash)]
+struct NoExtensions {}
+
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Document {
+    extensions_used: Vec<String>,
     pub(super) asset: Asset,
     pub(super) accessors: Vec<Accessor>,
     pub(super) animations: Vec<Animation>,
@@ -23,8 +29,13 @@ pub(super) struct Document {
     pub(super) meshes: Vec<Mesh>,
     pub(super) nodes: Vec<Node>,
     pub(super) samplers: Vec<TextureSampler>,
+    /// Index of the scene to show.
+    pub(super) scene: Option<u32>,
+    pub(super) scenes: Vec<Scene>,
     pub(super) skins: Vec<Skin>,
     pub(super) textures: Vec<Texture>,
+    #[serde(rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize, Default)]
@@ -34,6 +45,8 @@ pub(super) struct Asset {
     min_version: Option<String>,
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +54,8 @@ pub(super) struct Asset {
 pub(super) struct Buffer {
     pub(super) uri: Option<String>,
     pub(super) byte_length: u64,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -51,9 +66,11 @@ pub(super) struct BufferView {
     pub(super) byte_offset: u64,
     pub(super) byte_length: u64,
     pub(super) byte_stride: Option<u64>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Accessor {
     pub(super) buffer_view: Option<u32>,
@@ -66,16 +83,20 @@ pub(super) struct Accessor {
     #[serde(rename = "type")]
     pub(super) shape: String,
     pub(super) sparse: Option<Box<Sparse>>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, Hash)]
 pub(super) struct Sparse {
     pub(super) count: u64,
     pub(super) indices: SparsePart,
     pub(super) values: SparsePart,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparsePart {
     pub(super) buffer_view: u32,
@@ -84,6 +105,31 @@ pub(super) struct SparsePart {
     /// Of indices; values have that of their accessor.
     #[serde(default)]
     pub(super) component_type: u32,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Scene {
+    pub(super) name: String,
+    /// Root nodes.
+    pub(super) nodes: Vec<u32>,
+    #[serde(rename = "extensions")]
+    _extensions: NoExtensions,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct NodeExtensions {
+    #[serde(rename = "MSFT_lod")]
+    pub(super) levels: Option<Box<Levels>>,
+}
+
+/// Nodes that may be shown in place of a node, with less detail.
+#[derive(Deserialize)]
+pub(super) struct Levels {
+    pub(super) ids: Vec<u32>,
 }
 
 #[derive(Deserialize, Default)]
@@ -100,6 +146,7 @@ pub(super) struct Node {
     pub(super) skin: Option<u32>,
     /// Weights of the mesh's morph targets, in place of the mesh's own.
     pub(super) weights: Option<Vec<f32>>,
+    pub(super) extensions: NodeExtensions,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +156,8 @@ pub(super) struct Skin {
     pub(super) name: String,
     pub(super) joints: Vec<u32>,
     pub(super) inverse_bind_matrices: Option<u32>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +167,8 @@ pub(super) struct Mesh {
     pub(super) weights: Option<Vec<f32>>,
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +181,8 @@ pub(super) struct Primitive {
     pub(super) targets: Vec<BTreeMap<String, u32>>,
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize, Default)]
@@ -139,6 +192,8 @@ pub(super) struct Material {
     pub(super) alpha_mode: Option<String>,
     pub(super) alpha_cutoff: Option<f32>,
     pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
+    #[serde(rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -146,6 +201,8 @@ pub(super) struct Material {
 pub(super) struct PbrMetallicRoughness {
     pub(super) base_color_factor: [f32; 4],
     pub(super) base_color_texture: Option<TextureInfo>,
+    #[serde(rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 impl Default for PbrMetallicRoughness {
@@ -153,6 +210,7 @@ impl Default for PbrMetallicRoughness {
         Self {
             base_color_factor: [1.0; 4],
             base_color_texture: None,
+            _extensions: NoExtensions::default(),
         }
     }
 }
@@ -201,6 +259,8 @@ impl Default for TextureTransform {
 pub(super) struct Texture {
     pub(super) sampler: Option<u32>,
     pub(super) source: Option<u32>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -208,6 +268,8 @@ pub(super) struct Texture {
 pub(super) struct TextureSampler {
     pub(super) wrap_s: Option<u32>,
     pub(super) wrap_t: Option<u32>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -215,6 +277,8 @@ pub(super) struct TextureSampler {
 pub(super) struct Image {
     pub(super) uri: Option<String>,
     pub(super) buffer_view: Option<u32>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -223,18 +287,24 @@ pub(super) struct Animation {
     pub(super) name: String,
     pub(super) channels: Vec<Channel>,
     pub(super) samplers: Vec<Sampler>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Channel {
     pub(super) sampler: u32,
     pub(super) target: Target,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Target {
     pub(super) node: Option<u32>,
     pub(super) path: String,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 #[derive(Deserialize)]
@@ -242,6 +312,8 @@ pub(super) struct Sampler {
     pub(super) input: u32,
     pub(super) output: u32,
     pub(super) interpolation: Option<String>,
+    #[serde(default, rename = "extensions")]
+    _extensions: NoExtensions,
 }
 
 /// Properties that must be checked before the rest is parsed.
@@ -253,26 +325,73 @@ struct Preamble {
     extensions_required: Vec<String>,
 }
 
-/// Extensions that a file may require: quantisation of geometry, and any that change only the look of surfaces.
+/// The extension that a file may require beside those that are ignored: it changes types of numbers, all of which are
+/// read.
 const SUPPORTED: &str = "KHR_mesh_quantization";
-const IRRELEVANT_PREFIXES: &[&str] = &[
-    "KHR_materials_",
-    "KHR_texture_",
-    "KHR_lights_",
-    "KHR_xmp",
-    "EXT_materials_",
-    "EXT_texture_",
-    "EXT_lights_",
-    "MSFT_texture_",
+/// Extensions that are read where they matter here.
+const READ: &[&str] = &[SUPPORTED, "KHR_texture_transform", "MSFT_lod"];
+
+/// Properties that change neither vertices nor base colours, and extensions for the look of surfaces, for lights and for
+/// descriptions of the file.
+pub(crate) const IGNORED: Ignored = &[
+    "*extras",
+    "*.name",
+    "accessors[].max",
+    "accessors[].min",
+    "asset.copyright",
+    "asset.generator",
+    "bufferViews[].target",
+    "cameras*",
+    "images[].mimeType",
+    "materials[].doubleSided",
+    "materials[].emissiveFactor",
+    "materials[].emissiveTexture",
+    "materials[].normalTexture",
+    "materials[].occlusionTexture",
+    "materials[].pbrMetallicRoughness.metallicFactor",
+    "materials[].pbrMetallicRoughness.metallicRoughnessTexture",
+    "materials[].pbrMetallicRoughness.roughnessFactor",
+    "meshes[].primitives[].attributes.COLOR_*",
+    "meshes[].primitives[].attributes.TEXCOORD_*",
+    "meshes[].primitives[].attributes._*",
+    "meshes[].primitives[].targets[].COLOR_*",
+    "meshes[].primitives[].targets[].TEXCOORD_*",
+    "nodes[].camera",
+    "samplers[].magFilter",
+    "samplers[].minFilter",
+    "skins[].skeleton",
+    "extensions.EXT_lights_*",
+    "extensions.EXT_materials_*",
+    "extensions.EXT_texture_*",
+    "extensions.FB_ngon_encoding",
+    "extensions.KHR_lights_*",
+    "extensions.KHR_materials_*",
+    "extensions.KHR_texture_*",
+    "extensions.KHR_xmp*",
+    "extensions.MSFT_texture_*",
 ];
 
+/// The name of an unread property in [`IGNORED`]: that of an extension is the same in all objects.
+fn listed_name(path: &str) -> &str {
+    match path.rfind("extensions.") {
+        Some(start) => &path[start..],
+        None => path,
+    }
+}
+
 /// Memory that one object of the JSON may take, for the structures above and those built from them.
-const BYTES_PER_OBJECT: u64 = 512;
+const BYTES_PER_OBJECT: u64 = 544;
 
 impl Document {
     /// Parses the JSON; refuses other versions and required extensions that are not supported.
-    pub(super) fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<Self, Fault> {
-        let preamble: Preamble = from_json(json, binary)?;
+    ///
+    /// Returns also what it did not read.
+    pub(super) fn parse(
+        json: &[u8],
+        binary: bool,
+        budget: &Budget,
+    ) -> Result<(Self, Unread), Fault> {
+        let preamble: Preamble = from_json(json, binary, |_| {})?;
         let Asset {
             version,
             min_version,
@@ -288,29 +407,64 @@ impl Document {
             ));
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
-            ensure(
-                name == SUPPORTED
-                    || IRRELEVANT_PREFIXES
-                        .iter()
-                        .any(|prefix| name.starts_with(prefix)),
-                || {
-                    let expected = "expected KHR_mesh_quantization or extensions of materials only";
-                    let problem = format!("{name} is not supported; {expected}");
-                    Fault::new(format!("extensionsRequired[{index}]"), problem)
-                },
-            )?;
+            let known = name == SUPPORTED || unread::has(IGNORED, &format!("extensions.{name}"));
+            ensure(known, || {
+                let expected = "expected KHR_mesh_quantization or extensions of materials only";
+                let problem = format!("{name} is not supported; {expected}");
+                Fault::new(format!("extensionsRequired[{index}]"), problem)
+            })?;
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.
         let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
         budget.charge(objects.saturating_mul(BYTES_PER_OBJECT), || {
             format!("JSON of {objects} objects")
         })?;
-        from_json(json, binary)
+        let mut unread = Unread::new(IGNORED);
+        let document: Self = from_json(json, binary, |path| {
+            // The preamble has it.
+            if path != "extensionsRequired" {
+                unread.add(listed_name(path));
+            }
+        })?;
+        for name in &document.extensions_used {
+            if !READ.contains(&name.as_str()) {
+                unread.add_once(&format!("extensions.{name}"));
+            }
+        }
+        for primitive in document.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+            primitive.note_unread(&mut unread);
+        }
+        Ok((document, unread))
     }
 }
 
-fn from_json<T: DeserializeOwned>(json: &[u8], binary: bool) -> Result<T, Fault> {
-    crate::read_file::from_json(json).map_err(|fault| {
+impl Primitive {
+    /// Notes attributes, and those of targets, under names that are not read.
+    fn note_unread(&self, unread: &mut Unread) {
+        for name in self.attributes.keys() {
+            let set = |prefix| {
+                name.strip_prefix(prefix)
+                    .is_some_and(|set| set.parse::<u32>().is_ok())
+            };
+            let read = ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0"].contains(&name.as_str());
+            if !(read || set("JOINTS_") || set("WEIGHTS_")) {
+                unread.add(&format!("meshes[].primitives[].attributes.{name}"));
+            }
+        }
+        for name in self.targets.iter().flat_map(BTreeMap::keys) {
+            if !["POSITION", "NORMAL", "TANGENT"].contains(&name.as_str()) {
+                unread.add(&format!("meshes[].primitives[].targets[].{name}"));
+            }
+        }
+    }
+}
+
+fn from_json<T: DeserializeOwned>(
+    json: &[u8],
+    binary: bool,
+    unread: impl FnMut(&str),
+) -> Result<T, Fault> {
+    crate::read_file::from_json(json, unread).map_err(|fault| {
         if binary {
             fault.within("JSON chunk")
         } else {

@@ -1,11 +1,12 @@
 //! Conversion of mesh primitives to vertex streams and triangle lists.
 
 use super::accessor::{Reader, check_count};
-use super::document::Primitive;
+use super::document::{Document, Primitive};
 use crate::fault::{Fault, ensure, item};
+use crate::request::Vertices;
 use crate::strips;
-use skinbench_kernels::model::{Influences, PrimitiveData, Subset, TargetDeltas};
-use std::collections::BTreeMap;
+use skinbench_kernels::model::{Influences, PrimitiveData, Repair, Subset, TargetDeltas};
+use std::collections::{BTreeMap, HashMap};
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
 const BYTES_PER_VERTEX: u64 = 192;
@@ -26,13 +27,71 @@ pub(super) enum Binding {
     Rigid { skin: u16, entry: u16 },
 }
 
+/// Finds primitives whose vertices are those of another one, as in VRM files and in exports of Mixamo characters.
+pub(super) struct Sharing {
+    vertices: Vertices,
+    /// For each accessor the first one that is equal.
+    first_equal: Vec<u32>,
+    /// Primitives that share vertices.
+    found: u32,
+}
+
+/// The vertices of a primitive: accessors of attributes and targets, and the number of vertices of the original file.
+type Source<'a> = (Vec<(&'a str, u32)>, Vec<Vec<(&'a str, u32)>>, Option<u32>);
+
+impl Sharing {
+    /// Nothing found so far; if all vertices are wanted, nothing ever is.
+    pub(super) fn new(document: &Document, vertices: Vertices) -> Self {
+        let mut known = HashMap::with_capacity(document.accessors.len());
+        let accessors = (0..).zip(&document.accessors);
+        let first_equal =
+            accessors.map(|(index, accessor)| *known.entry(accessor).or_insert(index));
+        Self {
+            vertices,
+            first_equal: first_equal.collect(),
+            found: 0,
+        }
+    }
+
+    /// The vertices of a primitive of triangles; `None` for points and lines, all of whose vertices stay.
+    fn source<'a>(&self, primitive: &'a Primitive) -> Option<Source<'a>> {
+        if self.vertices == Vertices::All || primitive.mode.is_some_and(|mode| mode < 4) {
+            return None;
+        }
+        let streams = |attributes: &'a BTreeMap<String, u32>| -> Vec<(&'a str, u32)> {
+            let equal = |accessor: u32| {
+                let first = self.first_equal.get(accessor as usize);
+                first.copied().unwrap_or(accessor)
+            };
+            attributes
+                .iter()
+                .map(|(name, accessor)| (name.as_str(), equal(*accessor)))
+                .collect()
+        };
+        Some((
+            streams(&primitive.attributes),
+            primitive.targets.iter().map(streams).collect(),
+            primitive.extras.skinbench.vertices,
+        ))
+    }
+
+    /// One note, if there is anything to note.
+    pub(super) fn describe(&self) -> Option<Repair> {
+        let found = self.found;
+        let note =
+            format!("{found} primitives share the vertices of others, which are skinned once");
+        (found > 0).then(|| Repair::new(note))
+    }
+}
+
 /// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first
-/// one becomes.
+/// one becomes. Primitives that share all vertices become subsets of one.
 pub(super) fn primitives(
     reader: &Reader,
     index: usize,
     binding: Binding,
     first_target: Option<u32>,
+    sharing: &mut Sharing,
 ) -> Result<Vec<PrimitiveData>, Fault> {
     let mesh = &reader.document.meshes[index];
     ensure(!mesh.primitives.is_empty(), || {
@@ -42,6 +101,7 @@ pub(super) fn primitives(
         )
     })?;
     let mut primitives: Vec<PrimitiveData> = Vec::new();
+    let mut holders: HashMap<Source, usize> = HashMap::new();
     let mut before = None;
     for (at, primitive) in mesh.primitives.iter().enumerate() {
         let place = format!("meshes[{index}].primitives[{at}]");
@@ -50,16 +110,23 @@ pub(super) fn primitives(
             primitive,
             place,
         };
-        match primitives.last_mut() {
-            Some(last)
-                if primitive.extras.skinbench.continues
-                    && before == Some(&primitive.attributes) =>
-            {
-                part.continue_as_subset(last)?;
-            }
-            _ => primitives.push(part.read(binding, first_target)?),
-        }
+        let continues =
+            primitive.extras.skinbench.continues && before == Some(&primitive.attributes);
         before = Some(&primitive.attributes);
+        let source = sharing.source(primitive);
+        let holder = source
+            .as_ref()
+            .and_then(|source| holders.get(source).copied());
+        let last = primitives.len().checked_sub(1);
+        if let Some(last) = last.filter(|_| continues) {
+            part.continue_as_subset(&mut primitives[last])?;
+        } else if let Some(holder) = holder {
+            sharing.found += 1;
+            part.continue_as_subset(&mut primitives[holder])?;
+        } else {
+            holders.extend(source.map(|source| (source, primitives.len())));
+            primitives.push(part.read(binding, first_target)?);
+        }
     }
     Ok(primitives)
 }
@@ -235,9 +302,16 @@ impl PrimitiveReader<'_> {
             streams.push((joints, weights));
         }
         let pairs = |vertex: usize| {
+            let known = |joint: u32| {
+                if (joint as usize) < joint_count {
+                    joint as u16
+                } else {
+                    0
+                }
+            };
             let joints = streams
                 .iter()
-                .flat_map(move |(joints, _)| joints[vertex].map(|joint| joint as u16));
+                .flat_map(move |(joints, _)| joints[vertex].map(known));
             joints.zip(streams.iter().flat_map(move |(_, weights)| weights[vertex]))
         };
         Ok((0..count).map(pairs).collect())

@@ -12,18 +12,22 @@ mod extras;
 mod mesh;
 pub(crate) mod names;
 mod nodes;
+mod scenes;
 mod targets;
 mod textures;
 
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure, finite, in_file};
+use crate::request::{Request, Vertices};
 use crate::textures::LeftOut;
 use crate::{ImportError, matrices};
 use accessor::Reader;
 use document::Document;
+pub(super) use document::IGNORED;
 use extras::Notes;
-use mesh::Binding;
+use mesh::{Binding, Sharing};
 use nodes::{MovedNode, NodeRig};
+use scenes::Places;
 use skinbench_kernels::model::{
     Axes, Handedness, IDENTITY_ROWS, MAX_JOINTS, Material, ModelParts, PrimitiveData, Repair, Rows,
     SkinData,
@@ -41,18 +45,22 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
-pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
-    let bytes = crate::read_file::read_file(file)?;
-    read(file, &bytes).map_err(in_file(file))
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let bytes = crate::read_file::read_file(request.file)?;
+    read(request, &bytes).map_err(in_file(request.file))
 }
 
-fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
+fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
+    let file = request.file;
     let container = container::split(bytes)?;
     let budget = Budget::new(bytes.len());
-    let document = Document::parse(container.json, container.binary, &budget)?;
-    let moved = nodes::moved_nodes(&document)?;
-    let mut repairs = Vec::new();
-    let rig = NodeRig::new(&document, &moved, &mut repairs)?;
+    let (document, unread) = Document::parse(container.json, container.binary, &budget)?;
+    let tree = nodes::tree(&document.nodes)?;
+    let places = Places::new(&document)?;
+    let moved = nodes::moved_nodes(&document, &places)?;
+    let mut repairs: Vec<Repair> = unread.describe().into_iter().collect();
+    places.describe(&document, &mut repairs);
+    let rig = NodeRig::new(&document, tree, &places, &moved, &mut repairs)?;
     let buffers = buffer_bytes::load(file, &document.buffers, container.bin, &budget)?;
     let reader = Reader {
         document: &document,
@@ -62,7 +70,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
     let (skins, used) = skins(&reader, &rig, &moved)?;
     let targets = NodeTargets::new(&reader, &moved)?;
     let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
-    let primitives = primitives(&reader, used, &targets)?;
+    let primitives = primitives(&reader, used, &targets, request.vertices, &mut repairs)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;
     let name = crate::read_file::stem(file);
     let NodeRig { skeleton, .. } = rig;
@@ -208,6 +216,8 @@ fn primitives(
     reader: &Reader,
     mut used: Vec<MeshUse>,
     targets: &NodeTargets,
+    vertices: Vertices,
+    repairs: &mut Vec<Repair>,
 ) -> Result<Vec<PrimitiveData>, Fault> {
     used.sort_by_key(|(node, ..)| {
         (
@@ -216,10 +226,13 @@ fn primitives(
         )
     });
     let mut primitives = Vec::new();
+    let mut sharing = Sharing::new(reader.document, vertices);
     for (node, mesh, binding) in used {
         let first_target = targets.of.get(&node).map(|own| own.start);
-        primitives.extend(mesh::primitives(reader, mesh, binding, first_target)?);
+        let own = mesh::primitives(reader, mesh, binding, first_target, &mut sharing)?;
+        primitives.extend(own);
     }
+    repairs.extend(sharing.describe());
     Ok(primitives)
 }
 

@@ -1,6 +1,7 @@
 //! The node tree, and the part of it that becomes the skeleton.
 
 use super::document::{Document, Mesh, Node};
+use super::scenes::{self, Places};
 use crate::fault::{Fault, OffUnit, ensure, finite, item};
 use crate::matrices;
 use glam::{DAffine3, Quat, Vec3};
@@ -9,9 +10,16 @@ use skinbench_kernels::model::{
 };
 use std::collections::BTreeSet;
 
-/// The parent of each node, and all nodes with each after its parent. Refuses children out of range, nodes with two
-/// parents, and cycles.
-fn hierarchy(nodes: &[Node]) -> Result<(Vec<Option<usize>>, Vec<usize>), Fault> {
+/// The node tree.
+pub(super) struct Tree {
+    /// The parent of each node.
+    parents: Vec<Option<usize>>,
+    /// All nodes, each after its parent.
+    order: Vec<usize>,
+}
+
+/// Checks the node tree. Refuses children out of range, nodes with two parents, and cycles.
+pub(super) fn tree(nodes: &[Node]) -> Result<Tree, Fault> {
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
         for (at, &child) in node.children.iter().enumerate() {
@@ -40,7 +48,7 @@ fn hierarchy(nodes: &[Node]) -> Result<(Vec<Option<usize>>, Vec<usize>), Fault> 
         let problem = "its chain of parents is a cycle; expected one that ends at a root";
         return Err(Fault::new(format!("nodes[{index}]"), problem));
     }
-    Ok((parents, order))
+    Ok(Tree { parents, order })
 }
 
 /// A node's use of a mesh with a skin, with morph targets, or with both.
@@ -52,9 +60,10 @@ pub(super) struct MovedNode {
     pub(super) targets: usize,
 }
 
-/// Nodes whose mesh has a skin or morph targets, by index.
-pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> {
+/// Nodes whose mesh the model has, and which has a skin or morph targets, by index.
+pub(super) fn moved_nodes(document: &Document, places: &Places) -> Result<Vec<MovedNode>, Fault> {
     let mut moved = Vec::new();
+    let mut in_other_scenes = 0;
     for (index, node) in document.nodes.iter().enumerate() {
         let (mesh, skin) = (node.mesh, node.skin.map(|skin| skin as usize));
         let own = mesh
@@ -71,6 +80,10 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
             .map(|skin| item(&document.skins, skin, "", || format!("nodes[{index}].skin")))
             .transpose()?;
         if let Some(mesh) = mesh.filter(|_| skin.is_some() || targets > 0) {
+            if !places.shows(index) {
+                in_other_scenes += 1;
+                continue;
+            }
             moved.push(MovedNode {
                 node: index,
                 mesh: mesh as usize,
@@ -79,8 +92,20 @@ pub(super) fn moved_nodes(document: &Document) -> Result<Vec<MovedNode>, Fault> 
             });
         }
     }
-    let problem = "no skin and no morph target; expected at least one mesh with either";
-    ensure(!moved.is_empty(), || Fault::new("nodes", problem))?;
+    ensure(!moved.is_empty(), || {
+        let (found, scene) = match in_other_scenes {
+            0 => (String::new(), ""),
+            others => (
+                format!(" in the default scene, and {others} meshes with either elsewhere"),
+                " in that scene",
+            ),
+        };
+        let expected = format!("expected at least one mesh with either{scene}");
+        Fault::new(
+            "nodes",
+            format!("no skin and no morph target{found}; {expected}"),
+        )
+    })?;
     Ok(moved)
 }
 
@@ -137,22 +162,34 @@ struct Role {
 
 impl NodeRig {
     /// Takes the joints of all used skins, the nodes of meshes that have morph targets and no skin, every ancestor that
-    /// moves them, and the nodes that move rigid meshes below them.
+    /// moves them, and the nodes that move rigid meshes below them. Other meshes are left out with a note.
     pub(super) fn new(
         document: &Document,
+        tree: Tree,
+        places: &Places,
         moved: &[MovedNode],
         repairs: &mut Vec<Repair>,
     ) -> Result<Self, Fault> {
         let nodes = &document.nodes;
-        let (parents, order) = hierarchy(nodes)?;
+        let Tree { parents, order } = tree;
         let mut roles = vec![Role::default(); nodes.len()];
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
+        let mut unmoved = Vec::new();
         for &n in &order {
             roles[n].under_joint =
                 roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
-            roles[n].carries =
-                roles[n].under_joint && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+            let rigid = places.shows(n) && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
+            roles[n].carries = rigid && roles[n].under_joint;
+            if rigid && !roles[n].under_joint {
+                unmoved.push(scenes::node_name(n, &nodes[n]));
+            }
+        }
+        if !unmoved.is_empty() {
+            let names = scenes::listed(&unmoved);
+            repairs.push(Repair::new(format!(
+                "left out meshes that no joint moves: {names}"
+            )));
         }
         let mut locals = vec![None; nodes.len()];
         let mut off_unit = OffUnit::default();
@@ -212,7 +249,7 @@ impl NodeRig {
         let rigid = nodes
             .iter()
             .enumerate()
-            .filter(|(n, node)| roles[*n].under_joint && node.skin.is_none());
+            .filter(|(n, node)| roles[*n].under_joint && places.shows(*n) && node.skin.is_none());
         let rigid = rigid.filter_map(|(n, node)| {
             let (anchor, to_joint) = anchors[n]?;
             Some((

@@ -66,7 +66,7 @@ fn image(reader: &Reader, folder: &Path, index: u32) -> Result<Image, String> {
 fn read(reader: &Reader, folder: &Path, image: &document::Image) -> Result<Image, String> {
     let told = |fault: Fault| fault.to_string();
     match (&image.uri, image.buffer_view) {
-        (Some(uri), _) => match uri.strip_prefix("data:") {
+        (Some(uri), _) => match buffer_bytes::after_data_scheme(uri) {
             Some(data) => {
                 let bytes = buffer_bytes::decode_data_uri(data, reader.budget, || "uri".into())
                     .map_err(told)?;

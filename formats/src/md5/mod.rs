@@ -7,7 +7,9 @@ mod clip;
 mod grammar;
 
 use crate::fault::{Fault, ensure};
+use crate::request::Request;
 use crate::tokenizer::{Scanner, Token};
+use crate::unread::Ignored;
 use crate::{ImportError, matrices};
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
@@ -17,6 +19,9 @@ use skinbench_kernels::model::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// How the file was made, and boxes around the frames of clips, which are computed here.
+pub(super) const IGNORED: Ignored = &["bounds", "commandline"];
 
 /// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.
 const APART: f64 = 1e-3;
@@ -28,7 +33,8 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
 /// every other one of the folder whose joints have the names of the model's.
-pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let Request { file, clips, .. } = *request;
     let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
     let joint_of = parts.skins[0].joints.clone();
     let own = file.with_extension("md5anim");
@@ -42,9 +48,7 @@ pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, Impor
             Ok(clip) => parts.clips.push(clip),
             // A folder may hold several characters.
             Err(error) if clips.is_empty() && path != own => {
-                parts.repairs.push(Repair {
-                    message: format!("left out {error}"),
-                });
+                parts.repairs.push(Repair::new(format!("left out {error}")));
             }
             Err(error) => return Err(error),
         }
@@ -128,7 +132,7 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
         let message = format!(
             "placed {count} vertices at the mean of their weights' positions, which are up to {worst} apart at bind"
         );
-        parts.repairs.push(Repair { message });
+        parts.repairs.push(Repair::new(message));
     }
     Ok((parts, listed))
 }

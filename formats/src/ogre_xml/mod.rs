@@ -1,18 +1,27 @@
 //! Importer of OgreXML: `.mesh.xml`, and the `.skeleton.xml` that it refers to.
 //!
 //! Right-handed, Y up. Keys are relative to the bind pose, and after its last key a track interpolates back to its
-//! first, as in OGRE itself (articles about the format differ).
+//! first, as in OGRE itself (articles about the format differ). Scales that differ from axis to axis follow OGRE's rule,
+//! too.
 
+mod animation;
+mod bones;
+mod known;
 mod material;
 mod mesh;
+mod pose;
+mod scale;
 mod skeleton;
 mod xml;
 
 use crate::budget::Budget;
 use crate::fault::in_file;
 use crate::read_file::{contains, read_text, stem};
+use crate::request::Request;
 use crate::textures::LeftOut;
+use crate::unread::Unread;
 use crate::{ImportError, beside};
+pub(super) use known::IGNORED;
 use skinbench_kernels::model::ModelParts;
 use std::path::{Path, PathBuf};
 use xml::{Element, Xml};
@@ -22,7 +31,9 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a mesh and its skeleton.
-pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let file = request.file;
+    let mut unread = Unread::new(IGNORED);
     let text = read_text(file)?;
     let budget = Budget::new(text.len());
     let mesh = Xml::parse(&text, "mesh", &budget).map_err(in_file(file))?;
@@ -31,11 +42,13 @@ pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
     budget.grant(text.len() as u64);
     let stem = stem(file);
     let name = stem.strip_suffix(".mesh").unwrap_or(&stem);
-    let skeleton =
-        Xml::parse(&text, "skeleton", &budget).and_then(|xml| skeleton::read(xml.root(), name));
+    let skeleton = Xml::parse(&text, "skeleton", &budget)
+        .and_then(|xml| skeleton::read(xml.root(), name, &budget, &mut unread));
     let (mut parts, entry_of) = skeleton.map_err(in_file(&skeleton_file))?;
     let read = mesh::read(mesh.root(), &entry_of, &budget);
     (parts.primitives, parts.materials) = read.map_err(in_file(file))?;
+    known::count_unread(mesh.root(), &mut unread);
+    parts.repairs.extend(unread.describe());
 
     let units = material::units(file, name);
     let mut left_out = LeftOut::default();

@@ -121,6 +121,12 @@ impl<'a> Element<'a> {
         self.named(name).flat_map(Self::children)
     }
 
+    /// The names of all attributes.
+    pub(super) fn attributes(self) -> impl Iterator<Item = &'a str> {
+        let attributes = self.tag().content.attributes().flatten();
+        attributes.map(|attribute| attribute.key.0)
+    }
+
     /// An attribute's text.
     pub(super) fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
         let value = self

@@ -6,14 +6,18 @@
 mod clip;
 
 use crate::fault::Fault;
+use crate::request::Request;
 use crate::seams::{self, Corner};
 use crate::tokenizer::{Scanner, Syntax};
+use crate::unread::Ignored;
 use crate::{ImportError, matrices};
 use glam::{DQuat, Vec3};
 use skinbench_kernels::model::{
     Influences, Joint, Material, ModelParts, Skeleton, SkinData, Transform,
 };
-use std::path::{Path, PathBuf};
+
+/// Nothing: the format has no part that is not read.
+pub(super) const IGNORED: Ignored = &[];
 
 /// Returns whether it begins with the first section, a line with its name and an optional count.
 pub(super) fn sniff(head: &[u8]) -> bool {
@@ -22,7 +26,8 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a model and its clips; if none are given, the `.raa` of the same name beside it, if it exists.
-pub(super) fn import(file: &Path, clips: &[PathBuf]) -> Result<ModelParts, ImportError> {
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let Request { file, clips, .. } = *request;
     let (mut parts, orientations) = Scanner::read(file, Syntax::WORDS, read)?;
     let beside = file.with_extension("raa");
     let beside = if clips.is_empty() && beside.is_file() {

@@ -1,6 +1,28 @@
 //! The JSON document: the properties that skinning needs, under the format's names.
 
+use crate::unread::Ignored;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// Properties that change neither vertices nor base colours; those of a geometry have the same names inside an Object-v4
+/// document.
+pub(crate) const IGNORED: Ignored = &[
+    "*.JIT",
+    "*.hierarchy[].node",
+    "*.hierarchy[].parent",
+    "colors",
+    "comment",
+    "formatVersion",
+    "geometries[].*",
+    "images*",
+    "materials*",
+    "metadata*",
+    "name",
+    "object*",
+    "textures*",
+    "type",
+    "uuid",
+];
 
 /// A geometry, or an Object-v4 document with geometries.
 #[derive(Deserialize, Default)]
@@ -14,6 +36,11 @@ pub(super) struct Geometry {
     pub(super) normals: Vec<f32>,
     pub(super) uvs: Vec<Vec<f32>>,
     pub(super) faces: Vec<u32>,
+    // Many files have these lists, but nothing in them; each item becomes a note.
+    #[serde(rename = "morphTargets")]
+    _morph_targets: Vec<IgnoredAny>,
+    #[serde(rename = "morphColors")]
+    _morph_colors: Vec<IgnoredAny>,
     pub(super) influences_per_vertex: Option<u32>,
     pub(super) skin_weights: Vec<f32>,
     pub(super) skin_indices: Vec<i64>,

@@ -9,9 +9,12 @@ mod faces;
 
 use crate::budget::Budget;
 use crate::fault::{Fault, OffUnit, ensure, in_file};
+use crate::request::Request;
 use crate::textures::LeftOut;
+use crate::unread::Unread;
 use crate::{ImportError, seams, textures};
 use animation::ClipReader;
+pub(super) use document::IGNORED;
 use document::{Bone, Geometry};
 use glam::{Quat, Vec3};
 use skinbench_kernels::model::{
@@ -43,7 +46,8 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a file.
-pub(super) fn import(file: &Path) -> Result<ModelParts, ImportError> {
+pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+    let file = request.file;
     let bytes = crate::read_file::read_file(file)?;
     read(file, &bytes).map_err(in_file(file))
 }
@@ -59,8 +63,11 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
         .saturating_mul(BYTES_PER_OBJECT)
         .saturating_add(count(b'[').saturating_mul(BYTES_PER_LIST));
     budget.charge(needed, || "JSON".into())?;
-    let document: Geometry = crate::read_file::from_json(bytes)?;
-    let mut repairs = Vec::new();
+    let mut unread = Unread::new(IGNORED);
+    let document: Geometry = crate::read_file::from_json(bytes, |path| {
+        unread.add(path.strip_prefix("geometries[].data.").unwrap_or(path));
+    })?;
+    let mut repairs: Vec<Repair> = unread.describe().into_iter().collect();
     let (path, geometry) = skinned(&document, &mut repairs)?;
     let inside = |fault: Fault| Fault {
         place: path.clone() + &fault.place,
@@ -82,7 +89,7 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
             "left out the normals, which {bare} of {} corners lack",
             3 * triangles.len()
         );
-        repairs.push(Repair { message });
+        repairs.push(Repair::new(message));
     }
     let most = triangles
         .iter()
@@ -151,9 +158,8 @@ fn skinned<'a>(
     };
     let others = with_bones.count();
     if others > 0 {
-        repairs.push(Repair {
-            message: format!("left out {others} more geometries with bones"),
-        });
+        let message = format!("left out {others} more geometries with bones");
+        repairs.push(Repair::new(message));
     }
     Ok((format!("geometries[{index}].data."), data))
 }
@@ -307,7 +313,7 @@ fn influences(geometry: &Geometry) -> Result<Influences, Fault> {
                 format!("{weight}; expected a weight of 0 or more"),
             )
         })?;
-        // Padding refers to any bone, mostly -1.
+        // Padding refers to any bone, mostly -1, which is none.
         let known = usize::try_from(bone)
             .ok()
             .filter(|&bone| bone < geometry.bones.len());
@@ -318,7 +324,10 @@ fn influences(geometry: &Geometry) -> Result<Influences, Fault> {
             );
             Fault::new(format!("skinIndices[{at}]"), problem)
         })?;
-        pairs.push((known.unwrap_or(0) as u16, weight));
+        pairs.push(known.map(|bone| (bone as u16, weight)));
     }
-    Ok(pairs.chunks(each).map(|own| own.iter().copied()).collect())
+    let own = |pairs: &[Option<(u16, f32)>]| -> Vec<(u16, f32)> {
+        pairs.iter().copied().flatten().collect()
+    };
+    Ok(pairs.chunks(each).map(own).collect())
 }

@@ -10,19 +10,40 @@ pub struct ModelError {
     pub problem: String,
 }
 
+/// Most characters of a text that comes from a file, such as a name, and of the message around it.
+const MOST_CHARACTERS: usize = 400;
+
+/// A message of at most 400 characters and a few dots, as [`shortened`].
+pub fn bounded(message: impl Into<String>) -> String {
+    shortened(message.into(), MOST_CHARACTERS)
+}
+
+/// A message of at most so many characters. The middle of a longer one becomes a few dots, because a message begins with
+/// what was found and ends with what was expected.
+pub fn shortened(message: String, most: usize) -> String {
+    let count = message.chars().count();
+    if count <= most {
+        return message;
+    }
+    let half = most / 2;
+    let start: String = message.chars().take(half).collect();
+    let end: String = message.chars().skip(count - half).collect();
+    format!("{start} ... {end}")
+}
+
 impl ModelError {
-    /// A fault at a place.
+    /// A fault at a place. Both texts are [`bounded`].
     pub fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
-            place: place.into(),
-            problem: problem.into(),
+            place: bounded(place),
+            problem: bounded(problem),
         }
     }
 
     /// The fault with another place before its own.
     pub fn within(self, place: impl std::fmt::Display) -> Self {
         Self {
-            place: format!("{place}, {}", self.place),
+            place: bounded(format!("{place}, {}", self.place)),
             ..self
         }
     }
@@ -31,4 +52,20 @@ impl ModelError {
 /// Refuses what does not hold.
 pub(crate) fn ensure<E>(holds: bool, error: impl FnOnce() -> E) -> Result<(), E> {
     if holds { Ok(()) } else { Err(error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_lose_their_middle() {
+        let long = format!("{:?}; expected a number", "ä".repeat(1 << 20));
+        let error = ModelError::new(long.clone(), long);
+        assert!(error.to_string().len() < 4 * MOST_CHARACTERS + 40);
+        assert!(error.problem.starts_with("\"ää"), "{error}");
+        assert!(error.problem.ends_with("ä\"; expected a number"), "{error}");
+        let short = "a".repeat(MOST_CHARACTERS);
+        assert_eq!(bounded(short.clone()), short);
+    }
 }

@@ -29,13 +29,14 @@ impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
 
 impl Influences {
     /// The influences of `vertices` vertices from (vertex, joint, weight) in any order. A vertex keeps the order of its
-    /// pairs, and vertices that are out of range are left out.
+    /// pairs, of which some are left out as in [`Influences::push`]; vertices that are out of range are left out.
     pub fn gathered(vertices: usize, pairs: Vec<(u32, u16, f32)>) -> Self {
-        let held = pairs.into_iter().filter(|(.., weight)| *weight != 0.0);
-        let pairs = held
+        let pairs = pairs
+            .into_iter()
             .map(|(vertex, joint, weight)| (vertex as usize, (joint, weight)))
             .collect();
-        Self(Lists::gathered(vertices, pairs))
+        let all = Lists::gathered(vertices, pairs);
+        all.iter().map(|own| own.iter().copied()).collect()
     }
 
     /// Number of vertices.
@@ -56,10 +57,16 @@ impl Influences {
         self.0.of(vertex).iter().copied()
     }
 
-    /// Appends a vertex; pairs of weight 0 are left out.
+    /// Appends a vertex. Pairs of weight 0 are left out; if all weights are 0, the first pair stays, because the vertex
+    /// follows its joint.
     pub fn push(&mut self, pairs: impl IntoIterator<Item = (u16, f32)>) {
-        self.0
-            .push(pairs.into_iter().filter(|(_, weight)| *weight != 0.0));
+        let mut pairs = pairs.into_iter().peekable();
+        let first = pairs.peek().copied();
+        let mut held = pairs.filter(|(_, weight)| *weight != 0.0).peekable();
+        match held.peek() {
+            Some(_) => self.0.push(held),
+            None => self.0.push(first),
+        }
     }
 }
 
@@ -122,6 +129,8 @@ impl PrimitiveData {
             .iter()
             .map(|&vertex| from.of(vertex as usize))
             .collect();
+        let mut numbered: Vec<(u32, u32)> = kept.iter().copied().zip(0..).collect();
+        numbered.sort_unstable();
         Self {
             skin: *skin,
             positions: gathered(positions, kept),
@@ -138,7 +147,7 @@ impl PrimitiveData {
             },
             targets: targets
                 .iter()
-                .map(|deltas| deltas.with_vertices(kept))
+                .map(|deltas| deltas.with_vertices(&numbered))
                 .collect(),
         }
     }
@@ -603,6 +612,7 @@ fn check_primitive(
 struct WeightRepairs {
     renormalised: u32,
     worst_sum: f32,
+    weightless: u32,
     unheld: u32,
     truncated: u32,
     most: usize,
@@ -613,6 +623,7 @@ impl WeightRepairs {
         let Self {
             renormalised,
             worst_sum,
+            weightless,
             unheld,
             truncated,
             most,
@@ -622,6 +633,12 @@ impl WeightRepairs {
                 renormalised,
                 format!(
                     "renormalised the weights of {renormalised} vertices (worst sum {worst_sum})"
+                ),
+            ),
+            (
+                weightless,
+                format!(
+                    "{weightless} vertices whose weights are all 0 now follow the joint of their first influence"
                 ),
             ),
             (
@@ -659,8 +676,12 @@ fn repaired(
         .filter(|(_, weight)| *weight > 0.0)
         .collect();
     if pairs.is_empty() {
-        repairs.unheld += 1;
-        return vec![(0, 1.0)];
+        let Some((joint, _)) = influences.of(vertex).next() else {
+            repairs.unheld += 1;
+            return vec![(0, 1.0)];
+        };
+        repairs.weightless += 1;
+        return vec![(joint, 1.0)];
     }
     let mut renormalise = false;
     if pairs.len() > MAX_INFLUENCES {
@@ -786,12 +807,18 @@ mod tests {
         let mut second = primitive(&[&many]);
         second.skin = 1;
         let (mesh, repairs) = mesh(vec![
-            primitive(&[&[(0, 0.5)], &[], &[(0, 1.0), (1, 1.0)]]),
+            primitive(&[
+                &[(0, 0.5)],
+                &[],
+                &[(0, 1.0), (1, 1.0)],
+                &[(1, 0.0), (0, 0.0)],
+            ]),
             second,
         ]);
         let mesh = mesh.unwrap();
-        assert_eq!(mesh.weights()[..2], [1.0, 1.0]);
-        assert_eq!(mesh.weights()[2..4], [0.5, 0.5]);
+        assert_eq!(mesh.joints()[..3], [0, 0, 1]);
+        assert_eq!(mesh.weights()[..3], [1.0; 3]);
+        assert_eq!(mesh.weights()[3..5], [0.5, 0.5]);
         assert_eq!(mesh.runs().last().unwrap().influences, 16);
         assert_eq!(
             repairs
@@ -800,6 +827,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             [
                 "renormalised the weights of 2 vertices (worst sum 2)",
+                "1 vertices whose weights are all 0 now follow the joint of their first influence",
                 "1 vertices without a joint now follow the skin's joint 0",
                 "kept the 16 largest of up to 18 influences on 1 vertices"
             ]

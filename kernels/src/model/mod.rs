@@ -24,8 +24,8 @@ pub use clip::compact;
 pub use clip::{
     Channel, Clip, ClipKeys, Interpolation, Keys, RawKeys, RotationBlend, Track, WeightKeys, sphere,
 };
-pub use error::ModelError;
 pub(crate) use error::ensure;
+pub use error::{ModelError, bounded, shortened};
 pub use lists::Lists;
 pub use mesh::{
     INFLUENCE_CLASSES, Influences, MAX_INFLUENCES, Mesh, Primitive, PrimitiveData, Subset,

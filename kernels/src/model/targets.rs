@@ -45,17 +45,20 @@ impl TargetDeltas {
         }
     }
 
-    /// The deltas of these vertices of the primitive, which are numbered anew in this order.
-    pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
+    /// The deltas of the vertices that are kept: (vertex, new number) by rising vertex.
+    pub(super) fn with_vertices(&self, kept: &[(u32, u32)]) -> Self {
         let mut left = Self {
             target: self.target,
             ..Self::default()
         };
-        for (place, vertex) in (0..).zip(kept) {
-            if let Ok(at) = self.vertices.binary_search_by_key(vertex, |(own, _)| *own) {
-                left.push(place, self.vertices[at].1);
-            }
+        for &(vertex, deltas) in &self.vertices {
+            let first = kept.partition_point(|(other, _)| *other < vertex);
+            let own = kept[first..]
+                .iter()
+                .take_while(|(other, _)| *other == vertex);
+            own.for_each(|(_, number)| left.push(*number, deltas));
         }
+        left.vertices.sort_unstable_by_key(|(number, _)| *number);
         left
     }
 

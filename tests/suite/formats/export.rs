@@ -1,8 +1,11 @@
 //! Export of features that glTF cannot express directly.
+use crate::support::golden::morphed;
 use crate::support::reference;
 use glam::Vec3;
 use skinbench::asset::{self, glb};
+use skinbench::crowd::Layer;
 use skinbench::model::*;
+use std::sync::Arc;
 
 /// A point on each of two root joints; the clip moves the first.
 fn model(clip: Clip, skin_joints: &[u16]) -> Model {
@@ -235,4 +238,92 @@ fn a_folder_that_is_not_there_is_an_error_that_names_the_file() {
             .starts_with(&format!("{}: cannot be written", file.display())),
         "{error}"
     );
+}
+
+/// A point with two targets along x and y, whose weights these tracks set.
+fn morphing(tracks: Vec<WeightKeys>) -> Model {
+    let clip = Clip::new("w", Some(2.0), RotationBlend::Slerp, vec![]).unwrap();
+    let mut parts = model(clip.clone(), &[0, 1]).into_parts();
+    parts.clips = vec![clip.with_weights(tracks).unwrap()];
+    parts.primitives[0].dumped_vertices = 2;
+    for (target, delta) in [(0, [1.0, 0.0, 0.0]), (1, [0.0, 1.0, 0.0])] {
+        parts.targets.push(Target {
+            name: format!("target {target}"),
+            weight: 0.25,
+        });
+        parts.primitives[0].targets.push(TargetDeltas {
+            target,
+            vertices: vec![(0, [delta, [0.0; 3], [0.0; 3]])],
+        });
+    }
+    Model::new(parts).unwrap()
+}
+
+fn weights(target: u32, interpolation: Interpolation, times: &[f32], values: &[f32]) -> WeightKeys {
+    WeightKeys {
+        targets: target..target + 1,
+        interpolation,
+        times: times.into(),
+        values: values.into(),
+    }
+}
+
+#[test]
+fn weights_of_different_tracks_are_the_same_at_all_times() {
+    use Interpolation::{CubicSpline, Linear, Step};
+    let step = |target| weights(target, Step, &[0.0, 0.7, 1.3], &[0.0, 1.0, 0.5]);
+    let linear = |target| weights(target, Linear, &[0.1, 0.9, 3.0], &[0.0, 1.0, -2.0]);
+    let curve = [0.0, 0.2, 3.0, -1.0, 1.0, 0.5, 0.0, 0.25, 0.0];
+    let cubic = |target| weights(target, CubicSpline, &[0.0, 1.1, 2.0], &curve);
+    let late = |target| weights(target, Step, &[0.0, 1.0], &[0.5, 1.0]);
+    for (tracks, kept) in [
+        (vec![step(0)], Step),
+        (vec![cubic(1)], CubicSpline),
+        (vec![step(0), step(1)], Step),
+        (vec![cubic(0), cubic(1)], CubicSpline),
+        (vec![step(0), late(1)], Step),
+        (vec![step(0), linear(1)], Linear),
+        (vec![linear(0), cubic(1)], Linear),
+        (vec![step(0), cubic(1)], Linear),
+    ] {
+        let original = Arc::new(morphing(tracks));
+        let copy = Arc::new(again(&original));
+        assert_eq!(copy.clips()[0].weights()[0].interpolation, kept);
+        for at in 0..=400u16 {
+            // Between the values of f32 around a step, too.
+            let time = (f32::from(at) * 0.005 + 1e-4).min(2.0);
+            let [a, b] = [&original, &copy]
+                .map(|model| morphed(model, Layer::held(0, time))[0].positions[0]);
+            assert!(a.distance(b) < 2e-6, "{kept:?} at {time}: {a} and {b}");
+        }
+    }
+}
+
+/// Each of two meshes has a target without deltas, before or behind one that moves it.
+#[test]
+fn empty_targets_stay_with_the_mesh_of_their_track() {
+    let mut parts = morphing(vec![]).into_parts();
+    let deltas = |target| TargetDeltas {
+        target,
+        vertices: vec![(1, [[0.0, 0.0, 1.0], [0.0; 3], [0.0; 3]])],
+    };
+    let mut second = parts.primitives[0].clone();
+    parts.primitives[0].targets = vec![deltas(0)];
+    second.targets = vec![deltas(3)];
+    parts.primitives.push(second);
+    parts.targets = (0..4).map(|_| Target::default()).collect();
+    let track = |targets: std::ops::Range<u32>, interpolation, values: &[f32]| WeightKeys {
+        targets,
+        interpolation,
+        times: vec![0.0, 1.0],
+        values: values.into(),
+    };
+    let tracks = vec![
+        track(0..2, Interpolation::Step, &[0.0, 1.0, 1.0, 0.0]),
+        track(2..4, Interpolation::Linear, &[0.0, 1.0, 1.0, 0.5]),
+    ];
+    let clip = Clip::new("w", Some(1.0), RotationBlend::Slerp, vec![]).unwrap();
+    parts.clips = vec![clip.with_weights(tracks.clone()).unwrap()];
+    let copy = again(&Model::new(parts).unwrap());
+    assert_eq!(copy.clips()[0].weights(), tracks);
 }

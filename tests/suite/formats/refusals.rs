@@ -625,6 +625,20 @@ fn formats_are_known_by_ending_then_by_content() {
             .starts_with("no known model format; expected a file that ends in .gltf, .glb, .m3d"),
         "{error}"
     );
+    // Byte order marks are skipped.
+    for (name, text) in [
+        ("a.m3d", sprout().m3d()),
+        ("b.ram", sprout().ram()),
+        ("c.js", sprout().three_json()),
+    ] {
+        let marked = load(name, &format!("\u{feff}{text}")).unwrap();
+        assert_eq!(marked.mesh(), load(name, &text).unwrap().mesh(), "{name}");
+    }
+    let other = load("j.m3d", "3dmodel 1.0\n").unwrap_err();
+    assert!(
+        other.problem.starts_with("is Model 3D, another format"),
+        "{other}"
+    );
     assert!(
         load("h.m3d", "\u{fffd}")
             .unwrap_err()

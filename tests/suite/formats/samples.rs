@@ -2,7 +2,7 @@
 use crate::support::reference;
 use crate::support::sprout::{Sprout, mirrored, z_up};
 use glam::DVec3;
-use skinbench::asset::{self, glb};
+use skinbench::asset::{self, Request, Vertices, glb};
 use skinbench::model::Model;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,12 @@ fn all_formats_hold_the_same_character() {
         ("sprout.m3d", load("sprout.m3d"), 2),
         (
             "sprout.ram",
-            asset::load_with(&folder().join("sprout.ram"), &nod).unwrap(),
+            asset::load_with(&Request {
+                file: &folder().join("sprout.ram"),
+                clips: &nod,
+                vertices: Vertices::Drawn,
+            })
+            .unwrap(),
             2,
         ),
         ("sprout-frames.json", load("sprout-frames.json"), 1),
@@ -140,8 +145,12 @@ fn ram_takes_the_clip_of_its_name_and_md5_all_that_fit() {
 #[test]
 fn clips_are_refused_where_the_model_has_its_own() {
     let clip = folder().join("sprout.raa");
-    let error =
-        asset::load_with(&folder().join("sprout.m3d"), std::slice::from_ref(&clip)).unwrap_err();
+    let error = asset::load_with(&Request {
+        file: &folder().join("sprout.m3d"),
+        clips: std::slice::from_ref(&clip),
+        vertices: Vertices::Drawn,
+    });
+    let error = error.unwrap_err();
     assert_eq!(error.file, clip);
     assert!(
         error

@@ -186,7 +186,7 @@ fn a_texture_that_cannot_be_used_leaves_the_plain_colour_and_one_note() {
     fixture.set("/meshes/0/primitives/1/material", json!(2));
     let model = load(&fixture, folder.path());
     assert!(
-        notes(&model)[0].starts_with("left out the texture of 2 materials: "),
+        notes(&model)[1].starts_with("left out the texture of 2 materials: "),
         "{:?}",
         notes(&model)
     );

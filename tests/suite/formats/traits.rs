@@ -1,7 +1,7 @@
 //! Features of the formats, one per test.
 use crate::support::reference;
 use crate::support::sprout::Sprout;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use skinbench::asset::{self, glb};
 use skinbench::model::{Channel, Handedness, Model, RawKeys};
 use skinbench::{compaction, pose};
@@ -549,4 +549,237 @@ fn md5_clips_of_other_characters_are_left_out_with_a_word() {
         "{:?}",
         repairs(&model)
     );
+}
+
+#[test]
+fn ogre_shared_vertices_that_no_submesh_draws_are_left_out() {
+    let mesh = "<mesh><sharedgeometry vertexcount='5'><vertexbuffer>\
+                <vertex><position x='0' y='0' z='0'/></vertex><vertex><position x='1' y='0' z='0'/></vertex>\
+                <vertex><position x='2' y='2' z='0'/></vertex><vertex><position x='3' y='0' z='0'/></vertex>\
+                <vertex><position x='4' y='1' z='0'/></vertex></vertexbuffer></sharedgeometry><submeshes>\
+                <submesh usesharedvertices='true'><faces count='1'><face v1='0' v2='2' v3='3'/></faces></submesh>\
+                <submesh usesharedvertices='true'><faces count='1'><face v1='3' v2='2' v3='0'/></faces></submesh>\
+                </submeshes><boneassignments><vertexboneassignment vertexindex='3' boneindex='0' weight='0'/>\
+                </boneassignments><skeletonlink name='a.skeleton'/></mesh>";
+    let skeleton =
+        "<skeleton><bones><bone id='7' name='r'/><bone id='0' name='a'/></bones></skeleton>";
+    let model = load(&[("a.mesh.xml", mesh), ("a.skeleton.xml", skeleton)]);
+    assert_eq!(model.mesh().vertex_count(), 3);
+    // Without weight, a vertex follows the bone of its first assignment.
+    assert_eq!(model.mesh().joints(), [0, 0, 1]);
+    assert_eq!(
+        repairs(&model),
+        [
+            "left out 2 vertices that no triangle uses",
+            "1 vertices whose weights are all 0 now follow the joint of their first influence",
+            "2 vertices without a joint now follow the skin's joint 0",
+        ]
+    );
+}
+
+/// A chain of three bones, and a vertex on the last one; a clip of 1 s has these tracks and attributes.
+fn ogre_chain(extra: &str, tracks: &str) -> Result<Model, String> {
+    let mesh = "<mesh><submeshes><submesh usesharedvertices='false'><faces/><geometry vertexcount='1'><vertexbuffer>\
+                <vertex><position x='1' y='2' z='3'/></vertex></vertexbuffer></geometry><boneassignments>\
+                <vertexboneassignment vertexindex='0' boneindex='2' weight='1'/></boneassignments></submesh></submeshes>\
+                <skeletonlink name='a.skeleton'/></mesh>";
+    let bone = |id: u32, axis: &str| {
+        format!(
+            "<bone id='{id}' name='b{id}'><position x='0.5' y='1' z='0.25'/>\
+             <rotation angle='0.7'><axis {axis}/></rotation><scale x='1' y='2' z='0.5'/></bone>"
+        )
+    };
+    let bones = bone(0, "x='0' y='0' z='1'")
+        + &bone(1, "x='1' y='0' z='0'")
+        + &bone(2, "x='0' y='1' z='0'");
+    let skeleton = format!(
+        "<skeleton><bones>{bones}</bones><bonehierarchy><boneparent bone='b1' parent='b0'/>\
+         <boneparent bone='b2' parent='b1'/></bonehierarchy><animations><animation name='a' length='1'>{extra}\
+         <tracks>{tracks}</tracks></animation></animations></skeleton>"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.mesh.xml"), mesh).unwrap();
+    fs::write(folder.path().join("a.skeleton.xml"), skeleton).unwrap();
+    asset::load(&folder.path().join("a.mesh.xml")).map_err(|error| error.to_string())
+}
+
+/// A track of one key at 0 and one at 1: angles about (1, 1, 0), and scales.
+fn ogre_track(bone: u32, angles: [f64; 2], scales: [DVec3; 2]) -> String {
+    let keys = (0..2).map(|key| {
+        let DVec3 { x, y, z } = scales[key];
+        format!(
+            "<keyframe time='{key}'><translate x='0.1' y='{key}' z='0'/><rotate angle='{}'><axis x='1' y='1' z='0'/>\
+             </rotate><scale x='{x}' y='{y}' z='{z}'/></keyframe>",
+            angles[key]
+        )
+    });
+    format!(
+        "<track bone='b{bone}'><keyframes>{}</keyframes></track>",
+        keys.collect::<String>()
+    )
+}
+
+/// The vertex of [`ogre_chain`] by OGRE's formulae (`Node::updateFromParentImpl`, `Bone::_getOffsetTransform`), if all
+/// bones have the same keys; `t` is between the keys of [`ogre_track`].
+fn ogre_vertex(t: f64, angles: [f64; 2], scales: [DVec3; 2]) -> DVec3 {
+    let axes = [DVec3::Z, DVec3::X, DVec3::Y];
+    let turn = |angle: f64| DQuat::from_axis_angle(DVec3::new(1.0, 1.0, 0.0).normalize(), angle);
+    let derived = |key: Option<f64>| {
+        let (mut position, mut rotation, mut scale) = (DVec3::ZERO, DQuat::IDENTITY, DVec3::ONE);
+        for axis in axes {
+            let mut own_position = DVec3::new(0.5, 1.0, 0.25);
+            let mut own_rotation = DQuat::from_axis_angle(axis, 0.7f32.into());
+            let mut own_scale = DVec3::new(1.0, 2.0, 0.5);
+            if let Some(t) = key {
+                own_position += DVec3::new(0.1, t, 0.0);
+                own_rotation *= (turn(angles[0]) * (1.0 - t) + turn(angles[1]) * t).normalize();
+                own_scale *= scales[0].lerp(scales[1], t);
+            }
+            position += rotation * (scale * own_position);
+            rotation *= own_rotation;
+            scale *= own_scale;
+        }
+        (position, rotation, scale)
+    };
+    let (bind_position, bind_rotation, bind_scale) = derived(None);
+    let (position, rotation, scale) = derived(Some(t));
+    let scaled = scale / bind_scale * (DVec3::new(1.0, 2.0, 3.0) - bind_position);
+    position + rotation * bind_rotation.inverse() * scaled
+}
+
+#[test]
+fn ogre_scales_multiply_axis_by_axis() {
+    let angles = [0.3, 1.1];
+    let scales = [DVec3::new(1.0, 1.5, 0.75), DVec3::new(2.0, 0.5, 1.25)];
+    let tracks: String = (0..3)
+        .map(|bone| ogre_track(bone, angles, scales))
+        .collect();
+    let model = ogre_chain("", &tracks).unwrap();
+    assert_eq!(
+        repairs(&model),
+        ["3 bones have one joint more each, for scales that differ from axis to axis"]
+    );
+    assert_eq!(model.skeleton().len(), 6);
+    assert!(positions(&model, None)[0].distance(DVec3::new(1.0, 2.0, 3.0)) < 1e-5);
+    for step in 0..=20 {
+        let t = f64::from(step) / 20.0;
+        let found = positions(&model, Some((0, t)))[0];
+        let right = ogre_vertex(t, angles, scales);
+        assert!(
+            found.distance(right) < 2e-5 * right.length(),
+            "{found} instead of {right} at {t}"
+        );
+    }
+}
+
+#[test]
+fn ogre_base_keys_count_at_their_time() {
+    let even = [DVec3::splat(2.0), DVec3::splat(4.0)];
+    let own = ogre_track(2, [0.4, 1.4], even);
+    let plain = ogre_chain("", &own);
+    // Relative to the animation itself at 0.5: half the turn, and scales over 3.
+    let base = "<baseinfo baseanimationname='' basekeyframetime='0.5'/>";
+    let rebased = ogre_chain(base, &own).unwrap();
+    let right = ogre_chain("", &{
+        let track = ogre_track(2, [-0.5, 0.5], even.map(|scale| scale / 3.0));
+        let track = track.replace("x='0.1' y='0'", "x='0' y='-0.5'");
+        track.replace("x='0.1' y='1'", "x='0' y='0.5'")
+    });
+    let right = right.unwrap();
+    for time in [0.0, 0.25, 1.0] {
+        let at = Some((0, time));
+        assert!(largest_difference(&positions(&rebased, at), &positions(&right, at)) < 1e-5);
+    }
+    let at = Some((0, 0.0));
+    let difference = largest_difference(&positions(&plain.unwrap(), at), &positions(&rebased, at));
+    assert!(difference > 0.1, "{difference}");
+    let refused = |base: &str| ogre_chain(base, &own).unwrap_err();
+    let unknown = refused("<baseinfo baseanimationname='x' basekeyframetime='0'/>");
+    assert!(
+        unknown.contains("baseanimationname=\"x\"; expected the name of an animation"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn other_formats_name_what_they_do_not_read() {
+    let sprout = Sprout::new();
+    let mesh = sprout.mesh_xml().replacen(
+        "<submeshes>",
+        "<poses><pose name='smile'><poseoffset/></pose></poses><levelofdetail/><submeshes>",
+        1,
+    );
+    let mesh = mesh.replacen(
+        "<submesh ",
+        "<submesh fancy='1' use32bitindexes='false' ",
+        1,
+    );
+    let model = load(&[
+        ("sprout.mesh.xml", &mesh),
+        ("sprout.skeleton.xml", &sprout.skeleton_xml()),
+    ]);
+    assert_eq!(
+        repairs(&model),
+        ["left out parts that are not read: mesh/levelofdetail, mesh/poses, submesh@fancy"]
+    );
+    let json = sprout.three_json().replacen(
+        '{',
+        "{\"morphTargets\":[{\"name\":\"a\",\"vertices\":[]},{}],\"morphColors\":[],\"colors\":[1],\"own\":2,",
+        1,
+    );
+    let model = load(&[("a.js", &json)]);
+    assert_eq!(
+        repairs(&model),
+        ["left out parts that are not read: morphTargets[] (2 times), own"]
+    );
+}
+
+#[test]
+fn json_vertices_without_weight_follow_their_first_bone() {
+    let sprout = Sprout::new();
+    let json: serde_json::Value = serde_json::from_str(&sprout.three_json()).unwrap();
+    let with = |bones: [i64; 2]| {
+        let mut json = json.clone();
+        for (slot, bone) in bones.into_iter().enumerate() {
+            json["skinWeights"][slot] = 0.into();
+            json["skinIndices"][slot] = bone.into();
+        }
+        load(&[("a.js", &json.to_string())])
+    };
+    let joint_of_first = |model: &Model| {
+        let stored = model
+            .mesh()
+            .sources()
+            .iter()
+            .position(|source| source.vertex == 0);
+        model.mesh().influences_of(stored.unwrap()).next().unwrap()
+    };
+    let held = with([2, 1]);
+    assert_eq!(joint_of_first(&held), (2, 1.0));
+    assert!(
+        repairs(&held)[0].starts_with("1 vertices whose weights are all 0"),
+        "{:?}",
+        repairs(&held)
+    );
+    let unheld = with([-1, -1]);
+    assert_eq!(joint_of_first(&unheld), (0, 1.0));
+    assert!(
+        repairs(&unheld)[0].starts_with("1 vertices without a joint"),
+        "{:?}",
+        repairs(&unheld)
+    );
+}
+
+/// docs/models.md lists what each importer ignores, and nothing else.
+#[test]
+fn the_page_lists_what_importers_ignore() {
+    let page = include_str!("../../../docs/models.md");
+    for format in asset::FORMATS {
+        let row = format!("| {} | ", format.name);
+        let row = page.lines().find_map(|line| line.strip_prefix(&row));
+        let row = row.unwrap_or_else(|| panic!("{} has no row", format.name));
+        let cell = row.trim_end_matches(" |");
+        let named: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert_eq!(named, format.ignored, "{}", format.name);
+    }
 }

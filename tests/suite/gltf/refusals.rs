@@ -65,6 +65,11 @@ fn files_without_a_skinned_mesh() {
         "no skin and no morph target; expected at least one mesh with either",
         |f| f.remove("/nodes/2/skin"),
     );
+    refused(
+        "nodes",
+        "no skin and no morph target in the default scene, and 1 meshes with either elsewhere; expected",
+        |f| f.set("/scenes", json!([{"nodes": [0]}, {"nodes": [2]}])),
+    );
     refused("skins[0].joints", "none; expected at least one", |f| {
         f.set("/skins/0/joints", json!([]))
     });
@@ -585,9 +590,58 @@ fn animations() {
 }
 
 #[test]
+fn scenes() {
+    refused("scene", "1 is out of range; there are 1", |f| {
+        f.set("/scene", json!(1));
+    });
+    refused("scenes[0].nodes[1]", "node 9 is out of range", |f| {
+        f.set("/scenes/0/nodes", json!([0, 9]));
+    });
+    refused(
+        "nodes[0].extensions.MSFT_lod.ids[0]",
+        "node 9 is out of range",
+        |f| {
+            f.set("/nodes/0/extensions", json!({"MSFT_lod": {"ids": [9]}}));
+        },
+    );
+}
+
+/// However long the texts of a file are, an error has one short line.
+#[test]
+fn long_texts_are_cut() {
+    let long = "x".repeat(2 << 20);
+    type Edit<'a> = &'a dyn Fn(&mut Fixture);
+    let edits: [Edit; 9] = [
+        &|f| f.set("/buffers/0/uri", json!(long)),
+        &|f| f.set("/buffers/0/uri", json!(format!("data:{long}"))),
+        &|f| f.set("/buffers/0/uri", json!(format!("{long}:"))),
+        &|f| f.set("/asset/version", json!(long)),
+        &|f| f.set("/extensionsRequired", json!([long])),
+        &|f| f.set("/accessors/0/type", json!(long)),
+        &|f| f.set("/animations/0/channels/0/target/path", json!(long)),
+        &|f| f.set("/nodes/0/matrix", json!(long)),
+        &|f| {
+            f.set("/animations/0/name", json!(long));
+            f.set("/animations/0/samplers/0/output", json!(INVERSE_BINDS));
+        },
+    ];
+    for (index, edit) in edits.iter().enumerate() {
+        let mut fixture = Fixture::new();
+        edit(&mut fixture);
+        let folder = tempfile::tempdir().unwrap();
+        let error = refusal(&fixture.write(folder.path()));
+        assert!(
+            error.place.len() + error.problem.len() < 1_000,
+            "{index}: {}",
+            error.problem.len()
+        );
+    }
+}
+
+#[test]
 fn small_files_that_ask_for_much() {
     // One mesh of ten thousand vertices, used by ten thousand nodes.
-    refused("accessors[8].count", "would need more memory", |f| {
+    refused("meshes[0].primitives[0]", "would need more memory", |f| {
         let count = 10_000;
         let positions = f.floats("VEC3", &vec![0.0; 3 * count]);
         let joints = f.accessor(UNSIGNED_BYTE, "VEC4", count, &vec![0; 4 * count]);

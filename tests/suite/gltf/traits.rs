@@ -576,13 +576,8 @@ fn materials_are_plain_base_colours() {
             ("", [0.8, 0.8, 0.8, 1.0])
         ]
     );
-    let subsets: Vec<_> = model
-        .mesh()
-        .primitives()
-        .iter()
-        .map(|p| p.subsets[0].material)
-        .collect();
-    assert_eq!(subsets, [0, 2]);
+    let subsets = model.mesh().primitives()[0].subsets.iter();
+    assert_eq!(subsets.map(|s| s.material).collect::<Vec<_>>(), [0, 2]);
 }
 
 #[test]
@@ -641,4 +636,191 @@ fn a_primitive_may_continue_the_one_before_it_as_a_subset() {
     primitive["attributes"]["NORMAL"] = json!(POSITION);
     fixture.set("/meshes/0/primitives/1", primitive);
     assert_eq!(load(&fixture).mesh().primitives().len(), 2);
+}
+
+/// The fixture with a second triangle over the same accessors, and two vertices that no index names.
+fn shared_accessors() -> Fixture {
+    let mut fixture = Fixture::new();
+    let positions: Vec<f32> = (0..15).map(|v| v as f32).collect();
+    let positions = fixture.floats("VEC3", &positions);
+    let joints = fixture.accessor(UNSIGNED_BYTE, "VEC4", 5, &[0; 20]);
+    let weights = fixture.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(5));
+    let first = fixture.accessor(UNSIGNED_BYTE, "SCALAR", 3, &[0, 2, 4]);
+    let second = fixture.accessor(UNSIGNED_BYTE, "SCALAR", 3, &[4, 2, 2]);
+    // An accessor of its own, but with the same bytes.
+    let again = fixture.json["accessors"][positions].clone();
+    let again = fixture.push("accessors", again);
+    let primitive = |positions: usize, indices: usize| {
+        json!({
+            "attributes": {"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights},
+            "indices": indices,
+        })
+    };
+    let primitives = json!([primitive(positions, first), primitive(again, second)]);
+    fixture.set("/meshes/0/primitives", primitives);
+    fixture
+}
+
+#[test]
+fn vertices_are_skinned_once_and_only_if_they_are_drawn() {
+    let mut fixture = shared_accessors();
+    let model = load(&fixture);
+    assert_eq!(model.mesh().vertex_count(), 3);
+    let subsets = &model.mesh().primitives()[0].subsets;
+    assert_eq!(
+        subsets
+            .iter()
+            .map(|s| s.indices.clone())
+            .collect::<Vec<_>>(),
+        [0..3, 3..6]
+    );
+    assert_eq!(model.mesh().indices(), [0, 1, 2, 2, 1, 1]);
+    assert_eq!(
+        repairs(&model),
+        [
+            "1 primitives share the vertices of others, which are skinned once",
+            "left out 2 vertices that no triangle uses",
+        ]
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let all = asset::load_with(&asset::Request {
+        file: &fixture.write(folder.path()),
+        clips: &[],
+        vertices: asset::Vertices::All,
+    });
+    let all = all.unwrap();
+    let counts: Vec<u32> = all
+        .mesh()
+        .primitives()
+        .iter()
+        .map(|p| p.vertex_count)
+        .collect();
+    assert_eq!(counts, [5, 5]);
+    assert_eq!(repairs(&all), [""; 0]);
+    // Points are drawn, too.
+    fixture.set("/meshes/0/primitives/1/mode", json!(0));
+    let points = load(&fixture);
+    let counts: Vec<u32> = points
+        .mesh()
+        .primitives()
+        .iter()
+        .map(|p| p.vertex_count)
+        .collect();
+    assert_eq!(counts, [3, 5]);
+}
+
+#[test]
+fn only_the_default_scene_is_read() {
+    let mut fixture = Fixture::new();
+    fixture.push("nodes", json!({"name": "other", "mesh": 0, "skin": 0}));
+    fixture.push("nodes", json!({"name": "far", "mesh": 0, "skin": 0}));
+    fixture.push("nodes", json!({"name": "forgotten", "mesh": 0, "skin": 0}));
+    fixture.push("nodes", json!({"name": "ground", "mesh": 0}));
+    fixture.set(
+        "/scenes",
+        json!([{"nodes": [3]}, {"name": "main", "nodes": [0, 2, 6]}]),
+    );
+    fixture.set("/scene", json!(1));
+    fixture.set("/nodes/2/extensions", json!({"MSFT_lod": {"ids": [4]}}));
+    let model = load(&fixture);
+    assert_eq!(model.mesh().primitives().len(), 2);
+    assert_eq!(
+        repairs(&model),
+        [
+            "left out the meshes of other scenes: \"other\" of scene 0 \"\"",
+            "left out lower levels of detail (MSFT_lod): \"far\"",
+            "took also meshes that are in no scene: \"forgotten\"",
+            "left out meshes that no joint moves: \"ground\"",
+        ]
+    );
+    // Without scenes, all nodes count.
+    fixture.remove("/scene");
+    fixture.remove("/scenes");
+    assert_eq!(load(&fixture).mesh().primitives().len(), 3);
+}
+
+#[test]
+fn what_is_not_read_is_told() {
+    let mut fixture = Fixture::new();
+    fixture.set("/asset/generator", json!("somebody"));
+    fixture.set("/nodes/0/camera", json!(0));
+    fixture.set("/nodes/0/extras", json!({"anything": [1, 2]}));
+    fixture.set("/nodes/0/visible", json!(true));
+    fixture.set("/nodes/1/visible", json!(false));
+    fixture.set(
+        "/nodes/1/extensions",
+        json!({"EXT_undeclared": {}, "KHR_lights_punctual": {}}),
+    );
+    fixture.set(
+        "/materials",
+        json!([{"extensions": {"KHR_materials_clearcoat": {}}}]),
+    );
+    fixture.set(
+        "/extensionsUsed",
+        json!([
+            "EXT_undeclared",
+            "VRM",
+            "MSFT_lod",
+            "KHR_materials_clearcoat"
+        ]),
+    );
+    fixture.set("/meshes/0/primitives/0/attributes/COLOR_0", json!(POSITION));
+    fixture.set("/meshes/0/primitives/0/attributes/_OWN", json!(POSITION));
+    fixture.set("/meshes/0/primitives/0/attributes/NORMALS", json!(POSITION));
+    assert_eq!(
+        repairs(&load(&fixture)),
+        [
+            "left out parts that are not read: extensions.EXT_undeclared, extensions.VRM, \
+             meshes[].primitives[].attributes.NORMALS, nodes[].visible (2 times)"
+        ]
+    );
+}
+
+#[test]
+fn data_uris_are_known_in_any_case() {
+    let mut fixture = Fixture::new();
+    let json: serde_json::Value = serde_json::from_slice(&fixture.gltf()).unwrap();
+    let uri = json["buffers"][0]["uri"].as_str().unwrap();
+    let (_, data) = uri.split_once(',').unwrap();
+    fixture.set(
+        "/buffers/0/uri",
+        json!(format!("DATA:application/octet-stream;BASE64,{data}")),
+    );
+    assert_eq!(load(&fixture).mesh(), load(&Fixture::new()).mesh());
+}
+
+#[test]
+fn paths_may_go_down_and_up_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixture = Fixture::new();
+    fs::write(folder.path().join("b.bin"), &fixture.buffer).unwrap();
+    for uri in ["sub/../b.bin", "./sub/x/../.././b.bin", "sub/%2e%2e/b.bin"] {
+        fixture.set("/buffers/0/uri", json!(uri));
+        let file = fixture.write(folder.path());
+        assert_eq!(
+            asset::load(&file).unwrap().mesh(),
+            load(&Fixture::new()).mesh(),
+            "{uri}"
+        );
+    }
+}
+
+#[test]
+fn byte_order_marks_and_nul_padding_are_skipped() {
+    let fixture = Fixture::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fixture.gltf");
+    fs::write(&file, [b"\xef\xbb\xbf", &fixture.gltf()[..]].concat()).unwrap();
+    assert_eq!(asset::load(&file).unwrap().mesh(), load(&fixture).mesh());
+    let json = fixture.json.to_string();
+    for padding in 1..=4 {
+        let padded = [json.as_bytes(), &vec![0; padding]].concat();
+        let file = folder.path().join("fixture.glb");
+        fs::write(
+            &file,
+            glb(&[(b"JSON", &padded), (b"BIN\0", &fixture.buffer)]),
+        )
+        .unwrap();
+        assert_eq!(asset::load(&file).unwrap().mesh(), load(&fixture).mesh());
+    }
 }

@@ -1,0 +1,103 @@
+//! Vertices that no triangle uses: they would be skinned and timed, but nobody would see them.
+
+use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair, Subset};
+
+/// Leaves out the vertices that no triangle uses, with a note; the others keep their order. A primitive without
+/// triangles keeps all of its vertices, because they are points or ends of lines.
+///
+/// # Panics
+/// A primitive whose streams, indices and subsets disagree.
+pub(super) fn only_drawn(parts: &mut ModelParts) {
+    let mut left_out = 0;
+    for primitive in &mut parts.primitives {
+        let before = primitive.positions.len();
+        trim(primitive);
+        left_out += before - primitive.positions.len();
+    }
+    if left_out > 0 {
+        let message = format!("left out {left_out} vertices that no triangle uses");
+        parts.repairs.push(Repair::new(message));
+    }
+}
+
+fn trim(primitive: &mut PrimitiveData) {
+    let mut used = vec![false; primitive.positions.len()];
+    let mut drawn = Vec::with_capacity(primitive.indices.len());
+    let mut subsets = Vec::with_capacity(primitive.subsets.len());
+    for Subset { material, indices } in &primitive.subsets {
+        let first = drawn.len() as u32;
+        let own = &primitive.indices[indices.start as usize..indices.end as usize];
+        own.iter().for_each(|&vertex| used[vertex as usize] = true);
+        drawn.extend(own);
+        subsets.push(Subset {
+            material: *material,
+            indices: first..drawn.len() as u32,
+        });
+    }
+    if drawn.is_empty() || used.iter().all(|used| *used) {
+        return;
+    }
+    let mut number_of = vec![0; used.len()];
+    let mut kept: Vec<u32> = Vec::new();
+    for (vertex, _) in (0..).zip(&used).filter(|(_, used)| **used) {
+        number_of[vertex as usize] = kept.len() as u32;
+        kept.push(vertex);
+    }
+    let from_file = kept.partition_point(|vertex| *vertex < primitive.dumped_vertices);
+    drawn
+        .iter_mut()
+        .for_each(|vertex| *vertex = number_of[*vertex as usize]);
+    *primitive = PrimitiveData {
+        indices: drawn,
+        subsets,
+        // 0 would mean a rigid mesh.
+        dumped_vertices: (from_file as u32).max(primitive.dumped_vertices.min(1)),
+        ..primitive.with_vertices(&kept)
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skinbench_kernels::model::TargetDeltas;
+
+    #[test]
+    fn the_vertices_of_drawn_triangles_stay() {
+        let mut primitive = PrimitiveData {
+            positions: (0..7).map(|x| [x as f32, 0.0, 0.0]).collect(),
+            influences: (0..7).map(|joint| [(joint, 1.0)]).collect(),
+            // The last triangle is in no subset; vertices 5 and 6 are copies at seams.
+            indices: vec![1, 3, 5, 3, 1, 4, 0, 2, 6],
+            subsets: vec![
+                Subset {
+                    material: 2,
+                    indices: 3..6,
+                },
+                Subset {
+                    material: 1,
+                    indices: 0..3,
+                },
+            ],
+            dumped_vertices: 5,
+            targets: vec![TargetDeltas {
+                target: 0,
+                vertices: vec![(2, [[1.0; 3]; 3]), (4, [[2.0; 3]; 3])],
+            }],
+            ..PrimitiveData::default()
+        };
+        trim(&mut primitive);
+        let x: Vec<f32> = primitive.positions.iter().map(|p| p[0]).collect();
+        assert_eq!(x, [1.0, 3.0, 4.0, 5.0]);
+        assert_eq!(primitive.influences.pairs()[3], (5, 1.0));
+        assert_eq!(primitive.indices, [1, 0, 2, 0, 1, 3]);
+        assert_eq!(primitive.subsets[1].indices, 3..6);
+        assert_eq!(primitive.dumped_vertices, 3);
+        assert_eq!(primitive.targets[0].vertices, [(2, [[2.0; 3]; 3])]);
+        let again = primitive.clone();
+        trim(&mut primitive);
+        assert_eq!(primitive, again);
+        primitive.subsets.clear();
+        trim(&mut primitive);
+        assert_eq!(primitive.positions.len(), 4, "points stay");
+    }
+}

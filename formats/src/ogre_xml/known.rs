@@ -1,0 +1,112 @@
+//! Elements and attributes of OgreXML: those that are read, and those that are known to be ignored.
+
+use super::xml::Element;
+use crate::unread::{Ignored, Unread};
+use std::collections::HashMap;
+
+/// Colours, further texture coordinates, bases for bump maps, which the reader of vertices leaves out; what follows from
+/// other parts; and properties of materials. Attributes have an `@` before their names.
+pub(crate) const IGNORED: Ignored = &[
+    "mesh/boundsinfo",
+    "mesh/submeshnames",
+    "skeleton@blendmode",
+    "submesh/textures",
+    "submesh@use32bitindexes",
+    "texcoord@w",
+    "vertex/binormal",
+    "vertex/colour_diffuse",
+    "vertex/colour_specular",
+    "vertex/tangent",
+    "vertex/texcoord (after the first)",
+    "vertexbuffer@*",
+];
+
+/// An element: the name of its parent and its own, and the attributes that are read.
+type Known = (&'static str, &'static str, &'static [&'static str]);
+
+const XYZ: &[&str] = &["x", "y", "z"];
+const SCALES: &[&str] = &["factor", "x", "y", "z"];
+
+/// The elements that are read in a mesh or a skeleton.
+const READ: &[Known] = &[
+    ("", "mesh", &[]),
+    ("mesh", "sharedgeometry", &["vertexcount"]),
+    ("mesh", "skeletonlink", &["name"]),
+    ("mesh", "submeshes", &[]),
+    ("mesh", "boneassignments", &[]),
+    (
+        "submeshes",
+        "submesh",
+        &["material", "operationtype", "usesharedvertices"],
+    ),
+    ("submesh", "boneassignments", &[]),
+    ("submesh", "faces", &["count"]),
+    ("submesh", "geometry", &["vertexcount"]),
+    ("faces", "face", &["v1", "v2", "v3"]),
+    ("sharedgeometry", "vertexbuffer", &[]),
+    ("geometry", "vertexbuffer", &[]),
+    ("vertexbuffer", "vertex", &[]),
+    ("vertex", "position", XYZ),
+    ("vertex", "normal", XYZ),
+    ("vertex", "texcoord", &["u", "v"]),
+    (
+        "boneassignments",
+        "vertexboneassignment",
+        &["boneindex", "vertexindex", "weight"],
+    ),
+    ("", "skeleton", &[]),
+    ("skeleton", "bones", &[]),
+    ("skeleton", "bonehierarchy", &[]),
+    ("skeleton", "animations", &[]),
+    ("skeleton", "animationlinks", &[]),
+    (
+        "animationlinks",
+        "animationlink",
+        &["scale", "skeletonName"],
+    ),
+    ("bones", "bone", &["id", "name"]),
+    ("bone", "position", XYZ),
+    ("bone", "rotation", &["angle"]),
+    ("bone", "scale", SCALES),
+    ("rotation", "axis", XYZ),
+    ("bonehierarchy", "boneparent", &["bone", "parent"]),
+    ("animations", "animation", &["length", "name"]),
+    (
+        "animation",
+        "baseinfo",
+        &["baseanimationname", "basekeyframetime"],
+    ),
+    ("animation", "tracks", &[]),
+    ("tracks", "track", &["bone"]),
+    ("track", "keyframes", &[]),
+    ("keyframes", "keyframe", &["time"]),
+    ("keyframe", "translate", XYZ),
+    ("keyframe", "rotate", &["angle"]),
+    ("keyframe", "scale", SCALES),
+    ("rotate", "axis", XYZ),
+];
+
+/// Counts the elements and attributes of a document that are not read. What is inside an element that is not read is not
+/// counted.
+pub(super) fn count_unread(root: Element, unread: &mut Unread) {
+    let read: HashMap<(&str, &str), &[&str]> = READ
+        .iter()
+        .map(|(parent, name, attributes)| ((*parent, *name), *attributes))
+        .collect();
+    let mut next = vec![("", root)];
+    while let Some((parent, element)) = next.pop() {
+        let name = element.name();
+        // The lists of mesh animations have the names of a skeleton's.
+        let is_mesh_animation = parent == "mesh" && name == "animations";
+        let Some(attributes) = read.get(&(parent, name)).filter(|_| !is_mesh_animation) else {
+            unread.add(&format!("{parent}/{name}"));
+            continue;
+        };
+        for attribute in element.attributes() {
+            if !attributes.contains(&attribute) {
+                unread.add(&format!("{name}@{attribute}"));
+            }
+        }
+        next.extend(element.children().map(|child| (name, child)));
+    }
+}

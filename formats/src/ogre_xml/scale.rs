@@ -1,0 +1,262 @@
+//! OGRE's rule of scale, for bones whose scale differs from axis to axis.
+//!
+//! OGRE does not multiply matrices: it multiplies scales, axis by axis, and rotations each on their own
+//! (`Node::updateFromParentImpl`), and combines them for each bone as
+//! `vertex -> position + rotation * scale * (vertex - position at bind)` (`Bone::_getOffsetTransform`). Rotations and
+//! scales here are those of the bone over those at bind. There is never shear. Where all axes have the same scale, or
+//! nothing below is rotated, this equals the product of matrices.
+//!
+//! Ordinary joints express the rule: each bone becomes a joint without scale, whose translation is multiplied by the
+//! scale of the bones above; and below it stands a joint that takes back the rotation at bind and then scales. Vertices
+//! follow the second one.
+
+use super::animation::{BoneTrack, Keyframe};
+use super::pose::Pose;
+use crate::budget::Budget;
+use crate::fault::Fault;
+use glam::{DQuat, DVec3};
+use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform};
+
+/// Largest relative difference between the scales of two axes that count as one.
+const EVEN: f64 = 1e-6;
+/// Largest relative error of the product of two curves between its keys.
+const TOLERANCE: f64 = 1e-6;
+/// Most halvings between two keys.
+const DEPTH: u32 = 10;
+/// Memory for a key of a product, copies included.
+const BYTES_PER_KEY: u64 = 160;
+
+/// A bone that follows the rule.
+struct Ruled {
+    bone: usize,
+    /// The closest bone above it that follows the rule, which is its parent.
+    parent: Option<usize>,
+    /// Product of the scales at bind, from the first ruled bone down to this one.
+    bind_scale: DVec3,
+}
+
+/// The bones that follow the rule.
+pub(super) struct ScaleRule {
+    /// Parents first.
+    ruled: Vec<Ruled>,
+    /// For each bone its place among them.
+    place_of: Vec<Option<usize>>,
+}
+
+fn is_uneven(scale: DVec3) -> bool {
+    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
+}
+
+impl ScaleRule {
+    /// Selects the bones with uneven scales in their bind pose or in a key, and all bones below them. `order` has all
+    /// bones, parents first.
+    pub(super) fn new<'a>(
+        joints: &[Joint],
+        binds: &[Pose],
+        order: &[usize],
+        tracks: impl Iterator<Item = &'a BoneTrack<'a>>,
+    ) -> Self {
+        let mut uneven: Vec<bool> = binds.iter().map(|bind| is_uneven(bind.scale)).collect();
+        for track in tracks {
+            let of_bind = binds[track.bone].scale;
+            let mut keys = track.keyframes.iter();
+            uneven[track.bone] |= keys.any(|key| is_uneven(of_bind * key.pose.scale));
+        }
+        let mut place_of: Vec<Option<usize>> = vec![None; joints.len()];
+        let mut ruled: Vec<Ruled> = Vec::new();
+        for &bone in order {
+            let parent = joints[bone].parent.and_then(|parent| place_of[parent]);
+            if !uneven[bone] && parent.is_none() {
+                continue;
+            }
+            place_of[bone] = Some(ruled.len());
+            let above = parent.map_or(DVec3::ONE, |parent| ruled[parent].bind_scale);
+            ruled.push(Ruled {
+                bone,
+                parent,
+                bind_scale: above * binds[bone].scale,
+            });
+        }
+        Self { ruled, place_of }
+    }
+
+    /// The place of the joint that a bone's vertices follow, behind those of all bones; `None` for a bone that does not
+    /// follow the rule.
+    pub(super) fn place_of(&self, bone: usize) -> Option<usize> {
+        self.place_of[bone]
+    }
+
+    /// Changes the rest poses of the bones' joints, and appends the joints that vertices follow. `order` has all bones,
+    /// parents first.
+    pub(super) fn change(&self, joints: &mut Vec<Joint>, binds: &[Pose], order: &[usize]) {
+        let mut rotations = vec![DQuat::IDENTITY; binds.len()];
+        for &bone in order {
+            let above = joints[bone]
+                .parent
+                .map_or(DQuat::IDENTITY, |parent| rotations[parent]);
+            rotations[bone] = above * binds[bone].rotation;
+        }
+        for ruled in &self.ruled {
+            let bind = &binds[ruled.bone];
+            let above = ruled
+                .parent
+                .map_or(DVec3::ONE, |parent| self.ruled[parent].bind_scale);
+            let rest = Transform {
+                translation: (above * bind.translation).as_vec3(),
+                rotation: bind.rotation.as_quat(),
+                ..Transform::IDENTITY
+            };
+            let Joint { name, parent, .. } = &joints[ruled.bone];
+            joints[ruled.bone] = Joint::new(name.clone(), *parent, rest);
+        }
+        for ruled in &self.ruled {
+            let name = format!("{} scale", joints[ruled.bone].name);
+            let rest = Transform {
+                rotation: rotations[ruled.bone].inverse().as_quat(),
+                ..Transform::IDENTITY
+            };
+            joints.push(Joint::new(name, Some(ruled.bone), rest));
+        }
+    }
+
+    /// The tracks of all bones that follow the rule, in an animation with these keyframes by bone; `joint_of` has the
+    /// joints of bones and then those that vertices follow.
+    pub(super) fn keys<'a>(
+        &self,
+        binds: &[Pose],
+        joint_of: &[u16],
+        keyframes_of: impl Fn(usize) -> Option<&'a [Keyframe]>,
+        budget: &Budget,
+    ) -> Result<Vec<Keys>, Fault> {
+        let mut scales: Vec<Curve> = Vec::with_capacity(self.ruled.len());
+        let mut keys = Vec::new();
+        for (place, ruled) in self.ruled.iter().enumerate() {
+            let bind = &binds[ruled.bone];
+            let frames = keyframes_of(ruled.bone).unwrap_or_default();
+            let still = Curve::still(DVec3::ONE);
+            let above = ruled.parent.map_or(&still, |parent| &scales[parent]);
+            let moved = Curve::of(frames, 0, bind.translation, |key| {
+                bind.translation + key.translation
+            });
+            let scaled = Curve::of(frames, 2, bind.scale, |key| bind.scale * key.scale);
+            let translation = above.times(&moved, budget)?;
+            let scale = above.times(&scaled, budget)?;
+            let joint = joint_of[ruled.bone];
+            keys.extend(translation.keys(joint, Channel::Translation, DVec3::ONE));
+            if frames.iter().any(|key| key.pose.given[1]) {
+                let times = frames.iter().map(|key| key.time).collect();
+                let rotation = |key: &Keyframe| (bind.rotation * key.pose.rotation).as_quat();
+                let values = frames.iter().flat_map(|key| rotation(key).to_array());
+                keys.push(Keys::linear(
+                    joint,
+                    Channel::Rotation,
+                    times,
+                    values.collect(),
+                ));
+            }
+            let vertices = joint_of[binds.len() + place];
+            keys.extend(scale.keys(vertices, Channel::Scale, ruled.bind_scale));
+            scales.push(scale);
+        }
+        Ok(keys)
+    }
+
+    /// One note, if any bone follows the rule.
+    pub(super) fn describe(&self) -> Option<Repair> {
+        let count = self.ruled.len();
+        let note = format!(
+            "{count} bones have one joint more each, for scales that differ from axis to axis"
+        );
+        (count > 0).then(|| Repair::new(note))
+    }
+}
+
+/// A vector over time: linear between keys, and constant before the first and after the last.
+struct Curve {
+    times: Vec<f32>,
+    values: Vec<DVec3>,
+    /// `false` if no key sets it, so that it is as at rest.
+    is_set: bool,
+}
+
+impl Curve {
+    fn still(value: DVec3) -> Self {
+        Self {
+            times: vec![0.0],
+            values: vec![value],
+            is_set: false,
+        }
+    }
+
+    /// A part of the keyframes, or its value at rest if none gives it.
+    fn of(frames: &[Keyframe], part: usize, rest: DVec3, value: impl Fn(&Pose) -> DVec3) -> Self {
+        if !frames.iter().any(|key| key.pose.given[part]) {
+            return Self::still(rest);
+        }
+        Self {
+            times: frames.iter().map(|key| key.time).collect(),
+            values: frames.iter().map(|key| value(&key.pose)).collect(),
+            is_set: true,
+        }
+    }
+
+    fn at(&self, time: f64) -> DVec3 {
+        let after = self.times.partition_point(|&key| f64::from(key) <= time);
+        if after == 0 || after == self.times.len() {
+            return self.values[after.saturating_sub(1)];
+        }
+        let [start, end] = [after - 1, after].map(|key| f64::from(self.times[key]));
+        self.values[after - 1].lerp(self.values[after], (time - start) / (end - start))
+    }
+
+    /// The product, with as many keys as it takes to follow it linearly.
+    fn times(&self, other: &Self, budget: &Budget) -> Result<Self, Fault> {
+        let mut times: Vec<f32> = self.times.iter().chain(&other.times).copied().collect();
+        times.sort_unstable_by(f32::total_cmp);
+        times.dedup();
+        let product = |time: f32| self.at(time.into()) * other.at(time.into());
+        let mut made = Self {
+            times: Vec::with_capacity(times.len()),
+            values: Vec::with_capacity(times.len()),
+            is_set: self.is_set || other.is_set,
+        };
+        for time in times {
+            if let Some(&last) = made.times.last() {
+                subdivide(&product, last, time, DEPTH, &mut made);
+            }
+            made.times.push(time);
+            made.values.push(product(time));
+        }
+        let bytes = made.times.len() as u64 * BYTES_PER_KEY;
+        budget.charge(bytes, || "uneven scales".into())?;
+        Ok(made)
+    }
+
+    /// The curve over a factor, as a track; `None` if no key sets it.
+    fn keys(&self, joint: u16, channel: Channel, factor: DVec3) -> Option<Keys> {
+        let values = self
+            .values
+            .iter()
+            .flat_map(|value| (value / factor).as_vec3().to_array());
+        self.is_set
+            .then(|| Keys::linear(joint, channel, self.times.clone(), values.collect()))
+    }
+}
+
+/// Adds keys between two times until straight lines between them follow the product.
+fn subdivide(product: &impl Fn(f32) -> DVec3, from: f32, to: f32, depth: u32, made: &mut Curve) {
+    let middle = from + (to - from) / 2.0;
+    if depth == 0 || !(from < middle && middle < to) {
+        return;
+    }
+    let exact = product(middle);
+    let t = f64::from(middle - from) / f64::from(to - from);
+    let line = product(from).lerp(product(to), t);
+    // The product of two lines is a parabola, which is furthest from its chord in the middle.
+    if (line - exact).abs().max_element() > TOLERANCE * (1.0 + exact.abs().max_element()) {
+        subdivide(product, from, middle, depth - 1, made);
+        made.times.push(middle);
+        made.values.push(exact);
+        subdivide(product, middle, to, depth - 1, made);
+    }
+}

@@ -1,0 +1,95 @@
+//! Parts of a file that its importer does not read: each importer lists those that it knows to ignore, and anything else
+//! becomes a note.
+
+use skinbench_kernels::model::Repair;
+use std::collections::BTreeMap;
+
+/// Most names in a note.
+const MOST_NAMES: usize = 8;
+
+/// Parts of a format that an importer ignores without a note, because nothing that is computed or drawn here depends on
+/// them. A `*` at the beginning or the end of a name stands for any characters.
+pub(super) type Ignored = &'static [&'static str];
+
+/// Returns whether a list has a name.
+pub(super) fn has(list: Ignored, name: &str) -> bool {
+    let matches = |entry: &&str| match (entry.strip_prefix('*'), entry.strip_suffix('*')) {
+        (Some(end), _) => name.ends_with(end),
+        (None, Some(start)) => name.starts_with(start),
+        (None, None) => name == *entry,
+    };
+    list.iter().any(matches)
+}
+
+/// The parts of a file that are neither read nor in its format's list, counted by name.
+pub(super) struct Unread {
+    ignored: Ignored,
+    found: BTreeMap<String, u32>,
+}
+
+impl Unread {
+    /// Nothing so far.
+    pub(super) fn new(ignored: Ignored) -> Self {
+        Self {
+            ignored,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a part that is not read, unless it is known to be ignored.
+    pub(super) fn add(&mut self, name: &str) {
+        if let Some(count) = self.found.get_mut(name) {
+            *count += 1;
+        } else if !has(self.ignored, name) {
+            self.found.insert(name.to_owned(), 1);
+        }
+    }
+
+    /// Counts a part unless it is counted already.
+    pub(super) fn add_once(&mut self, name: &str) {
+        if !self.found.contains_key(name) {
+            self.add(name);
+        }
+    }
+
+    /// One note, if there is anything to note.
+    pub(super) fn describe(self) -> Option<Repair> {
+        let count = self.found.len();
+        let mut names = Vec::with_capacity(MOST_NAMES);
+        for (name, times) in self.found.iter().take(MOST_NAMES) {
+            names.push(match times {
+                1 => name.clone(),
+                _ => format!("{name} ({times} times)"),
+            });
+        }
+        let mut listed = names.join(", ");
+        if count > MOST_NAMES {
+            listed += &format!(" and {} more", count - MOST_NAMES);
+        }
+        let note = format!("left out parts that are not read: {listed}");
+        (count > 0).then(|| Repair::new(note))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_parts_are_counted_and_named() {
+        let mut unread = Unread::new(&["a", "*.name", "x.*"]);
+        for name in ["a", "nodes[].name", "x.y", "b", "b", "name"] {
+            unread.add(name);
+        }
+        unread.add_once("b");
+        assert_eq!(
+            unread.describe().unwrap().message,
+            "left out parts that are not read: b (2 times), name"
+        );
+        assert_eq!(Unread::new(&[]).describe(), None);
+        let mut many = Unread::new(&[]);
+        (0..100).for_each(|name| many.add(&format!("{name:02}")));
+        let note = many.describe().unwrap().message;
+        assert!(note.ends_with("06, 07 and 92 more"), "{note}");
+    }
+}
