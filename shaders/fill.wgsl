@@ -1,4 +1,5 @@
-// Writes a buffer as fast as the device can, one thread per 16 bytes, to measure its bandwidth.
+// Writes a buffer as fast as the device can, one thread per 16 bytes, to measure its bandwidth. Workgroups in z write it
+// again.
 
 @group(0) @binding(0) var<storage, read_write> output: array<vec4f>;
 
@@ -9,5 +10,7 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 ) {
     let at = (group.y * groups.x + group.x) * 256u + thread;
-    output[at] = vec4f(f32(at));
+    if at < arrayLength(&output) {
+        output[at] = vec4f(f32(at));
+    }
 }

@@ -9,7 +9,8 @@ use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
     Arena, ArenaUser, Bytes, Footprint, FrameInput, HostPoser, Job, Lack, PaletteLayout, Purpose,
-    Result, Stage, StageTimer, ThreadTimes, Traffic, clips_in_place, meshes_in_place,
+    Result, Rounds, Stage, StageTimer, ThreadTimes, Traffic, clips_in_place, least_times,
+    meshes_in_place,
 };
 use crate::gameplay::GameplayData;
 use crate::model::{Rows, Shape};
@@ -19,17 +20,20 @@ use crate::reference::Blending;
 use crate::simd::Isa;
 use crate::skin::Store;
 use crate::threads::{Threads, of_thread};
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// About the time that one thread takes per vertex, to tell when a crowd is too small to share.
 const VERTEX_NS: f64 = 1.25;
-/// Fewest and most measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ
-/// by chance more than kernels do, unless there are many.
-const ROUNDS: [u32; 2] = [3, 64];
-/// Time after which no further round begins.
-const TRIAL: Duration = Duration::from_millis(150);
+/// Measured rounds of a trial; the shortest frame of each kernel counts. Frames of one character differ by chance more
+/// than kernels do, unless there are many.
+const ROUNDS: Rounds = Rounds {
+    fewest: 3,
+    most: 64,
+    within: Duration::from_millis(150),
+};
 
 /// A block to skin.
 pub struct BlockJob<'a> {
@@ -284,20 +288,16 @@ impl PreparedCpu {
     /// Finds the fastest kernel, and frees the memory of the others. Whole frames count: a kernel that skins faster may
     /// read palettes that take longer to make.
     fn choose(&mut self, frame: &mut FrameInput) {
-        let (start, [fewest, most]) = (Instant::now(), ROUNDS);
-        let mut least = vec![Duration::MAX; self.kernels.len()];
-        for round in 0..most {
-            if round >= fewest && start.elapsed() > TRIAL {
-                break;
-            }
-            for (kernel, least) in self.kernels.iter_mut().zip(&mut least) {
-                // As in a run, a measured frame follows one of the same kernel, which leaves its data in the caches.
-                kernel.frame(&self.threads, frame, &mut StageTimer::default());
-                let start = Instant::now();
-                kernel.frame(&self.threads, frame, &mut StageTimer::default());
-                *least = start.elapsed().min(*least);
-            }
-        }
+        let count = self.kernels.len();
+        let time = |index: usize| {
+            let kernel = &mut self.kernels[index];
+            // As in a run, a measured frame follows one of the same kernel, which leaves its data in the caches.
+            kernel.frame(&self.threads, frame, &mut StageTimer::default());
+            let start = Instant::now();
+            kernel.frame(&self.threads, frame, &mut StageTimer::default());
+            Ok::<_, Infallible>(start.elapsed())
+        };
+        let Ok(least) = least_times(count, ROUNDS, time);
         // A kernel that fails to write a vertex must not pass with that of another.
         frame.arena.poison_host();
         let fastest = (0..least.len())

@@ -9,7 +9,9 @@ use clap::Args;
 use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::hardware::Conditions;
-use skinbench::harness::{Disturbance, Host, Observer, Outcome, RunOptions, Step, counters, run};
+use skinbench::harness::{
+    Disturbance, MachineLimits, Observer, Outcome, RunOptions, Step, counters, run,
+};
 use skinbench::report::{run_text, sustained};
 use skinbench::results::{LimitsRow, MeasuredScene, Results, warnings};
 use std::fmt::Display;
@@ -160,11 +162,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let cannot_write = || format!("cannot write to {}", folder.display());
-        let hosts = Host::measure_all(context.isa, &context.threads);
-        let limits = hosts
-            .iter()
-            .map(|host| LimitsRow::new(&environment, scene, context.isa, host));
-        results.write_limits(limits).with_context(cannot_write)?;
+        let limits = MachineLimits::measure(context);
+        let rows = LimitsRow::all(&environment, scene, context.isa, &limits);
+        results.write_limits(rows).with_context(cannot_write)?;
         let measured = MeasuredScene::new(&environment, scene);
         let mut recorder = Recorder {
             measured,
@@ -177,7 +177,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
         let first = recorder.first.take();
         let screen = arguments.screen.screen();
-        let mut text = run_text::text(&measured, &hosts, &outcomes, arguments.card, screen);
+        let mut text = run_text::text(&measured, &limits, &outcomes, arguments.card, screen);
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }

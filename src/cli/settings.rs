@@ -4,10 +4,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use skinbench::scene::Settings;
 
 /// Settings that change neither models nor poses, and nothing that a picture shows.
-const OF_RUNS: [&str; 6] = [
+const OF_RUNS: [&str; 7] = [
     "instances",
     "passes",
     "output",
+    "device",
     "motion",
     "bounds",
     "sockets",

@@ -8,7 +8,7 @@ pub mod skin;
 
 pub use device::adapter::Adapter;
 pub use device::commands::{Commands, Flight};
-pub use device::gpu::{DeviceBandwidth, Edit, Gpu};
+pub use device::gpu::{Edit, Gpu};
 pub use device::timestamps::StageQueries;
 pub use draw::capture::Capture;
 pub use draw::ground::ground;

@@ -1,14 +1,16 @@
 //! The device's side of a machine with an adapter.
 
-use super::{Device, DeviceSide};
+use super::DeviceSide;
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Bytes, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer,
+    Arena, Bytes, DeviceBandwidth, DeviceClock, FrameInput, FrameWork, Pacer, Result, Retention,
+    StageTimer, UploadBandwidth,
 };
 use crate::gpu::Gpu;
 use crate::gpu::draw::present::Presenter;
 use crate::scene::BuiltScene;
+use crate::threads::Threads;
 use std::rc::Rc;
 
 /// An adapter, and what draws on it.
@@ -38,13 +40,24 @@ impl DeviceSide for AdapterSide {
         self.gpu.energy_counter()
     }
 
-    fn bandwidths(&self) -> Option<Device> {
-        let bandwidth = self.gpu.bandwidth().ok()?;
-        let memory = bandwidth.write.max(2 * bandwidth.copy) as f64;
-        Some(Device {
-            memory,
-            upload: bandwidth.upload as f64,
-        })
+    fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
+        self.gpu.megahertz_reader()
+    }
+
+    fn pacer(&self) -> Option<Pacer<'_>> {
+        self.gpu.pacer()
+    }
+
+    fn most_bandwidth_bytes(&self) -> u64 {
+        self.gpu.most_bandwidth_bytes()
+    }
+
+    fn bandwidth(&self, bytes: u64) -> Option<DeviceBandwidth> {
+        self.gpu.bandwidth(bytes).ok()
+    }
+
+    fn upload_bandwidth(&self, threads: &Threads) -> Option<UploadBandwidth> {
+        self.gpu.upload_bandwidth(threads).ok()
     }
 
     fn presenter_bytes(&self, scene: &BuiltScene) -> Option<u64> {

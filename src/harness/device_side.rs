@@ -1,14 +1,26 @@
 //! The device's side of what the harness does: memory, drawing and clocks of the adapter. All access of the harness to
 //! the device goes through here, so that a build without the device needs no other changes.
 
-use super::limits::Device;
-use crate::backend::{Prepared, Ticket};
+use crate::backend::{Context, Prepared, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, DeviceClock, FrameInput, FrameWork, Result, Retention, StageTimer};
+use crate::frame::{
+    Arena, DeviceBandwidth, DeviceClock, FrameInput, FrameWork, Pacer, Result, Retention,
+    StageTimer, UploadBandwidth,
+};
 use crate::scene::BuiltScene;
+use crate::threads::Threads;
+use std::time::Instant;
+
+/// Way to the device's side of a context.
+pub(super) type OpenDevice = fn(&Context) -> Box<dyn DeviceSide>;
 
 /// The device's side. By default there is no device: it takes no memory, and nothing is drawn.
 pub(super) trait DeviceSide {
+    /// The time by which frames are measured: the monotonic clock, unless a test simulates it.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
     /// Returns whether the device's memory is main memory.
     fn is_software(&self) -> bool {
         false
@@ -19,8 +31,28 @@ pub(super) trait DeviceSide {
         None
     }
 
-    /// Bandwidths of the device's memory.
-    fn bandwidths(&self) -> Option<Device> {
+    /// Reads the device's clock in MHz, where its driver tells it.
+    fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
+        None
+    }
+
+    /// What keeps the device's clock up and measures it; `None` for software.
+    fn pacer(&self) -> Option<Pacer<'_>> {
+        None
+    }
+
+    /// Most bytes for which the device's bandwidth is measured.
+    fn most_bandwidth_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Bandwidth of the device's memory and caches over so many bytes; `None` if it cannot be measured.
+    fn bandwidth(&self, _bytes: u64) -> Option<DeviceBandwidth> {
+        None
+    }
+
+    /// Bandwidth from the host to the device; `None` if it cannot be measured.
+    fn upload_bandwidth(&self, _threads: &Threads) -> Option<UploadBandwidth> {
         None
     }
 

@@ -1,16 +1,20 @@
 //! Peak bandwidth and arithmetic of the machine, measured in the same process just before the backends. `pct_of_limit`
 //! is relative to these.
 //!
-//! Bandwidth depends on the level of memory, so it is measured on as many bytes as the stage moves (at most 256 MiB):
-//! output that fits a cache is compared with that cache, not with main memory. A write limit is the better of plain and
+//! Bandwidth depends on the level of memory, so it is measured on as many bytes as the stage moves (at most 256 MiB on the
+//! host, 1 GiB on a device): output that fits a cache is compared with that cache, not with the memory behind it. A write limit is the better of plain and
 //! streaming stores. Buffers are touched before they are timed, and the best of several passes counts.
 
-use crate::frame::{Memory, Traffic};
+use super::device_side::DeviceSide;
+use super::opened_device;
+use crate::backend::Context;
+use crate::frame::{DeviceBandwidth, Memory, Rounds, Traffic, UploadBandwidth, least_time};
 use crate::probe::{self, CHAINS};
 use crate::simd::{Aligned, Isa, LINE};
 use crate::skin::Store;
 use crate::threads::Threads;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -20,7 +24,7 @@ const MOST_BYTES: u64 = 256 << 20;
 const LEAST_BYTES: u64 = 256 << 10;
 /// Duration of a pass, and number of passes of which the best counts; times of debug builds say nothing.
 const PASS: Duration = Duration::from_millis(2);
-const PASSES: usize = if cfg!(debug_assertions) { 1 } else { 4 };
+const PASSES: u32 = if cfg!(debug_assertions) { 1 } else { 4 };
 
 /// Bandwidth for one size of buffer, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,13 +37,11 @@ pub struct Bandwidth {
     pub read: f64,
 }
 
-/// The machine's limits by thread count. Each is measured at the first request and then cached.
+/// The host's limits by size and thread count. Each is measured at the first request and then cached.
 pub struct Limits {
     isa: Isa,
     /// By bytes and number of threads.
     known: HashMap<(u64, usize), Bandwidth>,
-    /// Limits of the device; `None` if they were not measured.
-    pub device: Option<Device>,
 }
 
 /// Peak rates of the processor with a given number of threads.
@@ -55,13 +57,44 @@ pub struct Host {
     pub fma: f64,
 }
 
-/// Bandwidth of a device's memory, in bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Device {
-    /// Bytes read and written in total, at the best mix of both.
-    pub memory: f64,
-    /// Bytes copied from staging memory.
-    pub upload: f64,
+/// Peak rates of a machine, to be shown beside its results.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MachineLimits {
+    /// Those of the processor with one thread, and with all if there are more.
+    pub hosts: Vec<Host>,
+    /// Those of the device; `None` without one, or if it is emulated on the processor.
+    pub device: Option<DeviceLimits>,
+}
+
+/// Peak rates of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceLimits {
+    /// Bandwidth of its memory, over more bytes than its caches hold.
+    pub memory: DeviceBandwidth,
+    /// Bandwidth from the host.
+    pub upload: UploadBandwidth,
+}
+
+impl MachineLimits {
+    /// Measures; takes approximately a second.
+    pub fn measure(context: &Context) -> Self {
+        Self {
+            hosts: Host::measure_all(context.isa, &context.threads),
+            device: DeviceLimits::measure(&*opened_device::open(context), &context.threads),
+        }
+    }
+}
+
+impl DeviceLimits {
+    fn measure(device: &dyn DeviceSide, threads: &Threads) -> Option<Self> {
+        if device.is_software() {
+            return None;
+        }
+        Some(Self {
+            memory: device.bandwidth(device.most_bandwidth_bytes())?,
+            upload: device.upload_bandwidth(threads)?,
+        })
+    }
 }
 
 impl Limits {
@@ -70,24 +103,33 @@ impl Limits {
         Self {
             isa,
             known: HashMap::new(),
-            device: None,
         }
     }
 
-    /// Largest number of bytes per second for a stage's traffic; `None` if that is not known.
-    pub fn of(&mut self, traffic: &Traffic, pool: &Threads) -> Option<f64> {
-        let threads = match traffic.memory {
-            Memory::Host { threads } => threads,
-            Memory::Device => return self.device.map(|d| d.memory),
-            Memory::Upload => return self.device.map(|d| d.upload),
-        };
-        let pool = if threads == 1 { &Threads::One } else { pool };
-        let seconds = |bytes: u64, rate: f64| bytes as f64 / rate;
-        let read = self.bandwidth(traffic.read, pool).read;
-        let written = self.bandwidth(traffic.written, pool);
-        let floor = seconds(traffic.read, read)
-            + seconds(traffic.written, written.write.max(written.stream));
-        Some(traffic.bytes() as f64 / floor)
+    /// Largest number of bytes per second for a stage's traffic, on the host or on a device; `None` if that is not known.
+    pub(super) fn of(
+        &mut self,
+        traffic: &Traffic,
+        pool: &Threads,
+        device: &dyn DeviceSide,
+    ) -> Option<f64> {
+        match traffic.memory {
+            Memory::Host { threads } => {
+                let pool = if threads == 1 { &Threads::One } else { pool };
+                let read = self.bandwidth(traffic.read, pool).read;
+                let written = self.bandwidth(traffic.written, pool);
+                Some(mixed(traffic, read, written.write.max(written.stream)))
+            }
+            Memory::Device => {
+                let read = device.bandwidth(traffic.read)?.read;
+                let written = device.bandwidth(traffic.written)?.write;
+                Some(mixed(traffic, read as f64, written as f64))
+            }
+            Memory::Upload => {
+                let upload = device.upload_bandwidth(pool)?;
+                Some(upload.copy as f64)
+            }
+        }
     }
 
     /// Bandwidth over a buffer of `bytes`.
@@ -96,6 +138,11 @@ impl Limits {
         let known = self.known.entry((bytes, threads.count()));
         *known.or_insert_with(|| measure(self.isa, bytes, threads))
     }
+}
+
+/// Bytes per second of a mix of reading and writing, from the rates of each.
+fn mixed(traffic: &Traffic, read: f64, written: f64) -> f64 {
+    traffic.bytes() as f64 / (traffic.read as f64 / read + traffic.written as f64 / written)
 }
 
 fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
@@ -156,15 +203,16 @@ impl Host {
 /// Most passes per second.
 fn best(pass: &mut dyn FnMut()) -> f64 {
     pass();
-    let timed = |_| {
-        let (start, mut count) = (Instant::now(), 0u32);
+    let Ok(least) = least_time(Rounds::exactly(PASSES), || {
+        let start = Instant::now();
+        let mut count = 0;
         while start.elapsed() < PASS {
             pass();
             count += 1;
         }
-        f64::from(count) / start.elapsed().as_secs_f64()
-    };
-    (0..PASSES).map(timed).fold(0.0, f64::max)
+        Ok::<_, Infallible>(start.elapsed() / count)
+    });
+    1.0 / least.as_secs_f64().max(1e-9)
 }
 
 #[cfg(test)]
@@ -192,17 +240,54 @@ mod tests {
         };
         let written = bandwidth.write.max(bandwidth.stream);
         let expected = 4_000.0 / (1_000.0 / bandwidth.read + 3_000.0 / written);
-        assert!((limits.of(&traffic, &threads).unwrap() / expected - 1.0).abs() < 1e-9);
+        let of_host = limits.of(&traffic, &threads, &()).unwrap();
+        assert!((of_host / expected - 1.0).abs() < 1e-9);
+        let traffic = Traffic {
+            memory: Memory::Device,
+            ..traffic
+        };
+        assert_eq!(limits.of(&traffic, &threads, &()), None, "there is none");
+        let of_device = limits.of(&traffic, &threads, &Cached).unwrap();
+        assert!((of_device / (4_000.0 / (1_000.0 / 8e9 + 3_000.0 / 4e9)) - 1.0).abs() < 1e-9);
+        let traffic = Traffic {
+            written: 3 << 30,
+            read: 0,
+            ..traffic
+        };
+        let of_memory = limits.of(&traffic, &threads, &Cached).unwrap();
+        assert!((of_memory / 1e9 - 1.0).abs() < 1e-9, "{of_memory}");
+        let limits = DeviceLimits::measure(&Cached, &threads).unwrap();
         assert_eq!(
-            limits.of(
-                &Traffic {
-                    memory: Memory::Device,
-                    ..traffic
-                },
-                &threads
-            ),
-            None
+            (limits.memory.write, limits.upload.copy),
+            (1_000_000_000, 5)
         );
+        assert_eq!(DeviceLimits::measure(&(), &threads), None);
+    }
+
+    /// A device with a cache of a megabyte.
+    struct Cached;
+
+    impl DeviceSide for Cached {
+        fn most_bandwidth_bytes(&self) -> u64 {
+            1 << 30
+        }
+
+        fn bandwidth(&self, bytes: u64) -> Option<DeviceBandwidth> {
+            let factor = if bytes <= 1 << 20 { 4 } else { 1 };
+            Some(DeviceBandwidth {
+                bytes,
+                write: factor * 1_000_000_000,
+                read: factor * 2_000_000_000,
+                copy: 0,
+            })
+        }
+
+        fn upload_bandwidth(&self, _: &Threads) -> Option<UploadBandwidth> {
+            Some(UploadBandwidth {
+                copy: 5,
+                ..UploadBandwidth::default()
+            })
+        }
     }
 
     #[test]

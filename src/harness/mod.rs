@@ -22,8 +22,8 @@ pub mod sweep;
 #[cfg(feature = "cli")]
 pub mod uncertainty;
 
-pub(in crate::harness) use device_side::DeviceSide;
-pub use limits::{Device, Host, Limits};
+pub(in crate::harness) use device_side::{DeviceSide, OpenDevice};
+pub use limits::{DeviceLimits, Host, Limits, MachineLimits};
 pub use parity::{Coverage, Parity, SAMPLED, Tolerance, spread};
 pub use rotation::{BackendMemory, SharedMemory};
 pub use run::{

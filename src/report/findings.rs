@@ -3,7 +3,9 @@
 use super::units::{duration, grouped};
 use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
-use crate::results::{Axis, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking};
+use crate::results::{
+    Axis, Curve, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking,
+};
 use crate::wording;
 use std::cmp::Reverse;
 
@@ -242,7 +244,14 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     if sheet.quantity == Quantity::Work {
         return None;
     }
-    let curves = || sheet.curves.iter().filter(|curve| study.skins_all(curve));
+    let is_steady = |curve: &&Curve| {
+        let mut entries = curve.points.iter().map(|point| &study.entries[point.entry]);
+        entries.all(|entry| !entry.is_unsteady(sheet.quantity))
+    };
+    let curves = || {
+        let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
+        whole.filter(is_steady)
+    };
     let best = curves()
         .filter_map(|curve| Some((reaches(sheet.axis, curve, FRAME_60_HZ)?, curve)))
         .max_by(|a, b| a.0.total_cmp(&b.0));

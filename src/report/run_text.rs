@@ -4,21 +4,21 @@ use super::findings::place;
 use super::table::counted_threads;
 use super::{Screen, card, table};
 use crate::frame::{Event, StageGroup};
-use crate::harness::{Host, Outcome};
+use crate::harness::{MachineLimits, Outcome};
 use crate::results::{MeasuredScene, warnings};
 use crate::scene::BuiltScene;
 
-/// The text about a run of a scene. `hosts` are the rates of the processor just before; `with_card` adds the decision
+/// The text about a run of a scene. `limits` are the rates of the machine just before; `with_card` adds the decision
 /// card.
 pub fn text(
     measured: &MeasuredScene,
-    hosts: &[Host],
+    limits: &MachineLimits,
     outcomes: &[Outcome],
     with_card: bool,
     screen: Screen,
 ) -> String {
     let mut text = table::measured(measured, outcomes, screen);
-    text += &table::limits(hosts);
+    text += &table::limits(limits);
     if with_card {
         text += &card::text(&table::study_of(measured, outcomes), screen);
     }

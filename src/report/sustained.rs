@@ -94,7 +94,7 @@ fn changes(backends: &[Ends]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Clock, CountSum};
+    use crate::frame::Clock;
     use crate::harness::run::{StageTimes, Status};
 
     #[test]
@@ -105,8 +105,7 @@ mod tests {
             clock,
             samples,
             dropped: 0,
-            floor: None,
-            counts: CountSum::default(),
+            ..StageTimes::default()
         };
         let plain = Outcome::new("cpu-simd", 0, Status::Ok);
         let outcome = Outcome {

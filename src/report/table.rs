@@ -6,7 +6,9 @@ use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{Floor, Host, Outcome, Status, TAIL_SAMPLES, lod_error};
+use crate::harness::{
+    DeviceLimits, Floor, Host, MachineLimits, Outcome, Status, TAIL_SAMPLES, lod_error,
+};
 use crate::results::{
     MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking,
 };
@@ -130,14 +132,18 @@ fn nanoseconds_per_vertex(entry: &StudyEntry) -> Option<String> {
     Some(format!("{:.2}", work as f64 / vertices as f64))
 }
 
-/// The status of a backend, and which side of its frames is noisy, if only one is.
+/// The status of a backend, which side of its frames is noisy, if only one is, and whether the device's clock was unsteady.
 fn status(entry: &StudyEntry) -> Option<String> {
-    let status = entry.last()?.row.status.name();
-    Some(match entry.noisy_sides()[..] {
-        [] => status.into(),
-        [side] => format!("{status}, noisy {}", side.name()),
-        _ => format!("{status}, noisy"),
-    })
+    let mut status = entry.last()?.row.status.name().to_owned();
+    match entry.noisy_sides()[..] {
+        [] => {}
+        [side] => status += &format!(", noisy {}", side.name()),
+        _ => status += ", noisy",
+    }
+    if is_unsteady(entry) {
+        status += ", unsteady";
+    }
+    Some(status)
 }
 
 /// Table of a scene's measurements: a heading, one row per backend, and remarks. Figures are those of the rows of
@@ -182,6 +188,7 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
         text += "upload: writing staging memory + copying on the device\n\
                  other: the frame less its stages: submitting, gaps on the device, waiting for its end\n";
     }
+    text += &unsteady(&study);
     text += &noise_notes(&study.entries);
     let has_few_frames = |entry: &StudyEntry| {
         let frames = entry.frame().and_then(|row| row.frames);
@@ -283,24 +290,48 @@ fn noise_notes(entries: &[StudyEntry]) -> String {
     text
 }
 
-/// Peak rates of the processor just before a scene, one line per thread count.
-pub fn limits(hosts: &[Host]) -> String {
-    let line = |host: &Host| {
-        let Host {
-            threads,
-            bandwidth,
-            fma,
-            ..
-        } = *host;
-        let [write, stream, read, fma] = [bandwidth.write, bandwidth.stream, bandwidth.read, fma]
-            .map(|rate| format!("{:.1}", rate / 1e9));
-        let size = Host::BYTES >> 20;
-        let rates = format!(
-            "{write} GB/s written, {stream} streamed, {read} read ({size} MiB); {fma} G multiply-adds/s"
+/// Peak rates of the machine just before a scene: one line per thread count, and those of the device.
+pub fn limits(limits: &MachineLimits) -> String {
+    let mut text = String::new();
+    for host in &limits.hosts {
+        let bandwidth = host.bandwidth;
+        text += &format!(
+            "limits, {}: {} GB/s written, {} streamed, {} read ({}); {} G multiply-adds/s\n",
+            counted_threads(host.threads),
+            giga(bandwidth.write),
+            giga(bandwidth.stream),
+            giga(bandwidth.read),
+            mebibytes(Host::BYTES),
+            giga(host.fma),
         );
-        format!("limits, {}: {rates}\n", counted_threads(threads))
+    }
+    let Some(DeviceLimits { memory, upload }) = limits.device else {
+        return text;
     };
-    hosts.iter().map(line).collect()
+    text += &format!(
+        "limits, device: {} GB/s written, {} read, {} read and written by copying ({})\n",
+        giga(memory.write as f64),
+        giga(memory.read as f64),
+        giga(memory.copy as f64),
+        mebibytes(memory.bytes),
+    );
+    text += &format!(
+        "limits, upload: {} GB/s staged by 1 thread, {} by {}; {} copied ({})\n",
+        giga(upload.write_by_one as f64),
+        giga(upload.write_by_all as f64),
+        counted_threads(upload.threads),
+        giga(upload.copy as f64),
+        mebibytes(upload.bytes),
+    );
+    text
+}
+
+fn giga(rate: f64) -> String {
+    format!("{:.1}", rate / 1e9)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
 }
 
 /// Columns of the table of a verification.
@@ -424,7 +455,12 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
 /// The fastest backend at a point, a sentence per fact; empty if there is no time.
 pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
     let Some(ranking) = ranking(study, point) else {
-        return Vec::new();
+        let is_withheld = study.at(point).any(is_unsteady);
+        return if is_withheld {
+            vec!["No verdict: the device's clock was unsteady.".into()]
+        } else {
+            Vec::new()
+        };
     };
     let mut facts = fastest(&ranking);
     if ranking.quantity == Quantity::Work {
@@ -442,6 +478,26 @@ pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
         }
     }
     facts
+}
+
+fn is_unsteady(entry: &StudyEntry) -> bool {
+    Quantity::ALL
+        .iter()
+        .any(|quantity| entry.is_unsteady(*quantity))
+}
+
+/// The note on rows that were measured while the device's clock fell, in one line; empty if there is none.
+fn unsteady(study: &Study) -> String {
+    let entries = study.entries.iter().filter(|entry| is_unsteady(entry));
+    let rows = entries.flat_map(|entry| entry.runs.iter().flatten());
+    let least = rows
+        .filter_map(|measurement| measurement.row.device_clock_min_pct)
+        .reduce(f64::min);
+    least.map_or(String::new(), |least| {
+        format!(
+            "unsteady: the device's clock fell to {least:.0} % of its best; no part in the verdict\n"
+        )
+    })
 }
 
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.

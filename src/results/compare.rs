@@ -297,10 +297,13 @@ fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measureme
     }
     ok.retain(|m| !m.samples.is_empty());
     if ok.is_empty() {
-        Err(format!("no samples in {which}"))
-    } else {
-        Ok(ok)
+        return Err(format!("no samples in {which}"));
     }
+    ok.retain(|m| m.row.unsteady != Some(true));
+    if ok.is_empty() {
+        return Err(format!("the device's clock was unsteady in {which}"));
+    }
+    Ok(ok)
 }
 
 /// The ratio from pairs of runs, if both sides have equally many and each pair was measured before the next.

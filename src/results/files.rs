@@ -236,8 +236,7 @@ mod tests {
             clock: Clock::Wall,
             samples: vec![(0, 5), (1, 7), (2, 6)],
             dropped: 1,
-            floor: None,
-            counts: crate::frame::CountSum::default(),
+            ..StageTimes::default()
         };
         for stages in [vec![times], vec![]] {
             results
@@ -253,7 +252,8 @@ mod tests {
             host_palettes,host_output,host_scratch,device_mesh,device_clips,device_palettes,device_output,\
             device_scratch,device_targets,device_staging,delay_frames,models,lod_error,lod_error_px,\
             energy_uj,energy_error_uj,first_ns,cycles,instructions,llc_misses,context_switches,owner,device,\
-            adapter_energy_uj,adapter_energy_error_uj,p99_ns,error_px";
+            adapter_energy_uj,adapter_energy_error_uj,p99_ns,error_px,device_clock_pct,device_clock_min_pct,unsteady,\
+            device_mhz,processor_clock_pct,processor_clock_min_pct";
         assert_eq!(summary.lines().next(), Some(header));
         assert_eq!(heading::<SummaryRow>().unwrap(), header);
         assert_eq!(
@@ -302,17 +302,17 @@ mod tests {
             (
                 b"date;total\n2026;5\n",
                 b"mine\n",
-                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
             ),
             (
                 b"notes",
                 b"",
-                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
             ),
             (
                 &utf_16,
                 samples.as_bytes(),
-                "summary.csv: it has no column schema, run_id, utc and 72 more: ",
+                "summary.csv: it has no column schema, run_id, utc and 78 more: ",
             ),
             (
                 &heading.as_bytes()[..heading.len() / 2],

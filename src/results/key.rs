@@ -17,12 +17,13 @@ const COLUMNS: [&str; 6] = [
     "attributes",
 ];
 /// Values of options that mean the same as none.
-const DEFAULTS: [(&str, &str); 5] = [
+const DEFAULTS: [(&str, &str); 6] = [
     ("normals", "unit"),
     ("output", "f32"),
     ("clips", "raw"),
     ("interpolation", "authored"),
     ("lod", "none"),
+    ("device", "busy"),
 ];
 
 /// Options that differ from the defaults, by name; switches have empty values.

@@ -29,7 +29,9 @@ pub use files::Results;
 pub use key::{Machine, MeasurementKey, Point};
 pub use ranking::{Lead, Ranking, ranking, ranking_of};
 pub use recorded::{Recorded, ResultFile, summaries};
-pub use rows::{LimitsRow, MeasuredScene, Measurement, SCHEMA, SampleRow, SummaryRow, heading};
+pub use rows::{
+    LimitedMemory, LimitsRow, MeasuredScene, Measurement, SCHEMA, SampleRow, SummaryRow, heading,
+};
 pub use session::{Browser, Part, Program, Session};
 pub use study::{Axis, Curve, CurvePoint, Quantity, Sheet, Study, StudyEntry};
 pub use warnings::{of_machine, warnings};

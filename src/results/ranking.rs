@@ -48,12 +48,14 @@ pub fn ranking<'a>(study: &'a Study, point: &'a Point) -> Option<Ranking<'a>> {
     )
 }
 
-/// Ranks some backends by a quantity; `None` if none of them has a time.
+/// Ranks some backends by a quantity; `None` if none of them has a time. Times at an unsteady clock of the device do not
+/// compete.
 pub fn ranking_of<'a>(
     quantity: Quantity,
     entries: impl Iterator<Item = &'a StudyEntry>,
 ) -> Option<Ranking<'a>> {
     let mut ranked: Vec<(u64, &StudyEntry)> = entries
+        .filter(|entry| !entry.is_unsteady(quantity))
         .filter_map(|e| Some((e.time(quantity)?, e)))
         .collect();
     ranked.sort_by_key(|(ns, _)| *ns);

@@ -3,7 +3,9 @@
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
 use crate::frame::{AdapterSummary, Clock, Event, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
-use crate::harness::{Host, Outcome, StageTimes, Status, fidelity, lod_error};
+use crate::harness::{
+    DeviceLimits, Host, MachineLimits, Outcome, StageTimes, Status, fidelity, lod_error,
+};
 use crate::scene::BuiltScene;
 use crate::simd::Isa;
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,8 @@ columns! {
         let device = |purpose| resources.map(|r| r.memory.device.get(purpose));
         let count = |event| times.and_then(|times| times.counts.mean(event));
         let lod = lod_error::of_scene(scene);
+        let device_clock = times.and_then(|times| times.device_clock);
+        let processor_clock = outcome.processor_clock.filter(|_| of_frame);
         let point = Point::of(scene, environment.threads, outcome.passes, outcome.disturbance);
     }
 
@@ -135,7 +139,7 @@ columns! {
     /// Bandwidth of the machine, bytes per second.
     limit: Option<u64> = floor.map(|f| f.limit);
     /// Bandwidth reached, in percent of `limit`.
-    pct_of_limit: Option<f64> = times.and_then(StageTimes::percent_of_limit).map(|p| (10.0 * p).round() / 10.0);
+    pct_of_limit: Option<f64> = times.and_then(StageTimes::percent_of_limit).map(|pct| percent(pct / 100.0));
     /// Largest position error over the bounding box's diagonal.
     parity_max_rel: Option<f64> = outcome.parity.as_ref().map(|p| p.max_rel);
     /// Largest position error that passes.
@@ -220,6 +224,20 @@ columns! {
         let relative = parity.max_rel + clip_error.unwrap_or(0.0);
         relative * scene.largest_pixels() + lod.map_or(0.0, |lod| lod.pixels)
     });
+    /// Clock of the device in the frames, in percent of its best in the run: the median. Filled, as the next two, where
+    /// the device works in the stage and its clock was measured.
+    device_clock_pct: Option<f64> = device_clock.map(|clock| percent(clock.median));
+    /// The same in the frame with the lowest clock.
+    device_clock_min_pct: Option<f64> = device_clock.map(|clock| percent(clock.least));
+    /// `true` if the clock was too low in too many frames for their times to be compared.
+    unsteady: Option<bool> = device_clock.map(|clock| clock.is_unsteady);
+    /// Clock of the device in MHz, as its driver tells it at the ends of blocks of frames: the median. Filled, as the next
+    /// two, on the row of the whole frame.
+    device_mhz: Option<u32> = outcome.device_mhz.filter(|_| of_frame);
+    /// Clock of the processor just before blocks of frames, in percent of its best in the run: the median.
+    processor_clock_pct: Option<f64> = processor_clock.map(|clock| percent(clock.median));
+    /// The same before the block with the lowest clock.
+    processor_clock_min_pct: Option<f64> = processor_clock.map(|clock| percent(clock.least));
 }
 
 /// The first line of a file with such rows, without its end: the names of their fields.
@@ -329,8 +347,23 @@ fn listed_name(backend: &str, variant: Option<&str>) -> String {
     )
 }
 
-/// A row of `limits.csv`: limits of the processor with one number of threads, measured just before a scene.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Memory that a row of `limits.csv` is about. Its serialised form is its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitedMemory {
+    /// Main memory, and the processor with some threads: all rows from before there were others.
+    #[default]
+    Host,
+    /// The device's memory.
+    Device,
+    /// Staging memory, which the host writes with some threads and the device copies.
+    Upload,
+}
+
+/// A row of `limits.csv`: limits of the processor with one number of threads or of the device, measured just before a
+/// scene. What a kind of memory does not have is 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct LimitsRow {
     /// As in [`SummaryRow`].
     pub run_id: String,
@@ -352,6 +385,10 @@ pub struct LimitsRow {
     pub read: u64,
     /// Fused multiply-adds per second, counting lanes.
     pub fma: u64,
+    /// The memory.
+    pub memory: LimitedMemory,
+    /// Bytes read and written per second by copying within the device, or copied per second from staging memory.
+    pub copy: u64,
 }
 
 /// One stage of one backend by one clock, measured once.
@@ -400,6 +437,11 @@ impl<'a> MeasuredScene<'a> {
     }
 }
 
+/// A fraction in percent, to one decimal.
+fn percent(fraction: f64) -> f64 {
+    (1_000.0 * fraction).round() / 10.0
+}
+
 fn text(value: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.into())
 }
@@ -435,25 +477,59 @@ impl Measurement {
 }
 
 impl LimitsRow {
-    /// Limits of the processor with some threads, just before a scene.
-    pub fn new(environment: &Environment, scene: &BuiltScene, isa: Isa, host: &Host) -> Self {
-        let Host {
-            threads,
-            lanes,
-            bandwidth,
-            fma,
-        } = *host;
-        Self {
+    /// Limits of a machine just before a scene: a row per memory and number of threads.
+    pub fn all(
+        environment: &Environment,
+        scene: &BuiltScene,
+        isa: Isa,
+        limits: &MachineLimits,
+    ) -> Vec<Self> {
+        let run = Self {
             run_id: environment.run_id.clone(),
             scene: scene.name.clone(),
-            isa: isa.name().into(),
-            threads,
-            lanes,
-            bytes: Host::BYTES,
-            write: bandwidth.write as u64,
-            stream: bandwidth.stream as u64,
-            read: bandwidth.read as u64,
-            fma: fma as u64,
+            ..Self::default()
+        };
+        let mut rows = Vec::new();
+        for host in &limits.hosts {
+            rows.push(Self {
+                isa: isa.name().into(),
+                threads: host.threads,
+                lanes: host.lanes,
+                bytes: Host::BYTES,
+                write: host.bandwidth.write as u64,
+                stream: host.bandwidth.stream as u64,
+                read: host.bandwidth.read as u64,
+                fma: host.fma as u64,
+                ..run.clone()
+            });
         }
+        let Some(DeviceLimits { memory, upload }) = limits.device else {
+            return rows;
+        };
+        rows.push(Self {
+            memory: LimitedMemory::Device,
+            bytes: memory.bytes,
+            write: memory.write,
+            read: memory.read,
+            copy: memory.copy,
+            ..run.clone()
+        });
+        let by_one = Self {
+            memory: LimitedMemory::Upload,
+            threads: 1,
+            bytes: upload.bytes,
+            write: upload.write_by_one,
+            copy: upload.copy,
+            ..run
+        };
+        rows.push(by_one.clone());
+        if upload.threads > 1 {
+            rows.push(Self {
+                threads: upload.threads,
+                write: upload.write_by_all,
+                ..by_one
+            });
+        }
+        rows
     }
 }

@@ -90,7 +90,7 @@ impl Axis {
 }
 
 /// A time by which backends are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
 pub enum Quantity {
     /// The whole frame.
     #[strum(to_string = "frame")]
@@ -101,6 +101,9 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// All quantities.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
     /// Name in headings.
     pub fn name(self) -> &'static str {
         self.into()
@@ -278,11 +281,18 @@ impl StudyEntry {
         sum_of_medians(parts(self.newest(), quantity))
     }
 
-    /// Estimate of a quantity with its uncertainty, over all runs that have samples; `None` without any.
+    /// Returns whether the device's clock was unsteady while its newest run measured a quantity.
+    pub fn is_unsteady(&self, quantity: Quantity) -> bool {
+        is_unsteady(self.newest(), quantity)
+    }
+
+    /// Estimate of a quantity with its uncertainty, over all runs that have samples from a steady clock; `None` without
+    /// any.
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
         let runs: Vec<Vec<u64>> = self
             .runs
             .iter()
+            .filter(|run| !is_unsteady(run, quantity))
             .map(|run| times(run, quantity))
             .filter(|t| !t.is_empty())
             .collect();
@@ -348,6 +358,12 @@ fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     } else {
         [pose, upload, skin].concat()
     }
+}
+
+fn is_unsteady(run: &[Measurement], quantity: Quantity) -> bool {
+    parts(run, quantity)
+        .iter()
+        .any(|part| part.row.unsteady == Some(true))
 }
 
 /// A quantity frame by frame; for several stages only frames that all of them have.

@@ -102,8 +102,7 @@ mod tests {
             clock: Clock::Wall,
             samples: (0..60).map(|frame| (frame, times(frame))).collect(),
             dropped: 0,
-            floor: None,
-            counts: crate::frame::CountSum::default(),
+            ..StageTimes::default()
         };
         Outcome {
             stages: vec![frames],

@@ -425,6 +425,7 @@ impl SceneHash {
             // What a frame does besides; the columns `passes` and `options` tell it apart.
             passes: _,
             motion: _,
+            device: _,
             bounds: _,
             sockets: _,
             lod,

@@ -61,6 +61,18 @@ pub enum Interpolation {
     Smooth,
 }
 
+/// Load of the device between measured frames. Software adapters have none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceLoad {
+    /// Arithmetic, so that its clock does not fall: in a game, the frame has other work.
+    #[default]
+    Busy,
+    /// Nothing: its clock is what the driver chooses for the measured frames alone.
+    Idle,
+}
+
 /// The kinds of detail that are dropped with distance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
@@ -215,6 +227,13 @@ pub struct Settings {
         arg(long, value_name = "f32|packed|ring", hide_possible_values = true)
     )]
     pub output: Option<Output>,
+    /// Load of the device between measured frames, on graphics hardware: arithmetic that keeps its clock up (busy), or
+    /// nothing (idle); default: busy
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "busy|idle", hide_possible_values = true)
+    )]
+    pub device: Option<DeviceLoad>,
     /// Keep the last frame's vertices too, and draw motion vectors from both
     #[cfg_attr(feature = "cli", arg(long))]
     #[serde(skip_serializing_if = "Not::not")]

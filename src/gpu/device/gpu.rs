@@ -1,12 +1,16 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
-use crate::frame::{BackendError, Bytes, DeviceClock, FrameWork, Purpose, Result, StageTime};
+use crate::frame::{
+    BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
+    StageTime, UploadBandwidth,
+};
+use crate::gpu::device::arithmetic::Arithmetic;
 use crate::gpu::device::timestamps::{CAPACITY, Timestamps};
 use crate::gpu::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
 use nvml_wrapper::Nvml;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 use wgpu::util::StagingBelt;
@@ -17,17 +21,6 @@ pub(in crate::gpu) const STAGING_BYTES: u64 = 16 << 20;
 /// Longest wait for hardware, and for a software adapter, which is slow but does not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 const SOFTWARE_PATIENCE: Duration = Duration::from_secs(3_600);
-
-/// Bandwidths of a device, in bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceBandwidth {
-    /// Bytes per second that a compute shader writes.
-    pub write: u64,
-    /// Bytes per second copied from one buffer to another; each byte is read once and written once.
-    pub copy: u64,
-    /// Bytes per second copied from staging memory, which the host can map.
-    pub upload: u64,
-}
 
 /// An open device.
 pub struct Gpu {
@@ -48,7 +41,14 @@ pub struct Gpu {
     pub(in crate::gpu) modules: RefCell<HashMap<(String, bool), ShaderModule>>,
     /// The kernels compiled so far, by their module and the values of its overrides.
     pub(in crate::gpu) pipelines: RefCell<Vec<CompiledKernel>>,
-    pub(in crate::gpu) bandwidth: OnceCell<DeviceBandwidth>,
+    /// Bandwidths that were measured, by the bytes of the buffer.
+    pub(in crate::gpu) bandwidths: RefCell<BTreeMap<u64, DeviceBandwidth>>,
+    /// Bandwidths from the host that were measured, by the number of threads.
+    pub(in crate::gpu) upload_bandwidths: RefCell<BTreeMap<usize, UploadBandwidth>>,
+    /// Clock of the device.
+    pub(in crate::gpu) clock_meter: ClockMeter,
+    /// What measures it, once it was used.
+    pub(in crate::gpu) arithmetic: OnceCell<Arithmetic>,
     /// A change to shaders that are compiled from now on: tests break shaders with it and check that parity fails.
     pub edit: RefCell<Option<Edit>>,
 }
@@ -152,9 +152,25 @@ impl Gpu {
             user: Cell::default(),
             modules: RefCell::default(),
             pipelines: RefCell::default(),
-            bandwidth: OnceCell::new(),
+            bandwidths: RefCell::default(),
+            upload_bandwidths: RefCell::default(),
+            clock_meter: ClockMeter::default(),
+            arithmetic: OnceCell::new(),
             edit: RefCell::default(),
         })
+    }
+
+    /// Reads the clock of an NVIDIA adapter's processors in MHz; `None` where no library of NVIDIA's knows it.
+    pub fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
+        let nvml = Nvml::init().ok()?;
+        let address = self.adapter.summary.pci_address.clone();
+        let read = move || {
+            let device = nvml.device_by_pci_bus_id(address.as_str()).ok()?;
+            device
+                .clock_info(nvml_wrapper::enum_wrappers::device::Clock::SM)
+                .ok()
+        };
+        read().map(|_| Box::new(read) as _)
     }
 
     /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where

@@ -1,6 +1,7 @@
 //! Devices: adapters, objects and commands, memory that is counted, and clocks.
 
 pub(in crate::gpu) mod adapter;
+pub(in crate::gpu) mod arithmetic;
 pub(in crate::gpu) mod bandwidth;
 pub(in crate::gpu) mod buffers;
 pub mod commands;
@@ -9,6 +10,7 @@ pub(in crate::gpu) mod descriptors;
 pub(in crate::gpu) mod failures;
 pub(in crate::gpu) mod gpu;
 pub mod objects;
+pub(in crate::gpu) mod pacer;
 pub mod tape;
 pub(in crate::gpu) mod timestamps;
 pub(in crate::gpu) mod timing;

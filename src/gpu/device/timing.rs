@@ -83,7 +83,7 @@ impl Gpu {
     }
 
     /// Median time of a submission without work.
-    fn empty_submission(&self) -> Result<Duration> {
+    pub(in crate::gpu) fn empty_submission(&self) -> Result<Duration> {
         let Some((device, queue)) = self.device() else {
             return Ok(Duration::ZERO);
         };

@@ -26,7 +26,7 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "chunk_numbers" "cull" "cull_count"
+    "arithmetic" "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "drawn_chunk" "drawn_merged"
     "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
     "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
@@ -37,7 +37,7 @@ pub const FILES: &[(&str, &str)] = files![
     "palette_workgroup" "pose" "pose_baked" "pose_batch" "pose_blend" "pose_compact" "pose_curves"
     "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths" "pose_rows" "pose_sample"
     "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "preskinned_streams" "previous"
-    "previous_packed" "rows" "skinning" "sockets" "transform" "update" "vertex" "view" "workgroup"
+    "previous_packed" "read" "rows" "skinning" "sockets" "transform" "update" "vertex" "view" "workgroup"
 ];
 
 /// An import of a file.

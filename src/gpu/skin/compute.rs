@@ -2,7 +2,7 @@
 //! it reads, and the assignment of vertices and instances to threads.
 
 use crate::crowd::Crowd;
-use crate::frame::{BackendError, Lack, Purpose, Result};
+use crate::frame::{BackendError, Lack, Purpose, Result, Rounds, least_times};
 use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource};
 use crate::gpu::pose::device_pose::SKIN;
 use crate::gpu::pose::visibility::Visible;
@@ -13,7 +13,7 @@ use crate::gpu::skin::output::OutputForm;
 use crate::gpu::skin::skinning::{self, Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Gpu, MeshForm, PaletteForm, chunk_uniform, upload_meshes};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bytes of vertices that a trial writes, on a software adapter and on hardware.
 const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
@@ -440,19 +440,19 @@ pub(in crate::gpu) fn fastest(
     if gpu.wgpu().is_none() {
         return Ok(0);
     }
-    let mut least = vec![Duration::MAX; candidates];
-    for round in 0..=TRIAL_ROUNDS {
-        for (candidate, least) in least.iter_mut().enumerate() {
-            let mut commands = gpu.commands("trial");
-            commands.compute_pass("trial", None, |pass| record(candidate, pass));
-            let start = Instant::now();
-            commands.finish()?;
-            // Drivers compile in the first round.
-            if round > 0 {
-                *least = start.elapsed().min(*least);
-            }
-        }
+    let time = |candidate| {
+        gpu.wake()?;
+        let mut commands = gpu.commands("trial");
+        commands.compute_pass("trial", None, |pass| record(candidate, pass));
+        let start = Instant::now();
+        commands.finish()?;
+        Ok(start.elapsed())
+    };
+    // Drivers compile in the first round.
+    for candidate in 0..candidates {
+        time(candidate)?;
     }
+    let least = least_times(candidates, Rounds::exactly(TRIAL_ROUNDS), time)?;
     Ok((1..candidates).fold(0, |best, c| {
         if least[c] < least[best].mul_f64(TRIAL_MARGIN) {
             c

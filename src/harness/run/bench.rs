@@ -6,15 +6,18 @@ use super::energy::{COUNTERS, EnergyMeter};
 use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
 use super::outcome::{Outcome, Resources, add, times_of};
+use super::pacing::{Clocks, PacedFrame, Pacing, Rig};
+use super::processor_clock::ProcessorClock;
 use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Clock, CountSource, FrameInput, FrameWork, Result, Stage, StageGroup, StageTime,
+    Arena, Clock, CountSource, FrameInput, FrameWork, Pacer, Result, Stage, StageGroup, StageTime,
     StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
+use crate::scene::DeviceLoad;
 use crate::threads::Threads;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -36,9 +39,32 @@ pub(super) struct Contender<'a> {
     /// The result so far. Its memory and device work are those of the last measured frame.
     pub outcome: Outcome,
     pub warm_up: WarmUp,
+    /// `true` once a frame gave work to the device.
+    pub uses_device: bool,
+    pub pacing: Pacing,
+    pub clocks: Clocks,
 }
 
-impl Contender<'_> {
+impl<'a> Contender<'a> {
+    /// A backend that was not warmed up yet.
+    pub fn new(
+        entry: &'static BackendEntry,
+        crowd: &'a Crowd,
+        prepared: Box<dyn Prepared>,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            entry,
+            crowd,
+            prepared,
+            outcome,
+            warm_up: WarmUp::default(),
+            uses_device: false,
+            pacing: Pacing::default(),
+            clocks: Clocks::default(),
+        }
+    }
+
     /// Empties the times, and makes room for so many frames.
     pub fn clear_times(&mut self, room: usize) {
         for stage in &mut self.outcome.stages {
@@ -46,6 +72,7 @@ impl Contender<'_> {
             stage.samples.reserve_exact(room);
             stage.dropped = 0;
         }
+        self.clocks.clear();
     }
 
     /// Runs frames of a backend that times them itself; returns the time of each.
@@ -78,6 +105,10 @@ pub(super) struct Bench {
     meters: [Option<EnergyMeter>; 2],
     /// Counts the processor's events, if they are wanted and can be counted.
     counters: Option<CountSource>,
+    load: DeviceLoad,
+    processor: ProcessorClock,
+    /// Reads the device's clock in MHz, where its driver tells it.
+    megahertz: Option<Box<dyn Fn() -> Option<u32>>>,
 }
 
 impl Bench {
@@ -86,6 +117,7 @@ impl Bench {
         device: Box<dyn DeviceSide>,
         threads: &Threads,
         options: &RunOptions,
+        load: DeviceLoad,
     ) -> Self {
         let (timer, disturber) = (
             StageTimer::default(),
@@ -106,6 +138,7 @@ impl Bench {
             }
             false => [None, None],
         };
+        let megahertz = device.megahertz_reader();
         Self {
             arena,
             device,
@@ -115,7 +148,37 @@ impl Bench {
             disturber,
             meters,
             counters,
+            load,
+            processor: ProcessorClock::default(),
+            megahertz,
         }
+    }
+
+    /// What keeps the device's clock up while a backend is measured; `None` if nothing does.
+    fn pacer(&self, contender: &Contender) -> Option<Pacer<'_>> {
+        self.device
+            .pacer()
+            .filter(|_| contender.uses_device && self.load == DeviceLoad::Busy)
+    }
+
+    /// Notes the clocks at the end of a block of so many frames, and states those of all frames so far.
+    fn note_clocks(&self, contender: &mut Contender, frames: usize) -> Result<()> {
+        let clocks = &mut contender.clocks;
+        if contender.uses_device
+            && let Some(pacer) = self.device.pacer()
+        {
+            clocks
+                .megahertz
+                .extend(self.megahertz.as_ref().and_then(|read| read()));
+            if self.load == DeviceLoad::Idle {
+                // Once a block and not between frames: it would keep the device awake.
+                let [piece, _] = pacer.pace(1)?;
+                clocks.frames.extend(std::iter::repeat_n(piece, frames));
+            }
+            clocks.state(&mut contender.outcome, pacer.piece());
+        }
+        contender.outcome.processor_clock = self.processor.relative(&clocks.processor);
+        Ok(())
     }
 
     /// Runs one frame, from the crowd's tick to its last pixel; leaves its spans in the timer, without those that
@@ -125,9 +188,9 @@ impl Bench {
         self.device.set_timing(!self.device.clock().is_fenced());
         self.begin();
         let computed = self.clocks.now();
-        let start = Instant::now();
+        let start = self.device.now();
         self.submit(contender, tick)?.finish()?;
-        let time = start.elapsed();
+        let time = self.device.now().duration_since(start);
         let computed = self
             .clocks
             .now()
@@ -209,16 +272,22 @@ impl Bench {
             // Others wrote over what stays.
             self.frame(contender, frames.start.saturating_sub(1))?;
         }
+        contender.clocks.processor.push(self.processor.measure());
+        let mut pacing = std::mem::take(&mut contender.pacing);
+        pacing.wake(self.pacer(contender))?;
+        contender.pacing = pacing;
         for frame in frames {
             if interrupted() {
                 break;
             }
-            self.disturber.before_frame(&self.threads);
             // Frame numbers are ticks, so that every backend computes the same poses.
-            record(self.frame(contender, frame)?);
+            let PacedFrame { time, piece } = self.paced(contender, frame, Self::frame)?;
+            record(time);
+            contender.clocks.frames.extend(piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
             measured.end = frame + 1;
         }
+        self.note_clocks(contender, measured.len())?;
         if !measured.is_empty() {
             let shared = SharedMemory {
                 arena: self.arena.host.allocated(),
@@ -238,6 +307,25 @@ impl Bench {
         Ok(measured)
     }
 
+    /// Runs a frame with the device's clock kept up, by a function that times it.
+    fn paced(
+        &mut self,
+        contender: &mut Contender,
+        tick: u32,
+        run: impl FnMut(&mut Self, &mut Contender, u32) -> Result<Duration>,
+    ) -> Result<PacedFrame> {
+        let mut pacing = std::mem::take(&mut contender.pacing);
+        let mut rig = BenchRig {
+            bench: self,
+            contender,
+            tick,
+            run,
+        };
+        let paced = pacing.frame(&mut rig);
+        contender.pacing = pacing;
+        paced
+    }
+
     /// Runs a frame again, without recording it.
     pub fn again(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
         match contender.prepared.times_itself() {
@@ -253,6 +341,9 @@ impl Bench {
         interrupted: impl Fn() -> bool,
     ) -> Result<()> {
         self.device.work_for(contender.entry.name);
+        if let Some(pacer) = self.device.pacer() {
+            pacer.wake()?;
+        }
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
             if contender.prepared.times_itself() {
@@ -264,7 +355,8 @@ impl Bench {
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
             }
-            let time = self.frame(contender, frame)?;
+            let time = self.paced(contender, frame, Self::frame)?.time;
+            contender.uses_device |= self.device.take_work().reaches_device();
             contender.warm_up.record(time);
             // Creates the stages' rows, so that none is allocated while measuring.
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
@@ -284,10 +376,16 @@ impl Bench {
         let frames = fitting
             .min(most)
             .clamp(*THROUGHPUT_FRAMES.start(), *THROUGHPUT_FRAMES.end());
-        self.device.set_timing(false);
-        let samples = Rc::clone(&self.disturber).during(|| self.in_flight(contender, frames));
-        self.device.set_timing(true);
-        let samples = samples?;
+        let disturber = Rc::clone(&self.disturber);
+        let mut samples = Vec::new();
+        let paced = self.paced(contender, 0, |bench, contender, _| {
+            bench.device.set_timing(false);
+            let measured = disturber.during(|| bench.in_flight(contender, frames));
+            bench.device.set_timing(true);
+            samples = measured?;
+            Ok(frame)
+        })?;
+        contender.clocks.in_flight.extend(paced.piece);
         let last = (!samples.is_empty()).then_some(frames);
         if last.is_some() {
             times_of(
@@ -296,6 +394,7 @@ impl Bench {
                 Clock::Wall,
             )
             .samples = samples;
+            self.note_clocks(contender, 0)?;
         }
         Ok(last)
     }
@@ -389,14 +488,22 @@ impl Bench {
             return Ok(());
         }
         for frame in frames {
-            self.disturber.before_frame(&self.threads);
-            self.begin();
-            self.submit(contender, frame)?.finish()?;
-            self.device.collect(&mut self.timer)?;
-            self.timer.spans.retain(|span| span.clock == Clock::Fenced);
+            let paced = self.paced(contender, frame, Self::fenced_frame)?;
+            contender.clocks.fenced.extend(paced.piece);
             add(&mut contender.outcome.stages, frame, &self.timer.spans);
         }
-        Ok(())
+        self.note_clocks(contender, 0)
+    }
+
+    /// Runs a frame whose stages on the device are timed by fences; leaves only these in the timer.
+    fn fenced_frame(&mut self, contender: &mut Contender, tick: u32) -> Result<Duration> {
+        self.begin();
+        let start = self.device.now();
+        self.submit(contender, tick)?.finish()?;
+        let time = self.device.now().duration_since(start);
+        self.device.collect(&mut self.timer)?;
+        self.timer.spans.retain(|span| span.clock == Clock::Fenced);
+        Ok(time)
     }
 
     fn begin(&mut self) {
@@ -419,6 +526,37 @@ impl Bench {
         };
         let ticket = contender.prepared.submit(&mut frame, timer)?;
         device.draw(ticket, &*contender.prepared, &frame, timer)
+    }
+}
+
+/// A frame of a backend on a bench.
+struct BenchRig<'b, 'c, 'd, F> {
+    bench: &'b mut Bench,
+    contender: &'c mut Contender<'d>,
+    tick: u32,
+    run: F,
+}
+
+impl<F> Rig for BenchRig<'_, '_, '_, F>
+where
+    F: FnMut(&mut Bench, &mut Contender, u32) -> Result<Duration>,
+{
+    fn pacer(&self) -> Option<Pacer<'_>> {
+        self.bench.pacer(self.contender)
+    }
+
+    fn prepare(&mut self, is_first: bool) -> Result<()> {
+        if !is_first && self.contender.crowd.turnover().is_some() {
+            // The same instances are to be replaced again.
+            self.bench
+                .frame(self.contender, self.tick.saturating_sub(1))?;
+        }
+        self.bench.disturber.before_frame(&self.bench.threads);
+        Ok(())
+    }
+
+    fn frame(&mut self) -> Result<Duration> {
+        (self.run)(self.bench, self.contender, self.tick)
     }
 }
 
@@ -545,7 +683,13 @@ mod tests {
         let measured = |work: FrameWork| {
             let microjoules = Rc::default();
             let device = Box::new(Metered { work, microjoules });
-            let mut bench = Bench::new(Arena::default(), device, &context.threads, &options);
+            let mut bench = Bench::new(
+                Arena::default(),
+                device,
+                &context.threads,
+                &options,
+                DeviceLoad::Busy,
+            );
             let mut contender = watched(&scene, &bench, false, &Rc::default());
             bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();
             bench.energy(&mut contender, || false).unwrap();
@@ -580,17 +724,13 @@ mod tests {
         times_itself: bool,
         seen: &Rc<RefCell<Vec<Seen>>>,
     ) -> Contender<'a> {
-        Contender {
-            entry: &REGISTRY[0],
-            crowd: &scene.crowd,
-            prepared: Box::new(Watcher {
-                disturber: Rc::clone(&bench.disturber),
-                times_itself,
-                seen: Rc::clone(seen),
-            }),
-            outcome: Outcome::new("watcher", 0, Status::Ok),
-            warm_up: WarmUp::default(),
-        }
+        let prepared = Box::new(Watcher {
+            disturber: Rc::clone(&bench.disturber),
+            times_itself,
+            seen: Rc::clone(seen),
+        });
+        let outcome = Outcome::new("watcher", 0, Status::Ok);
+        Contender::new(&REGISTRY[0], &scene.crowd, prepared, outcome)
     }
 
     /// Surroundings of the requests for a block of two frames.
@@ -606,6 +746,7 @@ mod tests {
             opened_device::open(&context),
             &context.threads,
             &options,
+            DeviceLoad::Busy,
         );
         let mut contender = watched(&scene, &bench, times_itself, &seen);
         bench.block(&mut contender, 0..2, || false, |_| ()).unwrap();

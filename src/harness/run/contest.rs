@@ -5,14 +5,15 @@ use super::bench::{Bench, Contender};
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{Order, Pace, WarmUp, Window};
+use super::order::{Order, Pace, Window};
 use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
 use crate::harness::picture::{depth_difference, is_empty};
 use crate::harness::{
-    Coverage, DeviceSide, Limits, Parity, SAMPLED, Tolerance, gameplay, opened_device, parity,
+    Coverage, DeviceSide, Limits, OpenDevice, Parity, SAMPLED, Tolerance, gameplay, opened_device,
+    parity,
 };
 use crate::reference::Blending;
 use crate::registry::BackendEntry;
@@ -57,6 +58,8 @@ type Candidate = (&'static BackendEntry, Footprint);
 pub(super) struct Contest<'a> {
     scene: &'a BuiltScene,
     context: &'a Context,
+    /// Tests open another one than the context's.
+    pub open_device: OpenDevice,
     options: &'a RunOptions,
     observer: &'a mut dyn Observer,
     depth: Depth,
@@ -94,6 +97,7 @@ impl<'a> Contest<'a> {
         Self {
             scene,
             context,
+            open_device: opened_device::open,
             options,
             observer,
             depth,
@@ -193,18 +197,12 @@ impl<'a> Contest<'a> {
         let prepared = entry
             .create(self.context)?
             .prepare(crowd, &self.demand.job)?;
-        Ok(Contender {
-            entry,
-            crowd,
-            prepared,
-            outcome: self.outcome(entry),
-            warm_up: WarmUp::default(),
-        })
+        Ok(Contender::new(entry, crowd, prepared, self.outcome(entry)))
     }
 
     /// Allocates the resources that the backends of a rotation share.
     fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
-        let mut device = opened_device::open(self.context);
+        let mut device = (self.open_device)(self.context);
         device.present(self.scene, self.demand.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|(_, footprint)| *footprint).collect();
         let arena = self.demand.shared.arena(
@@ -218,6 +216,7 @@ impl<'a> Contest<'a> {
             device,
             &self.context.threads,
             self.options,
+            self.scene.settings.device.unwrap_or_default(),
         ))
     }
 
@@ -500,16 +499,12 @@ impl<'a> Contest<'a> {
         for contender in contenders {
             for traffic in contender.prepared.traffic(contender.crowd) {
                 let on_host = matches!(traffic.memory, Memory::Host { .. });
-                if !on_host && self.limits.device.is_none() {
-                    // A bandwidth that was not measured sets no limit.
-                    self.limits.device = device.bandwidths();
-                }
                 let clock = if on_host {
                     Clock::Wall
                 } else {
                     device.clock().label()
                 };
-                let limit = self.limits.of(&traffic, &self.context.threads);
+                let limit = self.limits.of(&traffic, &self.context.threads, device);
                 let floor = limit.map(|limit| Floor {
                     bytes: traffic.bytes(),
                     limit: limit as u64,

@@ -15,13 +15,17 @@ mod observer;
 mod options;
 mod order;
 mod outcome;
+mod pacing;
+mod processor_clock;
+#[cfg(test)]
+mod simulated;
 mod thread_clocks;
 
 pub use demand::{passes, promised_memory};
 pub use energy::Energy;
 pub use observer::{Observer, Step};
 pub use options::{Disturbance, RunOptions};
-pub use outcome::{Floor, Outcome, Resources, StageTimes, Status};
+pub use outcome::{Floor, Outcome, RelativeClock, Resources, StageTimes, Status};
 
 use crate::backend::Context;
 use crate::scene::BuiltScene;

@@ -56,7 +56,7 @@ impl From<&BackendError> for Status {
 }
 
 /// A stage's times by one clock, frame by frame.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StageTimes {
     /// The stage.
     pub stage: Stage,
@@ -70,6 +70,19 @@ pub struct StageTimes {
     pub floor: Option<Floor>,
     /// Events of the processor in the stage, if they were counted.
     pub counts: CountSum,
+    /// Clock of the device in these frames, if it works in the stage and the clock was measured.
+    pub device_clock: Option<RelativeClock>,
+}
+
+/// A clock during some frames, as a fraction of its best in the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RelativeClock {
+    /// Median over the frames.
+    pub median: f64,
+    /// That of the slowest frame.
+    pub least: f64,
+    /// `true` if too many frames had a lower clock for their times to be compared.
+    pub is_unsteady: bool,
 }
 
 /// The least time that a stage could take.
@@ -125,6 +138,10 @@ pub struct Outcome {
     pub first_ns: Option<u64>,
     /// Memory and device work, if it was measured.
     pub resources: Option<Resources>,
+    /// Median of the device's clock at the ends of blocks of frames, in MHz, where its driver tells it.
+    pub device_mhz: Option<u32>,
+    /// Clock of the processor before blocks of frames.
+    pub processor_clock: Option<RelativeClock>,
     /// Frames after which the processor had bounds and sockets, at most; `None` if they were not read.
     pub gameplay_delay: Option<u32>,
 }

@@ -10,7 +10,7 @@ use crate::crowd::{Crowd, REST};
 use crate::frame::{BackendError, Job, Mode, Result, StageTime};
 use crate::gpu::{Beneath, Overlay, ground};
 use crate::harness::environment::{Build, Environment};
-use crate::harness::{Host, Observer, RunOptions, run};
+use crate::harness::{MachineLimits, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
 use crate::report::{Screen, run_text};
@@ -321,12 +321,12 @@ impl Engine {
             memory: Some((self.memory)()),
             ..RunOptions::default()
         };
-        let hosts = Host::measure_all(context.isa, &context.threads);
+        let limits = MachineLimits::measure(context);
         let outcomes =
             run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
         Ok(run_text::text(
             &MeasuredScene::new(&environment, &built),
-            &hosts,
+            &limits,
             &outcomes,
             false,
             Screen::Wide,

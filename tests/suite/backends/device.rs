@@ -3,6 +3,7 @@
 use crate::backends::common::context;
 use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
+use skinbench::threads::Threads;
 use std::time::Instant;
 
 /// Bytes per second by plain wgpu calls, in the fastest of a few rounds.
@@ -59,9 +60,10 @@ fn bandwidth_is_what_plain_calls_reach() {
         ]
     };
     let before = plain();
-    let bandwidth = gpu.bandwidth().unwrap();
+    let bandwidth = gpu.bandwidth(BYTES).unwrap();
+    let upload = gpu.upload_bandwidth(&Threads::new(2).unwrap()).unwrap();
     let after = plain();
-    println!("{before:.0?}, {bandwidth:?}, {after:.0?}");
+    println!("{before:.0?}, {bandwidth:?}, {upload:?}, {after:.0?}");
     let holds = |said: u64, plain: &[f64]| {
         let (least, most) = plain
             .iter()
@@ -73,8 +75,12 @@ fn bandwidth_is_what_plain_calls_reach() {
     };
     // A shader writes a buffer as fast as it is cleared, or on the CPU as slowly as it is copied.
     holds(bandwidth.write, &[before[0], before[1], after[0], after[1]]);
-    holds(bandwidth.copy, &[before[1], after[1]]);
-    holds(bandwidth.upload, &[before[2], after[2]]);
+    holds(bandwidth.copy / 2, &[before[1], after[1]]);
+    holds(bandwidth.read, &[before[0], before[1], after[0], after[1]]);
+    holds(upload.copy, &[before[2], after[2]]);
+    holds(upload.write_by_one, &[before[2], after[2]]);
+    holds(upload.write_by_all, &[before[2], after[2]]);
+    assert_eq!((bandwidth.bytes, upload.threads), (BYTES, 2));
 }
 
 #[test]

@@ -89,7 +89,16 @@ pub fn all() -> Vec<(String, String)> {
             )
         }));
     }
-    kernels.extend(["fill.wgsl", "lines.wgsl"].map(|file| (file.to_owned(), shader(file, &[]))));
+    kernels.extend(
+        [
+            "arithmetic.wgsl",
+            "copy.wgsl",
+            "fill.wgsl",
+            "lines.wgsl",
+            "read.wgsl",
+        ]
+        .map(|file| (file.to_owned(), shader(file, &[]))),
+    );
     let baked = [(PaletteForm::Baked(BakeFormat::Vertices), MeshForm::Nothing)];
     for (palette, mesh) in PALETTES
         .into_iter()

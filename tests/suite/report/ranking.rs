@@ -20,9 +20,7 @@ fn outcome(backend: &'static str, passes: u32, stages: &[(Stage, Times)]) -> Out
         stage: *stage,
         clock: Clock::Wall,
         samples: (0..).zip(times.iter().copied()).collect(),
-        dropped: 0,
-        floor: None,
-        counts: skinbench::frame::CountSum::default(),
+        ..StageTimes::default()
     };
     Outcome {
         stages: stages.iter().map(times).collect(),

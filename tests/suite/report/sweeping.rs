@@ -84,11 +84,11 @@ fn foreign_files_stop_a_sweep() {
     for (text, expected) in [
         (
             heading,
-            "it has no column utc, git_rev, dirty and 65 more: another version or program wrote it",
+            "it has no column utc, git_rev, dirty and 71 more: another version or program wrote it",
         ),
         (
             "day;sum\n1;2\n",
-            "it has no column schema, run_id, utc and 72 more: another version or program wrote it",
+            "it has no column schema, run_id, utc and 78 more: another version or program wrote it",
         ),
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();

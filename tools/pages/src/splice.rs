@@ -6,7 +6,7 @@ use crate::{figure_tables, headline};
 use skinbench::report::chart::{Chart, charts};
 use skinbench::report::markdown::answers;
 use skinbench::results::recorded::Recorded;
-use skinbench::results::rows::LimitsRow;
+use skinbench::results::rows::{LimitedMemory, LimitsRow};
 use skinbench::results::study::Study;
 use skinbench::wording;
 use std::collections::HashMap;
@@ -230,7 +230,10 @@ impl PageResults<'_> {
         let path = self.folder.join(source).join("limits.csv");
         let rows =
             csv::Reader::from_path(&path).and_then(|mut reader| reader.deserialize().collect());
-        rows.map_err(|error| format!("{}: {error}", path.display()))
+        let mut rows: Vec<LimitsRow> =
+            rows.map_err(|error| format!("{}: {error}", path.display()))?;
+        rows.retain(|row| row.memory == LimitedMemory::Host);
+        Ok(rows)
     }
 
     fn study(&mut self, source: &str) -> Result<&Study, String> {

@@ -1,0 +1,199 @@
+//! The clock of a device: measured by arithmetic of a known length, and kept up by it.
+//!
+//! Devices lower their clock while they wait, and raise it only after some time of work. A *piece* is a fixed number of
+//! rounds of arithmetic without memory traffic, so its time on the device is inversely proportional to the clock. The
+//! clock is given relative to the best of the run.
+
+use super::Result;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// Least clock, relative to the best, at which times are compared.
+pub const STEADY: f64 = 0.97;
+/// Rounds of the first piece that is tried, and the most of any.
+const ROUNDS: [u32; 2] = [1 << 7, 1 << 24];
+/// Pieces of one submission while a device wakes.
+const PIECES: u32 = 4;
+/// Shortest and longest arithmetic that wakes a device for the first time. It has woken once its time falls by less
+/// than [`FALL`] during the shortest.
+const SETTLING: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+const FALL: f64 = 0.01;
+/// Longest arithmetic that wakes it later.
+const WAKING: Duration = Duration::from_millis(100);
+
+/// What executes arithmetic: a device, or in tests a simulated one.
+pub trait Spinner {
+    /// Executes pieces, one after the other, each of so many rounds, and waits until the device is idle. Returns the
+    /// device's time of the first and of the last piece.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`](super::BackendError::Device) if the device was lost or refused a command.
+    fn spin(&self, rounds: u32, pieces: u32) -> Result<[Duration; 2]>;
+
+    /// Time from which that of a piece is exact to 1 %.
+    fn shortest(&self) -> Duration;
+}
+
+/// Length of a piece, and its best time so far. Both are measured at the first use.
+#[derive(Debug, Default)]
+pub struct ClockMeter {
+    rounds: Cell<u32>,
+    best: Cell<Duration>,
+}
+
+/// A device whose clock is kept up and measured.
+#[derive(Clone, Copy)]
+pub struct Pacer<'a> {
+    /// What executes arithmetic.
+    pub spinner: &'a dyn Spinner,
+    /// The meter of that device.
+    pub meter: &'a ClockMeter,
+}
+
+impl Pacer<'_> {
+    /// Executes so many pieces; returns the device's time of the first and of the last.
+    ///
+    /// # Errors
+    /// As [`Spinner::spin`].
+    pub fn pace(&self, pieces: u32) -> Result<[Duration; 2]> {
+        if self.meter.rounds.get() == 0 {
+            self.calibrate()?;
+        }
+        self.spin(pieces)
+    }
+
+    /// Executes arithmetic until the clock is steady, 0.1 s at most; returns whether it is.
+    ///
+    /// # Errors
+    /// As [`Spinner::spin`].
+    pub fn wake(&self) -> Result<bool> {
+        let mut spent = Duration::ZERO;
+        loop {
+            let [_, last] = self.pace(PIECES)?;
+            if self.clock(last) >= STEADY {
+                return Ok(true);
+            }
+            spent += last * PIECES;
+            if spent >= WAKING {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The clock at which a piece took this time, relative to the best so far.
+    pub fn clock(&self, piece: Duration) -> f64 {
+        self.meter.best.get().as_secs_f64() / piece.as_secs_f64().max(1e-9)
+    }
+
+    /// The least time of a piece so far; zero before the first one.
+    pub fn piece(&self) -> Duration {
+        self.meter.best.get()
+    }
+
+    /// Finds the length of a piece on the device when it is awake.
+    fn calibrate(&self) -> Result<()> {
+        let [mut rounds, most] = ROUNDS;
+        let shortest = self.spinner.shortest();
+        while rounds < most && self.spinner.spin(rounds, 1)?[0] < shortest {
+            rounds *= 2;
+        }
+        loop {
+            self.meter.rounds.set(rounds);
+            self.meter.best.set(Duration::MAX);
+            self.settle()?;
+            if rounds >= most || self.piece() >= shortest {
+                return Ok(());
+            }
+            // It slept when it was tried.
+            rounds *= 2;
+        }
+    }
+
+    /// Executes arithmetic until its time stops falling.
+    fn settle(&self) -> Result<()> {
+        let [shortest, longest] = SETTLING;
+        let mut spent = Duration::ZERO;
+        let mut since_fall = Duration::ZERO;
+        let mut after_fall = Duration::MAX;
+        while since_fall < shortest && spent < longest {
+            let [_, last] = self.spin(PIECES)?;
+            let time = last * PIECES;
+            spent += time;
+            if last.as_secs_f64() < after_fall.as_secs_f64() * (1.0 - FALL) {
+                after_fall = last;
+                since_fall = Duration::ZERO;
+            } else {
+                since_fall += time;
+            }
+        }
+        Ok(())
+    }
+
+    fn spin(&self, pieces: u32) -> Result<[Duration; 2]> {
+        let times = self.spinner.spin(self.meter.rounds.get(), pieces)?;
+        let best = times.into_iter().fold(self.piece(), Duration::min);
+        self.meter.best.set(best);
+        Ok(times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that runs one round in a nanosecond at its best, and wakes by the pieces that it executes.
+    struct Waking {
+        clock: Cell<f64>,
+        /// Factor by which a submission raises the clock.
+        rise: f64,
+        submissions: Cell<u32>,
+    }
+
+    impl Spinner for Waking {
+        fn spin(&self, rounds: u32, _: u32) -> Result<[Duration; 2]> {
+            self.submissions.set(self.submissions.get() + 1);
+            let time = Duration::from_nanos((f64::from(rounds) / self.clock.get()) as u64);
+            self.clock.set((self.clock.get() * self.rise).min(1.0));
+            Ok([time; 2])
+        }
+
+        fn shortest(&self) -> Duration {
+            Duration::from_micros(250)
+        }
+    }
+
+    #[test]
+    fn pieces_are_long_enough_at_the_best_clock_and_waking_is_bounded() {
+        let device = Waking {
+            clock: Cell::new(0.2),
+            rise: 1.01,
+            submissions: Cell::new(0),
+        };
+        let meter = ClockMeter::default();
+        let pacer = Pacer {
+            spinner: &device,
+            meter: &meter,
+        };
+        assert!(pacer.wake().unwrap());
+        let piece = pacer.piece();
+        assert!(piece >= device.shortest() && piece < 3 * device.shortest());
+        assert_eq!(pacer.clock(piece), 1.0);
+        device.clock.set(0.9);
+        assert!(pacer.wake().unwrap(), "it wakes again");
+        let stuck = Waking {
+            clock: Cell::new(0.5),
+            rise: 1.0,
+            submissions: Cell::new(0),
+        };
+        let pacer = Pacer {
+            spinner: &stuck,
+            ..pacer
+        };
+        assert!(!pacer.wake().unwrap());
+        let pieces = WAKING.as_secs_f64() / (2.0 * piece.as_secs_f64());
+        let most = pieces.ceil() as u32 / PIECES + 1;
+        assert!(stuck.submissions.get() <= most, "{:?}", stuck.submissions);
+        let [first, last] = pacer.pace(3).unwrap();
+        assert_eq!((pacer.clock(first), first), (0.5, last));
+    }
+}

@@ -1,0 +1,232 @@
+//! A simulated device for tests, in simulated time: it sleeps after 0.2 ms of idleness, and wakes slowly. Frames of a
+//! backend on it take 0.15 ms on the host, then 0.2 ms on the device if it is awake.
+
+use super::contest::{Contest, Depth};
+use super::options::RunOptions;
+use super::outcome::Outcome;
+use crate::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
+use crate::crowd::Crowd;
+use crate::frame::{
+    Arena, Clock, ClockMeter, Footprint, FrameInput, FrameWork, Job, Pacer, Result, Spinner, Stage,
+    StageTime, StageTimer,
+};
+use crate::harness::DeviceSide;
+use crate::pose::PoseData;
+use crate::registry::{self, BackendEntry, Constructor};
+use crate::scene::BuiltScene;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Nanoseconds of idleness after which the device sleeps, and of work in which it wakes.
+const DOZING: f64 = 200e3;
+const WAKING: f64 = 2e6;
+/// Its clock when it has just slept, relative to the best.
+const ASLEEP: f64 = 0.2;
+/// Nanoseconds of a frame on the host, and on the device at its best clock.
+const HOST: f64 = 150e3;
+pub(super) const WORK: f64 = 200e3;
+/// Nanoseconds of the host for each submission of arithmetic, and for reading times.
+const SUBMISSION: f64 = 20e3;
+const READING: f64 = 60e3;
+/// Nanoseconds by which the simulation advances.
+const STEP: f64 = 1e3;
+
+/// The device and the host's time.
+pub(super) struct Simulation {
+    start: Instant,
+    /// Nanoseconds since then.
+    now: Cell<f64>,
+    idle_since: Cell<f64>,
+    clock: Cell<f64>,
+    meter: ClockMeter,
+    spans: RefCell<Vec<StageTime>>,
+    dispatches: Cell<u64>,
+}
+
+thread_local! {
+    /// The simulation of this thread's test.
+    static CURRENT: Rc<Simulation> = Rc::new(Simulation {
+        start: Instant::now(),
+        now: Cell::new(0.0),
+        idle_since: Cell::new(0.0),
+        clock: Cell::new(ASLEEP),
+        meter: ClockMeter::default(),
+        spans: RefCell::default(),
+        dispatches: Cell::default(),
+    });
+}
+
+impl Simulation {
+    fn pass(&self, nanoseconds: f64) {
+        self.now.set(self.now.get() + nanoseconds);
+    }
+
+    /// Executes work of so many nanoseconds at the best clock; returns the time that it takes.
+    fn execute(&self, work: f64) -> f64 {
+        let start = self.now.get();
+        if start - self.idle_since.get() > DOZING {
+            self.clock.set(ASLEEP);
+        }
+        let mut left = work;
+        while left > 0.0 {
+            let clock = self.clock.get();
+            let done = left.min(STEP * clock);
+            left -= done;
+            self.pass(done / clock);
+            let woken = clock + (1.0 - ASLEEP) * STEP / WAKING;
+            self.clock.set(woken.min(1.0));
+        }
+        self.idle_since.set(self.now.get());
+        self.now.get() - start
+    }
+}
+
+impl Spinner for Simulation {
+    fn spin(&self, rounds: u32, pieces: u32) -> Result<[Duration; 2]> {
+        self.pass(SUBMISSION);
+        let piece = || Duration::from_nanos(self.execute(rounds.into()) as u64);
+        let first = piece();
+        let mut last = first;
+        for _ in 1..pieces {
+            last = piece();
+        }
+        Ok([first, last])
+    }
+
+    fn shortest(&self) -> Duration {
+        Duration::from_micros(250)
+    }
+}
+
+/// The simulated device's side of the harness.
+pub(super) struct SimulatedSide(Rc<Simulation>);
+
+impl DeviceSide for SimulatedSide {
+    fn now(&self) -> Instant {
+        self.0.start + Duration::from_nanos(self.0.now.get() as u64)
+    }
+
+    fn pacer(&self) -> Option<Pacer<'_>> {
+        Some(Pacer {
+            spinner: &*self.0,
+            meter: &self.0.meter,
+        })
+    }
+
+    fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
+        let simulation = Rc::clone(&self.0);
+        Some(Box::new(move || {
+            Some((simulation.clock.get() * 1_980.0) as u32)
+        }))
+    }
+
+    fn collect(&self, timer: &mut StageTimer) -> Result<()> {
+        timer.spans.append(&mut self.0.spans.borrow_mut());
+        self.0.pass(READING);
+        Ok(())
+    }
+
+    fn take_work(&self) -> FrameWork {
+        FrameWork {
+            dispatches: self.0.dispatches.take(),
+            ..FrameWork::default()
+        }
+    }
+}
+
+/// `cpu-scalar`, but all time passes on the simulated device.
+struct SimulatedBackend(Box<dyn Backend>);
+
+impl Backend for SimulatedBackend {
+    fn abilities(&self) -> Abilities {
+        self.0.abilities()
+    }
+
+    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
+        self.0.footprint(crowd, job)
+    }
+
+    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(SimulatedFrames(
+            self.0.prepare(crowd, job)?,
+            CURRENT.with(Rc::clone),
+        )))
+    }
+}
+
+struct SimulatedFrames(Box<dyn Prepared>, Rc<Simulation>);
+
+impl Prepared for SimulatedFrames {
+    fn device(&self) -> String {
+        "simulated".into()
+    }
+
+    fn footprint(&self, crowd: &Crowd) -> Footprint {
+        self.0.footprint(crowd)
+    }
+
+    fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
+        self.0.submit(frame, &mut StageTimer::default())?;
+        let Self(_, simulation) = self;
+        simulation.pass(HOST);
+        let time = simulation.execute(WORK);
+        simulation.spans.borrow_mut().push(StageTime {
+            stage: Stage::Skin,
+            clock: Clock::Gpu,
+            ns: Some(time as u64),
+        });
+        simulation.dispatches.set(simulation.dispatches.get() + 1);
+        Ok(Ticket::default())
+    }
+
+    fn skinned(&self) -> Skinned {
+        Skinned::Host
+    }
+
+    fn read_poses(
+        &mut self,
+        crowd: &Crowd,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        self.0.read_poses(crowd, what, instances, out)
+    }
+
+    fn read_vertices(
+        &mut self,
+        crowd: &Crowd,
+        arena: &Arena,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        self.0.read_vertices(crowd, arena, instances, out)
+    }
+}
+
+fn create(context: &Context) -> Box<dyn Backend> {
+    let scalar = registry::find("cpu-scalar").and_then(|entry| entry.create(context).ok());
+    Box::new(SimulatedBackend(scalar.expect("every machine has it")))
+}
+
+/// Two backends that take the same time on the simulated device.
+static BACKENDS: [BackendEntry; 2] = [
+    Constructor::Host(&create).named("simulated", "for tests"),
+    Constructor::Host(&create).named("simulated:twin", "for tests"),
+];
+
+/// Runs both backends on the simulated device.
+pub(super) fn run(scene: &BuiltScene, frames: u32) -> Vec<Outcome> {
+    let options = RunOptions {
+        backends: BACKENDS.iter().collect(),
+        frames: Some(frames),
+        ..RunOptions::default()
+    };
+    let context = Context::default();
+    let mut observer = ();
+    let mut contest = Contest::new(scene, &context, &options, &mut observer, Depth::Measured);
+    contest.open_device = |_| Box::new(SimulatedSide(CURRENT.with(Rc::clone)));
+    contest.all().expect("nothing is written")
+}
