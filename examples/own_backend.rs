@@ -1,7 +1,8 @@
 //! Adds a backend from outside the crate: the harness verifies it and measures it next to a built-in one.
 //!
 //! A CPU backend has a [`CpuKernel`]: it receives blocks of up to 16 instances with their palettes, and writes vertices.
-//! The one here skins with a plain loop over the influences of each vertex. `cargo run --release --example own_backend`.
+//! The one here skins with a plain loop over the influences of each vertex. `cargo run --release
+//! --no-default-features --example own_backend` compiles neither wgpu nor the command line.
 
 use glam::Vec3;
 use skinbench::backend::Context;
@@ -13,6 +14,7 @@ use skinbench::model::{Mesh, Rows};
 use skinbench::registry::{self, BackendEntry, Constructor};
 use skinbench::scene::{Scene, Settings};
 use skinbench::vertex::VertexFormat;
+use std::process::ExitCode;
 
 /// The row of the backend, as in the registry of the crate.
 static PLAIN_LOOP: BackendEntry =
@@ -62,7 +64,18 @@ fn skin_instance(mesh: &Mesh, palette: &[Rows], out: &mut [f32]) {
     }
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    match try_main() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A `main` that returns the error would print its fields.
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let settings = Settings {
         instances: Some(64),
         passes: Some(0),

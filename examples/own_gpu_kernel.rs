@@ -6,7 +6,8 @@
 //! each, in batches of 1,024 vertices. A batch begins with a head, which tells where the next one begins. Then come the
 //! first influences of all its vertices, then the second ones of those that have two, and so on: threads of neighbouring
 //! vertices read neighbouring influences. Each influence tells how far away the next one of its vertex is. The last one
-//! has the sign bit in its weight. `cargo run --release --example own_gpu_kernel`.
+//! has the sign bit in its weight. `cargo run --release --no-default-features --features gpu --example own_gpu_kernel`
+//! does not compile the command line.
 
 use skinbench::backend::Context;
 use skinbench::backend::gpu::{Skinning, Strategy};
@@ -19,6 +20,7 @@ use skinbench::harness::run::{self, RunOptions};
 use skinbench::model::Mesh;
 use skinbench::registry::{self, BackendEntry, Constructor};
 use skinbench::scene::{Scene, Settings};
+use std::process::ExitCode;
 
 /// The row of the backend, as in the registry of the crate.
 static LINKED_LISTS: BackendEntry = Constructor::Device(Strategy {
@@ -105,7 +107,18 @@ fn linked_lists(mesh: &Mesh) -> Vec<[u32; 2]> {
     links
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    match try_main() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A `main` that returns the error would print its fields.
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let gpu = match Gpu::open(None) {
         Ok(gpu) => gpu,
         Err(error) => {

@@ -4,6 +4,9 @@
 //! | --- | --- |
 //! | `cli` | one file for each verb |
 
+// Both panic where nobody reads; `cli::output` has what does not.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod cli;
 
 use clap::Parser;

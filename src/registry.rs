@@ -5,8 +5,12 @@ use crate::backend::cpu_kernels;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Skinning, Strategy};
 use crate::backend::{Abilities, Backend, Context};
+#[cfg(not(feature = "gpu"))]
+use crate::backend::{Joints, LaterPasses};
 #[cfg(feature = "gpu")]
 use crate::bake::BakeFormat;
+#[cfg(not(feature = "gpu"))]
+use crate::frame::BackendError;
 use crate::frame::{Ability, Result};
 #[cfg(feature = "gpu")]
 use crate::gpu::skin::compute::SkinKernel;
@@ -47,6 +51,9 @@ pub enum Constructor {
     /// On the device, by a kernel of this crate or another.
     #[cfg(feature = "gpu")]
     Device(Strategy),
+    /// On the device, in other builds.
+    #[cfg(not(feature = "gpu"))]
+    NotBuilt,
 }
 
 impl Constructor {
@@ -72,15 +79,31 @@ impl BackendEntry {
             Constructor::Host(create) => Ok(create(context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy),
+            #[cfg(not(feature = "gpu"))]
+            Constructor::NotBuilt => Err(BackendError::Unavailable(NO_GPU.into())),
         }
     }
 
-    /// What it can do.
+    /// Returns whether this build has it; another one would.
+    pub fn is_built(&self) -> bool {
+        #[cfg(feature = "gpu")]
+        return true;
+        #[cfg(not(feature = "gpu"))]
+        !matches!(self.constructor, Constructor::NotBuilt)
+    }
+
+    /// What it can do; nothing is known of one that this build lacks.
     pub fn abilities(&self) -> Abilities {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).abilities(),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.abilities(),
+            #[cfg(not(feature = "gpu"))]
+            Constructor::NotBuilt => Abilities {
+                joints: Joints::Device,
+                later_passes: LaterPasses::Free,
+                lacks: Vec::new(),
+            },
         }
     }
 
@@ -93,6 +116,25 @@ impl BackendEntry {
 /// The backend with this name.
 pub fn find(name: &str) -> Option<&'static BackendEntry> {
     REGISTRY.iter().find(|entry| entry.name == name)
+}
+
+/// Reason why a build without wgpu runs no GPU backend.
+#[cfg(not(feature = "gpu"))]
+pub const NO_GPU: &str = "this build has no GPU backends; scripts/bench --gpu or cargo build --release makes one that has them";
+
+/// A way of making a backend on the device. A build without wgpu lacks the types in it, and knows the name only.
+#[cfg(feature = "gpu")]
+macro_rules! device {
+    ($constructor:expr) => {
+        $constructor
+    };
+}
+
+#[cfg(not(feature = "gpu"))]
+macro_rules! device {
+    ($constructor:expr) => {
+        Constructor::NotBuilt
+    };
 }
 
 /// All backends.
@@ -122,84 +164,83 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
         Host(&|context| Cpu::all_threads(cpu_kernels::CANDIDATES, context))
             .named("cpu-rayon", "as cpu-simd, all threads, with a trial of its own"),
     ];
-    #[cfg(feature = "gpu")]
-    let rows = rows.into_iter().chain([
-        vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows)
+    let device_rows = [
+        device!(vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows))
             .named("gpu-vertex", "pose as cpu-rayon; the vertex shader skins, in every pass"),
-        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns)
+        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns))
             .named("gpu-vertex:mat4", "4x4 palettes in a storage buffer (Bevy's way)"),
-        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform).named(
+        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform)).named(
             "gpu-vertex:uniform",
             "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)",
         ),
-        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture)
+        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture))
             .named("gpu-vertex:texture", "3x4 palettes in a float texture (the way of many web engines)"),
-        compute(Posing::Host, CANDIDATES)
+        device!(compute(Posing::Host, CANDIDATES))
             .named("gpu-compute", "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it"),
-        compute(Posing::Host, &[&PER_CHARACTER])
+        device!(compute(Posing::Host, &[&PER_CHARACTER]))
             .named("gpu-compute:per-character", "one dispatch per character, 4x4 palettes (what naive ports do)"),
-        compute(Posing::Host, &[&NAIVE])
+        device!(compute(Posing::Host, &[&NAIVE]))
             .named("gpu-compute:naive", "one thread per vertex of each instance, 3x4 palettes"),
-        compute(Posing::Host, &[&SHARED]).named(
+        device!(compute(Posing::Host, &[&SHARED])).named(
             "gpu-compute:shared",
             "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
         ),
-        compute(Posing::Host, &[&INSTANCES])
+        device!(compute(Posing::Host, &[&INSTANCES]))
             .named("gpu-compute:instances", "one thread per vertex and sixteen instances, vertex in registers"),
-        compute(Posing::Host, &[&DUAL_QUATERNION])
+        device!(compute(Posing::Host, &[&DUAL_QUATERNION]))
             .named("gpu-compute:dual-quaternion", "as instances, joints blended as dual quaternions: keeps volume"),
-        compute(Posing::Host, &[&HALF])
+        device!(compute(Posing::Host, &[&HALF]))
             .named("gpu-compute:f16", "as instances, palettes with 16-bit rotation and scale: a stated error"),
-        compute(Posing::Host, &[&SUBGROUP]).named(
+        device!(compute(Posing::Host, &[&SUBGROUP])).named(
             "gpu-compute:subgroup",
             "as instances, each palette entry read once per subgroup and shared by its threads",
         ),
-        compute(Posing::Host, &[&POSITIONS]).named(
+        device!(compute(Posing::Host, &[&POSITIONS])).named(
             "gpu-compute:positions",
             "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
         ),
-        compute(Posing::Host, &[&MERGED]).named(
+        device!(compute(Posing::Host, &[&MERGED])).named(
             "gpu-compute:merged",
             "as instances, all models in one dispatch through a table, drawn by one multi-draw",
         ),
-        compute(Posing::Host, &[&MORPH_DENSE]).named(
+        device!(compute(Posing::Host, &[&MORPH_DENSE])).named(
             "gpu-compute:morph-dense",
             "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
         ),
-        compute(Posing::Host, &[&MORPH_SHORT]).named(
+        device!(compute(Posing::Host, &[&MORPH_SHORT])).named(
             "gpu-compute:morph-16",
             "as instances, deltas of morph targets in 16 bits per number: a stated error",
         ),
-        compute(Posing::Device, CANDIDATES)
+        device!(compute(Posing::Device, CANDIDATES))
             .named("gpu-full", "poses on the device too: a frame sends its tick; skins as gpu-compute"),
-        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows)
+        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows))
             .named("gpu-full:vertex", "poses on the device; the vertex shader skins, in every pass"),
-        compute(Posing::Visible, CANDIDATES).named(
+        device!(compute(Posing::Visible, CANDIDATES)).named(
             "gpu-full:culled",
             "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect",
         ),
-        vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows)
+        device!(vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows))
             .named("gpu-full:vertex-culled", "as gpu-full:vertex, only the instances in view"),
-        compute(Posing::Levels, CANDIDATES).named(
+        device!(compute(Posing::Levels, CANDIDATES)).named(
             "gpu-full:levels",
             "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
         ),
-        vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows)
+        device!(vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows))
             .named("gpu-full:vertex-levels", "as gpu-full:levels, the vertex shader skins, in every pass"),
-        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)).named(
+        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions))).named(
             "gpu-baked",
             "clips baked as rotations and translations; the vertex shader blends two frames and skins",
         ),
-        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices))
+        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)))
             .named("gpu-baked:matrices", "clips baked as 3x4 matrices; the vertex shader blends two frames and skins"),
-        compute(Posing::Device, BAKED_CANDIDATES).named(
+        device!(compute(Posing::Device, BAKED_CANDIDATES)).named(
             "gpu-baked:compute",
             "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
         ),
-        vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices))
+        device!(vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)))
             .named("gpu-vat", "vertices baked frame by frame; the vertex shader blends two frames: no joint is left"),
-    ]);
-    rows.into_iter().collect()
+    ];
+    rows.into_iter().chain(device_rows).collect()
 });
 
 #[cfg(feature = "gpu")]

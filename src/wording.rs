@@ -1,6 +1,9 @@
 //! Words for messages: lists, suggestions for unknown names, and texts of others.
 
-/// One line about an unknown name: the closest known one, and all that are accepted.
+/// Kinds of names that `skinbench list` has, too many to stand behind a suggestion.
+const IN_LIST: [&str; 3] = ["backend", "scene", "model"];
+
+/// One line about an unknown name: the closest known one, and what is accepted.
 pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     let nearest = known
         .iter()
@@ -12,8 +15,12 @@ pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
         })
         .filter(|(similarity, _)| *similarity > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
+    let all = match nearest {
+        Some(_) if IN_LIST.contains(&kind) => "`skinbench list` has all".into(),
+        _ => format!("expected {}", list(known)),
+    };
     let nearest = nearest.map_or(String::new(), |(_, k)| format!(" did you mean {k:?}?"));
-    format!("unknown {kind} {name:?};{nearest} expected {}", list(known))
+    format!("unknown {kind} {name:?};{nearest} {all}")
 }
 
 /// The value among `all` with this name.
@@ -66,6 +73,29 @@ pub fn rounded(number: f64, digits: i32) -> u64 {
     ((number / unit).round() * unit) as u64
 }
 
+/// A number and the word for what is counted, such as `1 row` or `2,000 rows`.
+pub fn counted(count: u64, one: &str) -> String {
+    counted_as(count, one, &format!("{one}s"))
+}
+
+/// As [`counted`], for words with another plural, such as `1 vertex` or `2,000 vertices`.
+pub fn counted_as(count: u64, one: &str, more: &str) -> String {
+    let word = if count == 1 { one } else { more };
+    format!("{} {word}", grouped(count))
+}
+
+/// A number with a comma after every third digit from the end.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(String::from_utf8_lossy)
+        .collect();
+    groups.join(",")
+}
+
 /// `a, b or c`.
 pub fn list(words: &[&str]) -> String {
     match words {
@@ -85,6 +115,13 @@ mod tests {
             [0.4, 7.6, 1_234.0, 99_960.0].map(|number| rounded(number, 3)),
             [0, 8, 1_230, 100_000]
         );
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(counted(0, "row"), "0 rows");
+        assert_eq!(counted_as(2_000, "vertex", "vertices"), "2,000 vertices");
     }
 
     #[test]

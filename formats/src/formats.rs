@@ -5,7 +5,7 @@ use crate::error::ImportError;
 use crate::fault::in_file;
 use crate::read_file::{MOST_BYTES, unreadable, without_mark};
 use crate::request::{Request, Vertices};
-use crate::{gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
+use crate::{foreign, gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
 use skinbench_kernels::model::{Model, ModelParts};
 use std::io::Read;
 use std::path::Path;
@@ -89,9 +89,9 @@ pub const FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// No such file, no format with this extension or content, or any error of the importer.
-pub fn load(file: &Path) -> Result<Model, ImportError> {
+pub fn load(file: impl AsRef<Path>) -> Result<Model, ImportError> {
     load_with(&Request {
-        file,
+        file: file.as_ref(),
         clips: &[],
         vertices: Vertices::default(),
     })
@@ -133,14 +133,17 @@ fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
         name.strip_suffix(extension)
             .is_some_and(|stem| stem.ends_with('.'))
     };
-    if let Some(format) = FORMATS.iter().find(|f| f.extensions.iter().any(has)) {
-        return Ok(format);
-    }
     let mut head = Vec::new();
     let opened = regular_file::open_within(file, MOST_BYTES);
     opened
         .and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head))
         .map_err(unreadable(file))?;
+    if let Some(problem) = foreign::problem(&name, &head) {
+        return Err(ImportError::new(file, "", problem));
+    }
+    if let Some(format) = FORMATS.iter().find(|f| f.extensions.iter().any(has)) {
+        return Ok(format);
+    }
     let head = without_mark(&head);
     FORMATS.iter().find(|f| (f.sniff)(head)).ok_or_else(|| {
         let known: Vec<_> = FORMATS

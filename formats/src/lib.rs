@@ -29,6 +29,7 @@
 //! | `ram` | importer |
 //! | `three_json` | importer |
 //! | `drawn` | the vertices that triangles use |
+//! | `foreign` | files of other kinds, and how to make a model of them |
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |
 //! | `curves` | formulas that built-in models share |
@@ -50,6 +51,7 @@ mod error;
 pub mod extremes;
 pub mod face;
 mod fault;
+mod foreign;
 mod formats;
 pub mod glb;
 mod gltf;

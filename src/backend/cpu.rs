@@ -203,7 +203,12 @@ impl Cpu {
             };
             Ok((skin, footprint))
         };
-        let mut kernels = self.kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
+        let kernels = if job.first_kernel {
+            &self.kernels[..1]
+        } else {
+            self.kernels
+        };
+        let mut kernels = kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
         let all = kernels
             .iter()
             .map(|(_, footprint)| footprint.host)
@@ -599,6 +604,36 @@ mod tests {
             let host = prepared.footprint(&crowd).host;
             assert!(host.get(Purpose::Staging) > host.total() / 4, "{host:?}");
         }
+    }
+
+    /// Kernels round differently: a trial would choose another one in the next run.
+    #[test]
+    fn jobs_may_take_the_first_kernel_without_a_trial() {
+        let mut crowd = Crowd::new();
+        let one = [(IDENTITY_ROWS, Layer::held(0, 0.0))];
+        crowd
+            .push_group(Arc::new(walker(500).unwrap()), one)
+            .unwrap();
+        let mut arena = Arena::default();
+        arena.allocate_host(&crowd);
+        let job = Job {
+            first_kernel: true,
+            ..Job::default()
+        };
+        let backend = Cpu::one_thread(CANDIDATES, &Context::default());
+        let mut prepared = backend.prepare(&crowd, &job).unwrap();
+        let mut frame = FrameInput {
+            crowd: &crowd,
+            tick: 0,
+            arena: &mut arena,
+        };
+        let ticket = prepared.submit(&mut frame, &mut StageTimer::default());
+        ticket.unwrap().finish().unwrap();
+        assert!(
+            !prepared.device().contains("trial"),
+            "{}",
+            prepared.device()
+        );
     }
 
     /// Reads palettes without asking for vertices.

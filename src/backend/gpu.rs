@@ -160,6 +160,11 @@ impl GpuBackend {
             }
             Skinning::Compute(kernels) => {
                 let own = self.strategy.keeps_vertices().then_some(job.keep);
+                let kernels = if job.first_kernel {
+                    &kernels[..1]
+                } else {
+                    kernels
+                };
                 Box::new(ComputeSkinner::new(&posed, crowd, kernels, own)?)
             }
         };

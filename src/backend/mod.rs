@@ -283,3 +283,13 @@ pub struct Context {
     #[cfg(feature = "gpu")]
     pub gpu: Option<Rc<Gpu>>,
 }
+
+impl Context {
+    /// Returns whether there is an adapter, which skins and draws.
+    pub fn has_adapter(&self) -> bool {
+        #[cfg(feature = "gpu")]
+        return self.gpu.is_some();
+        #[cfg(not(feature = "gpu"))]
+        false
+    }
+}

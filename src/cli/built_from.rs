@@ -23,6 +23,46 @@ const TAG: &str = git_version!(
     fallback = ""
 );
 
+/// The versions of dependencies that this program was built with, by scripts and releases at least: they build with
+/// `--locked`.
+const LOCKED: &str = include_str!("../../Cargo.lock");
+
+/// The locked version of a package that GPU backends need; of two, the newer one.
+fn version_of(package: &str) -> Option<String> {
+    if !cfg!(feature = "gpu") {
+        return None;
+    }
+    let name = format!("name = \"{package}\"\n");
+    let (_, after) = LOCKED.rsplit_once(&name)?;
+    let version = after.lines().next()?.strip_prefix("version = ")?;
+    Some(version.trim_matches('"').to_owned())
+}
+
+/// The program's version, its commit, and what it reaches graphics hardware by, one per line.
+pub fn long_version() -> String {
+    let build = built_from();
+    let commit = build.git_rev.unwrap_or_else(|| "unknown".into());
+    let changed = if build.dirty == Some(true) {
+        " with changes"
+    } else {
+        ""
+    };
+    let mut text = format!(
+        "{}\ncommit {commit}{changed}, rustc {}",
+        env!("CARGO_PKG_VERSION"),
+        build.rustc
+    );
+    #[cfg(feature = "gpu")]
+    for (name, version) in [("wgpu", build.wgpu), ("naga", build.naga)] {
+        text += &format!("\n{name} {}", version.unwrap_or_default());
+    }
+    #[cfg(feature = "gpu")]
+    let apis = skinbench::gpu::apis();
+    #[cfg(not(feature = "gpu"))]
+    let apis = "none: this build has no GPU backends";
+    text + &format!("\ngraphics APIs: {apis}")
+}
+
 /// The build that results record.
 pub fn built_from() -> Build {
     let commit = REVISION.strip_suffix("-modified");
@@ -32,6 +72,8 @@ pub fn built_from() -> Build {
         git_rev,
         tag: Some(TAG.to_owned()).filter(|tag| !tag.is_empty()),
         rustc: rustc_version_runtime::version().to_string(),
+        wgpu: version_of("wgpu"),
+        naga: version_of("naga"),
     }
 }
 

@@ -1,13 +1,16 @@
 //! Arguments that several commands share: scenes, backends, the machine.
 
 use super::exit::{Exit, UsageError};
+use super::tell;
 use anyhow::{Context as _, bail};
-use clap::Args;
 use clap::builder::PossibleValue;
+use clap::{Arg, Args};
+#[cfg(unix)]
+use nix::sys::signal::{SigHandler, Signal, signal};
 use skinbench::backend::Context;
-use skinbench::frame::{BackendError, ClockChoice};
+use skinbench::frame::{Api, BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
-use skinbench::harness::run::Status;
+use skinbench::harness::run::{Ended, Outcome, Status};
 use skinbench::model::Model;
 use skinbench::registry::{self, BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
@@ -15,6 +18,7 @@ use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::wording;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
 
@@ -26,38 +30,57 @@ const MEMORY_SHARE: f64 = 0.7;
 pub struct WorkloadArguments {
     /// Built-in scenes, scene files (.toml) or models; several models are one crowd; default: walkers
     #[arg(value_name = "SCENE|MODEL")]
-    pub scenes: Vec<String>,
-    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
-    #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
-    pub backends: Vec<String>,
+    pub scenes: Vec<PathBuf>,
     /// A model to use in place of those of the scenes, such as Fox.glb in many-foxes
-    #[arg(long, value_name = "MODEL")]
-    pub model: Option<String>,
+    #[arg(long, value_name = "MODEL", help_heading = "Crowd")]
+    pub model: Option<PathBuf>,
     #[command(flatten)]
     pub settings: Settings,
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon in their names
+    #[arg(
+        short,
+        long,
+        value_name = "GLOBS",
+        value_delimiter = ',',
+        help_heading = "Measurement"
+    )]
+    pub backends: Vec<String>,
     #[command(flatten)]
     pub machine: MachineArguments,
     /// Backends that are not in the registry.
     #[arg(skip)]
     others: Vec<&'static BackendEntry>,
+    /// `true` if those were named.
+    #[arg(skip)]
+    others_are_named: bool,
 }
 
 /// Threads and adapter to run on.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Machine")]
 pub struct MachineArguments {
-    /// Threads of parallel backends; `run` and `sweep` measure several counts, other commands take the largest;
-    /// default: as many as the processor has
+    /// Numbers of threads of parallel backends, each measured by itself; default: as many as the processor has
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = positive::<u32>)]
     pub threads: Vec<u32>,
     /// Adapter by part of its name, or by its number in `skinbench list`; default: the first
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
+    /// Graphics API; default: the machine's own, and OpenGL where there is no other
+    #[arg(long, hide_possible_values = true, value_name = "vulkan|gl|dx12|metal")]
+    pub api: Option<Api>,
     /// Fail if this is missing, instead of skipping backends
     #[arg(long, value_name = "WHAT", value_parser = [PossibleValue::new("gpu").help("An adapter that opens")])]
     pub require: Option<String>,
     /// `true` to open none that is not asked for.
     #[arg(skip)]
     pub without_adapter: bool,
+}
+
+/// The argument `--threads` of a command that uses one number of threads.
+pub fn one_thread_count(argument: Arg) -> Arg {
+    argument
+        .value_delimiter(None)
+        .help("Threads of a parallel backend; default: as many as the processor has")
 }
 
 /// Parses a whole number that is not zero.
@@ -82,7 +105,7 @@ impl WorkloadArguments {
     /// Loads the scenes with the requested changes; two models or more are one scene, in the place of the first.
     pub fn scenes(&self) -> anyhow::Result<Vec<Scene>> {
         checked(&self.settings)?;
-        let default = ["walkers".to_owned()];
+        let default: [PathBuf; 1] = ["walkers".into()];
         let names = if self.scenes.is_empty() {
             &default[..]
         } else {
@@ -95,14 +118,10 @@ impl WorkloadArguments {
             };
             Ok(scene.with(self.settings.clone()))
         };
-        let models: Vec<&str> = names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| Scene::is_model(name))
-            .collect();
+        let models: Vec<&PathBuf> = names.iter().filter(|name| Scene::is_model(name)).collect();
         let mut scenes = Vec::with_capacity(names.len());
         for name in names {
-            if models.len() < 2 || !models.contains(&name.as_str()) {
+            if models.len() < 2 || !models.contains(&name) {
                 scenes.push(load(load_scene(name)?)?);
             } else if models[0] == name {
                 scenes.push(load(Scene::of_models(&models)?)?);
@@ -116,9 +135,18 @@ impl WorkloadArguments {
         Ok([&self.others[..], &backends(&self.backends)?].concat())
     }
 
-    /// Adds backends that are not in the registry, and opens no adapter that is not asked for.
-    pub fn add(&mut self, others: Vec<&'static BackendEntry>) {
+    /// Names and patterns of the backends that were asked for.
+    pub fn named(&self) -> Vec<String> {
+        let others = self.others.iter().filter(|_| self.others_are_named);
+        let others = others.map(|entry| entry.name.to_owned());
+        self.backends.iter().cloned().chain(others).collect()
+    }
+
+    /// Adds backends that are not in the registry, and opens no adapter that is not asked for. `are_named` says whether
+    /// somebody asked for them by name.
+    pub fn add(&mut self, others: Vec<&'static BackendEntry>, are_named: bool) {
         self.others = others;
+        self.others_are_named = are_named;
         self.machine.without_adapter = true;
     }
 }
@@ -133,7 +161,7 @@ pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> 
     if globs.is_empty() {
         return Ok(REGISTRY
             .iter()
-            .filter(|entry| !entry.name.contains(':'))
+            .filter(|entry| entry.is_built() && !entry.name.contains(':'))
             .collect());
     }
     Ok(matching("backend", globs, &REGISTRY[..], |entry| {
@@ -163,7 +191,7 @@ pub fn matching<'a, T>(
 }
 
 /// Loads a scene by name; an unknown name is a usage error.
-pub fn load_scene(name: &str) -> anyhow::Result<Scene> {
+pub fn load_scene(name: &Path) -> anyhow::Result<Scene> {
     Scene::load(name).map_err(unknown_name)
 }
 
@@ -198,7 +226,7 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
         scene
             .remarks
             .iter()
-            .for_each(|remark| eprintln!("note: {}: {remark}", scene.name));
+            .for_each(|remark| tell(format_args!("note: {}: {remark}", scene.name)));
     }
     Ok(scenes)
 }
@@ -206,7 +234,7 @@ pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
 /// Prints the repairs that an importer made.
 pub fn note_repairs(model: &Model) {
     for repair in model.repairs() {
-        eprintln!("note: {}: {}", model.name(), repair.message);
+        tell(format_args!("note: {}: {}", model.name(), repair.message));
     }
 }
 
@@ -231,7 +259,7 @@ impl MachineArguments {
     /// Sets the threads up and opens the adapter, if there is one and one is used.
     pub fn open(&self) -> anyhow::Result<Context> {
         let host = self.host_context()?;
-        let asked = self.require.is_some() || self.adapter.is_some();
+        let asked = self.require.is_some() || self.adapter.is_some() || self.api.is_some();
         if self.without_adapter && !asked {
             Ok(host)
         } else {
@@ -281,17 +309,17 @@ impl MachineArguments {
     /// Opens the adapter. A missing one is an error if it is required or named, otherwise a note.
     #[cfg(feature = "gpu")]
     pub fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
-        match skinbench::gpu::Gpu::open(self.adapter.as_deref()) {
+        match skinbench::gpu::Gpu::open_by(self.api, self.adapter.as_deref()) {
             Ok(gpu) => Ok(Context {
                 gpu: Some(gpu),
                 ..host
             }),
-            Err(error) if self.adapter.is_some() => bail!(error),
+            Err(error) if self.adapter.is_some() || self.api.is_some() => bail!(error),
             Err(error) if required => bail!("{error}; {ADAPTER_HINT}"),
             Err(error) => {
-                eprintln!(
+                tell(format_args!(
                     "note: {error}: nothing is drawn, GPU backends are skipped; {ADAPTER_HINT}"
-                );
+                ));
                 Ok(host)
             }
         }
@@ -300,8 +328,8 @@ impl MachineArguments {
     /// Reports that there is no adapter: an error if it is required or named.
     #[cfg(not(feature = "gpu"))]
     fn with_adapter(&self, host: Context, required: bool) -> anyhow::Result<Context> {
-        if required || self.adapter.is_some() {
-            bail!("this build has no GPU backends; build it with the feature `gpu`");
+        if required || self.adapter.is_some() || self.api.is_some() {
+            bail!(registry::NO_GPU);
         }
         Ok(host)
     }
@@ -317,10 +345,10 @@ pub fn choose_clock(context: &Context, choice: ClockChoice) -> anyhow::Result<()
         .choose_clock(choice)
         .with_context(|| format!("--clock {}", choice.name()))?;
     if let Some(fault) = fault {
-        eprintln!(
+        tell(format_args!(
             "note: {fault}: stages on {} are timed by the clock `fenced`",
             gpu.adapter.summary.name
-        );
+        ));
     }
     Ok(())
 }
@@ -342,7 +370,7 @@ pub fn session(environment: &Environment, context: &Context) -> anyhow::Result<S
     Ok(Session::begin(program, environment, context.isa))
 }
 
-/// `true` after Ctrl-C, once [`watch_for_interruption`] was called.
+/// `true` after a signal that ends processes, such as that of Ctrl-C, once [`watch_for_interruption`] was called.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether the command is to end.
@@ -350,29 +378,112 @@ pub fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Lets Ctrl-C interrupt the command, which asks for this once; a second one ends the process at once.
+/// Lets Ctrl-C, a request to terminate, or a terminal that is closed interrupt the command, which asks for this once; a
+/// second signal ends the process at once. Under `nohup`, closed terminals go on to be ignored.
 pub fn watch_for_interruption() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    let ignores_hangup = ignores_hangup()?;
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
     })
-    .context("cannot watch for Ctrl-C")
+    .context("cannot watch for signals")?;
+    #[cfg(unix)]
+    if ignores_hangup {
+        ignore_hangup()?;
+    }
+    Ok(())
 }
 
-/// The exit code of a command that ran backends.
-pub fn exit(statuses: impl IntoIterator<Item = Status>) -> Exit {
-    let statuses: Vec<_> = statuses.into_iter().collect();
-    let any = |status| statuses.contains(&status);
-    if is_interrupted() {
-        Exit::Interrupted
-    } else if any(Status::ParityFailed) {
-        Exit::ParityFailure
-    } else if any(Status::Error) || any(Status::TooLarge) {
-        Exit::Error
-    } else {
-        Exit::Done
+/// Returns whether the process ignores that its terminal is closed, and ignores it from now on.
+#[cfg(unix)]
+fn ignores_hangup() -> nix::Result<bool> {
+    Ok(matches!(ignore_hangup()?, SigHandler::SigIgn))
+}
+
+/// Ignores that the terminal is closed; returns what happened before.
+#[cfg(unix)]
+fn ignore_hangup() -> nix::Result<SigHandler> {
+    // SAFETY: no handler is installed.
+    unsafe { signal(Signal::SIGHUP, SigHandler::SigIgn) }
+}
+
+/// What an interruption left out, in lines: backends that were not measured, and those that were in part. `partial` are
+/// names of the latter. Empty if nothing was interrupted.
+pub fn left_out(
+    backends: &[&BackendEntry],
+    outcomes: &[Outcome],
+    partial: &[&'static str],
+) -> String {
+    if !is_interrupted() {
+        return String::new();
     }
+    let is_missing = |entry: &&&BackendEntry| outcomes.iter().all(|o| o.name != entry.name);
+    let missing: Vec<&str> = backends.iter().filter(is_missing).map(|b| b.name).collect();
+    let mut text = String::new();
+    if !partial.is_empty() {
+        text += &format!("interrupted: fewer frames of {}\n", partial.join(", "));
+    }
+    if !missing.is_empty() {
+        text += &format!("interrupted: nothing of {}\n", missing.join(", "));
+    }
+    if text.is_empty() {
+        text += "interrupted: no backend is missing\n";
+    }
+    text
+}
+
+/// Where a backend that was named must run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// On every crowd.
+    Everywhere,
+    /// On at least one.
+    Somewhere,
+}
+
+/// The exit code of a command that ran backends. `globs` are the names and patterns that were given: a backend that was
+/// named must run, and so must one of those that a pattern stands for.
+pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
+    let any = |status| ended.iter().any(|one| one.status == status);
+    if is_interrupted() {
+        return Exit::Interrupted;
+    }
+    if any(Status::ParityFailed) {
+        return Exit::Unverified;
+    }
+    if any(Status::Error) || any(Status::TooLarge) {
+        return Exit::Error;
+    }
+    let mut exit = Exit::Done;
+    for glob in globs {
+        if let Some(skipped) = skipped(glob, ended, named) {
+            let reason = skipped.problem.as_deref();
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            tell(format_args!(
+                "error: {glob} was named and did not run{reason}"
+            ));
+            exit = Exit::Unverified;
+        }
+    }
+    exit
+}
+
+/// The first end of what a name or pattern stands for, if that did not run where it must.
+fn skipped<'a>(glob: &str, ended: &'a [Ended], named: Named) -> Option<&'a Ended> {
+    let pattern = WildMatch::new(glob);
+    let own: Vec<&Ended> = ended
+        .iter()
+        .filter(|one| pattern.matches(one.backend))
+        .collect();
+    let is_name = own.iter().any(|one| one.backend == glob);
+    let first = own
+        .iter()
+        .find(|one| one.status == Status::Skipped)
+        .copied()?;
+    let all = own.iter().all(|one| one.status == Status::Skipped);
+    (all || (is_name && named == Named::Everywhere)).then_some(first)
 }
 
 #[cfg(test)]
@@ -394,6 +505,32 @@ mod tests {
             vec![all.clone(); all.len() + 1],
             "more threads than processors"
         );
+    }
+
+    #[test]
+    fn what_is_named_must_run() {
+        let ended = |backend, status| Ended {
+            backend,
+            status,
+            problem: None,
+        };
+        let all = [
+            ended("cpu-simd", Status::Ok),
+            ended("gpu-vertex", Status::Skipped),
+            ended("gpu-vertex", Status::Ok),
+            ended("gpu-vat", Status::Skipped),
+        ];
+        let exit = |glob: &str, named| exit(&[glob.to_owned()], &all, named);
+        for (glob, everywhere, somewhere) in [
+            ("cpu-simd", Exit::Done, Exit::Done),
+            ("gpu-vertex", Exit::Unverified, Exit::Done),
+            ("gpu-vat", Exit::Unverified, Exit::Unverified),
+            ("gpu-*", Exit::Done, Exit::Done),
+            ("gpu-va*", Exit::Unverified, Exit::Unverified),
+        ] {
+            assert_eq!(exit(glob, Named::Everywhere), everywhere, "{glob}");
+            assert_eq!(exit(glob, Named::Somewhere), somewhere, "{glob}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
-use super::{Exit, say};
+use super::{Exit, say, tell_all};
 use anyhow::bail;
 use clap::Args;
 use skinbench::report::{comparison, text};
@@ -84,6 +84,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// Reads results; reports unusable parts on stderr.
 fn read(path: &PathBuf) -> anyhow::Result<Recorded> {
     let recorded = Recorded::read(&[path])?;
-    eprint!("{}", text::notes(&recorded.problems));
+    tell_all(&text::notes(&recorded.problems));
     Ok(recorded)
 }

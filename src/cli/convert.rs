@@ -1,5 +1,6 @@
 //! `skinbench convert`: writes any model as one glTF binary.
 
+use super::output::expect_ending;
 use super::{Exit, UsageError, common, write_file};
 use anyhow::anyhow;
 use clap::Args;
@@ -11,51 +12,55 @@ use std::path::{Path, PathBuf};
 /// Write a model as one glTF binary (.glb)
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Model file (or a built-in model), clips in files of their own (.raa, .md5anim), and last the .glb to write
-    #[arg(value_names = ["MODEL", "OUT.glb"], num_args = 2.., required = true)]
+    /// Model file or built-in model, then clips in files of their own (.raa, .md5anim); without -o, the .glb to write
+    /// comes last
+    #[arg(value_name = "MODEL", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
     /// Write all vertices, also those that no triangle uses, and once for each primitive that shares them
     #[arg(long)]
     keep_vertices: bool,
+    /// File to write
+    #[arg(short, long, value_name = "OUT.glb")]
+    output: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let [model, clips @ .., out] = &arguments.files[..] else {
-        return Err(UsageError("expected a model and the .glb file to write".into()).into());
+    let mut files = arguments.files.clone();
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None if files.len() > 1 => files.pop().unwrap_or_default(),
+        None => {
+            let problem = "expected a .glb file to write: skinbench convert MODEL -o OUT.glb";
+            return Err(UsageError(problem.into()).into());
+        }
     };
-    if !out
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
-    {
-        return Err(UsageError(format!(
-            "{}: expected a file that ends in .glb to write",
-            out.display()
-        ))
-        .into());
-    }
+    expect_ending(&output, "glTF binary", &["glb"])?;
     let vertices = if arguments.keep_vertices {
         Vertices::All
     } else {
         Vertices::Drawn
     };
-    let converted = load(model, clips, vertices)?;
+    let model = files.remove(0);
+    let converted = load(&model, &files, vertices)?;
     common::note_repairs(&converted);
     let bytes = glb::to_glb(&converted)?;
-    write_file(out, |file| file.write_all(&bytes))?;
+    write_file(&output, |file| file.write_all(&bytes))?;
     Ok(Exit::Done)
 }
 
 fn load(model: &Path, clips: &[PathBuf], vertices: Vertices) -> anyhow::Result<Model> {
-    match model.to_str() {
-        Some(name) if BUILT_IN_MODELS.contains(&name) && clips.is_empty() => {
-            ModelSource::from_name(name)
-                .load()
-                .map_err(|error| anyhow!(error))
-        }
-        _ => Ok(asset::load_with(&Request {
+    let is_built_in = BUILT_IN_MODELS
+        .iter()
+        .any(|known| Path::new(known) == model);
+    if is_built_in && clips.is_empty() {
+        let source = ModelSource::from_name(model);
+        source.load().map_err(|error| anyhow!(error))
+    } else {
+        let request = Request {
             file: model,
             clips,
             vertices,
-        })?),
+        };
+        Ok(asset::load_with(&request)?)
     }
 }

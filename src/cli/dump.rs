@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Arguments {
     /// Model file, or a built-in model
     #[arg(value_name = "MODEL")]
-    model: String,
+    model: PathBuf,
     /// Clip by name or index; default: the rest pose
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
@@ -56,9 +56,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let clip = match &arguments.clip {
         None => REST,
-        Some(name) => {
-            find_clip(&model, name).map_err(|error| anyhow!("{}: {error}", arguments.model))?
-        }
+        Some(name) => find_clip(&model, name)
+            .map_err(|error| anyhow!("{}: {error}", arguments.model.display()))?,
     };
     let layer = Layer::held(clip, arguments.time.unwrap_or(0.0));
     let mut crowd = Crowd::new();
@@ -66,15 +65,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
     let context = arguments.machine.open_for(entry, host)?;
     let backend = entry.create(&context)?;
-    let (mut backend, mut arena) = single::prepare(
-        &*backend,
-        &context,
-        &crowd,
-        &Job::default(),
-        None,
-        common::memory(),
-    )
-    .context(entry.name)?;
+    let job = Job {
+        first_kernel: true,
+        ..Job::default()
+    };
+    let (mut backend, mut arena) =
+        single::prepare(&*backend, &context, &crowd, &job, None, common::memory())
+            .context(entry.name)?;
     let mut frame = FrameInput {
         crowd: &crowd,
         tick: 0,

@@ -9,7 +9,8 @@ pub enum Exit {
     Done = 0,
     Error = 1,
     Usage = 2,
-    ParityFailure = 3,
+    /// A backend's vertices are wrong, or one that was named did not run.
+    Unverified = 3,
     Regression = 4,
     Interrupted = 130,
 }

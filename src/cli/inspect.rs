@@ -1,13 +1,13 @@
 //! `skinbench inspect`: the content of a model.
 
-use super::Exit;
+use super::{Exit, say, say_json};
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
 use skinbench::report::clip_sizes::ClipSizes;
 use skinbench::report::inspection::Inspection;
 use skinbench::scene::ModelSource;
-use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Describe a model's content, and the repairs made on import
@@ -15,7 +15,7 @@ use std::time::Instant;
 pub struct Arguments {
     /// Model file, or a built-in model
     #[arg(value_name = "MODEL")]
-    model: String,
+    model: PathBuf,
     /// Also compare the clips' compact form with raw samples, on the terms of the Animation Compression Library
     #[arg(long)]
     clips: bool,
@@ -47,22 +47,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .then(|| ClipSizes::new(&model))
         .transpose()
         .map_err(|error| anyhow!(error))?;
-    let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(
-            &mut out,
-            &Inspected {
-                inspection,
-                clip_sizes,
-            },
-        )?;
-        writeln!(out)?;
+        say_json(&Inspected {
+            inspection,
+            clip_sizes,
+        })?;
     } else {
-        write!(
-            out,
-            "{inspection}{}",
-            clip_sizes.map_or(String::new(), |sizes| sizes.to_string())
-        )?;
+        let sizes = clip_sizes.map_or(String::new(), |sizes| sizes.to_string());
+        say(format_args!("{inspection}{sizes}"))?;
     }
     Ok(Exit::Done)
 }

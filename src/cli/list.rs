@@ -1,10 +1,10 @@
 //! `skinbench list`: the available choices.
 
-use super::{Exit, UsageError};
+use super::{Exit, UsageError, say_json};
 use clap::Args;
 use indexmap::IndexSet;
 use serde::Serialize;
-use skinbench::frame::{Ability, AdapterSummary};
+use skinbench::frame::{Ability, AdapterSummary, Api};
 use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
@@ -16,6 +16,9 @@ pub struct Arguments {
     /// Print JSON, for programs
     #[arg(long)]
     json: bool,
+    /// Adapters by this graphics API; default: the machine's own, and OpenGL where there is no other
+    #[arg(long, hide_possible_values = true, value_name = "vulkan|gl|dx12|metal")]
+    api: Option<Api>,
 }
 
 /// All choices on this machine.
@@ -37,6 +40,8 @@ struct BackendChoice {
     name: &'static str,
     summary: &'static str,
     morph_targets: bool,
+    /// `false` for one that another build has.
+    is_built: bool,
     /// What crowds and options may not ask of it.
     lacks: Vec<String>,
 }
@@ -51,7 +56,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let choices = Choices {
         backends: REGISTRY.iter().map(backend).collect(),
         #[cfg(feature = "gpu")]
-        adapters: AdapterSummary::all(),
+        adapters: AdapterSummary::by(arguments.api),
         #[cfg(not(feature = "gpu"))]
         adapters: Vec::new(),
         scenes: BUILT_IN
@@ -70,12 +75,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         instruction_set: Isa::chosen().map_err(UsageError)?.name(),
         instruction_sets: Isa::available().map(Isa::name).collect(),
     };
-    let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &choices)?;
-        writeln!(out)?;
+        say_json(&choices)?;
     } else {
-        write_text(&choices, &mut out)?;
+        write_text(&choices, &mut io::stdout().lock())?;
     }
     Ok(Exit::Done)
 }
@@ -91,6 +94,7 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
     BackendChoice {
         name: entry.name,
         summary: entry.summary,
+        is_built: entry.is_built(),
         morph_targets: !abilities.lack(Ability::MorphTargets),
         lacks: lacks.into_iter().collect(),
     }
@@ -98,15 +102,15 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
 
 fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "backends")?;
-    for BackendChoice {
-        name,
-        summary,
-        lacks,
-        ..
-    } in &choices.backends
-    {
-        let none = if lacks.is_empty() { "" } else { "; no " };
-        writeln!(out, "  {name:<26} {summary}{none}{}", lacks.join(", "))?;
+    for backend in &choices.backends {
+        let mut text = format!("  {:<26} {}", backend.name, backend.summary);
+        if !backend.lacks.is_empty() {
+            text += &format!("; no {}", backend.lacks.join(", "));
+        }
+        if !backend.is_built {
+            text += "; not in this build";
+        }
+        writeln!(out, "{text}")?;
     }
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
@@ -116,7 +120,7 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
             if cfg!(feature = "gpu") {
                 ""
             } else {
-                ": this build has no GPU backends"
+                ": scripts/bench --gpu or cargo build --release makes a program with GPU backends"
             }
         )?;
     }

@@ -1,5 +1,7 @@
 //! The command line: one file per subcommand; exit codes and errors are shared here.
 
+#[cfg(not(all(feature = "gpu", feature = "web", feature = "view")))]
+mod absent;
 mod built_from;
 mod common;
 mod compare;
@@ -21,6 +23,7 @@ mod serve;
 mod settings;
 mod submit;
 mod sweep;
+mod usage;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
@@ -30,14 +33,13 @@ mod web;
 pub(in crate::cli) use built_from::built_from;
 pub(in crate::cli) use common::{MachineArguments, WorkloadArguments, positive, seconds};
 pub(in crate::cli) use exit::{Exit, UsageError};
-pub(in crate::cli) use output::{say, write_file};
+pub(in crate::cli) use output::{say, say_json, tell, tell_all, write_file};
 pub(in crate::cli) use progress::Progress;
 pub(in crate::cli) use screen::ScreenArguments;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use skinbench::model::shortened;
-use skinbench::wording::one_line;
 use std::io;
 use std::process::ExitCode;
 
@@ -48,7 +50,8 @@ const MOST_CHARACTERS: usize = 6_000;
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Without a command: measures a thousand walkers with all backends but variants."
+    long_version = built_from::long_version(),
+    after_help = "Without a command, it measures a thousand walkers with each backend that has no colon in its name."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -58,20 +61,33 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Arguments),
+    #[command(mut_arg("threads", common::one_thread_count))]
     Verify(verify::Arguments),
     Sweep(sweep::Arguments),
     Compare(compare::Arguments),
     Report(report::Arguments),
     Submit(submit::Arguments),
+    #[command(mut_arg("threads", common::one_thread_count))]
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
     Convert(convert::Arguments),
     #[cfg(feature = "gpu")]
+    #[command(mut_arg("threads", common::one_thread_count))]
     Render(render::Arguments),
+    /// Write a picture of a scene or a model (not in this build)
+    #[cfg(not(feature = "gpu"))]
+    Render(absent::Arguments),
     #[cfg(feature = "view")]
+    #[command(mut_arg("threads", common::one_thread_count))]
     View(Box<view::Arguments>),
+    /// Open a window on a scene or a model (not in this build)
+    #[cfg(not(feature = "view"))]
+    View(absent::Arguments),
     #[cfg(feature = "web")]
     Web(web::Arguments),
+    /// Make a page that verifies and measures GPU backends in a browser (not in this build)
+    #[cfg(not(feature = "web"))]
+    Web(absent::Arguments),
     Peers(peers::Arguments),
     List(list::Arguments),
 }
@@ -94,10 +110,16 @@ impl Cli {
             Command::Convert(arguments) => convert::run(&arguments),
             #[cfg(feature = "gpu")]
             Command::Render(arguments) => render::run(&arguments),
+            #[cfg(not(feature = "gpu"))]
+            Command::Render(_) => absent::run("render", absent::GPU),
             #[cfg(feature = "view")]
             Command::View(arguments) => view::run(*arguments),
+            #[cfg(not(feature = "view"))]
+            Command::View(_) => absent::run("view", absent::WINDOW),
             #[cfg(feature = "web")]
             Command::Web(arguments) => web::run(&arguments),
+            #[cfg(not(feature = "web"))]
+            Command::Web(_) => absent::run("web", absent::GPU),
             Command::Peers(arguments) => peers::run(arguments),
             Command::List(arguments) => list::run(&arguments),
         }
@@ -117,8 +139,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     if error.chain().any(closed_pipe) {
         return Exit::Done.into();
     }
-    let line = one_line(&format!("{error:#}"), usize::MAX);
-    eprintln!("error: {}", shortened(line, MOST_CHARACTERS));
+    tell(shortened(format!("error: {error:#}"), MOST_CHARACTERS));
     if error.is::<UsageError>() {
         Exit::Usage.into()
     } else {
@@ -132,17 +153,9 @@ pub fn report_usage(error: &clap::Error) -> ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        return error.print().map_or(Exit::Error, |()| Exit::Done).into();
+        return report(error.print().map(|()| Exit::Done).map_err(Into::into));
     }
-    let text = error.to_string();
-    let said = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.starts_with("Usage:"));
-    let said: Vec<_> = said
-        .filter(|line| !line.starts_with("For more information"))
-        .collect();
-    let line = one_line(&said.join(" "), usize::MAX);
-    eprintln!("{}", shortened(line, MOST_CHARACTERS));
+    let line = usage::text(error, &Cli::command());
+    tell(shortened(line, MOST_CHARACTERS));
     Exit::Usage.into()
 }

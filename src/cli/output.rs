@@ -1,7 +1,10 @@
-//! Files that are either complete or absent, and text on stdout.
+//! Files that are either complete or absent, text on stdout, and notes on stderr.
 
+use super::UsageError;
 use anyhow::Context as _;
+use serde::Serialize;
 use skinbench::results::whole;
+use skinbench::wording::{self, one_line};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,6 +17,26 @@ pub fn write_file(
     whole::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Checks that a file to write has no ending of another kind than what is written; devices and pipes have none.
+pub fn expect_ending(path: &Path, what: &str, endings: &[&str]) -> Result<(), UsageError> {
+    let Some(ending) = path.extension() else {
+        return Ok(());
+    };
+    if endings
+        .iter()
+        .any(|known| ending.eq_ignore_ascii_case(known))
+    {
+        return Ok(());
+    }
+    let endings: Vec<String> = endings.iter().map(|known| format!(".{known}")).collect();
+    let endings: Vec<&str> = endings.iter().map(String::as_str).collect();
+    Err(UsageError(format!(
+        "{}: {what} is written; expected a name that ends in {}",
+        path.display(),
+        wording::list(&endings)
+    )))
+}
+
 /// Prints text on stdout, without characters that control a terminal: results and peers of others have a say in it. A
 /// pipe that is closed at the other end is no error: the work and its verdict do not depend on a reader.
 pub fn say(text: impl Display) -> io::Result<()> {
@@ -24,6 +47,25 @@ pub fn say(text: impl Display) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// Prints a line on stderr, without characters that control a terminal. If nobody reads it, the work goes on.
+pub fn tell(line: impl Display) {
+    let line = one_line(&line.to_string(), usize::MAX);
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Prints lines on stderr, each of which ends; there may be none.
+pub fn tell_all(lines: &str) {
+    lines.lines().for_each(tell);
+}
+
+/// Prints a value as JSON on stdout.
+pub fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    // An error of the output itself, and not of JSON, tells a closed pipe.
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
 }
 
 /// Writes RGBA 8 bit sRGB pixels, rows from the top, as a PNG file.

@@ -1,6 +1,6 @@
 //! `skinbench peers`: lists, builds, verifies and measures programs that skin with code of others.
 
-use super::{Exit, UsageError, common, run, say, verify};
+use super::{Exit, UsageError, common, run, say, tell, verify};
 use clap::{Arg, Args, Subcommand};
 use skinbench::peers::{self, Manifest};
 use skinbench::registry::BackendEntry;
@@ -109,10 +109,10 @@ impl Selection {
             all.partition(|m| m.engine && self.peers.is_empty());
         if !engines.is_empty() {
             let names: Vec<&str> = engines.iter().map(|engine| &engine.name[..]).collect();
-            eprintln!(
+            tell(format_args!(
                 "note: left out, as engines that were not named with -p: {}",
                 names.join(", ")
-            );
+            ));
         }
         Ok(others)
     }
@@ -123,7 +123,7 @@ impl Selection {
         for mut manifest in self.without_engines()? {
             manifest.missing = manifest.lack();
             if manifest.missing.is_none() && !manifest.is_built() {
-                eprintln!("building {}", manifest.name);
+                tell(format_args!("building {}", manifest.name));
                 manifest.missing = manifest.build().err();
             }
             entries.extend(peers::entries(manifest));
@@ -171,14 +171,16 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             selection,
             mut arguments,
         } => {
-            arguments.workload.add(selection.entries()?);
+            let named = !selection.peers.is_empty();
+            arguments.workload.add(selection.entries()?, named);
             verify::run(&arguments)
         }
         Verb::Run {
             selection,
             mut arguments,
         } => {
-            arguments.workload.add(selection.entries()?);
+            let named = !selection.peers.is_empty();
+            arguments.workload.add(selection.entries()?, named);
             arguments.workload.settings.passes = Some(0);
             run::run(&arguments)
         }

@@ -1,6 +1,6 @@
 //! Progress on stderr with the time left, on a terminal only.
 
-use super::common;
+use super::{common, tell};
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skinbench::harness::{Observer, Outcome, Step};
@@ -47,6 +47,13 @@ impl Progress {
             scenes,
             scene: 0,
         }
+    }
+
+    /// As [`Progress::new`], for work whose steps take very different times.
+    pub fn without_estimate<'a>(scenes: impl IntoIterator<Item = &'a String>) -> Self {
+        let progress = Self::new(scenes);
+        set_style(&progress.bar, "{wide_msg} {bar:24} {percent:>3} %");
+        progress
     }
 
     /// Returns whether anybody can see it.
@@ -123,7 +130,7 @@ impl Observer for Progress {
 
     fn remark(&mut self, remark: &str) {
         let scene = &self.scenes[self.scene];
-        self.suspend(|| eprintln!("note: {scene}: {remark}"));
+        self.suspend(|| tell(format_args!("note: {scene}: {remark}")));
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {

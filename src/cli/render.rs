@@ -1,8 +1,8 @@
 //! `skinbench render`: a picture of a scene as PNG.
 
-use super::output::write_png;
+use super::output::{expect_ending, write_png};
 use super::settings::ModelArguments;
-use super::{Exit, MachineArguments, common, positive, seconds};
+use super::{Exit, MachineArguments, common, positive, seconds, tell};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use skinbench::crowd::TICKS_PER_SECOND;
@@ -19,7 +19,7 @@ use std::rc::Rc;
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
     #[arg(value_name = "SCENE|MODEL")]
-    scene: String,
+    scene: PathBuf,
     /// PNG file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -78,6 +78,7 @@ fn elevation(text: &str) -> Result<f64, &'static str> {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    expect_ending(&arguments.output, "a PNG picture", &["png"])?;
     let entry = common::backend(&arguments.backend)?;
     let settings = Settings {
         instances: arguments.instances,
@@ -111,7 +112,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     surfaces
         .notes
         .iter()
-        .for_each(|note| eprintln!("note: {note}"));
+        .for_each(|note| tell(format_args!("note: {note}")));
     let (presenter, bytes) = gpu
         .counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;

@@ -1,6 +1,7 @@
 //! `skinbench report`: results as one page, as Markdown, as charts or as a site.
 
-use super::{Exit, UsageError, common, write_file};
+use super::output::expect_ending;
+use super::{Exit, UsageError, common, tell_all, write_file};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::asset::regular_file;
@@ -41,10 +42,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let recorded = || Recorded::read(&arguments.results)?.bounded();
     let folder =
         |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
-    match arguments.format.unwrap_or_else(|| by_ending(output)) {
+    let format = arguments.format.unwrap_or_else(|| by_ending(output));
+    if let Some(output) = output
+        && format == ReportFormat::Html
+    {
+        expect_ending(output, "an HTML page", &["html", "htm"])?;
+    }
+    match format {
         ReportFormat::Html => {
             let studies = Study::of_each_machine(recorded()?);
-            eprint!("{}", text::notes(&studies[0].problems));
+            tell_all(&text::notes(&studies[0].problems));
             write(output, &html::page(&studies))?;
         }
         ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded()?)))?,
@@ -71,7 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// The study of the machine with most rows. Prints the remarks on the results.
 fn of_one_machine(recorded: Recorded) -> Study {
     let study = Study::new(recorded);
-    eprint!("{}", text::notes(&study.problems));
+    tell_all(&text::notes(&study.problems));
     study
 }
 

@@ -1,16 +1,18 @@
 //! `skinbench run`: verifies, measures, writes CSV, prints the table.
 
+use super::common::Named;
 use super::{
     Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from, common, positive,
-    say,
+    say, tell,
 };
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::hardware::Conditions;
+use skinbench::harness::run::Ended;
 use skinbench::harness::{
-    Disturbance, MachineLimits, Observer, Outcome, RunOptions, Step, counters, run,
+    Disturbance, MachineLimits, Observer, Outcome, RunOptions, Status, Step, counters, run,
 };
 use skinbench::report::{run_text, sustained};
 use skinbench::results::{LimitsRow, MeasuredScene, Results, warnings};
@@ -22,18 +24,29 @@ use std::time::Duration;
 /// Longest time for which backends are sustained.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Examples at the end of the help.
+const EXAMPLES: &str = "\
+Examples:
+  skinbench run Fox.glb --instances 500
+          500 instances of a model of yours, by each backend
+  skinbench run walkers -b 'cpu-*' --passes 0 --card
+          All ways on the CPU, and what each costs and can do
+  skinbench run smoke -b gpu-compute,gpu-full --require gpu -o results/smoke
+          Two backends, or an error without a GPU; the results in a folder";
+
 /// Verify backends on scenes, then measure them
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
     /// Measured frames per backend; default: as many as fit 2 s, 5 to 300; 1 s where a software adapter draws, and 3 of
     /// frames that take 0.4 s
-    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = "Measurement")]
     frames: Option<u32>,
     /// Run all backends by turns for this time, such as 10m, and compare its last minute (at most a third) with its
     /// first
-    #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames")]
+    #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames", help_heading = "Measurement")]
     sustain: Option<Duration>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
     /// their own), or fences where timestamps fail a check at the start (auto)
@@ -41,21 +54,22 @@ pub struct Arguments {
         long,
         value_name = "timestamps|fenced|auto",
         default_value = "auto",
-        hide_default_value = true
+        hide_default_value = true,
+        help_heading = "Measurement"
     )]
     clock: ClockChoice,
     /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)
-    #[arg(long)]
+    #[arg(long, help_heading = "Measurement")]
     counters: bool,
     #[command(flatten)]
     disturbance: Disturbance,
     /// Also print the decision card: cost in time and memory, largest error and abilities of each backend
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     card: bool,
     #[command(flatten)]
     screen: ScreenArguments,
     /// Folder for summary.csv, samples.csv, limits.csv and environment.json; default: a new one in skinbench-results
-    #[arg(short = 'o', long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR", help_heading = "Output")]
     results: Option<PathBuf>,
 }
 
@@ -67,13 +81,39 @@ fn sustain(text: &str) -> Result<Duration, &'static str> {
     time.ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
 }
 
+/// The files of a run, as far as they can be written: a full disk must not cost the table.
+struct Kept {
+    results: Results,
+    folder: PathBuf,
+    /// The first error.
+    failure: Option<io::Error>,
+}
+
+impl Kept {
+    /// Writes, unless that failed before: rows behind a gap would follow from nothing.
+    fn write(&mut self, write: impl FnOnce(&mut Results) -> io::Result<()>) {
+        if self.failure.is_some() {
+            return;
+        }
+        if let Err(error) = write(&mut self.results) {
+            let folder = self.folder.display();
+            tell(format_args!(
+                "note: cannot write to {folder}: {error}; what follows is only printed"
+            ));
+            self.failure = Some(error);
+        }
+    }
+}
+
 /// Writes each backend's rows as soon as it is finished, and shows the progress.
 struct Recorder<'a> {
     measured: MeasuredScene<'a>,
-    results: &'a mut Results,
+    kept: &'a mut Kept,
     progress: &'a mut Progress,
     /// Finished backends, if the progress is shown.
     shown: Vec<Outcome>,
+    /// Backends that an interruption ended.
+    partial: Vec<&'static str>,
     /// The machine's state when the first window of a sustained run ended.
     first: Option<Conditions>,
 }
@@ -96,7 +136,11 @@ impl Observer for Recorder<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) -> io::Result<()> {
-        self.results.write(&self.measured.measurements(outcome))?;
+        if common::is_interrupted() && outcome.status == Status::Ok {
+            self.partial.push(outcome.name);
+        }
+        let measurements = self.measured.measurements(outcome);
+        self.kept.write(|results| results.write(&measurements));
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
             self.progress.finished(outcome)?;
@@ -119,16 +163,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let scenes = common::build(&scenes)?;
     common::choose_clock(&context, arguments.clock)?;
     let environment = Environment::collect(built_from(), &context);
-    let folder = arguments
-        .results
-        .clone()
-        .unwrap_or_else(|| default_folder(&environment));
-    let mut results = Results::create(&folder, common::session(&environment, &context)?)?;
+    let session = common::session(&environment, &context)?;
+    // Signals end the process with what it has, so none may come between the files and their watch.
     common::watch_for_interruption()?;
+    let folder = match &arguments.results {
+        Some(folder) => folder.clone(),
+        None => new_folder(&environment)?,
+    };
+    let mut kept = Kept {
+        results: Results::create(&folder, session)?,
+        folder: folder.clone(),
+        failure: None,
+    };
     if arguments.counters
         && let (_, Some(reason)) = counters::open(&context.threads)
     {
-        eprintln!("note: {reason}");
+        tell(format_args!("note: {reason}"));
     }
 
     let contexts = arguments.workload.machine.thread_counts(&context)?;
@@ -161,46 +211,51 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             disturbance: arguments.disturbance,
             ..RunOptions::default()
         };
-        let cannot_write = || format!("cannot write to {}", folder.display());
         let limits = MachineLimits::measure(context);
         let rows = LimitsRow::all(&environment, scene, context.isa, &limits);
-        results.write_limits(rows).with_context(cannot_write)?;
+        kept.write(|results| results.write_limits(rows));
         let measured = MeasuredScene::new(&environment, scene);
         let mut recorder = Recorder {
             measured,
-            results: &mut results,
+            kept: &mut kept,
             progress: &mut progress,
             shown: Vec::new(),
+            partial: Vec::new(),
             first: None,
         };
-        let outcomes =
-            run::run(scene, context, &options, &mut recorder).with_context(cannot_write)?;
+        let outcomes = run::run(scene, context, &options, &mut recorder)?;
         let first = recorder.first.take();
+        let partial = std::mem::take(&mut recorder.partial);
         let screen = arguments.screen.screen();
         let mut text = run_text::text(&measured, &limits, &outcomes, arguments.card, screen);
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }
+        text += &common::left_out(&backends, &outcomes, &partial);
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         verdict += &run_text::verdict(&measured, &outcomes, arguments.card);
-        all.extend(outcomes);
+        all.extend(outcomes.iter().map(Ended::from));
         if common::is_interrupted() {
             break;
         }
     }
     drop(progress);
-    results
-        .end()
-        .with_context(|| format!("cannot write to {}", folder.display()))?;
+    kept.write(Results::end);
     if let Some(warning) = warnings::of_machine() {
         say(format_args!("warning: {warning}\n"))?;
     }
+    if let Some(error) = kept.failure {
+        say(verdict)?;
+        let folder = folder.display();
+        bail!("cannot write to {folder}: {error}; it lacks results that are printed above");
+    }
     say(format_args!(
         "results: {}\n",
-        results.summary_path().display()
+        kept.results.summary_path().display()
     ))?;
     say(verdict)?;
-    Ok(common::exit(all.iter().map(|o| o.status)))
+    let named = arguments.workload.named();
+    Ok(common::exit(&named, &all, Named::Everywhere))
 }
 
 /// Checks that nothing repeats that tells rows of the results apart.
@@ -220,13 +275,28 @@ fn distinct<T: Display + PartialEq>(
     Ok(())
 }
 
-/// The default folder, named after the time and the machine.
-fn default_folder(environment: &Environment) -> PathBuf {
+/// Creates a folder that is named after the time and the machine; a number tells those of the same second apart.
+fn new_folder(environment: &Environment) -> anyhow::Result<PathBuf> {
     let host: String = environment
         .host
         .chars()
         .filter(|c| c.is_alphanumeric() || "-_.".contains(*c))
         .collect();
     let moment = environment.utc.replace(":", "-");
-    Path::new("skinbench-results").join(format!("{moment}-{host}").trim_end_matches('-'))
+    let name = format!("{moment}-{host}");
+    let name = name.trim_end_matches('-');
+    let all = Path::new("skinbench-results");
+    std::fs::create_dir_all(all).with_context(|| format!("cannot create {}", all.display()))?;
+    let mut number = 1;
+    loop {
+        let folder = match number {
+            1 => all.join(name),
+            _ => all.join(format!("{name}-{number}")),
+        };
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => bail!("cannot create {}: {error}", folder.display()),
+        }
+    }
 }

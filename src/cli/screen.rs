@@ -10,6 +10,7 @@ const PIPED: usize = 80;
 
 /// Arguments of commands that print tables.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Output")]
 pub struct ScreenArguments {
     /// Print all columns; without it, those that fit the terminal (or COLUMNS; 80 characters in a pipe)
     #[arg(long)]

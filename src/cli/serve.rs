@@ -6,7 +6,7 @@
 
 use super::report::{bundles_in, submission};
 use super::{Exit, say};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair};
@@ -89,8 +89,7 @@ pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow
             )?);
         }
     }
-    let listener =
-        TcpListener::bind(address).with_context(|| format!("cannot serve at {address}"))?;
+    let listener = TcpListener::bind(address).map_err(|error| cannot_serve(address, &error))?;
     let host = if address.ip().is_unspecified() {
         own_address()
     } else {
@@ -130,6 +129,16 @@ pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow
         std::thread::spawn(move || room.answer(stream, config));
     }
     Ok(Exit::Done)
+}
+
+/// The error for an address that cannot be listened to.
+fn cannot_serve(address: SocketAddr, error: &io::Error) -> anyhow::Error {
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return anyhow!("cannot serve at {address}: {error}");
+    }
+    let port = address.port();
+    let next = SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(4433));
+    anyhow!("cannot serve at {address}: another program has port {port}; try --serve={next}")
 }
 
 /// The address by which others on the network reach this machine. Nothing is sent to find it.

@@ -1,5 +1,6 @@
 //! `skinbench submit`: packs results into a bundle, and checks bundles.
 
+use super::output::expect_ending;
 use super::{Exit, UsageError, common, say, write_file};
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -7,6 +8,7 @@ use skinbench::report::{grouped, text};
 use skinbench::results::Session;
 use skinbench::results::bundle::{Bundle, MOST_NOTE};
 use skinbench::results::check::{Checked, check};
+use skinbench::wording::counted;
 use std::path::{Path, PathBuf};
 
 /// Most faults of a bundle that are listed.
@@ -45,6 +47,7 @@ fn note(text: &str) -> Result<String, String> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(output) = &arguments.output {
+        expect_ending(output, "a bundle", &["gz", "tgz"])?;
         let [folder] = &arguments.paths[..] else {
             return Err(
                 UsageError("-o writes one bundle; expected one folder of results".into()).into(),
@@ -54,11 +57,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             .with_context(|| folder.display().to_string())?;
         // A folder whose figures do not follow from its samples is not packed.
         let said = checked(folder, &bundle, arguments.division.as_deref())?;
+        say(said)?;
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
         say(format_args!(
-            "{said}bundle: {}, {kilobytes} kB\n",
+            "bundle: {}, {kilobytes} kB\n",
             output.display()
         ))?;
         return Ok(Exit::Done);
@@ -85,7 +89,7 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
         let more = faults.len().saturating_sub(LISTED);
         let listed = faults[..faults.len() - more].join("; ");
         let more = if more > 0 {
-            format!("; {more} more faults")
+            format!("; {more} more like these")
         } else {
             String::new()
         };
@@ -99,10 +103,12 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
             path.display()
         );
     }
-    let (rows, samples) = (grouped(rows as u64), grouped(samples as u64));
+    let follow = if rows == 1 { "follows" } else { "follow" };
     let mut said = format!(
-        "{}: {rows} rows follow from {samples} samples\n",
-        path.display()
+        "{}: {} {follow} from {}\n",
+        path.display(),
+        counted(rows as u64, "row"),
+        counted(samples as u64, "sample")
     );
     said += &format!("{} division{colon}{reasons}\n", division.name());
     let mut programs: Vec<String> = sessions.iter().map(program).collect();

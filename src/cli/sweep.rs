@@ -1,22 +1,28 @@
 //! `skinbench sweep`: measures a scene at many points into one folder, and resumes an earlier sweep.
 
+use super::common::Named;
 use super::settings::AxisArguments;
-use super::{Exit, MachineArguments, Progress, ScreenArguments, built_from, common, positive, say};
+use super::{
+    Exit, MachineArguments, Progress, ScreenArguments, built_from, common, positive, say, tell,
+};
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
 use skinbench::frame::{AdapterSummary, Clock, ClockChoice, Stage};
 use skinbench::harness::environment::{self, Environment};
-use skinbench::harness::sweep::{Ending, KnownResult, Log, Shard, Sweep, SweepAxes};
+use skinbench::harness::sweep::{
+    Ending, Found, KnownResult, Log, PointEnd, Shard, Sweep, SweepAxes, distinct,
+};
 use skinbench::harness::{Disturbance, Outcome, RunOptions, Status, fidelity};
 use skinbench::registry::BackendEntry;
 use skinbench::report::text;
 use skinbench::results::{MeasuredScene, Point, Recorded, Results, Study, of_machine, warnings};
-use skinbench::scene::BuiltScene;
+use skinbench::scene::{BuiltScene, Output};
+use skinbench::wording::counted;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Most warnings that are listed one by one.
 const LISTED: usize = 6;
@@ -28,11 +34,17 @@ const BINARY_DIGITS: usize = 16;
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
     #[arg(value_name = "SCENE|MODEL")]
-    scene: String,
+    scene: PathBuf,
     #[command(flatten)]
     axes: AxisArguments,
-    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: all but variants
-    #[arg(short, long, value_name = "GLOBS", value_delimiter = ',')]
+    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon in their names
+    #[arg(
+        short,
+        long,
+        value_name = "GLOBS",
+        value_delimiter = ',',
+        help_heading = "Measurement"
+    )]
     backends: Vec<String>,
     /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
     /// their own), or fences where timestamps fail a check at the start (auto)
@@ -40,34 +52,36 @@ pub struct Arguments {
         long,
         value_name = "timestamps|fenced|auto",
         default_value = "auto",
-        hide_default_value = true
+        hide_default_value = true,
+        help_heading = "Measurement"
     )]
     clock: ClockChoice,
     /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 300
-    #[arg(long, value_name = "N", value_parser = positive::<u32>)]
+    #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = "Measurement")]
     frames: Option<u32>,
     /// Measure only this part, such as 1/4; each part needs a folder of its own
     #[arg(
         long,
         value_name = "I/N",
         default_value = "1/1",
-        hide_default_value = true
+        hide_default_value = true,
+        help_heading = "Measurement"
     )]
     shard: Shard,
     /// Skip larger crowds for a backend whose frame took longer than this, such as 500ms
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Measurement")]
     max_frame_time: Option<Duration>,
     /// Search for the largest crowd whose frame fits, such as 16.7ms, instead of measuring given ones
-    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"])]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["max_frame_time", "shard"], help_heading = "Measurement")]
     budget: Option<Duration>,
     /// Search for the largest crowd whose memory on host and device fits, such as 128MB, instead of measuring given
     /// ones; with --budget, for one that fits both
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"])]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with_all = ["max_frame_time", "shard"], help_heading = "Measurement")]
     memory: Option<u64>,
     #[command(flatten)]
     disturbance: Disturbance,
     /// Folder for summary.csv, samples.csv and environment.json; a sweep in it is resumed
-    #[arg(short = 'o', long, value_name = "DIR")]
+    #[arg(short = 'o', long, value_name = "DIR", help_heading = "Output")]
     results: PathBuf,
     #[command(flatten)]
     screen: ScreenArguments,
@@ -113,6 +127,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let context = machine.open()?;
     common::choose_clock(&context, arguments.clock)?;
     let contexts = machine.thread_counts(&context)?;
+    let given = points.len();
+    let points = distinct(points, |point| {
+        context.has_adapter() && point.settings.output != Some(Output::Ring)
+    });
+    if points.len() < given {
+        tell(
+            "note: nothing is drawn, so --passes makes no difference: each crowd is measured once",
+        );
+    }
     let environment = Environment::collect(built_from(), &context);
     if let Some(smallest) = points.first() {
         // Scenes that cannot be built are refused before anything is written.
@@ -157,20 +180,35 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         at: None,
         moves: 0,
         clip_error: None,
-        progress: Progress::new(&[String::new()]),
+        progress: Progress::without_estimate(&[String::new()]),
         troubles: of_machine().into_iter().collect(),
+        ended: 0,
+        of: sweep.points.len(),
+        left: None,
+        scene: scene.name.clone(),
     };
-    let ending = sweep.drive(&mut folder)?;
-    folder
-        .results
-        .end()
-        .with_context(|| format!("cannot write to {}", arguments.results.display()))?;
-    let (summary, troubles) = (
-        folder.results.summary_path(),
-        std::mem::take(&mut folder.troubles),
-    );
+    let driven = sweep.drive(&mut folder);
+    let written = folder.results.end();
+    let summary = folder.results.summary_path();
+    let troubles = std::mem::take(&mut folder.troubles);
+    let ended = folder.ended;
+    let of = folder.of;
     drop(folder);
+    let ending = match driven {
+        Ok(ending) => ending,
+        Err(error) => {
+            // What is in the folder is shown in any case.
+            print(arguments, &Ending::default(), &scene.name)?;
+            return Err(error.into());
+        }
+    };
     print(arguments, &ending, &scene.name)?;
+    written.with_context(|| format!("cannot write to {}", arguments.results.display()))?;
+    if common::is_interrupted() {
+        say(format_args!(
+            "interrupted after {ended} of {of}; the same command goes on there\n"
+        ))?;
+    }
     troubles
         .iter()
         .take(LISTED)
@@ -182,7 +220,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ))?;
     }
     say(format_args!("results: {}\n", summary.display()))?;
-    Ok(common::exit(ending.statuses))
+    Ok(common::exit(
+        &arguments.backends,
+        &ending.ended,
+        Named::Somewhere,
+    ))
 }
 
 /// Prints the content of the folder, in words and a table; then the answers to a search.
@@ -194,10 +236,8 @@ fn print(arguments: &Arguments, ending: &Ending, scene: &str) -> anyhow::Result<
         ..
     } = arguments;
     if ending.kept > 0 {
-        eprintln!(
-            "note: {} measurements of an earlier sweep were kept",
-            ending.kept
-        );
+        let kept = counted(ending.kept as u64, "measurement");
+        tell(format_args!("note: {kept} of an earlier sweep kept"));
     }
     if let Ok(recorded) = Recorded::read(&[results]) {
         say(text::swept(
@@ -228,6 +268,13 @@ struct SweepFolder {
     progress: Progress,
     /// Conditions that may have disturbed measurements.
     troubles: Vec<String>,
+    /// Number of points, or of searches, that are finished, and how many there are.
+    ended: usize,
+    of: usize,
+    /// When the last point ended, and the time that those ahead took by then.
+    left: Option<(Instant, Duration)>,
+    /// Name of the scene.
+    scene: String,
 }
 
 /// Key of a measurement: point, adapter and backend.
@@ -287,7 +334,12 @@ impl Log for SweepFolder {
     }
 
     fn progress(&mut self, what: &str, done: f64) {
-        self.progress.show(what.to_owned(), done);
+        let left = self.left.map(|(since, left)| {
+            let left = left.saturating_sub(since.elapsed());
+            format!("; about {} left", text::roughly(left))
+        });
+        self.progress
+            .show(format!("{what}{}", left.unwrap_or_default()), done);
     }
 
     fn interrupted(&self) -> bool {
@@ -314,8 +366,8 @@ impl Log for SweepFolder {
             environment.run_id = format!("{moment}-{process}-{binary}.{moves}");
         }
         let place = format!(
-            "{} instances, passes {}",
-            scene.crowd.instance_count(),
+            "{}, passes {}",
+            counted(scene.crowd.instance_count() as u64, "instance"),
             outcome.passes
         );
         self.troubles.extend(
@@ -331,7 +383,22 @@ impl Log for SweepFolder {
         self.results.write(&measured.measurements(outcome))
     }
 
+    fn point_ended(&mut self, end: &PointEnd) {
+        self.ended = end.number;
+        self.of = end.of;
+        self.left = end.left.map(|left| (Instant::now(), left));
+        self.progress.suspend(|| tell(text::point_ended(end)));
+    }
+
+    fn search_ended(&mut self, found: &Found, number: usize, of: usize) {
+        self.ended = number;
+        self.of = of;
+        let answer = text::answer(&self.scene, found);
+        self.progress
+            .suspend(|| tell(format_args!("search {number} of {of}: {answer}")));
+    }
+
     fn note(&mut self, text: &str) {
-        self.progress.suspend(|| eprintln!("note: {text}"));
+        self.progress.suspend(|| tell(format_args!("note: {text}")));
     }
 }

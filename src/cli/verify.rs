@@ -1,7 +1,9 @@
 //! `skinbench verify`: compares every vertex of every instance with the f64 reference.
 
+use super::common::Named;
 use super::{Exit, Progress, ScreenArguments, WorkloadArguments, common, say};
 use clap::Args;
+use skinbench::harness::run::Ended;
 use skinbench::harness::{RunOptions, Tolerance, run};
 use skinbench::report::table;
 use skinbench::wording;
@@ -40,12 +42,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let outcomes = run::verify(scene, &context, &options, &mut progress)?;
-        let text = table::verified(scene, &outcomes, arguments.screen.screen());
+        let text = table::verified(scene, &outcomes, arguments.screen.screen())
+            + &common::left_out(&backends, &outcomes, &[]);
         progress.end_scene(|| say(format_args!("{text}\n")))?;
-        all.extend(outcomes);
+        all.extend(outcomes.iter().map(Ended::from));
         if common::is_interrupted() {
             break;
         }
     }
-    Ok(common::exit(all.iter().map(|o| o.status)))
+    let named = arguments.workload.named();
+    Ok(common::exit(&named, &all, Named::Everywhere))
 }

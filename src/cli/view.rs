@@ -1,7 +1,7 @@
 //! `skinbench view`: a window on the crowd.
 
-use super::output::write_png;
-use super::{Exit, MachineArguments, built_from, common, positive};
+use super::output::{expect_ending, write_png};
+use super::{Exit, MachineArguments, UsageError, built_from, common, positive, tell};
 use anyhow::bail;
 use clap::Args;
 use skinbench::scene::Settings;
@@ -19,7 +19,7 @@ const DEFAULT_SCENE: &str = "walkers";
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model; the first is opened, all are listed. Default: the last one
     #[arg(value_name = "SCENE|MODEL")]
-    scenes: Vec<String>,
+    scenes: Vec<PathBuf>,
     /// Backend to begin with; default: the last one
     #[arg(short, long, value_name = "BACKEND")]
     backend: Option<String>,
@@ -48,6 +48,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
+    if let Some(picture) = &arguments.screenshot {
+        expect_ending(picture, "a PNG picture", &["png"])?;
+    }
     let file = settings_file();
     // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
@@ -63,11 +66,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             *backend = common::backend(name)?.name.into();
         }
     }
-    arguments
-        .scenes
-        .iter()
-        .try_for_each(|scene| common::load_scene(scene).map(drop))?;
-    for scene in arguments.scenes.iter().skip(1).rev() {
+    let mut scenes = Vec::with_capacity(arguments.scenes.len());
+    for scene in &arguments.scenes {
+        common::load_scene(scene)?;
+        // The window keeps the names of scenes in a text file.
+        let Some(name) = scene.to_str() else {
+            let problem = "the window needs a path in UTF-8; rename it, or name a link to it";
+            return Err(UsageError(format!("{}: {problem}", scene.display())).into());
+        };
+        scenes.push(name.to_owned());
+    }
+    for scene in scenes.iter().skip(1).rev() {
         settings.recent.retain(|known| known != scene);
         settings.recent.insert(0, scene.clone());
     }
@@ -83,8 +92,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         .recent
         .first()
         .filter(|last| State::open(last, Preferences::default()).is_ok());
-    let scene = arguments
-        .scenes
+    let scene = scenes
         .first()
         .or(last)
         .map_or_else(|| DEFAULT_SCENE.into(), String::clone);
@@ -101,7 +109,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
             if let Some(file) = file.as_deref().filter(|_| !scripted)
                 && let Err(error) = write_preferences(file, settings)
             {
-                eprintln!("note: settings are not kept: {error:#}");
+                tell(format_args!("note: settings are not kept: {error:#}"));
             }
         }),
         write_picture: |path, size, pixels| {
@@ -145,11 +153,11 @@ fn read_preferences(file: &Path) -> Preferences {
         return Preferences::default();
     };
     toml::from_str(&text).unwrap_or_else(|error: toml::de::Error| {
-        eprintln!(
+        tell(format_args!(
             "note: {}: {}; the defaults are used",
             file.display(),
             error.message()
-        );
+        ));
         Preferences::default()
     })
 }

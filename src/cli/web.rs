@@ -1,5 +1,6 @@
 //! `skinbench web`: a page that verifies and measures the GPU backends in a browser.
 
+use super::output::expect_ending;
 use super::serve::serve;
 use super::settings::ModelArguments;
 use super::{Exit, UsageError, built_from, common, positive, write_file};
@@ -31,7 +32,7 @@ const DEFAULT: [&str; 8] = [
 pub struct Arguments {
     /// Built-in scene, scene file (.toml) or model
     #[arg(value_name = "SCENE|MODEL", default_value = "walkers")]
-    scene: String,
+    scene: PathBuf,
     /// HTML file to write
     #[arg(
         short,
@@ -72,6 +73,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let text = page(&crowds, choice)?;
     if let Some(output) = &arguments.output {
+        expect_ending(output, "an HTML page", &["html", "htm"])?;
         write_file(output, |file| file.write_all(text.as_bytes()))?;
     }
     match arguments.serve {

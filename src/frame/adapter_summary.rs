@@ -5,6 +5,20 @@ use serde::Serialize;
 /// Mark of an adapter that is emulated on the CPU, behind its name.
 pub const EMULATED: &str = "(CPU-emulated)";
 
+/// A graphics API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Api {
+    /// Vulkan.
+    Vulkan,
+    /// OpenGL, or OpenGL ES.
+    Gl,
+    /// Direct3D 12.
+    Dx12,
+    /// Metal.
+    Metal,
+}
+
 /// An adapter, for `list`, tables and CSV.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdapterSummary {

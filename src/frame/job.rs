@@ -17,6 +17,9 @@ pub struct Job {
     pub eye: Eye,
     /// Bounds and sockets that gameplay reads of each frame, if any.
     pub gameplay: Option<Arc<Gameplay>>,
+    /// `true` to take the first of several kernels instead of the fastest in a trial: kernels round differently, and the
+    /// first is the same in every run.
+    pub first_kernel: bool,
 }
 
 /// Choice of the skinned vertices that stay on the device.

@@ -17,7 +17,7 @@ mod job;
 mod timer;
 
 pub use ability::{Ability, Lack};
-pub use adapter_summary::{AdapterSummary, EMULATED};
+pub use adapter_summary::{AdapterSummary, Api, EMULATED};
 pub use arena::{Arena, ArenaUser};
 pub use bandwidth::{DeviceBandwidth, UploadBandwidth};
 pub use best_of::{Rounds, least_time, least_times};

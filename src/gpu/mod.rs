@@ -6,7 +6,7 @@ pub mod pose;
 pub mod shader;
 pub mod skin;
 
-pub use device::adapter::Adapter;
+pub use device::adapter::{Adapter, apis};
 pub use device::commands::{Commands, Flight};
 pub use device::gpu::{Edit, Gpu};
 pub use device::timestamps::StageQueries;

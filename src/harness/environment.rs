@@ -21,6 +21,10 @@ pub struct Build {
     pub tag: Option<String>,
     /// Compiler version.
     pub rustc: String,
+    /// Version of wgpu, by which GPU backends reach the device; `None` for a build without them.
+    pub wgpu: Option<String>,
+    /// Version of naga, which compiles their shaders.
+    pub naga: Option<String>,
 }
 
 /// The machine, the program and the time of a run. Strings are empty if the system does not provide them.

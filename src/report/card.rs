@@ -144,7 +144,8 @@ fn gameplay(entry: &StudyEntry, stage: Stage) -> Option<String> {
 }
 
 fn abilities(entry: &StudyEntry) -> Option<Abilities> {
-    registry::find(&entry.backend).map(registry::BackendEntry::abilities)
+    let known = registry::find(&entry.backend).filter(|known| known.is_built());
+    known.map(registry::BackendEntry::abilities)
 }
 
 /// Milliseconds of nanoseconds, or megabytes of bytes.
@@ -202,12 +203,12 @@ pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<String> {
         let answers: Vec<_> = fast.into_iter().chain(small).collect();
         if (first, least) == names(&time, memory) {
             sentences.push(format!(
-                "The answers at equal error (vertices within {tolerance:.0e}) are the same."
+                "The same holds among the backends with the smallest error (vertices within {tolerance:.0e})."
             ));
         } else if !answers.is_empty() {
             let answers = answers.join(" and ");
             sentences.push(format!(
-                "At equal error (vertices within {tolerance:.0e}), {answers}."
+                "Among the backends with the smallest error (vertices within {tolerance:.0e}), {answers}."
             ));
         }
     }
@@ -264,12 +265,12 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
     if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {
         let (first, last) = (place(*first), place(*last));
         let memory = if has_memory {
-            ", and the least memory stays with the same one"
+            ", and the same one takes the least memory"
         } else {
             ""
         };
         found.push(format!(
-            "From {first} to {last}, no backend overtakes the fastest{memory}{fixed}."
+            "From {first} to {last}, the same backend is fastest{memory}{fixed}."
         ));
     }
     found

@@ -205,7 +205,7 @@ pub fn sentences(first: &Contender, second: &Contender, ratio: &str, lead: Lead)
 /// The sentence about an adapter that is emulated on the CPU, without its end.
 pub fn emulated(adapter: &str) -> String {
     format!(
-        "{adapter} says how GPU kernels compare with each other, nothing about graphics hardware"
+        "{adapter} runs GPU kernels on the CPU: its times compare them with each other and say nothing about graphics hardware"
     )
 }
 

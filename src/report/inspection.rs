@@ -3,6 +3,7 @@
 use crate::asset::decode;
 use crate::compaction;
 use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
+use crate::wording::counted;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -341,16 +342,18 @@ impl fmt::Display for Inspection {
             ..
         } = self;
         writeln!(f, "{name} (loaded in {load_ms:.1} ms)")?;
-        let plural = if *roots == 1 { "" } else { "s" };
         writeln!(
             f,
-            "skeleton    {joints} joints, {roots} root{plural}, {depth} deep, {matrix_joints} by matrix"
+            "skeleton    {}, {}, {depth} deep, {matrix_joints} by matrix",
+            counted(*joints as u64, "joint"),
+            counted(*roots as u64, "root")
         )?;
         for (index, skin) in self.skins.iter().enumerate() {
             writeln!(
                 f,
-                "skin {index:<6} {:?}, {} joints",
-                skin.name, skin.entries
+                "skin {index:<6} {:?}, {}",
+                skin.name,
+                counted(skin.entries as u64, "joint")
             )?;
         }
         let tangents = if self.tangents { ", tangents" } else { "" };

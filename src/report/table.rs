@@ -13,6 +13,7 @@ use crate::results::{
     MeasuredScene, Measurement, Point, Quantity, Recorded, Study, StudyEntry, ranking,
 };
 use crate::scene::BuiltScene;
+use crate::wording::{counted, counted_as};
 use indexmap::IndexMap;
 
 /// Columns of the table of a run.
@@ -371,9 +372,9 @@ const VERIFIED: [Column<Outcome>; 5] = [
 /// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
 pub fn verified(scene: &BuiltScene, outcomes: &[Outcome], screen: Screen) -> String {
     let table = fitted(&VERIFIED, &outcomes.iter().collect::<Vec<_>>(), screen);
-    let instances = grouped(scene.crowd.instance_count() as u64);
+    let instances = counted(scene.crowd.instance_count() as u64, "instance");
     let mut text = format!(
-        "{}: {instances} instances\n\n{}\n{}{}",
+        "{}: {instances}\n\n{}\n{}{}",
         scene.name,
         table.text,
         problems(outcomes),
@@ -438,18 +439,13 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
         .adapter
         .as_ref()
         .map_or("no adapter".into(), AdapterSummary::label);
-    let counts = [
-        crowd.instance_count() as u64,
-        crowd.vertex_count(),
-        crowd.joint_count(),
-    ];
-    let [instances, vertices, joints] = counts.map(grouped);
+    let instances = counted(crowd.instance_count() as u64, "instance");
+    let vertices = counted_as(crowd.vertex_count(), "vertex", "vertices");
+    let joints = counted(crowd.joint_count(), "joint");
     let Environment { cpu, threads, .. } = environment;
-    let crowd = format!(
-        "{}: {instances} instances, {vertices} vertices, {joints} joints",
-        scene.name
-    );
-    format!("{crowd}, {passes}\n{cpu}, {threads} threads; {adapter}")
+    let crowd = format!("{}: {instances}, {vertices}, {joints}", scene.name);
+    let threads = counted_threads(*threads);
+    format!("{crowd}, {passes}\n{cpu}, {threads}; {adapter}")
 }
 
 /// The fastest backend at a point, a sentence per fact; empty if there is no time.

@@ -4,13 +4,17 @@ use super::Screen;
 use super::columns::stacked;
 use super::findings::{conditions, crowd, findings, verdict};
 use super::units::{duration, grouped, size};
-use crate::harness::sweep::{Bounds, Found};
+use crate::harness::Status;
+use crate::harness::sweep::{Bounds, Found, PointEnd, SweepPoint};
 use crate::results::study::{Axis, Curve, Sheet, Study};
 use crate::scene::words;
-use crate::wording::one_line;
+use crate::wording::{counted, one_line};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
+/// Backends whose times the line of a point names.
+const SHOWN: usize = 3;
 /// Most problems of files that are listed one by one.
 const LISTED: usize = 12;
 
@@ -100,80 +104,141 @@ pub fn largest(
     let room = memory.map(|memory| format!("{} on host and device", size(memory as f64)));
     let bounds: Vec<_> = time.into_iter().chain(room).collect();
     let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
-    for Found {
+    for found in found {
+        text += &format!("  {}\n", answer(scene, found));
+    }
+    text
+}
+
+/// The line of a point that a sweep has finished: its place, the fastest backends, and the time left.
+pub fn point_ended(end: &PointEnd) -> String {
+    let mut text = format!("point {} of {}{}", end.number, end.of, place(&end.point));
+    let mut times = Vec::new();
+    let mut others: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, result) in &end.results {
+        match (result.status, result.frame) {
+            (Status::Ok, Some(frame)) => times.push((frame, *name)),
+            (status, _) => *others.entry(status.name()).or_default() += 1,
+        }
+    }
+    times.sort();
+    let mut said: Vec<String> = times
+        .iter()
+        .take(SHOWN)
+        .map(|(frame, name)| format!("{name} {}", duration(frame.as_nanos() as u64)))
+        .collect();
+    if times.len() > SHOWN {
+        said.push(format!("{} slower", times.len() - SHOWN));
+    }
+    said.extend(
+        others
+            .iter()
+            .map(|(status, count)| format!("{count} {status}")),
+    );
+    if said.is_empty() {
+        said.push("nothing was measured".into());
+    }
+    text += &format!(": {}", said.join(", "));
+    if end.kept {
+        text += " (kept from an earlier sweep)";
+    }
+    match end.left {
+        Some(left) if end.number < end.of => text + &format!("; about {} left", roughly(left)),
+        _ => text,
+    }
+}
+
+/// A time that somebody waits, in its two largest units or fewer.
+pub fn roughly(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round().max(1.0) as u64;
+    let rounded = match seconds {
+        0..60 => seconds,
+        60..600 => seconds.next_multiple_of(10),
+        600..3_600 => seconds.next_multiple_of(60),
+        _ => seconds.next_multiple_of(600),
+    };
+    humantime::format_duration(Duration::from_secs(rounded)).to_string()
+}
+
+/// The settings of a point, each after a comma.
+fn place(point: &SweepPoint) -> String {
+    let mut place = String::new();
+    let instances = point.settings.instances;
+    if let Some(instances) = instances {
+        place += &format!(", {}", counted(instances, "instance"));
+    }
+    for (name, value) in &point.series().settings.chosen() {
+        place += &format!(", {} {}", name.replace('_', " "), words(value).join(","));
+    }
+    if let Some(threads) = point.threads {
+        place += &format!(", threads {threads}");
+    }
+    place
+}
+
+/// The answer to a search for the largest crowd of a backend.
+pub fn answer(scene: &str, found: &Found) -> String {
+    let Found {
         series,
         backend,
         time,
         memory,
         problem,
-    } in found
-    {
-        let chosen = series.settings.chosen();
-        let chosen = chosen
-            .iter()
-            .map(|(name, value)| (name.replace('_', " "), words(value).join(",")));
-        let threads = series
-            .threads
-            .map(|threads| ("threads".to_owned(), threads.to_string()));
-        let place: String = chosen
-            .chain(threads)
-            .map(|(name, value)| format!(", {name} {value}"))
-            .collect();
-        let verb =
-            |fits: u64, one: &'static str, more: &'static str| if fits == 1 { one } else { more };
-        let taking = |fits, taken| {
+    } = found;
+    let place = place(series);
+    let verb =
+        |fits: u64, one: &'static str, more: &'static str| if fits == 1 { one } else { more };
+    let taking = |fits, taken| {
+        format!(
+            "{} {} {}",
+            crowd(scene, fits),
+            verb(fits, "takes", "take"),
+            size(taken)
+        )
+    };
+    let fitting = |fits| format!("{} {}", crowd(scene, fits), verb(fits, "fits", "fit"));
+    let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
+        (Some((fits, taken)), Some((exceeds, _))) => {
             format!(
-                "{} {} {}",
-                crowd(scene, fits),
-                verb(fits, "takes", "take"),
-                size(taken)
+                "{}, {} would not fit",
+                taking(fits, taken),
+                grouped(exceeds)
             )
-        };
-        let fitting = |fits| format!("{} {}", crowd(scene, fits), verb(fits, "fits", "fit"));
-        let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
-            (Some((fits, taken)), Some((exceeds, _))) => {
-                format!(
-                    "{}, {} would not fit",
-                    taking(fits, taken),
-                    grouped(exceeds)
-                )
+        }
+        (Some((fits, taken)), None) => taking(fits, taken),
+        (None, Some((_, taken))) if taken.is_finite() => {
+            format!("not even one fits: it takes {}", size(taken))
+        }
+        (None, _) => "not even one fits".into(),
+    });
+    let by_time = time.map(|Bounds { fits, exceeds }| {
+        match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {
+            (Some((fits, _)), Some((exceeds, _))) => {
+                format!("{}, {exceeds} do not", fitting(fits))
             }
-            (Some((fits, taken)), None) => taking(fits, taken),
-            (None, Some((_, taken))) if taken.is_finite() => {
-                format!("not even one fits: it takes {}", size(taken))
-            }
-            (None, _) => "not even one fits".into(),
-        });
-        let by_time = time.map(|Bounds { fits, exceeds }| {
-            match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {
-                (Some((fits, _)), Some((exceeds, _))) => {
-                    format!("{}, {exceeds} do not", fitting(fits))
-                }
-                (Some((fits, _)), None) => format!("{}; memory ends the search", fitting(fits)),
-                (None, Some(_)) => "not even one fits".into(),
-                (None, None) => "not measured".into(),
-            }
-        });
-        let by_time = by_time.map(|time| {
-            if by_memory.is_some() {
-                format!("by time {time}")
-            } else {
-                time
-            }
-        });
-        let answers: Vec<_> = by_memory
-            .into_iter()
-            .chain(by_time)
-            .chain(problem.clone())
-            .collect();
-        let answer = if answers.is_empty() {
-            "not measured".into()
+            (Some((fits, _)), None) => format!("{}; memory ends the search", fitting(fits)),
+            (None, Some(_)) => "not even one fits".into(),
+            (None, None) => "not measured".into(),
+        }
+    });
+    let by_time = by_time.map(|time| {
+        if by_memory.is_some() {
+            format!("by time {time}")
         } else {
-            answers.join("; ")
-        };
-        text += &format!("  {backend}{place}: {answer}\n");
-    }
-    text
+            time
+        }
+    });
+    let answers: Vec<_> = by_memory
+        .into_iter()
+        .chain(by_time)
+        .chain(problem.clone())
+        .collect();
+    let answer = if answers.is_empty() {
+        "not measured".into()
+    } else {
+        answers.join("; ")
+    };
+    format!("{backend}{place}: {answer}")
 }
 
 #[cfg(test)]

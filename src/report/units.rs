@@ -1,5 +1,6 @@
 //! Times, sizes, numbers and commits for human readers.
 
+pub use crate::wording::grouped;
 use bytesize::ByteSize;
 
 /// Nanoseconds with three digits and a unit.
@@ -22,18 +23,6 @@ pub(super) fn duration(ns: u64) -> String {
 /// Bytes with a decimal unit.
 pub(super) fn size(bytes: f64) -> String {
     ByteSize(bytes.round() as u64).display().si().to_string()
-}
-
-/// A number with a comma after every third digit from the end.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
 }
 
 /// The first ten digits of a commit's hash.

@@ -403,7 +403,7 @@ fn open_because(
     let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
     for (row, session) in rows {
         let backend = row.backend_and_variant();
-        let entry = registry::find(&backend);
+        let entry = registry::find(&backend).filter(|entry| entry.is_built());
         let is_baked = entry.is_some_and(|entry| entry.abilities().joints == Joints::Nowhere);
         let loosest = if is_baked { LOOSEST_BAKED } else { LOOSEST };
         let is_loose =

@@ -5,6 +5,7 @@ pub use super::csv_rows::Problem;
 use super::{Machine, Measurement, MeasurementKey, SCHEMA, SampleRow, SummaryRow, read_rows};
 use crate::asset::regular_file;
 use crate::harness::run::Status;
+use crate::wording::counted;
 use flate2::read::GzDecoder;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -207,8 +208,9 @@ impl Recorded {
             };
             let count: usize = others.values().map(Vec::len).sum();
             let what = format!(
-                "{}{more}: {count} samples belong to no row: not used",
-                first.subject()
+                "{}{more}: {} of no row: not used",
+                first.subject(),
+                counted(count as u64, "sample")
             );
             self.problems.push(Problem::fault(place, what));
         }
@@ -338,7 +340,23 @@ impl Recorded {
         for measurement in &mut self.measurements[first..] {
             let row = &measurement.row;
             let (key, expected) = (SampleRow::series(row), row.frames.unwrap_or(0));
-            let mut samples = by_series.get(&key).cloned().unwrap_or_default();
+            if owners[&key] > 1 {
+                let known = by_series.get(&key).is_some_and(|known| !known.is_empty());
+                if known || expected > 0 {
+                    let who = key.subject();
+                    let owners = owners[&key];
+                    let what = format!(
+                        "{who}: {owners} rows of the summary share these samples: not used"
+                    );
+                    self.problems.push(Problem::fault(name, what));
+                }
+                continue;
+            }
+            // Taken, not copied: rows are many.
+            let mut samples = by_series
+                .get_mut(&key)
+                .map(std::mem::take)
+                .unwrap_or_default();
             let given = samples.len();
             if given == 0 && expected == 0 {
                 continue;
@@ -354,18 +372,16 @@ impl Recorded {
                 self.problems.push(Problem::fault(name, what));
             }
             let twice = samples.windows(2).find(|two| two[0].0 == two[1].0);
-            let problem = match (owners[&key], twice) {
-                (1, Some(two)) => Some(format!(
+            let problem = match twice {
+                Some(two) => Some(format!(
                     "{who}: frame {} has several times: not used",
                     two[0].0
                 )),
-                (1, None) if samples.len() == expected => None,
-                (1, None) => Some(format!(
-                    "{who}: {} samples for {expected} frames: not used",
-                    samples.len()
-                )),
-                (owners, _) => Some(format!(
-                    "{who}: {owners} rows of the summary share these samples: not used"
+                None if samples.len() == expected => None,
+                None => Some(format!(
+                    "{who}: {} for {}: not used",
+                    counted(samples.len() as u64, "sample"),
+                    counted(expected as u64, "frame")
                 )),
             };
             match problem {
@@ -515,7 +531,7 @@ mod tests {
         let first = folder(same, more);
         let recorded = Recorded::read(&[first.path()]).unwrap();
         let expected =
-            "cpu-old:fast frame wall of walkers in run r.9: 2 samples belong to no row: not used";
+            "cpu-old:fast frame wall of walkers in run r.9: 2 samples of no row: not used";
         assert_eq!(said(&recorded), [expected]);
         assert!(recorded.problems[0].place.ends_with("samples.csv"));
 
@@ -536,9 +552,7 @@ mod tests {
         );
         let half = said(&Recorded::read(&[even.path()]).unwrap());
         assert!(
-            half.len() == 1
-                && half[0].contains(" more: ")
-                && half[0].contains("samples belong to no row"),
+            half.len() == 1 && half[0].contains(" more: ") && half[0].contains("samples of no row"),
             "{half:?}"
         );
     }

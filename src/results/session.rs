@@ -57,6 +57,8 @@ pub struct Session {
     pub adapter: Option<String>,
     /// The adapter's driver, with version.
     pub driver: Option<String>,
+    /// The graphics API by which the adapter was opened, as wgpu names it.
+    pub api: Option<String>,
     /// Clock of the stages on the device, as in `summary.csv`.
     pub device_clock: Option<Clock>,
     /// Nanoseconds of an empty submission, which the clock `fenced` subtracts.
@@ -146,6 +148,7 @@ impl Session {
             isa: isa.name().into(),
             isa_chosen: isa != Isa::strongest(),
             adapter: adapter.map(AdapterSummary::label),
+            api: adapter.map(|adapter| adapter.api.clone()),
             driver: adapter
                 .map(|adapter| adapter.driver.clone())
                 .filter(|text| !text.is_empty()),

@@ -6,6 +6,7 @@ use crate::harness::run::Energy;
 use crate::harness::stats;
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
+use crate::wording::counted;
 use indexmap::{IndexMap, IndexSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -470,8 +471,8 @@ impl Study {
         let mut study = studies.remove(0);
         for Self { machine, rows, .. } in studies {
             let left_out = format!(
-                "{} rows of another machine left out: {machine} ({})",
-                rows.len(),
+                "{} of another machine left out: {machine} ({})",
+                counted(rows.len() as u64, "row"),
                 machine.os
             );
             study
@@ -585,8 +586,7 @@ impl Study {
             .filter(|entry| entry.runs.len() > 1)
             .count();
         if repeated > 0 {
-            let what =
-                "were measured by several runs: figures are the newest's, uncertainties of all";
+            let what = "were measured in several runs: figures are those of the newest run, intervals follow from all";
             self.problems.push(format!(
                 "{repeated} of {} backends at points {what}",
                 self.entries.len()

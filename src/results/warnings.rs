@@ -25,7 +25,7 @@ pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
             "measure more with --frames, or run again",
         ),
         (
-            "drift between the thirds of the run",
+            "times drift by more than 5 % during the run",
             named(outcomes, drifts),
             "let the machine cool, then run again",
         ),
@@ -120,7 +120,7 @@ mod tests {
         );
         assert!(
             said(|frame| 1_000_000 + u64::from(frame) * 3_000)
-                .starts_with("drift between the thirds")
+                .starts_with("times drift by more than 5 %")
         );
         assert!(said(|_| 900).starts_with("below the clock's resolution: cpu frame;"));
     }

@@ -56,8 +56,12 @@ impl Camera {
         let height = 2.0 * distance * (0.5 * angle).tan();
         let shift = height * (right * shift[0] as f32 + up * shift[1] as f32);
         let (eye, target) = (framed.eye + shift, framed.target + shift);
+        let slope = (0.5 * angle).tan();
+        let edges = [forward - slope * up, forward + slope * up];
+        let ground = edges.map(|edge| depth_of_ground(eye, edge));
         let near = (distance - framed.radius - shift.length())
             .max(0.02 * framed.radius)
+            .min(0.9 * ground[0].min(ground[1]))
             .max(1e-3 * distance);
         self.projection(size, near, distance + BEHIND * framed.radius)
             * look_at_mat4(eye, target, Vec3::Y)
@@ -110,6 +114,12 @@ pub struct Framed {
     pub radius: f32,
 }
 
+/// Depth at which a ray from the eye meets the ground, in lengths of the ray; infinite if it does not.
+fn depth_of_ground(eye: Vec3, ray: Vec3) -> f32 {
+    let depth = -eye.y / ray.y;
+    if depth > 0.0 { depth } else { f32::INFINITY }
+}
+
 /// The box around all instances' rest poses, enlarged a little because clips move limbs out of it.
 fn world_bounds(crowd: &Crowd) -> Bounds {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
@@ -127,5 +137,40 @@ fn world_bounds(crowd: &Crowd) -> Bounds {
     Bounds {
         min: min.as_vec3(),
         max: max.as_vec3(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Scene;
+    use glam::Vec4;
+
+    /// A near plane that cuts the ground off shows as a straight line with sky below it.
+    #[test]
+    fn the_ground_reaches_the_edges_of_pictures() {
+        for name in ["smoke", "walker", "walkers"] {
+            let scene = Scene::load(name).unwrap().build(u64::MAX).unwrap();
+            for elevation in [10.0, 20.0, 60.0] {
+                let camera = Camera {
+                    elevation,
+                    ..scene.camera
+                };
+                let size = [1280, 800];
+                let projection = camera.picture_projection(&scene.crowd, size, [0.1, -0.1]);
+                let from_clip = projection.inverse();
+                for x in [-1.0, 1.0] {
+                    // The ray through a lower corner of the picture, from the near plane to the far one.
+                    let [near, far] = [0.0, 1.0].map(|depth| {
+                        let point = from_clip * Vec4::new(x, -1.0, depth, 1.0);
+                        point.truncate() / point.w
+                    });
+                    assert!(
+                        near.y > 0.0 && far.y < 0.0,
+                        "{name}, {elevation}: {near} to {far}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -30,7 +30,10 @@ impl SceneFile {
     ///
     /// # Errors
     /// A name that is none of these, or a file that cannot be read or is too large.
-    pub fn find(name: &str) -> Result<Self, SceneError> {
+    pub fn find(name: impl AsRef<Path>) -> Result<Self, SceneError> {
+        let path = name.as_ref();
+        // A path need not be UTF-8; messages and results show it as far as it is.
+        let name = &*path.to_string_lossy();
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             let file = format!("scenes/{name}.toml");
             return Ok(Self {
@@ -40,7 +43,6 @@ impl SceneFile {
                 folder: PathBuf::new(),
             });
         }
-        let path = Path::new(name);
         let stem = path
             .file_stem()
             .unwrap_or_default()
@@ -58,10 +60,12 @@ impl SceneFile {
                 folder,
             });
         }
-        if Scene::is_model(name) {
+        if Scene::is_model(path) {
+            // Another model stands in a text for a path that is not UTF-8.
+            let model = path.to_str().unwrap_or(BUILT_IN_MODELS[0]);
             let text = format!(
                 "[[group]]\nmodel = {}\ncount = 100\nclip = \"*\"\n",
-                toml::Value::from(name)
+                toml::Value::from(model)
             );
             return Ok(Self {
                 name: stem,
@@ -69,6 +73,10 @@ impl SceneFile {
                 text,
                 folder: PathBuf::new(),
             });
+        }
+        if path.extension().is_some() {
+            // The name of a file rather than of a scene.
+            return Err(SceneError::new(name, "no such file".into()));
         }
         let endings = model_endings();
         let scenes = BUILT_IN
@@ -97,13 +105,22 @@ fn is_scene_file(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
+fn is_built_in_model(name: &Path) -> bool {
+    BUILT_IN_MODELS.iter().any(|known| Path::new(known) == name)
+}
+
 impl Scene {
     /// The scene of a name, as [`SceneFile::find`] takes it.
     ///
     /// # Errors
     /// A name that is none of these, a file that cannot be read, an unknown key or a wrong value.
-    pub fn load(name: &str) -> Result<Self, SceneError> {
-        SceneFile::find(name)?.read()
+    pub fn load(name: impl AsRef<Path>) -> Result<Self, SceneError> {
+        let name = name.as_ref();
+        let mut scene = SceneFile::find(name)?.read()?;
+        if name.to_str().is_none() && Self::is_model(name) {
+            scene.groups[0].models = vec![ModelSource::from_name(name)];
+        }
+        Ok(scene)
     }
 
     /// The scene with another model in all groups, as it is in its file: a built-in model or a model file. Its name
@@ -111,11 +128,12 @@ impl Scene {
     ///
     /// # Errors
     /// A name that is neither.
-    pub fn with_model(mut self, name: &str) -> Result<Self, SceneError> {
-        if !BUILT_IN_MODELS.contains(&name) && !is_model_file(Path::new(name)) {
+    pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, SceneError> {
+        let name = name.as_ref();
+        if !is_built_in_model(name) && !is_model_file(name) {
             let unknown = wording::unknown(
                 "model",
-                name,
+                &name.to_string_lossy(),
                 &[&BUILT_IN_MODELS[..], &["a model file"]].concat(),
             );
             return Err(SceneError {
@@ -123,10 +141,7 @@ impl Scene {
                 ..SceneError::new("", unknown)
             });
         }
-        let stem = Path::new(name)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy();
+        let stem = name.file_stem().unwrap_or_default().to_string_lossy();
         self.name = format!("{}-{stem}", self.name);
         for group in &mut self.groups {
             group.models = vec![ModelSource::from_name(name)];
@@ -136,10 +151,11 @@ impl Scene {
     }
 
     /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
-    pub fn is_model(name: &str) -> bool {
-        let path = Path::new(name);
-        let scene = BUILT_IN.iter().any(|(known, _)| *known == name) || is_scene_file(path);
-        !scene && (BUILT_IN_MODELS.contains(&name) || is_model_file(path))
+    pub fn is_model(name: impl AsRef<Path>) -> bool {
+        let name = name.as_ref();
+        let built_in = BUILT_IN.iter().any(|(known, _)| Path::new(known) == name);
+        let scene = built_in || is_scene_file(name);
+        !scene && (is_built_in_model(name) || is_model_file(name))
     }
 
     /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
@@ -149,10 +165,10 @@ impl Scene {
     ///
     /// # Panics
     /// No model.
-    pub fn of_models(names: &[&str]) -> Result<Self, SceneError> {
+    pub fn of_models(names: &[impl AsRef<Path>]) -> Result<Self, SceneError> {
         let mut scenes = names
             .iter()
-            .map(|name| Self::load(name))
+            .map(Self::load)
             .collect::<Result<Vec<_>, _>>()?;
         let stems: Vec<&str> = scenes
             .iter()

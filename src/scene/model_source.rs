@@ -100,13 +100,14 @@ pub struct ModelSource {
 
 impl ModelSource {
     /// The built-in model with this name, or a model file.
-    pub fn from_name(name: &str) -> Self {
-        Self::in_folder(name, Path::new(""))
+    pub fn from_name(name: impl AsRef<Path>) -> Self {
+        Self::in_folder(name.as_ref(), Path::new(""))
     }
 
     /// As [`ModelSource::from_name`], with files relative to a folder.
-    pub(super) fn in_folder(name: &str, folder: &Path) -> Self {
-        let origin = match BUILT_IN_MODELS.into_iter().find(|known| *known == name) {
+    pub(super) fn in_folder(name: &Path, folder: &Path) -> Self {
+        let built_in = |known: &&str| Path::new(known) == name;
+        let origin = match BUILT_IN_MODELS.into_iter().find(built_in) {
             Some(PEOPLE) => Origin::Person(0),
             Some(known) => Origin::BuiltIn(known),
             None => Origin::File(folder.join(name)),
@@ -279,7 +280,7 @@ fn sample(name: &str) -> Result<Model, String> {
         fs::write(&path, bytes)
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    asset::load(&folder.path().join(files[0].0)).map_err(|error| error.to_string())
+    asset::load(folder.path().join(files[0].0)).map_err(|error| error.to_string())
 }
 
 /// What files of models are called in messages.

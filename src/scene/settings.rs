@@ -153,6 +153,7 @@ impl From<Lod> for Vec<String> {
 /// Choices about a crowd and its run. What is not chosen is as the scene has it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(next_help_heading = "Crowd"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Instances of all groups together, distributed in proportion
@@ -171,11 +172,11 @@ pub struct Settings {
     /// Largest number of influences that a vertex keeps, 1 to 16
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub influences: Option<u32>,
-    /// Morph targets that the seed makes active on each instance, in groups whose model has targets; all others have
-    /// the weight 0
+    /// Number of morph targets with a weight on each instance, of models that have some; which ones is random. All
+    /// others have the weight 0
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub active_targets: Option<u32>,
-    /// Number of models among people, as in the scene `city`
+    /// Number of different people that a group of people mixes, as in the scene `city`
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole::<u32>))]
     pub models: Option<u32>,
     /// Drop detail of instances that are small on the screen, by kind: mesh, joints, influences, vertices

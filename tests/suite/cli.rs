@@ -61,13 +61,10 @@ fn has_adapter(test: &str) -> bool {
 fn help_names_every_command() {
     let folder = empty_folder();
     let help = String::from_utf8(skinbench(&folder, "--help").output().unwrap().stdout).unwrap();
-    // The window is a feature.
-    let common: Vec<&str> = help
-        .split_inclusive('\n')
-        .filter(|line| !line.starts_with("  view "))
-        .collect();
+    // What a build lacks is said to be missing.
+    let common = help.replace(" (not in this build)", "");
     snapbox::assert_data_eq!(
-        common.concat(),
+        common,
         str![[r#"
 Which way of skinning a crowd of animated characters is fastest on this machine, and do all ways
 agree?
@@ -85,6 +82,7 @@ Commands:
   inspect  Describe a model's content, and the repairs made on import
   convert  Write a model as one glTF binary (.glb)
   render   Write a picture of a scene or a model
+  view     Open a window on a scene or a model
   web      Make a page that verifies and measures GPU backends in a browser
   peers    Verify and measure other people's code beside ours
   list     List backends, adapters, scenes and built-in models
@@ -94,7 +92,7 @@ Options:
   -h, --help     Print help
   -V, --version  Print version
 
-Without a command: measures a thousand walkers with all backends but variants.
+Without a command, it measures a thousand walkers with each backend that has no colon in its name.
 
 "#]]
     );
@@ -203,6 +201,11 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
     );
     let model = file("bad.glb", "not a model");
     let format = file("model.xyz", "");
+    let fbx = file("model.fbx", "Kaydara FBX Binary  ");
+    let picture = input.path().join("picture.glb");
+    std::fs::write(&picture, b"\x89PNG\r\n\x1a\n").unwrap();
+    let picture = picture.display();
+    let group = file("group.toml", "[group]\nmodel = \"walker\"\n");
     let blocked = file("blocked", "a file where a folder should be");
     let full = empty_folder();
     std::fs::write(full.path().join("summary.csv"), "kept").unwrap();
@@ -211,12 +214,12 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         (
             "run walkrs",
             2,
-            "unknown scene \"walkrs\"; did you mean \"walkers\"? expected walkers, smoke,",
+            "unknown scene \"walkrs\"; did you mean \"walkers\"? `skinbench list` has all",
         ),
         (
             "run -b cpu-raion",
             2,
-            "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? expected cpu-scalar",
+            "unknown backend \"cpu-raion\"; did you mean \"cpu-rayon\"? `skinbench list` has all",
         ),
         ("run -b gqu-*", 2, "unknown backend \"gqu-*\";"),
         ("run many-foxes --model Fxo", 2, "unknown model \"Fxo\";"),
@@ -416,6 +419,67 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             ".: no summary.csv in it; expected a folder that `skinbench run -o`",
         ),
         ("frobnicate", 2, "unrecognized subcommand 'frobnicate'"),
+        (
+            "Fox.glb --instances 5",
+            2,
+            "\"Fox.glb\" is no command; did you mean `skinbench run Fox.glb` or `skinbench inspect",
+        ),
+        (
+            "walkers",
+            2,
+            "\"walkers\" is no command; did you mean `skinbench run walkers`?",
+        ),
+        (
+            "run --instances 1,10",
+            2,
+            "expected a whole number; `skinbench sweep` takes several: --instances 1,10",
+        ),
+        (
+            "verify --attributes p,pn",
+            2,
+            "`skinbench sweep` takes several: --attributes p,pn",
+        ),
+        (
+            "run --thread 2",
+            2,
+            "unexpected argument '--thread' found; tip: a similar argument exists: '--threads'",
+        ),
+        (
+            "dump walker --threads 1,2",
+            2,
+            "'1,2' for '--threads <N>': expected a whole number, 1 or more",
+        ),
+        ("run missing.fbx", 1, "missing.fbx: no such file"),
+        (
+            &format!("run {fbx}"),
+            1,
+            "model.fbx: FBX, which is not read; Blender imports it and exports glTF 2.0",
+        ),
+        (
+            &format!("inspect {picture}"),
+            1,
+            "picture.glb: a PNG picture; expected a model",
+        ),
+        (
+            &format!("run {group}"),
+            1,
+            "group.toml:1:1: [group] is one table; expected [[group]], which may be repeated",
+        ),
+        (
+            "convert walker",
+            2,
+            "expected a .glb file to write: skinbench convert MODEL -o OUT.glb",
+        ),
+        (
+            "convert walker -o out.gltf",
+            2,
+            "out.gltf: glTF binary is written; expected a name that ends in .glb",
+        ),
+        (
+            "report . -o out.pdf",
+            2,
+            "out.pdf: an HTML page is written; expected a name that ends in .html or .htm",
+        ),
         (
             "run --instances 1000000000000",
             1,
@@ -706,6 +770,24 @@ fn fenced_stages_are_labelled() {
         sessions.contains("\"device_clock\": \"fenced\"")
             && sessions.contains("\"empty_submission_ns\": ")
     );
+    // What a report about a driver needs.
+    let version = String::from_utf8(skinbench(&folder, "--version").output().unwrap().stdout);
+    for package in ["wgpu", "naga"] {
+        let locked = version
+            .as_ref()
+            .unwrap()
+            .lines()
+            .find_map(|line| line.strip_prefix(package))
+            .unwrap()
+            .trim();
+        assert!(
+            locked.split('.').count() == 3
+                && sessions.contains(&format!("\"{package}\": \"{locked}\"")),
+            "{version:?}"
+        );
+    }
+    assert!(version.unwrap().contains("\ngraphics APIs: "));
+    assert!(sessions.contains("\"api\": \"Vulkan\"") || !cfg!(target_os = "linux"));
 }
 
 /// Beside a run of several threads stands what one can do, and in `limits.csv` what the table says.
@@ -884,29 +966,6 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
 }
 
 #[test]
-fn each_run_has_its_own_folder() {
-    let folder = empty_folder();
-    let run = || {
-        skinbench(
-            &folder,
-            "run smoke -b cpu-scalar --frames 1 --instances 3 --passes 0",
-        )
-        .assert()
-        .success()
-    };
-    run();
-    // Folders are named after the second that they were made in.
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    run();
-    assert_eq!(
-        std::fs::read_dir(folder.path().join("skinbench-results"))
-            .unwrap()
-            .count(),
-        2
-    );
-}
-
-#[test]
 fn a_parity_failure_has_no_times_and_exits_3() {
     let folder = empty_folder();
     let output = skinbench(
@@ -922,6 +981,19 @@ fn a_parity_failure_has_no_times_and_exits_3() {
         .assert()
         .success();
     assert_eq!(files(&folder), [""; 0]);
+}
+
+#[test]
+fn conversions_name_their_output_in_two_ways() {
+    let folder = empty_folder();
+    skinbench(&folder, "convert sprout-ram -o a.glb")
+        .assert()
+        .success();
+    skinbench(&folder, "convert sprout-ram b.glb")
+        .assert()
+        .success();
+    let [a, b] = ["a.glb", "b.glb"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(a, b);
 }
 
 #[test]
@@ -967,51 +1039,6 @@ fn dumps_agree_between_backends() {
     assert_ne!(values(&dump("--rotation nlerp")), scalar);
 }
 
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_keeps_its_rows() {
-    let folder = empty_folder();
-    // The second scene is the one that is interrupted.
-    let mut child = std::process::Command::new(cargo_bin!("skinbench"))
-        .args(
-            "run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out"
-                .split(' '),
-        )
-        .current_dir(folder.path())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let summary = folder.path().join("out/summary.csv");
-    let frames = |row: &&SummaryRow| {
-        row.scene == "smoke" && row.stage == Stage::Frame && row.clock == Clock::Wall
-    };
-    while !summary.exists() || rows::<SummaryRow>(&summary).iter().filter(frames).count() < 3 {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "ended before it was interrupted"
-        );
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    let kill = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(kill.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let rows: Vec<SummaryRow> = rows(&summary);
-    assert!(
-        rows.iter()
-            .filter(frames)
-            .all(|row| row.frames == Some(1_000))
-    );
-    assert!(
-        rows.iter()
-            .filter(|row| row.scene == "kernel")
-            .all(|row| row.frames < Some(1_000))
-    );
-}
-
 // A driver that cannot be loaded is how Linux is without one.
 #[cfg(all(feature = "gpu", target_os = "linux"))]
 #[test]
@@ -1040,6 +1067,19 @@ fn without_an_adapter_gpu_backends_are_skipped() {
     }
     assert!(summary.iter().any(|row| row.status == Status::Skipped));
 
+    for named in ["gpu-compute", "gpu-*"] {
+        let output = without(&format!("verify smoke --instances 3 -b cpu-scalar,{named}"));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{named}");
+        let expected = format!("error: {named} was named and did not run: no adapter");
+        assert!(stderr.lines().any(|line| line == expected), "{stderr}");
+    }
+    let output = without("verify smoke --api metal");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), stderr.as_str()),
+        (Some(1), "error: no adapter by Metal\n")
+    );
     for required in [
         "run smoke --require gpu",
         "dump walker -b gpu-compute --threads 2",
@@ -1180,10 +1220,13 @@ fn what_cannot_be_drawn_is_verified_all_the_same() {
         let output = skinbench(&folder, &format!("{command} -b cpu-simd:lanes-interleaved"))
             .output()
             .unwrap();
-        assert!(
-            output.status.success() != command.starts_with("render"),
-            "{command}: {output:?}"
-        );
+        // What is named must run.
+        let code = match command.split(' ').next() {
+            Some("verify") => 0,
+            Some("run") => 3,
+            _ => 1,
+        };
+        assert_eq!(output.status.code(), Some(code), "{command}: {output:?}");
         format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
@@ -1211,14 +1254,19 @@ fn frames_in_flight_rings_and_motion_have_rows() {
         return;
     }
     let folder = empty_folder();
-    let run = |arguments: &str, out: &str| -> Vec<SummaryRow> {
+    let run = |arguments: &str, out: &str, code: i32| -> Vec<SummaryRow> {
         let line = format!(
             "run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}"
         );
-        skinbench(&folder, &line).assert().success();
+        let output = skinbench(&folder, &line).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        // One of the backends that were named has nothing to keep.
+        let skipped = said.contains("error: gpu-vertex was named and did not run: ");
+        assert_eq!(skipped, code == 3, "{said}");
         rows(&folder.path().join(out).join("summary.csv"))
     };
-    let plain = run("", "plain");
+    let plain = run("", "plain", 0);
     for backend in ["cpu-rayon", "gpu-vertex", "gpu-compute"] {
         let row = plain
             .iter()
@@ -1229,7 +1277,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
             "{row:?}"
         );
     }
-    let ring = run("--output ring", "ring");
+    let ring = run("--output ring", "ring", 3);
     assert!(
         ring.iter()
             .all(|row| row.passes == 0 && row.options.as_deref() == Some("output=ring"))
@@ -1237,7 +1285,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
     assert!(ring.iter().any(|row| row.backend == "gpu-compute"
         && row.stage == Stage::Skin
         && row.median_ns.is_some()));
-    let motion = run("--motion", "motion");
+    let motion = run("--motion", "motion", 3);
     assert!(
         motion
             .iter()

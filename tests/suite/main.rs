@@ -11,6 +11,8 @@ mod gltf;
 mod peers;
 #[cfg(feature = "cli")]
 mod report;
+#[cfg(all(feature = "cli", unix))]
+mod system;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod web;
 

@@ -509,3 +509,36 @@ fn fits(root: &Value, schema: &Value, value: &Value) -> bool {
     };
     known && within && named && listed && counted && sized && required && fields.clone().all(field)
 }
+
+/// The folder of peers has one that is called numpy, which Python would import in the place of the package.
+#[test]
+fn numpy_is_not_built_without_numpy() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    // A Python without any installed package.
+    let found = std::process::Command::new("bash")
+        .args(["-c", "command -v python3"])
+        .output()
+        .unwrap();
+    let python = String::from_utf8(found.stdout).unwrap();
+    let script = format!("#!/bin/sh\nexec {} -S \"$@\"\n", python.trim());
+    let bare = folder.path().join("python3");
+    std::fs::write(&bare, script).unwrap();
+    std::fs::set_permissions(&bare, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let peers = Path::new(ROOT).join("peers");
+    let output = Command::new(cargo_bin!("skinbench"))
+        .args(["peers", "build", "-p", "numpy", "--peers"])
+        .arg(peers)
+        .current_dir(folder.path())
+        .env("PATH", format!("{}:{path}", folder.path().display()))
+        .env("CARGO_TARGET_DIR", folder.path().join("target"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("numpy: python3 failed") && text.contains("No module named 'numpy'"),
+        "{text}"
+    );
+}

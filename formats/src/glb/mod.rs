@@ -18,6 +18,7 @@ use skinbench_kernels::model::{
     ModelParts, NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,24 +42,37 @@ pub enum ExportError {
     },
 }
 
-/// Writes a model to a `.glb`. An existing file is replaced atomically, and only when the new one is complete.
+/// Writes a model to a `.glb`. An existing file is replaced atomically, and only when the new one is complete. A link is
+/// followed; what is no regular file, such as a pipe, is written to as it is.
 ///
 /// # Errors
 /// As [`to_glb`], or the folder is not writable.
-pub fn write(model: &Model, file: &Path) -> Result<(), ExportError> {
+pub fn write(model: &Model, file: impl AsRef<Path>) -> Result<(), ExportError> {
+    let file = file.as_ref();
     let bytes = to_glb(model)?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let unfinished = file.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    fs::write(&unfinished, bytes)
-        .and_then(|()| fs::rename(&unfinished, file))
-        .map_err(|source| {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&unfinished);
-            ExportError::Unwritable {
-                file: file.into(),
-                source,
-            }
-        })
+    let written = match fs::canonicalize(file) {
+        Ok(known) if !known.is_file() => fs::write(known, bytes),
+        Ok(known) => replace(&known, &bytes),
+        Err(_) => replace(file, &bytes),
+    };
+    written.map_err(|source| ExportError::Unwritable {
+        file: file.into(),
+        source,
+    })
+}
+
+/// Writes a file under a name of its own and gives it that of another.
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = OsString::from(".");
+    name.push(file.file_name().unwrap_or_default());
+    name.push(format!(".{}.tmp", std::process::id()));
+    let unfinished = file.with_file_name(name);
+    let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
 }
 
 /// A model as the bytes of a `.glb`.

@@ -25,7 +25,8 @@ impl ShapeBuffer {
 }
 
 /// Adds the deltas of active targets to the vertices of a mesh. Streams that `attributes` does not name, and all of them
-/// without an active target, stay the mesh's own. The baseline replaces an instruction set that the machine lacks.
+/// without an active target, stay the mesh's own. On a machine that lacks `isa`, the code for the baseline of its
+/// architecture runs instead.
 ///
 /// # Panics
 /// `buffer` is too small for the mesh, or it lacks one of the targets.

@@ -38,8 +38,8 @@ pub struct Clusters {
 }
 
 impl Clusters {
-    /// Sorts the vertices of a mesh into clusters for an instruction set. The baseline replaces one that the machine
-    /// lacks.
+    /// Sorts the vertices of a mesh into clusters for an instruction set; for the baseline of its architecture on a
+    /// machine that lacks `isa`.
     pub fn new(isa: Isa, mesh: &Mesh) -> Self {
         let isa = if isa.is_available() {
             isa

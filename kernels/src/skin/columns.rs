@@ -10,8 +10,8 @@ use crate::vertex::{Normals, VertexFormat};
 use glam::{Vec3A, Vec4, Vec4Swizzles};
 use std::ops::Range;
 
-/// Skins one instance. The arguments are as for [`super::skin_shape`]. The baseline replaces an instruction set that the
-/// machine lacks.
+/// Skins one instance. The arguments are as for [`super::skin_shape`]. On a machine that lacks `isa`, the code for the
+/// baseline of its architecture runs instead.
 ///
 /// # Panics
 /// `palette` or `out` is too short, or `shape` has fewer vertices than the mesh.

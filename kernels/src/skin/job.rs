@@ -6,9 +6,11 @@ use crate::model::Rows;
 use crate::simd::{self, Isa, Kernel, Simd};
 use crate::vertex::Normals;
 use glam::Vec4;
+use std::borrow::Cow;
 use std::cell::Cell;
 
-/// Numbers of vertices in a slice: those of vertex `v` begin at index `v * stride`.
+/// Numbers of vertices in a slice: those of vertex `v` begin at index `v * stride`. A stride counts elements of the slice,
+/// not bytes.
 ///
 /// Outputs are cells, so that several of them may share a slice of interleaved vertices.
 #[derive(Debug)]
@@ -26,13 +28,25 @@ impl<T> Clone for Strided<'_, T> {
 }
 
 impl<'a, T> Strided<'a, T> {
-    /// Numbers of vertices that are `stride` numbers apart. The first vertex begins with the slice.
-    pub fn new(numbers: &'a [T], stride: usize) -> Self {
-        Self { numbers, stride }
+    /// Numbers of vertices that are so many elements of the slice apart, not bytes: 8 for a position, a normal and
+    /// texture coordinates in one slice of `f32`. The first vertex begins with the slice.
+    pub fn new(numbers: &'a [T], stride_in_elements: usize) -> Self {
+        Self {
+            numbers,
+            stride: stride_in_elements,
+        }
     }
 
-    /// Checks that each of so many vertices has `width` numbers.
+    /// Checks that each of so many vertices has `width` numbers of its own.
     fn check(&self, array: &'static str, vertices: usize, width: usize) -> Result<(), JobError> {
+        if self.stride < width {
+            let stride = self.stride;
+            return Err(JobError::Stride {
+                array,
+                stride,
+                width,
+            });
+        }
         let needed = vertices.checked_sub(1).map_or(0, |last| {
             last.saturating_mul(self.stride).saturating_add(width)
         });
@@ -103,6 +117,33 @@ pub struct SkinningOutput<'a> {
     pub tangents: Option<Strided<'a, Cell<f32>>>,
 }
 
+/// Numbers that a job borrows or owns.
+#[derive(Debug, Clone)]
+struct Numbers<'a, T: Clone> {
+    numbers: Cow<'a, [T]>,
+    stride: usize,
+}
+
+impl<'a, T: Clone> Numbers<'a, T> {
+    fn borrowed(strided: Strided<'a, T>) -> Self {
+        Self {
+            numbers: Cow::Borrowed(strided.numbers),
+            stride: strided.stride,
+        }
+    }
+
+    fn into_owned(self) -> Numbers<'static, T> {
+        Numbers {
+            numbers: Cow::Owned(self.numbers.into_owned()),
+            stride: self.stride,
+        }
+    }
+
+    fn strided(&self) -> Strided<'_, T> {
+        Strided::new(&self.numbers, self.stride)
+    }
+}
+
 /// A fault of a [`SkinningJob`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
@@ -121,6 +162,18 @@ pub enum JobError {
         vertices: usize,
         /// Stride of the array.
         stride: usize,
+    },
+    /// Vertices that overlap.
+    #[error(
+        "{array}: a stride of {stride}; each vertex has {width} numbers, and strides count elements, not bytes"
+    )]
+    Stride {
+        /// Name of the array.
+        array: &'static str,
+        /// Stride of the array.
+        stride: usize,
+        /// Numbers of a vertex.
+        width: usize,
     },
     /// Vertices that no matrix moves.
     #[error("influences: 0; a vertex needs at least 1")]
@@ -142,9 +195,18 @@ pub enum JobError {
 }
 
 /// Vertices that have been checked, and can be skinned frame after frame.
-#[derive(Debug, Clone, Copy)]
+///
+/// A job borrows its input. To keep it in a structure beside other buffers, turn it into a job that
+/// [owns](SkinningJob::into_owned) it.
+#[derive(Debug, Clone)]
 pub struct SkinningJob<'a> {
-    input: SkinningInput<'a>,
+    vertices: usize,
+    influences: usize,
+    joints: Numbers<'a, u16>,
+    weights: Numbers<'a, f32>,
+    positions: Numbers<'a, f32>,
+    normals: Option<Numbers<'a, f32>>,
+    tangents: Option<Numbers<'a, f32>>,
     /// Largest palette index of any vertex; `None` without vertices.
     largest: Option<u16>,
 }
@@ -153,7 +215,7 @@ impl<'a> SkinningJob<'a> {
     /// Checks every vertex; later frames need no check of their own.
     ///
     /// # Errors
-    /// [`JobError::TooShort`] or [`JobError::NoInfluences`].
+    /// [`JobError::TooShort`], [`JobError::Stride`] or [`JobError::NoInfluences`].
     pub fn new(input: SkinningInput<'a>) -> Result<Self, JobError> {
         let SkinningInput {
             vertices,
@@ -174,16 +236,52 @@ impl<'a> SkinningJob<'a> {
         tangents.map_or(Ok(()), |tangents| tangents.check("tangents", vertices, 3))?;
         let joints_of = |vertex| &joints.numbers[vertex * joints.stride..][..influences];
         let largest = (0..vertices).flat_map(joints_of).copied().max();
-        Ok(Self { input, largest })
+        Ok(Self {
+            vertices,
+            influences,
+            joints: Numbers::borrowed(joints),
+            weights: Numbers::borrowed(weights),
+            positions: Numbers::borrowed(positions),
+            normals: normals.map(Numbers::borrowed),
+            tangents: tangents.map(Numbers::borrowed),
+            largest,
+        })
     }
 
-    /// Skins all vertices. The baseline replaces an instruction set that the machine lacks.
+    /// The job with a copy of its input, which borrows nothing and needs no other check.
+    pub fn into_owned(self) -> SkinningJob<'static> {
+        SkinningJob {
+            vertices: self.vertices,
+            influences: self.influences,
+            joints: self.joints.into_owned(),
+            weights: self.weights.into_owned(),
+            positions: self.positions.into_owned(),
+            normals: self.normals.map(Numbers::into_owned),
+            tangents: self.tangents.map(Numbers::into_owned),
+            largest: self.largest,
+        }
+    }
+
+    /// The input.
+    fn input(&self) -> SkinningInput<'_> {
+        SkinningInput {
+            vertices: self.vertices,
+            influences: self.influences,
+            joints: self.joints.strided(),
+            weights: self.weights.strided(),
+            positions: self.positions.strided(),
+            normals: self.normals.as_ref().map(Numbers::strided),
+            tangents: self.tangents.as_ref().map(Numbers::strided),
+        }
+    }
+
+    /// Skins all vertices. On a machine that lacks `isa`, the code for the baseline of its architecture runs instead.
     ///
     /// `palette` holds model poses times inverse binds. Normals and tangents are treated as `normals` says. Nothing is
     /// written if an error is returned.
     ///
     /// # Errors
-    /// [`JobError::Palette`], [`JobError::NoInput`] or [`JobError::TooShort`].
+    /// [`JobError::Palette`], [`JobError::NoInput`], [`JobError::Stride`] or [`JobError::TooShort`].
     pub fn run(
         &self,
         isa: Isa,
@@ -199,24 +297,25 @@ impl<'a> SkinningJob<'a> {
                 largest,
             });
         }
+        let input = self.input();
         output
             .positions
-            .check("output positions", self.input.vertices, 3)?;
+            .check("output positions", input.vertices, 3)?;
         let directions = [
-            ("output normals", self.input.normals, output.normals),
-            ("output tangents", self.input.tangents, output.tangents),
+            ("output normals", input.normals, output.normals),
+            ("output tangents", input.tangents, output.tangents),
         ];
-        for (array, input, output) in directions {
-            match (input, output) {
+        for (array, source, output) in directions {
+            match (source, output) {
                 (None, Some(_)) => return Err(JobError::NoInput { array }),
-                (Some(_), Some(output)) => output.check(array, self.input.vertices, 3)?,
+                (Some(_), Some(output)) => output.check(array, input.vertices, 3)?,
                 (_, None) => {}
             }
         }
         simd::run_128(
             isa,
             JobKernel {
-                input: self.input,
+                input,
                 palette,
                 form: normals,
                 output,

@@ -43,7 +43,8 @@ pub struct LaneBlock<'a> {
     pub interleaved: bool,
 }
 
-/// Skins a block of instances. The baseline replaces an instruction set that the machine lacks.
+/// Skins a block of instances. On a machine that lacks `isa`, the code for the baseline of its architecture runs
+/// instead.
 ///
 /// # Panics
 /// The palette is too short, or `out` has room for more than [`BLOCK`] instances.

@@ -1,6 +1,6 @@
 //! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
 
-use crate::frame::{AdapterSummary, BackendError, Result};
+use crate::frame::{AdapterSummary, Api, BackendError, Result};
 use std::cell::Cell;
 use std::fmt::Display;
 use wgpu::{DownlevelFlags, Features, Limits};
@@ -20,11 +20,37 @@ pub(in crate::gpu) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureForm
 impl AdapterSummary {
     /// All adapters of this machine, with the default one first.
     pub fn all() -> Vec<Self> {
-        adapters().into_iter().map(|(summary, _)| summary).collect()
+        Self::by(None)
+    }
+
+    /// As [`AdapterSummary::all`], by one graphics API; `None` for those that this machine prefers.
+    pub fn by(api: Option<Api>) -> Vec<Self> {
+        let adapters = adapters(api).into_iter();
+        adapters.map(|(summary, _)| summary).collect()
     }
 }
 
-fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
+/// The graphics APIs of this build, by wgpu's names.
+pub fn apis() -> String {
+    let all = wgpu::Instance::enabled_backend_features();
+    let names: Vec<String> = all
+        .iter_names()
+        .map(|(name, _)| name.to_lowercase())
+        .collect();
+    names.join(", ")
+}
+
+/// wgpu's name for an API.
+fn wgpu_backend(api: Api) -> wgpu::Backends {
+    match api {
+        Api::Vulkan => wgpu::Backends::VULKAN,
+        Api::Gl => wgpu::Backends::GL,
+        Api::Dx12 => wgpu::Backends::DX12,
+        Api::Metal => wgpu::Backends::METAL,
+    }
+}
+
+fn adapters(api: Option<Api>) -> Vec<(AdapterSummary, wgpu::Adapter)> {
     let of = |backends| {
         let mut descriptor = wgpu::InstanceDescriptor {
             backends,
@@ -37,8 +63,8 @@ fn adapters() -> Vec<(AdapterSummary, wgpu::Adapter)> {
         pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
     };
     // GL only if there is nothing else: on most machines it lists the same adapters again.
-    let mut adapters = of(wgpu::Backends::PRIMARY);
-    if adapters.is_empty() {
+    let mut adapters = of(api.map_or(wgpu::Backends::PRIMARY, wgpu_backend));
+    if adapters.is_empty() && api.is_none() {
         adapters = of(wgpu::Backends::GL);
     }
     // Hardware before software; the sort is stable, so indices are the same in every run.
@@ -88,15 +114,19 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// Opens the adapter with this name (part of the name, any case) or number, or the first.
+    /// Opens, by one graphics API or the one that this machine prefers, the adapter with this name (part of the name, any case) or number, or the first.
     ///
     /// # Errors
     /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
     /// [`BackendError::Device`] if it does not open.
-    pub(in crate::gpu) fn open(wanted: Option<&str>) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
-        let mut adapters = adapters();
+    pub(in crate::gpu) fn open(
+        api: Option<Api>,
+        wanted: Option<&str>,
+    ) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
+        let mut adapters = adapters(api);
         if adapters.is_empty() {
-            return Err(BackendError::Unavailable("no adapter".into()));
+            let by = api.map_or(String::new(), |api| format!(" by {api:?}"));
+            return Err(BackendError::Unavailable(format!("no adapter{by}")));
         }
         let is_wanted = |known: &AdapterSummary| {
             wanted.is_none_or(|wanted| match wanted.parse::<usize>() {

@@ -1,7 +1,7 @@
 //! The open device: a place where objects and commands go, and what is known of its adapter.
 
 use crate::frame::{
-    BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
+    Api, BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
     StageTime, UploadBandwidth,
 };
 use crate::gpu::device::arithmetic::Arithmetic;
@@ -103,7 +103,15 @@ impl Gpu {
     /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
     /// [`BackendError::Device`] if it does not open.
     pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
-        let (adapter, device, queue) = Adapter::open(wanted)?;
+        Self::open_by(None, wanted)
+    }
+
+    /// As [`Gpu::open`], by one graphics API.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`], of the adapters that this API has.
+    pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Rc<Self>> {
+        let (adapter, device, queue) = Adapter::open(api, wanted)?;
         let has = |feature| adapter.features.contains(feature);
         let timestamps = has(wgpu::Features::TIMESTAMP_QUERY);
         let failures = Failures::of(&device);

@@ -32,6 +32,7 @@ impl Demand {
             frustum: Frustum::new(scene.view_projection()),
             eye: scene.eye(),
             gameplay: scene.gameplay.clone(),
+            first_kernel: false,
         };
         Self {
             passes,

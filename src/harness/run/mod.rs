@@ -25,7 +25,7 @@ pub use demand::{passes, promised_memory};
 pub use energy::Energy;
 pub use observer::{Observer, Step};
 pub use options::{Disturbance, RunOptions};
-pub use outcome::{Floor, Outcome, RelativeClock, Resources, StageTimes, Status};
+pub use outcome::{Ended, Floor, Outcome, RelativeClock, Resources, StageTimes, Status};
 
 use crate::backend::Context;
 use crate::scene::BuiltScene;

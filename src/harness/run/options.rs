@@ -8,6 +8,7 @@ use std::time::Duration;
 /// ones, no frames with two in flight are measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", command(next_help_heading = "Measurement"))]
 pub struct Disturbance {
     /// Caches before each measured frame: as the last frame left them (warm), or emptied (cold)
     #[cfg_attr(feature = "cli", arg(long = "caches", value_name = "warm|cold", value_parser = caches()))]

@@ -146,6 +146,27 @@ pub struct Outcome {
     pub gameplay_delay: Option<u32>,
 }
 
+/// How a backend ended, without its times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Name as in the registry.
+    pub backend: &'static str,
+    /// Status.
+    pub status: Status,
+    /// Reason why it is not [`Status::Ok`], where it is known.
+    pub problem: Option<String>,
+}
+
+impl From<&Outcome> for Ended {
+    fn from(outcome: &Outcome) -> Self {
+        Self {
+            backend: outcome.name,
+            status: outcome.status,
+            problem: outcome.problem.clone(),
+        }
+    }
+}
+
 /// Memory of a backend, and the work that each of its frames gives to the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resources {

@@ -1,21 +1,23 @@
 //! Sweeps: measurements of a scene at many points, each as in [`run`](super::run::run). Known results are skipped.
 
+mod forecast;
 mod plan;
 mod search;
 
-pub use plan::{Shard, SweepAxes, SweepPoint};
+pub use plan::{Shard, SweepAxes, SweepPoint, distinct};
 pub use search::{Bounds, Search};
 
-use super::run::{self, Observer, Outcome, RunOptions, Status, Step};
+use super::run::{self, Ended, Observer, Outcome, RunOptions, Status, Step};
 use crate::backend::Context;
 use crate::frame::{BackendError, Stage};
 use crate::registry::BackendEntry;
 use crate::scene::{BuiltScene, Scene, SceneError};
 use bytesize::ByteSize;
+use forecast::Forecast;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A sweep to run.
 pub struct Sweep<'a> {
@@ -61,6 +63,23 @@ pub struct KnownResult {
     pub frame: Option<Duration>,
 }
 
+/// A point that is finished.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointEnd {
+    /// Its number in the order of measurement, counted from 1.
+    pub number: usize,
+    /// Number of points.
+    pub of: usize,
+    /// The point.
+    pub point: SweepPoint,
+    /// The result of each backend, in the order of the results.
+    pub results: Vec<(&'static str, KnownResult)>,
+    /// `true` if an earlier sweep had measured all of it.
+    pub kept: bool,
+    /// Time that the other points take; `None` until a point of each size and with each other value was measured.
+    pub left: Option<Duration>,
+}
+
 /// Stores results, and knows those of earlier sweeps.
 pub trait Log {
     /// The result of a backend at a point in an earlier sweep; `None` if it is to be measured.
@@ -81,6 +100,10 @@ pub trait Log {
     /// The outcome cannot be stored: the sweep stops.
     fn finished(&mut self, scene: &BuiltScene, threads: usize, outcome: &Outcome)
     -> io::Result<()>;
+    /// Called when all backends are finished at a point.
+    fn point_ended(&mut self, end: &PointEnd);
+    /// Called when the largest crowd of a backend is found: the answer, its number from 1, and how many there are.
+    fn search_ended(&mut self, found: &Found, number: usize, of: usize);
     /// Reports a note to the user.
     fn note(&mut self, text: &str);
 }
@@ -88,8 +111,8 @@ pub trait Log {
 /// Result of a sweep.
 #[derive(Debug, Default)]
 pub struct Ending {
-    /// Status of each backend at each point, including kept ones.
-    pub statuses: Vec<Status>,
+    /// The end of each backend at each point, including kept ones.
+    pub ended: Vec<Ended>,
     /// Number of them that were known before.
     pub kept: usize,
     /// Answers to the search for the largest crowd.
@@ -231,7 +254,17 @@ struct Drive<'a> {
 impl Drive<'_> {
     fn points(&mut self) -> Result<(), SweepError> {
         let backends = &self.sweep.options.backends;
-        for (index, point) in self.sweep.points.iter().enumerate() {
+        let all = &self.sweep.points;
+        // A series that may end early begins with its small crowds.
+        let order = match self.sweep.max_frame_time {
+            Some(_) => Vec::from_iter(0..all.len()),
+            None => forecast::order(all),
+        };
+        let mut forecast = Forecast::new(all);
+        for (index, &at) in order.iter().enumerate() {
+            let point = &all[at];
+            let begin = Instant::now();
+            let kept_before = self.ending.kept;
             let is_over = |name| {
                 self.over
                     .iter()
@@ -242,25 +275,41 @@ impl Drive<'_> {
                 .copied()
                 .filter(|b| !is_over(b.name))
                 .collect();
-            let done = |points: usize| points as f64 / self.sweep.points.len() as f64;
-            match self.point(point, &racing, done(index)..done(index + 1)) {
+            let done = |points: usize| points as f64 / all.len() as f64;
+            let results = match self.point(point, &racing, done(index)..done(index + 1)) {
                 // Memory may end a series at large crowds; the results of smaller ones are kept.
                 Err(SweepError::Scene(error)) if index > 0 => {
-                    self.log.note(&format!("{error}: left out"))
+                    self.log.note(&format!("{error}: left out"));
+                    Results::new()
                 }
-                measured => {
-                    self.end_slow_series(point, &measured?, &self.sweep.points[index + 1..])
-                }
-            }
+                measured => measured?,
+            };
             if self.log.interrupted() {
                 break;
             }
+            let rest: Vec<&SweepPoint> = order[index + 1..].iter().map(|&at| &all[at]).collect();
+            self.end_slow_series(point, &results, &rest);
+            let kept = self.ending.kept - kept_before;
+            // What was there takes no time, and tells nothing about others.
+            forecast.record(at, (kept == 0).then(|| begin.elapsed()));
+            let in_order = |entry: &&'static BackendEntry| {
+                let result = results.get(entry.name)?;
+                Some((entry.name, *result))
+            };
+            self.log.point_ended(&PointEnd {
+                number: index + 1,
+                of: all.len(),
+                point: point.clone(),
+                results: backends.iter().filter_map(in_order).collect(),
+                kept: kept > 0 && kept == results.len(),
+                left: forecast.left(),
+            });
         }
         Ok(())
     }
 
     /// Ends a series for the backends whose frame took too long at a point.
-    fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[SweepPoint]) {
+    fn end_slow_series(&mut self, point: &SweepPoint, measured: &Results, rest: &[&SweepPoint]) {
         let Some(most) = self.sweep.max_frame_time else {
             return;
         };
@@ -303,6 +352,7 @@ impl Drive<'_> {
             if self.log.interrupted() {
                 return Ok(());
             }
+            self.log.search_ended(&found, at + 1, searched.len());
             self.ending.largest.push(found);
         }
         Ok(())
@@ -441,11 +491,15 @@ impl Drive<'_> {
                 );
             }
         }
-        let statuses = racing
-            .iter()
-            .filter_map(|entry| known.get(entry.name))
-            .map(|result| result.status);
-        self.ending.statuses.extend(statuses);
+        for entry in racing {
+            if let Some(result) = known.get(entry.name) {
+                self.ending.ended.push(Ended {
+                    backend: entry.name,
+                    status: result.status,
+                    problem: None,
+                });
+            }
+        }
         Ok(known)
     }
 }

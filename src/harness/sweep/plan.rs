@@ -67,6 +67,21 @@ impl std::str::FromStr for Shard {
     }
 }
 
+/// The points that differ from each other where `draws` says that frames of a point draw: where nothing is drawn,
+/// numbers of passes make no difference, and the first of them is kept, as 0.
+pub fn distinct(points: Vec<SweepPoint>, draws: impl Fn(&SweepPoint) -> bool) -> Vec<SweepPoint> {
+    let mut distinct: Vec<SweepPoint> = Vec::with_capacity(points.len());
+    for mut point in points {
+        if point.settings.passes.is_some() && !draws(&point) {
+            point.settings.passes = Some(0);
+        }
+        if !distinct.contains(&point) {
+            distinct.push(point);
+        }
+    }
+    distinct
+}
+
 impl SweepAxes {
     /// The points of a part of the sweep. Threads change least often, instances most often and in rising order.
     pub fn points(&self, shard: Shard) -> Vec<SweepPoint> {
@@ -152,6 +167,14 @@ mod tests {
             expected,
             "each once, in order"
         );
+    }
+
+    #[test]
+    fn passes_make_no_difference_where_nothing_is_drawn() {
+        let points = axes().points(Shard::default());
+        assert_eq!(distinct(points.clone(), |_| true), points);
+        let undrawn = distinct(points.clone(), |_| false);
+        assert_eq!(undrawn, points[..3], "those with 0 passes");
     }
 
     #[test]

@@ -158,6 +158,10 @@ impl<'a> Keys<'a> {
         match self.table.get(name).map(Spanned::get_ref) {
             None => Ok(Vec::new()),
             Some(DeValue::Array(tables)) => tables.iter().map(|value| self.inner(value)).collect(),
+            Some(DeValue::Table(_)) => Err(self.error(
+                name,
+                format!("[{name}] is one table; expected [[{name}]], which may be repeated"),
+            )),
             Some(other) => Err(self.error(
                 name,
                 format!("invalid type: {}, expected tables", other.type_str()),

@@ -159,7 +159,7 @@ fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
     let name: String = keys.required("model")?;
     let folder = &keys.source.folder;
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
-        return Ok(ModelSource::in_folder(&name, folder));
+        return Ok(ModelSource::in_folder(name.as_ref(), folder));
     }
     let endings = model_endings();
     let known: Vec<_> = BUILT_IN_MODELS

@@ -87,13 +87,31 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
         tangents: None,
     };
     let refused = |input| SkinningJob::new(input).unwrap_err().to_string();
-    let short = "joints: 2 numbers are too few; 2 vertices that are 1 apart take 3";
+    let short = "joints: 2 numbers are too few; 3 vertices that are 1 apart take 3";
+    assert_eq!(
+        refused(SkinningInput {
+            vertices: 3,
+            ..input
+        }),
+        short
+    );
+    let overlap =
+        "joints: a stride of 1; each vertex has 2 numbers, and strides count elements, not bytes";
     assert_eq!(
         refused(SkinningInput {
             influences: 2,
             ..input
         }),
-        short
+        overlap
+    );
+    // Every vertex would have the position of the first.
+    let overlap = "positions: a stride of 0; each vertex has 3 numbers, and strides count elements, not bytes";
+    assert_eq!(
+        refused(SkinningInput {
+            positions: Strided::new(&positions, 0),
+            ..input
+        }),
+        overlap
     );
     assert_eq!(
         refused(SkinningInput {
@@ -139,6 +157,14 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
     };
     let named = "palette: 2 matrices are too few; a vertex names matrix 2";
     assert_eq!(run(2, places).unwrap_err().to_string(), named);
+    let overlapping = SkinningOutput {
+        positions: Strided::new(&out, 2),
+        ..places
+    };
+    assert_eq!(
+        run(3, overlapping).unwrap_err().to_string(),
+        "output positions: a stride of 2; each vertex has 3 numbers, and strides count elements, not bytes"
+    );
     let missing = SkinningOutput {
         normals: Some(Strided::new(&out, 3)),
         ..places
@@ -170,4 +196,44 @@ fn faults_of_jobs_are_named_before_anything_is_written() {
     .unwrap();
     none.run(Isa::strongest(), &[], Normals::Raw, places)
         .unwrap();
+}
+
+/// A character as an engine keeps it: the job is checked when it is made, and needs nothing else to stay alive.
+struct Character {
+    job: SkinningJob<'static>,
+    vertices: Vec<f32>,
+}
+
+#[test]
+fn jobs_are_kept_beside_other_buffers() {
+    let kept = {
+        let (joints, weights, positions) =
+            ([0u16, 1], [1.0f32, 1.0], [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let job = SkinningJob::new(SkinningInput {
+            vertices: 2,
+            influences: 1,
+            joints: Strided::new(&joints, 1),
+            weights: Strided::new(&weights, 1),
+            positions: Strided::new(&positions, 3),
+            normals: None,
+            tangents: None,
+        });
+        job.unwrap().into_owned()
+    };
+    let mut character = Character {
+        job: kept,
+        vertices: vec![0.0; 6],
+    };
+    let out = Cell::from_mut(&mut character.vertices[..]).as_slice_of_cells();
+    let places = SkinningOutput {
+        positions: Strided::new(out, 3),
+        normals: None,
+        tangents: None,
+    };
+    let up = |y| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0];
+    let run = character
+        .job
+        .run(Isa::strongest(), &[up(0.0), up(10.0)], Normals::Raw, places);
+    run.unwrap();
+    assert_eq!(character.vertices, [1.0, 2.0, 3.0, 4.0, 15.0, 6.0]);
 }

@@ -38,7 +38,7 @@ fn shared_and_unused_vertices_are_skinned_once_or_not_at_all() {
             5_054,
         ),
     ] {
-        let drawn = asset::load(&folder.join(file)).unwrap();
+        let drawn = asset::load(folder.join(file)).unwrap();
         assert_eq!(json!(drawn.mesh().vertex_count()), right["vertices_used"]);
         assert_eq!(json!(drawn.mesh().indices().len() / 3), right["triangles"]);
         assert_eq!(repairs(&drawn), [note]);
@@ -170,7 +170,7 @@ fn unusual_files_are_read_or_refused_with_the_reason() {
     assert_eq!(plain.mesh().vertex_count(), 54);
     let marked = load_all(&folder.join("bom.gltf"));
     assert_eq!(marked.mesh().positions(), plain.mesh().positions());
-    let error = asset::load(&folder.join("model3d.m3d")).unwrap_err();
+    let error = asset::load(folder.join("model3d.m3d")).unwrap_err();
     assert_eq!(
         error.problem,
         "is Model 3D, another format with this ending; expected the text format of Luna's DirectX 12 samples"
@@ -183,7 +183,7 @@ fn unusual_files_are_read_or_refused_with_the_reason() {
         out.path().join("dotdot-inside.gltf"),
     )
     .unwrap();
-    let error = asset::load(&out.path().join("dotdot-inside.gltf")).unwrap_err();
+    let error = asset::load(out.path().join("dotdot-inside.gltf")).unwrap_err();
     assert_eq!(error.place, "buffers[0].uri");
     assert!(
         error
@@ -192,6 +192,6 @@ fn unusual_files_are_read_or_refused_with_the_reason() {
         "{error}"
     );
     fs::write(out.path().join("sub/b.bin"), vec![0; 3_252]).unwrap();
-    let read = asset::load(&out.path().join("dotdot-inside.gltf"));
+    let read = asset::load(out.path().join("dotdot-inside.gltf"));
     assert!(!read.is_err_and(|error| error.place.ends_with("uri")));
 }

@@ -21,7 +21,7 @@ impl Sample {
             assert!(*file != name || changed != *text, "{file} has no {from:?}");
             fs::write(folder.path().join(file), changed).unwrap();
         }
-        let error = asset::load(&folder.path().join(self.files[0].0)).unwrap_err();
+        let error = asset::load(folder.path().join(self.files[0].0)).unwrap_err();
         assert_eq!(
             error.file,
             folder.path().canonicalize().unwrap().join(name),
@@ -601,7 +601,7 @@ fn formats_are_known_by_ending_then_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let load = |name: &str, text: &str| -> Result<_, ImportError> {
         fs::write(folder.path().join(name), text).unwrap();
-        asset::load(&folder.path().join(name))
+        asset::load(folder.path().join(name))
     };
     fs::write(
         folder.path().join("sprout.skeleton.xml"),
@@ -647,11 +647,11 @@ fn formats_are_known_by_ending_then_by_content() {
     );
     fs::write(folder.path().join("i.m3d"), b"***\xff").unwrap();
     assert_eq!(
-        asset::load(&folder.path().join("i.m3d")).unwrap_err().place,
+        asset::load(folder.path().join("i.m3d")).unwrap_err().place,
         "byte 3"
     );
     assert!(
-        asset::load(&folder.path().join("none.m3d"))
+        asset::load(folder.path().join("none.m3d"))
             .unwrap_err()
             .problem
             .starts_with("cannot be read")

@@ -77,7 +77,7 @@ fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
 #[test]
 fn all_formats_hold_the_same_character() {
     let load =
-        |name: &str| asset::load(&folder().join(name)).unwrap_or_else(|error| panic!("{error}"));
+        |name: &str| asset::load(folder().join(name)).unwrap_or_else(|error| panic!("{error}"));
     let expected = load("sprout.js");
     assert_eq!(expected.mesh().vertex_count(), 112);
     assert_eq!(expected.materials().len(), 2);
@@ -131,7 +131,7 @@ fn all_formats_hold_the_same_character() {
 #[test]
 fn ram_takes_the_clip_of_its_name_and_md5_all_that_fit() {
     let clips = |name: &str| -> Vec<String> {
-        asset::load(&folder().join(name))
+        asset::load(folder().join(name))
             .unwrap()
             .clips()
             .iter()

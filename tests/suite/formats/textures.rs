@@ -32,7 +32,7 @@ fn textured(image: Value) -> Fixture {
 }
 
 fn load(fixture: &Fixture, folder: &Path) -> Model {
-    asset::load(&fixture.write(folder)).unwrap_or_else(|error| panic!("{error}"))
+    asset::load(fixture.write(folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn texture(model: &Model) -> Option<&Texture> {
@@ -206,7 +206,7 @@ fn three_js_and_ogre_materials_name_images_beside_the_file() {
     json["materials"][0]["mapDiffuse"] = json!("leaf.png");
     json["materials"][0]["mapDiffuseWrap"] = json!(["repeat", "mirror"]);
     write("a.js", json.to_string().as_bytes());
-    let model = asset::load(&folder.path().join("a.js")).unwrap();
+    let model = asset::load(folder.path().join("a.js")).unwrap();
     let expected = |wrap, transform| {
         Some(Texture {
             image: Image::File(path.clone()),
@@ -224,7 +224,7 @@ fn three_js_and_ogre_materials_name_images_beside_the_file() {
     for name in ["sprout.skeleton.xml", "a.skeleton.xml"] {
         write(name, sprout.skeleton_xml().as_bytes());
     }
-    let plain = asset::load(&folder.path().join("a.mesh.xml")).unwrap();
+    let plain = asset::load(folder.path().join("a.mesh.xml")).unwrap();
     assert!(
         plain
             .materials()
@@ -238,14 +238,14 @@ fn three_js_and_ogre_materials_name_images_beside_the_file() {
         )
     };
     write("a.material", script("leaf.png").as_bytes());
-    let model = asset::load(&folder.path().join("a.mesh.xml")).unwrap();
+    let model = asset::load(folder.path().join("a.mesh.xml")).unwrap();
     assert_eq!(
         model.materials()[0].texture,
         expected([Wrap::Repeat; 2], Texture::IDENTITY)
     );
     assert_eq!(model.materials()[0].base_color, [1.0; 4]);
     write("a.material", script("gone.png").as_bytes());
-    let model = asset::load(&folder.path().join("a.mesh.xml")).unwrap();
+    let model = asset::load(folder.path().join("a.mesh.xml")).unwrap();
     assert_eq!(
         (
             model.materials()[0].texture.clone(),

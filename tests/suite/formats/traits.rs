@@ -12,7 +12,7 @@ fn load(files: &[(&str, &str)]) -> Model {
     files
         .iter()
         .for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
-    asset::load(&folder.path().join(files[0].0)).unwrap_or_else(|error| panic!("{error}"))
+    asset::load(folder.path().join(files[0].0)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn positions(model: &Model, clip: Option<(usize, f64)>) -> Vec<DVec3> {
@@ -600,7 +600,7 @@ fn ogre_chain(extra: &str, tracks: &str) -> Result<Model, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.mesh.xml"), mesh).unwrap();
     fs::write(folder.path().join("a.skeleton.xml"), skeleton).unwrap();
-    asset::load(&folder.path().join("a.mesh.xml")).map_err(|error| error.to_string())
+    asset::load(folder.path().join("a.mesh.xml")).map_err(|error| error.to_string())
 }
 
 /// A track of one key at 0 and one at 1: angles about (1, 1, 0), and scales.

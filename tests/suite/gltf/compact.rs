@@ -9,7 +9,7 @@ use skinbench::{asset, compaction};
 fn compact_clips_keep_the_error_at_an_eighth_of_the_size() {
     let folder = shared_folder();
     for name in ["CesiumMan", "mannequiny"] {
-        let model = asset::load(&folder.join(format!("models/gltf/{name}.glb"))).unwrap();
+        let model = asset::load(folder.join(format!("models/gltf/{name}.glb"))).unwrap();
         let clips = compaction::clips(&model, compaction::ERROR).unwrap();
         let mut random = rand_pcg::Pcg32::new(29, 0);
         for (raw, made) in model.clips().iter().zip(&clips) {

@@ -33,7 +33,7 @@ fn real_models_skin_as_in_other_engines() {
 #[ignore = "needs SKINBENCH_SHARED"]
 fn a_joint_beyond_the_skin_is_refused() {
     let shared = shared_folder();
-    let error = asset::load(&shared.join("models/gltf/joints_weights_complex.gltf")).unwrap_err();
+    let error = asset::load(shared.join("models/gltf/joints_weights_complex.gltf")).unwrap_err();
     assert_eq!(error.place, "meshes[0].primitives[0].attributes.JOINTS_1");
     assert_eq!(error.problem, "vertex 1 has joint 9; its skin has 9");
 }

@@ -24,7 +24,7 @@ fn fixture() -> Fixture {
 
 fn try_load(fixture: &Fixture) -> Result<Model, ImportError> {
     let folder = tempfile::tempdir().unwrap();
-    asset::load(&fixture.write(folder.path()))
+    asset::load(fixture.write(folder.path()))
 }
 
 fn load(fixture: &Fixture) -> Model {

@@ -9,7 +9,7 @@ use std::fs;
 
 fn load(fixture: &Fixture) -> Model {
     let folder = tempfile::tempdir().unwrap();
-    asset::load(&fixture.write(folder.path())).unwrap_or_else(|error| panic!("{error}"))
+    asset::load(fixture.write(folder.path())).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Positions of all primitives, in file order.
@@ -66,7 +66,7 @@ fn a_buffer_may_be_inside_or_beside_the_file() {
     fs::write(folder.path().join("data/my buffer.bin"), &fixture.buffer).unwrap();
     fixture.set("/buffers/0/uri", json!("data/my%20buffer.bin"));
     assert_eq!(
-        asset::load(&fixture.write(folder.path())).unwrap().mesh(),
+        asset::load(fixture.write(folder.path())).unwrap().mesh(),
         inside.mesh()
     );
 }

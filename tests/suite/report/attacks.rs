@@ -222,6 +222,14 @@ fn results_are_bounded() {
         "results of 65 machines; expected at most 64",
     );
 
+    // Rows that share their samples take each of them once, and not once for each row.
+    let shared = |text: String| repeated(&text, "frame", (0..60_000).map(|n| n.to_string()));
+    refused(
+        &changed(many(12_000), shared),
+        "report . -o out --format html",
+        "summary.csv: results of 12000 crowds and ways to run them; expected at most 1000",
+    );
+
     let folder = changed(unchanged, |text| garbage(&text));
     let samples = folder.path().join("samples.csv");
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

@@ -26,7 +26,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 
 - gpu-compute is fastest, 6.00 ms a frame, 2.02 times as fast as cpu-rayon.
 - cpu-scalar takes the least memory, 27.3 MB on host and device.
-- The answers at equal error (vertices within 1e-5) are the same.
+- The same holds among the backends with the smallest error (vertices within 1e-5).
 - gpu-compute overtakes cpu-rayon at 266 walkers (nothing drawn); 95 % certain between 255 and 277.
 - gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
 - From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
@@ -41,7 +41,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 
 - gpu-vertex is fastest, 6.30 ms a frame, 1.13 times as fast as gpu-compute.
 - gpu-vertex takes the least memory, 6.67 MB on host and device.
-- The answers at equal error (vertices within 1e-5) are the same.
+- The same holds among the backends with the smallest error (vertices within 1e-5).
 - gpu-vertex overtakes cpu-rayon at 12 walkers (1 pass); 95 % certain between 11 and 13.
 - gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
 - From 1 pass on, gpu-vertex takes the least memory instead of cpu-scalar.
@@ -57,7 +57,7 @@ fn the_card_says_what_each_backend_costs_and_which_is_cheapest() {
 
 - gpu-compute is fastest, 8.20 ms a frame, 1.11 times as fast as gpu-vertex.
 - gpu-vertex takes the least memory, 6.67 MB on host and device.
-- The answers at equal error (vertices within 1e-5) are the same.
+- The same holds among the backends with the smallest error (vertices within 1e-5).
 - gpu-vertex overtakes cpu-rayon at 13 walkers (2 passes); 95 % certain between 12 and 15.
 - gpu-compute overtakes gpu-vertex at 693 walkers (2 passes); 95 % certain between 641 and 749.
 - gpu-compute overtakes gpu-vertex at 1.5 passes (1,000 walkers); 95 % certain between 1.4 and 1.6.
@@ -118,12 +118,14 @@ fn unknown_backends_have_dashes_and_equal_error_has_its_own_answer() {
         .unwrap();
     assert!(row.ends_with(" | - | - | - |"), "{row}");
     assert!(
-        cards.contains("At equal error (vertices within 1e-5), gpu-compute is fastest and "),
+        cards.contains("Among the backends with the smallest error (vertices within 1e-5), gpu-compute is fastest and "),
         "{cards}"
     );
     let exact = self::cards(&Study::new(read(&changed(unchanged, unchanged))));
     assert!(
-        exact.contains("The answers at equal error (vertices within 1e-5) are the same."),
+        exact.contains(
+            "The same holds among the backends with the smallest error (vertices within 1e-5)."
+        ),
         "{exact}"
     );
 }

@@ -298,7 +298,7 @@ fn folders_without_results_and_mixed_hosts_are_named() {
         study
             .problems
             .iter()
-            .any(|p| p.contains("1 rows of another machine left out: Another CPU")),
+            .any(|p| p.contains("1 row of another machine left out: Another CPU")),
         "{study:?}"
     );
 

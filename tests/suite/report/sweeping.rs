@@ -28,7 +28,20 @@ const SWEEP: &str =
 fn a_sweep_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    skinbench(folder.path(), SWEEP).assert().success();
+    let first = skinbench(folder.path(), SWEEP).output().unwrap();
+    let said = String::from_utf8(first.stderr).unwrap();
+    assert!(first.status.success(), "{said}");
+    let points: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("point "))
+        .collect();
+    assert!(
+        points.len() == 3
+            && points[0].starts_with("point 1 of 3, 3 instances, passes 0: cpu-")
+            && !points[1].ends_with(" left")
+            && points[2].starts_with("point 3 of 3, 12 instances, "),
+        "{said}"
+    );
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
     let frames = |rows: &[SummaryRow]| {
@@ -44,11 +57,15 @@ fn a_sweep_goes_on_where_it_stopped() {
     let said = String::from_utf8(again.stderr).unwrap();
     assert!(
         said.contains(&format!(
-            "note: {} measurements of an earlier sweep were kept",
+            "note: {} measurements of an earlier sweep kept",
             3 * backends
         )),
         "{said}"
     );
+    let kept = said
+        .lines()
+        .filter(|line| line.contains(" (kept from an earlier sweep)"));
+    assert_eq!(kept.count(), 3, "{said}");
     assert_eq!(summary(&out), whole);
 
     // Killed in the middle of a row: what is whole stays, what is missing is measured.
@@ -174,6 +191,48 @@ fn shards_make_the_whole() {
     );
 }
 
+/// The time left is known when a point of each size and of each other value was measured.
+#[test]
+fn points_and_the_time_left_are_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
+    let output = skinbench(folder.path(), sweep).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let points: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("point "))
+        .collect();
+    let left: Vec<bool> = points
+        .iter()
+        .map(|line| line.contains("; about "))
+        .collect();
+    assert_eq!(left, [false, false, false, true, true, false], "{said}");
+    assert!(
+        points[3].contains(", 6 instances, attributes pnt, passes 0: "),
+        "{said}"
+    );
+}
+
+// A driver that cannot be loaded is how Linux is without one.
+#[cfg(target_os = "linux")]
+#[test]
+fn passes_are_no_axis_where_nothing_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep smoke --instances 3,6 --passes 0,1,2 -b cpu-scalar --frames 2 -o out";
+    let command = skinbench(folder.path(), sweep).env("WGPU_BACKEND", "dx12");
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("--passes makes no difference"), "{said}");
+    let rows = summary(&folder.path().join("out"));
+    let frames: Vec<usize> = rows
+        .iter()
+        .filter(|row| (row.stage, row.clock) == (Stage::Frame, Clock::Wall))
+        .map(|row| row.instances)
+        .collect();
+    assert_eq!(frames, [3, 6]);
+}
+
 #[test]
 fn threads_frame_times_and_budgets_are_kept_to() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,8 +268,12 @@ fn threads_frame_times_and_budgets_are_kept_to() {
             .all(|row| row.instances == 3)
     );
 
-    let (said, _) = run(
+    let (said, lines) = run(
         "sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
+    );
+    assert!(
+        lines.contains("search 1 of 1: cpu-scalar, passes 0: "),
+        "{lines}"
     );
     let answer = said
         .lines()
