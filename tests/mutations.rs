@@ -173,9 +173,24 @@ fn with_targets() -> Fixture {
     fixture
 }
 
+/// Two scenes, a lower level of detail, and primitives that share vertices.
+fn with_scenes() -> Fixture {
+    let mut fixture = Fixture::new();
+    let primitive = fixture.json["meshes"][0]["primitives"][0].clone();
+    fixture.set("/meshes/0/primitives", json!([primitive, primitive]));
+    for name in ["other", "low"] {
+        fixture.push("nodes", json!({"name": name, "mesh": 0, "skin": 0}));
+    }
+    fixture.set("/nodes/2/extensions", json!({"MSFT_lod": {"ids": [4]}}));
+    fixture.push("scenes", json!({"nodes": [3]}));
+    fixture.set("/scene", json!(0));
+    fixture
+}
+
 #[test]
 fn damaged_gltf_never_panics_nor_exhausts_memory() {
     damage_gltf(&[
+        ("scenes.gltf", with_scenes().gltf()),
         ("data-uri.gltf", Fixture::new().gltf()),
         ("chunks.glb", Fixture::new().glb()),
         ("quantised.gltf", quantised_and_sparse().gltf()),
@@ -483,6 +498,13 @@ fn texts() -> Vec<(&'static str, Files)> {
             ],
         ),
         (
+            "OgreXML with uneven scales and base keys",
+            vec![
+                ("a.mesh.xml", sprout.mesh_xml()),
+                ("sprout.skeleton.xml", uneven(&sprout.skeleton_xml())),
+            ],
+        ),
+        (
             "MD5",
             vec![
                 ("a.md5mesh", sprout.md5mesh()),
@@ -490,6 +512,15 @@ fn texts() -> Vec<(&'static str, Files)> {
             ],
         ),
     ]
+}
+
+/// A skeleton whose keys scale each axis by another factor, and are relative to one of them.
+fn uneven(skeleton: &str) -> String {
+    let scale = "</rotate><scale x=\"1\" y=\"2\" z=\"0.5\"/></keyframe>";
+    let base = "<baseinfo baseanimationname=\"\" basekeyframetime=\"0.1\"/>\n<tracks>";
+    skeleton
+        .replace("</rotate></keyframe>", scale)
+        .replace("<tracks>", base)
 }
 
 /// Characters at which tokens end, in any of the formats.

@@ -1,5 +1,6 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
+use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
 use skinbench::frame::{Ability, Clock, Stage};
 use skinbench::harness::run::Status;
@@ -1351,4 +1352,80 @@ fn a_picture_shows_the_crowd() {
         .assert()
         .code(1);
     assert_eq!(files(&folder), ["crowd.png"]);
+}
+
+/// A file in which two primitives share five vertices, of which triangles use three.
+#[test]
+fn undrawn_vertices_are_left_out_with_a_note_or_kept_on_request() {
+    let folder = empty_folder();
+    let mut fixture = Fixture::new();
+    let positions = fixture.floats("VEC3", &[0.0, 1.0, 0.5].repeat(5));
+    let joints = fixture.accessor(UNSIGNED_BYTE, "VEC4", 5, &[0; 20]);
+    let weights = fixture.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(5));
+    let primitive = serde_json::json!({
+        "attributes": {"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights},
+        "indices": INDICES,
+    });
+    fixture.set("/meshes/0/primitives", vec![primitive; 2].into());
+    fixture.write(folder.path());
+    let said = |arguments: &str| {
+        let output = skinbench(&folder, arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let verified = said("verify fixture.gltf -b cpu-scalar --attributes p --epsilon 1");
+    for note in [
+        "note: fixture: 1 primitives share the vertices of others, which are skinned once\n",
+        "note: fixture: left out 2 vertices that no triangle uses\n",
+    ] {
+        assert!(verified.contains(note), "{verified}");
+    }
+    let vertices = |arguments: &str| {
+        let text = said(&format!("inspect --json {arguments}"));
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["vertices"].as_u64().unwrap()
+    };
+    assert_eq!(vertices("fixture.gltf"), 3);
+    assert_eq!(vertices("fixture.gltf --keep-vertices"), 10);
+    said("convert fixture.gltf drawn.glb");
+    said("convert fixture.gltf all.glb --keep-vertices");
+    assert_eq!(vertices("drawn.glb --keep-vertices"), 3);
+    assert_eq!(vertices("all.glb --keep-vertices"), 10);
+    assert_eq!(
+        said("dump fixture.gltf").lines().count(),
+        11,
+        "all, and a header"
+    );
+    let kept = said("verify fixture.gltf -b cpu-scalar --attributes p --epsilon 1 --keep-vertices");
+    assert!(
+        !kept.contains("share") && !kept.contains("left out"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn errors_do_not_repeat_long_texts_of_files() {
+    let folder = empty_folder();
+    let long = "x".repeat(1 << 20);
+    std::fs::write(
+        folder.path().join("a.toml"),
+        format!("[[group]]\nmodel = \"walker\"\nclip = \"{long}\"\n"),
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("b.toml"), format!("{long} = 1\n")).unwrap();
+    std::fs::write(
+        folder.path().join("c.gltf"),
+        format!("{{\"asset\": \"{long}\"}}"),
+    )
+    .unwrap();
+    for command in ["verify a.toml", "verify b.toml", "inspect c.gltf"] {
+        let output = skinbench(&folder, command).output().unwrap();
+        assert!(!output.status.success());
+        assert!(output.stderr.starts_with(b"error: "), "{command}");
+        assert!(
+            output.stderr.len() < 8_000,
+            "{command}: {}",
+            output.stderr.len()
+        );
+    }
 }

@@ -89,16 +89,20 @@ const READ: &[Known] = &[
 /// Counts the elements and attributes of a document that are not read. What is inside an element that is not read is not
 /// counted.
 pub(super) fn count_unread(root: Element, unread: &mut Unread) {
-    let read: HashMap<(&str, &str), &[&str]> = READ
-        .iter()
-        .map(|(parent, name, attributes)| ((*parent, *name), *attributes))
-        .collect();
+    let mut known_in: HashMap<&str, Vec<&Known>> = HashMap::new();
+    for known in READ {
+        known_in.entry(known.0).or_default().push(known);
+    }
     let mut next = vec![("", root)];
     while let Some((parent, element)) = next.pop() {
         let name = element.name();
+        let known = known_in.get(parent).map_or(&[][..], Vec::as_slice);
         // The lists of mesh animations have the names of a skeleton's.
         let is_mesh_animation = parent == "mesh" && name == "animations";
-        let Some(attributes) = read.get(&(parent, name)).filter(|_| !is_mesh_animation) else {
+        let known = known
+            .iter()
+            .find(|known| known.1 == name && !is_mesh_animation);
+        let Some((.., attributes)) = known else {
             unread.add(&format!("{parent}/{name}"));
             continue;
         };

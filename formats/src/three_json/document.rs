@@ -22,6 +22,7 @@ pub(crate) const IGNORED: Ignored = &[
     "textures*",
     "type",
     "uuid",
+    "uvs (after the first layer)",
 ];
 
 /// A geometry, or an Object-v4 document with geometries.
@@ -36,6 +37,8 @@ pub(super) struct Geometry {
     pub(super) normals: Vec<f32>,
     pub(super) uvs: Vec<Vec<f32>>,
     pub(super) faces: Vec<u32>,
+    /// The scene of an Object-v4 document.
+    pub(super) object: Option<Object>,
     // Many files have these lists, but nothing in them; each item becomes a note.
     #[serde(rename = "morphTargets")]
     _morph_targets: Vec<IgnoredAny>,
@@ -56,6 +59,24 @@ pub(super) struct Geometry {
 #[serde(default)]
 pub(super) struct Wrapped {
     pub(super) data: Option<Geometry>,
+}
+
+/// An object of a scene, which may move the geometry.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Object {
+    /// Column by column.
+    matrix: Option<Vec<f32>>,
+    children: Vec<Self>,
+}
+
+impl Object {
+    /// Returns whether it, or an object in it, has a transform other than the identity.
+    pub(super) fn moves(&self) -> bool {
+        let identity = |(at, v): (usize, &f32)| *v == f32::from(u8::from(at % 5 == 0));
+        let own = self.matrix.iter().flatten().enumerate();
+        !own.into_iter().all(identity) || self.children.iter().any(Self::moves)
+    }
 }
 
 #[derive(Deserialize, Default)]

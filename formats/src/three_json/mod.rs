@@ -15,7 +15,7 @@ use crate::unread::Unread;
 use crate::{ImportError, seams, textures};
 use animation::ClipReader;
 pub(super) use document::IGNORED;
-use document::{Bone, Geometry};
+use document::{Bone, Geometry, Object};
 use glam::{Quat, Vec3};
 use skinbench_kernels::model::{
     Influences, Joint, Material, ModelParts, Repair, Skeleton, SkinData, Texture, Transform, Wrap,
@@ -73,6 +73,11 @@ fn read(file: &Path, bytes: &[u8]) -> Result<ModelParts, Fault> {
         place: path.clone() + &fault.place,
         ..fault
     };
+    if document.object.as_ref().is_some_and(Object::moves) {
+        repairs.push(Repair::new(
+            "left out the transforms of the objects of the scene",
+        ));
+    }
     let (skeleton, joint_of) = skeleton(geometry, &mut repairs).map_err(inside)?;
     let influences = influences(geometry).map_err(inside)?;
     check_numbers(geometry).map_err(inside)?;

@@ -182,6 +182,17 @@ fn json_may_be_wrapped_in_an_object_document() {
     assert_eq!(model.mesh(), plain.mesh());
     assert_eq!(model.clips(), plain.clips());
     assert_eq!(repairs(&model), ["left out 1 more geometries with bones"]);
+    let moved = wrapped.replace(
+        "\"object\":{\"children\":[]}",
+        "\"object\":{\"matrix\":[1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1],\"children\":[{\"matrix\":[2,0,0,0]}]}",
+    );
+    assert_eq!(
+        repairs(&load(&[("a.json", &moved)])),
+        [
+            "left out 1 more geometries with bones",
+            "left out the transforms of the objects of the scene",
+        ]
+    );
 }
 
 #[test]
