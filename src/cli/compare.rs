@@ -1,29 +1,53 @@
 //! `skinbench compare`: finds the changes between two sets of results, and tells them from noise.
 
-use super::{Exit, say, tell_all};
+use super::turns::Turns;
+use super::{Exit, Progress, ScreenArguments, common, say, tell_all};
 use anyhow::bail;
 use clap::Args;
-use skinbench::report::{comparison, text};
-use skinbench::results::compare::compare;
+use skinbench::harness::environment::now;
+use skinbench::harness::uncertainty::LOOKS;
+use skinbench::report::comparison::{self, Shown};
+use skinbench::report::text;
+use skinbench::results::compare::{Comparison, compare};
 use skinbench::results::recorded::Recorded;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-/// Tell changes from noise between two sets of results
+/// Most rounds, unless told otherwise.
+const ROUNDS: &str = "32";
+
+/// Tell changes from noise between two sets of results, or two builds
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Results to compare with: a summary.csv, or a folder of one run or several
+    /// Results to compare with: a summary.csv, or a folder of one run or several; with --run, a skinbench program
     #[arg(value_name = "BASE")]
     base: PathBuf,
-    /// Results to judge
+    /// Results to judge; with --run, a program
     #[arg(value_name = "NEW")]
     new: PathBuf,
+    /// Run both programs by turns, until each frame certainly changed, or by less than --detect
+    #[arg(long)]
+    run: bool,
+    /// Most rounds of --run; results are looked at after 5, 8, 13, 20, 32 and 50
+    #[arg(long, value_name = "N", requires = "run", default_value = ROUNDS, value_parser = rounds)]
+    rounds: usize,
+    /// Smallest change of a frame that matters
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
+    detect: f64,
     /// Exit with 4 if a row is certainly slower by more than this, such as 5%, or failed
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
-    /// Show only rows that changed
+    /// Show all rows, not only those that changed
     #[arg(long)]
-    changed: bool,
+    all: bool,
+    #[command(flatten)]
+    screen: ScreenArguments,
+    /// Folder for the results of --run; default: a new one in skinbench-results
+    #[arg(short = 'o', long, value_name = "DIR", requires = "run")]
+    results: Option<PathBuf>,
+    /// Arguments of `skinbench run` for --run, such as `walkers -b cpu-simd`
+    #[arg(value_name = "ARGUMENTS", last = true, requires = "run")]
+    arguments: Vec<OsString>,
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {
@@ -39,42 +63,97 @@ fn percent(text: &str) -> Result<f64, &'static str> {
         .ok_or("expected a percentage, such as 5%")
 }
 
+fn rounds(text: &str) -> Result<usize, String> {
+    let fewest = LOOKS[0];
+    let most = LOOKS[LOOKS.len() - 1];
+    let number = text.parse().ok();
+    number
+        .filter(|n| (fewest..=most).contains(n))
+        .ok_or_else(|| format!("expected a number from {fewest} to {most}"))
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    if arguments.run {
+        return by_turns(arguments);
+    }
     let base = read(&arguments.base)?;
     let new = read(&arguments.new)?;
-    let comparison = compare(&base, &new);
-    if comparison.compared() == 0 {
-        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-        for why in comparison
-            .rows
-            .iter()
-            .filter_map(|row| row.ratio.as_ref().err())
-        {
-            *reasons.entry(why).or_default() += 1;
+    let comparison = compared(&base, &new, arguments.detect)?;
+    finish(arguments, &comparison)
+}
+
+/// Runs two programs by turns, and compares them.
+fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let folder = arguments.results.clone().unwrap_or_else(|| {
+        let moment = now().replace(':', "-");
+        Path::new("skinbench-results").join(format!("{moment}-compare"))
+    });
+    let programs = [arguments.base.as_path(), arguments.new.as_path()];
+    let mut turns = Turns::new(programs, &arguments.arguments, &folder)?;
+    common::watch_for_interruption()?;
+    let progress = Progress::new(&[String::new()]);
+    let most = arguments.rounds;
+    let mut last = None;
+    while turns.rounds() < most && !common::is_interrupted() {
+        let next = turns.rounds() + 1;
+        let done = turns.rounds() as f64 / most as f64;
+        progress.show(format!("round {next} of at most {most}"), done);
+        turns.round()?;
+        if LOOKS.contains(&turns.rounds()) {
+            let [old, new] = turns.results()?;
+            let comparison = compared(&old, &new, arguments.detect)?;
+            if comparison.is_decided(arguments.fail_above, arguments.detect) {
+                last = Some(comparison);
+                break;
+            }
         }
-        let why: Vec<_> = reasons
+    }
+    drop(progress);
+    if turns.rounds() == 0 {
+        return Ok(Exit::Interrupted);
+    }
+    let comparison = match last {
+        Some(comparison) => comparison,
+        None => {
+            let [old, new] = turns.results()?;
+            compared(&old, &new, arguments.detect)?
+        }
+    };
+    say(format_args!("results: {}\n", folder.display()))?;
+    let exit = finish(arguments, &comparison)?;
+    Ok(if common::is_interrupted() {
+        Exit::Interrupted
+    } else {
+        exit
+    })
+}
+
+/// Compares two sets, of which at least one row must be comparable.
+fn compared(base: &Recorded, new: &Recorded, detect: f64) -> anyhow::Result<Comparison> {
+    let comparison = compare(base, new, detect);
+    if comparison.compared() == 0 {
+        let why: Vec<_> = comparison::reasons(&comparison)
             .iter()
             .map(|(why, count)| format!("{why} ({count} rows)"))
             .collect();
         bail!("nothing can be compared: {}", why.join("; "));
     }
-    say(comparison::text(&comparison, !arguments.changed))?;
-    let Some(limit) = arguments.fail_above else {
-        return Ok(Exit::Done);
+    Ok(comparison)
+}
+
+/// Prints a comparison; the exit code says whether it is a regression.
+fn finish(arguments: &Arguments, comparison: &Comparison) -> anyhow::Result<Exit> {
+    let shown = Shown {
+        all: arguments.all,
+        detect: arguments.detect,
+        limit: arguments.fail_above,
+        screen: arguments.screen.screen(),
     };
-    let (beyond, limit) = (comparison.beyond(limit).len(), limit * 1e2);
-    if !comparison.failed.is_empty() {
-        say(format_args!(
-            "failed in the new results: {}\n",
-            comparison.failed.join("; ")
-        ))?;
-    }
-    if beyond > 0 {
-        say(format_args!(
-            "{beyond} rows are slower by more than {limit} % for certain\n"
-        ))?;
-    }
-    Ok(if beyond > 0 || !comparison.failed.is_empty() {
+    say(comparison::text(comparison, &shown))?;
+    let is_regression = arguments
+        .fail_above
+        .is_some_and(|limit| !comparison.beyond(limit).is_empty() || !comparison.failed.is_empty());
+    Ok(if is_regression {
         Exit::Regression
     } else {
         Exit::Done

@@ -23,6 +23,7 @@ mod serve;
 mod settings;
 mod submit;
 mod sweep;
+mod turns;
 mod usage;
 mod verify;
 #[cfg(feature = "view")]

@@ -16,7 +16,7 @@ const SEGMENTS: (usize, usize) = (5, 10);
 const SEGMENT_FRAMES: usize = 8;
 /// Resampled runs of the bootstrap.
 const RESAMPLED: u32 = 200;
-/// Difference between runs of one binary that no single run shows, as a fraction of the time: the placement of code and
+/// Difference between backends of one process that no run shows, as a fraction of the time: the placement of code and
 /// data in memory is fixed once per process.
 const RUN_FLOOR: f64 = 0.005;
 /// Variance of runs' medians over that of one run's segments. It would be 2.5 for a linear drift from a common start,
@@ -24,6 +24,13 @@ const RUN_FLOOR: f64 = 0.005;
 const REACH: f64 = 1.6;
 /// Most degrees of freedom for estimates from within single runs.
 const WITHIN_FREEDOM: f64 = 8.0;
+/// Numbers of rounds after which results are looked at, and measuring may stop. The probability of a false alarm is
+/// divided among them, so that it holds for all looks together, wherever they end.
+pub const LOOKS: [usize; 6] = [5, 8, 13, 20, 32, 50];
+/// Probability with which a change that could have been found is found.
+const POWER: f64 = 0.8;
+/// Least spread of rounds, as a fraction of the time: a step of the clock in the shortest time that is compared.
+const CLOCK_STEP: f64 = 1e-3;
 
 /// Logarithm of a time with its uncertainty, from one or several runs of the same measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,20 +170,6 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio from pairs of runs, each of which was measured before the next: the natural logarithms of their
-    /// ratios. Influences that both runs of a pair share, such as the state of the machine, cancel. `None` for fewer
-    /// than three pairs.
-    pub fn of_pairs(logs: &[f64]) -> Option<Self> {
-        let count = logs.len() as f64;
-        let (log, spread) = (logs.mean(), logs.variance());
-        let floor = 2.0 * RUN_FLOOR * RUN_FLOOR;
-        (logs.len() >= 3).then(|| Self {
-            log,
-            error: ((spread + floor) / count).sqrt(),
-            freedom: count - 1.0,
-        })
-    }
-
     /// The best estimate.
     pub fn value(&self) -> f64 {
         self.log.exp()
@@ -184,7 +177,8 @@ impl Ratio {
 
     /// The same ratio with additional noise: a spread of logarithms with this many degrees of freedom.
     pub fn with_noise(&self, spread: f64, freedom: f64) -> Self {
-        let (own, more) = (self.error * self.error, spread * spread);
+        let own = self.error * self.error;
+        let more = spread * spread;
         let error = (own + more).sqrt();
         let freedom = (own + more).powi(2) / (own * own / self.freedom + more * more / freedom);
         Self {
@@ -194,16 +188,98 @@ impl Ratio {
         }
     }
 
-    /// The interval that contains the true ratio with probability `confidence`, for this and `others` more ratios
-    /// simultaneously (Bonferroni).
-    pub fn interval(&self, confidence: f64, others: usize) -> (f64, f64) {
-        let outside = (1.0 - confidence) / (others + 1) as f64;
-        let reach = match StudentsT::new(0.0, 1.0, self.freedom) {
-            Ok(distribution) => distribution.inverse_cdf(1.0 - outside / 2.0) * self.error,
-            Err(_) => f64::INFINITY,
-        };
+    /// The interval that contains the true ratio with probability `confidence`.
+    pub fn interval(&self, confidence: f64) -> (f64, f64) {
+        let reach = self.error * quantile(self.freedom, f64::midpoint(1.0, confidence));
         ((self.log - reach).exp(), (self.log + reach).exp())
     }
+
+    /// The smallest change, as a fraction, of which four in five are found: the interval of such a ratio leaves out 1
+    /// with probability [`POWER`].
+    pub fn smallest_change(&self, confidence: f64) -> f64 {
+        let certain = quantile(self.freedom, f64::midpoint(1.0, confidence));
+        (self.error * (certain + quantile(self.freedom, POWER))).exp_m1()
+    }
+}
+
+/// The value below which Student's t lies with a probability; infinite without degrees of freedom.
+fn quantile(freedom: f64, probability: f64) -> f64 {
+    match StudentsT::new(0.0, 1.0, freedom) {
+        Ok(distribution) => distribution.inverse_cdf(probability),
+        Err(_) => f64::INFINITY,
+    }
+}
+
+/// The ratio of two programs' times from rounds, in each of which both ran once, one soon after the other. A round is
+/// one observation: what its two processes have in common, such as the speed of the machine, cancels.
+///
+/// Of ten rounds or more, the tenth with the smallest ratios and the tenth with the largest are left out, so that a
+/// process that another program disturbed counts for little: a trimmed mean with Yuen's standard error (Biometrika 61,
+/// 1974).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rounds {
+    /// Number of rounds, at least the first of [`LOOKS`].
+    pub count: usize,
+    /// Trimmed mean of the logarithms of the rounds' ratios.
+    log: f64,
+    /// Their winsorised standard deviation: as if those left out were equal to their nearest neighbours.
+    spread: f64,
+}
+
+impl Rounds {
+    /// The rounds whose ratios have these natural logarithms; `None` if they are fewer than the first of [`LOOKS`].
+    pub fn of(logs: &[f64]) -> Option<Self> {
+        let count = logs.len();
+        if count < LOOKS[0] {
+            return None;
+        }
+        let mut logs = logs.to_vec();
+        logs.sort_unstable_by(f64::total_cmp);
+        let trimmed = trimmed(count);
+        let kept = trimmed..count - trimmed;
+        let log = logs[kept.clone()].mean();
+        let smallest = logs[kept.start];
+        let largest = logs[kept.end - 1];
+        for log in &mut logs {
+            *log = log.clamp(smallest, largest);
+        }
+        Some(Self {
+            count,
+            log,
+            spread: logs.std_dev().max(CLOCK_STEP),
+        })
+    }
+
+    /// The ratio with its uncertainty.
+    pub fn ratio(&self) -> Ratio {
+        Ratio {
+            log: self.log,
+            ..self.after(self.count)
+        }
+    }
+
+    /// The number among [`LOOKS`] of rounds that shows a change of this fraction; `None` if none does.
+    pub fn needed(&self, change: f64, confidence: f64) -> Option<usize> {
+        LOOKS
+            .into_iter()
+            .find(|&count| self.after(count).smallest_change(confidence) <= change)
+    }
+
+    /// The ratio 1 with the uncertainty that so many rounds with this spread have.
+    fn after(&self, count: usize) -> Ratio {
+        let kept = (count - 2 * trimmed(count)) as f64;
+        let count = count as f64;
+        Ratio {
+            log: 0.0,
+            error: self.spread / (kept / count) / count.sqrt(),
+            freedom: kept - 1.0,
+        }
+    }
+}
+
+/// Number of rounds that are left out at each end.
+fn trimmed(count: usize) -> usize {
+    count / 10
 }
 
 #[cfg(test)]
@@ -301,7 +377,7 @@ mod tests {
                 Level::of(runs.iter().map(|run| &run[..])).unwrap()
             };
             let (base, new) = (side(1.0), side(factor));
-            let (low, high) = new.over(&base).interval(0.95, others);
+            let (low, high) = new.over(&base).interval(1.0 - 0.05 / (others + 1) as f64);
             found += u32::from(low > 1.0 || high < 1.0);
         }
         f64::from(found) / f64::from(TRIALS)
@@ -354,6 +430,114 @@ mod tests {
         }
     }
 
+    /// Logarithms of the ratios of rounds of two processes as they were measured: each process has a level of its own,
+    /// and both follow a machine that drifts much more. Every tenth process is disturbed.
+    fn measured_rounds(noise: &mut Noise, count: usize, factor: f64) -> Vec<f64> {
+        let mut machine = 0.0;
+        let mut process = |noise: &mut Noise| {
+            machine = 0.7 * machine + 0.02 * noise.normal();
+            let disturbed = if noise.uniform() < 0.1 {
+                0.05 * noise.uniform()
+            } else {
+                0.0
+            };
+            machine + 0.01 * noise.normal() + disturbed
+        };
+        (0..count)
+            .map(|_| {
+                let first = process(noise);
+                let second = process(noise);
+                let new_is_first = noise.uniform() < 0.5;
+                let difference = if new_is_first {
+                    first - second
+                } else {
+                    second - first
+                };
+                factor.ln() + difference
+            })
+            .collect()
+    }
+
+    /// Fraction of comparisons of two programs with some frames in which a change of one is found, by all looks.
+    fn found_by_turns(frames: usize, factor: f64) -> f64 {
+        const TRIALS: u32 = 4_000;
+        let confidence = 1.0 - 0.05 / (frames * LOOKS.len()) as f64;
+        let certain: Vec<f64> = LOOKS
+            .into_iter()
+            .map(|count| {
+                let freedom = (count - 2 * trimmed(count)) as f64 - 1.0;
+                quantile(freedom, f64::midpoint(1.0, confidence))
+            })
+            .collect();
+        let most = LOOKS[LOOKS.len() - 1];
+        let mut noise = Noise(Pcg32::seed_from_u64(11));
+        let mut found = 0;
+        for _ in 0..TRIALS {
+            let is_found = (0..frames).any(|_| {
+                let logs = measured_rounds(&mut noise, most, factor);
+                LOOKS.into_iter().zip(&certain).any(|(count, certain)| {
+                    let ratio = Rounds::of(&logs[..count]).unwrap().ratio();
+                    ratio.log.abs() > certain * ratio.error
+                })
+            });
+            found += u32::from(is_found);
+        }
+        f64::from(found) / f64::from(TRIALS)
+    }
+
+    #[test]
+    fn rounds_of_equal_programs_are_told_apart_in_at_most_five_percent_wherever_they_stop() {
+        for frames in [1, 4] {
+            let alarms = found_by_turns(frames, 1.0);
+            eprintln!("{frames} frames: {alarms:.3} false alarms");
+            assert!(alarms <= 0.05, "{frames} frames: {alarms}");
+        }
+    }
+
+    #[test]
+    fn rounds_find_what_they_say_that_they_could_find() {
+        let change = found_by_turns(1, 1.02);
+        eprintln!("2 % found in {change:.3}");
+        assert!(change >= 0.8, "{change}");
+
+        let mut noise = Noise(Pcg32::seed_from_u64(5));
+        let spread = 0.02;
+        let confidence = 0.99;
+        let mut found = 0;
+        let mut asked = 0;
+        for _ in 0..400 {
+            let logs: Vec<f64> = (0..13).map(|_| spread * noise.normal()).collect();
+            let smallest = Rounds::of(&logs)
+                .unwrap()
+                .ratio()
+                .smallest_change(confidence);
+            let shifted: Vec<f64> = (0..13)
+                .map(|_| smallest.ln_1p() + spread * noise.normal())
+                .collect();
+            let rounds = Rounds::of(&shifted).unwrap();
+            found += u32::from(rounds.ratio().interval(confidence).0 > 1.0);
+            asked += 1;
+        }
+        let power = f64::from(found) / f64::from(asked);
+        assert!((0.7..0.9).contains(&power), "{power}");
+    }
+
+    #[test]
+    fn more_rounds_are_needed_for_smaller_changes() {
+        let logs: Vec<f64> = (0..8).map(|i| 0.02 * f64::from(i % 3)).collect();
+        assert_eq!(Rounds::of(&logs[..4]), None, "too few");
+        let rounds = Rounds::of(&logs).unwrap();
+        let needed = |change| rounds.needed(change, 0.99);
+        assert_eq!(needed(1e-4), None);
+        assert_eq!(needed(10.0), Some(LOOKS[0]));
+        assert!(needed(0.03).unwrap() > needed(0.1).unwrap());
+        let same = Rounds::of(&[0.0; 5]).unwrap().ratio().interval(0.99);
+        assert!(
+            same.0 < 1.0 && same.1 > 1.0,
+            "no certainty beyond the clock's"
+        );
+    }
+
     #[test]
     fn counting_finds_the_medians_that_sorting_does() {
         let mut noise = Noise(Pcg32::seed_from_u64(3));
@@ -385,24 +569,6 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_free_of_what_they_have_in_common() {
-        let mut noise = Noise(Pcg32::seed_from_u64(9));
-        let mut told_apart = |factor: f64, pairs: usize| {
-            let found = (0..400).filter(|_| {
-                let logs: Vec<f64> = (0..pairs)
-                    .map(|_| factor.ln() + 0.03 * noise.normal())
-                    .collect();
-                let (low, high) = Ratio::of_pairs(&logs).unwrap().interval(0.95, 9);
-                low > 1.0 || high < 1.0
-            });
-            found.count() as f64 / 400.0
-        };
-        assert!(told_apart(1.0, 3) <= 0.05 && told_apart(1.0, 6) <= 0.05);
-        assert!(told_apart(1.1, 6) >= 0.8, "a tenth, six pairs, ten rows");
-        assert_eq!(Ratio::of_pairs(&[0.1, 0.2]), None);
-    }
-
-    #[test]
     fn the_ratio_is_that_of_the_medians() {
         let level = |times: &[u64]| Level::of([times]).unwrap();
         let (base, new) = (
@@ -411,13 +577,10 @@ mod tests {
         );
         let ratio = new.over(&base);
         assert!((ratio.value() - 2.0).abs() < 1e-12, "{ratio:?}");
-        let (low, high) = ratio.interval(0.95, 0);
+        let (low, high) = ratio.interval(0.95);
         assert!(low < 2.0 && 2.0 < high && (low * high - 4.0).abs() < 1e-9);
-        let (lower, higher) = ratio.interval(0.95, 9);
-        assert!(
-            lower < low && high < higher,
-            "more comparisons, wider intervals"
-        );
+        let (lower, higher) = ratio.interval(0.995);
+        assert!(lower < low && high < higher, "more certain, wider");
         assert_eq!(Level::of([&[1, 2, 3, 4][..]]), None);
         assert_eq!(Level::of([]), None);
     }

@@ -1,98 +1,287 @@
-//! The terminal table of a comparison.
+//! The terminal's text of a comparison: what changed, how many rows did not, what could have been found, and the verdict.
 
 use super::Screen;
 use super::columns::{Align, Column, Place, fitted};
+use super::table::left_out;
 use super::units::duration;
-use crate::results::compare::{Comparison, StageComparison, Verdict};
+use crate::results::compare::{Change, Comparison, Sensitivity, StageComparison, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows that the verdict names.
+const NAMED: usize = 2;
 
 /// Columns of the table of a comparison.
-const COLUMNS: [Column<StageComparison>; 6] = [
+const COLUMNS: [Column<Line>; 5] = [
     Column {
-        heading: "row",
+        heading: "backend",
         place: Place::Stays,
         align: Align::Left,
-        cell: |row| Some(row.name.clone()),
+        cell: |line| Some(line.name.clone()),
     },
     Column {
         heading: "base",
         place: Place::Leaves(2),
         align: Align::Right,
-        cell: |row| row.medians[0].map(time),
+        cell: |line| line.medians[0].map(time),
     },
     Column {
         heading: "new",
         place: Place::Leaves(3),
         align: Align::Right,
-        cell: |row| row.medians[1].map(time),
+        cell: |line| line.medians[1].map(time),
     },
     Column {
         heading: "change",
         place: Place::Stays,
         align: Align::Right,
-        cell: |row| Some(percent(row.ratio.as_ref().ok()?.0)),
+        cell: |line| Some(percent(line.change?.ratio)),
     },
     Column {
-        heading: "95 % for all rows",
+        heading: "certain",
         place: Place::Leaves(1),
         align: Align::Right,
-        cell: |row| {
-            let &(_, low, high) = row.ratio.as_ref().ok()?;
-            Some(format!("{} to {}", percent(low), percent(high)))
-        },
-    },
-    Column {
-        heading: "verdict",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: |row| {
-            Some(match row.verdict() {
-                Ok(verdict) => <&str>::from(verdict).into(),
-                Err(why) => format!("not comparable: {why}"),
-            })
-        },
+        cell: |line| line.change.as_ref().map(interval),
     },
 ];
+
+/// A row under the name that it has below its backend.
+struct Line {
+    name: String,
+    /// Medians in the base and in the new set, in nanoseconds.
+    medians: [Option<f64>; 2],
+    change: Option<Change>,
+}
+
+/// What a text shows of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// `true` for all rows, `false` for those that changed, with their frames.
+    pub all: bool,
+    /// The change, as a fraction, that every frame should show.
+    pub detect: f64,
+    /// The change above which a slower row is a failure, as a fraction, if any is.
+    pub limit: Option<f64>,
+    /// Where it is shown.
+    pub screen: Screen,
+}
+
+/// The rows, then one line for each other fact; the last one is the verdict.
+pub fn text(comparison: &Comparison, shown: &Shown) -> String {
+    let mut text = tables(comparison, shown);
+    text += &counts(comparison);
+    for (why, count) in reasons(comparison) {
+        text += &format!(
+            "{}: {why}\n",
+            counted(count, "row not compared", "rows not compared")
+        );
+    }
+    for warning in &comparison.warnings {
+        text += &format!("warning: {warning}\n");
+    }
+    if let Some(sensitivity) = &comparison.sensitivity {
+        text += &smallest(sensitivity, shown.detect);
+    }
+    if shown.limit.is_some() {
+        for row in &comparison.failed {
+            text += &format!("failed in the new results: {row}\n");
+        }
+    }
+    text + &verdict(comparison, shown) + "\n"
+}
+
+/// `1 round`, `2 rounds`.
+fn counted(count: usize, one: &str, several: &str) -> String {
+    let what = if count == 1 { one } else { several };
+    format!("{count} {what}")
+}
+
+/// A table for each point.
+fn tables(comparison: &Comparison, shown: &Shown) -> String {
+    let mut text = String::new();
+    let mut narrower = BTreeSet::new();
+    for rows in comparison.rows.chunk_by(|a, b| a.point == b.point) {
+        let lines: Vec<Line> = rows
+            .chunk_by(StageComparison::is_beside)
+            .filter(|rows| shown.all || rows.iter().any(StageComparison::has_changed))
+            .flat_map(|rows| lines(rows, shown.all))
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let table = fitted(&COLUMNS, &lines.iter().collect::<Vec<_>>(), shown.screen);
+        text += &format!("{}\n{}", rows[0].point, table.text);
+        narrower.extend(table.left_out);
+    }
+    if !narrower.is_empty() {
+        text += &left_out(&narrower.into_iter().collect::<Vec<_>>());
+    }
+    text
+}
+
+/// The lines of a backend: the first stands for it, and those of its stages are indented.
+fn lines(rows: &[StageComparison], all: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 && !all && !row.has_changed() {
+            continue;
+        }
+        let name = if at > 0 {
+            format!("  {}", row.stage)
+        } else {
+            row.subject()
+        };
+        lines.push(Line {
+            name,
+            medians: row.medians,
+            change: row.change.as_ref().ok().copied(),
+        });
+    }
+    lines
+}
 
 /// A median of nanoseconds with its unit.
 fn time(ns: f64) -> String {
     duration(ns.round() as u64)
 }
 
-/// The rows, or only those that changed; then the number of rows of each kind, and warnings.
-pub fn text(comparison: &Comparison, all: bool) -> String {
-    let changed = |row: &&StageComparison| {
-        all || matches!(row.verdict(), Ok(Verdict::Faster | Verdict::Slower))
-    };
-    let shown: Vec<_> = comparison.rows.iter().filter(changed).collect();
-    let mut text = if shown.is_empty() {
-        String::new()
-    } else {
-        fitted(&COLUMNS, &shown, Screen::Wide).text
-    };
-    let count = |verdict: Verdict| {
-        comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict() == Ok(verdict))
-            .count()
-    };
-    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
-    let compared = comparison.compared();
-    let left_out = comparison.rows.len() - compared;
-    text += &format!(
-        "{compared} rows compared: {slower} slower, {faster} faster, {same} the same within noise"
-    );
-    text += &if left_out > 0 {
-        format!("; {left_out} not comparable\n")
-    } else {
-        "\n".into()
-    };
-    for warning in &comparison.warnings {
-        text += &format!("warning: {warning}\n");
+/// `+7.1 to +12.6 %`.
+fn interval(change: &Change) -> String {
+    format!(
+        "{:+.1} to {}",
+        (change.low - 1.0) * 1e2,
+        percent(change.high)
+    )
+}
+
+/// How many frames and stages there are of each verdict.
+fn counts(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (what, several, is_frame) in [("frame", "frames", true), ("stage", "stages", false)] {
+        let count = |verdict| {
+            comparison
+                .rows
+                .iter()
+                .filter(|row| row.is_frame == is_frame && row.verdict() == Some(verdict))
+                .count()
+        };
+        let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
+        let all = slower + faster + same;
+        if all > 0 {
+            text += &format!(
+                "{}: {slower} slower, {faster} faster, {same} the same within noise\n",
+                counted(all, what, several)
+            );
+        }
     }
     text
 }
 
+/// The reasons why rows cannot be compared, and how many have each.
+pub fn reasons(comparison: &Comparison) -> BTreeMap<&str, usize> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for why in comparison
+        .rows
+        .iter()
+        .filter_map(|row| row.change.as_ref().err())
+    {
+        *reasons.entry(why).or_default() += 1;
+    }
+    reasons
+}
+
+/// What could have been found, and how to find more.
+fn smallest(sensitivity: &Sensitivity, detect: f64) -> String {
+    let &Sensitivity {
+        rounds,
+        best,
+        worst,
+        needed,
+    } = sensitivity;
+    let wanted = magnitude(detect);
+    let range = if magnitude(best) == magnitude(worst) {
+        magnitude(worst)
+    } else {
+        format!("{} to {}", magnitude(best), magnitude(worst))
+    };
+    let mut text = format!("smallest change that this could show: {range}\n");
+    let Some(rounds) = rounds.filter(|_| worst > detect) else {
+        return text;
+    };
+    text += &match needed {
+        Some(needed) => {
+            let more = needed.saturating_sub(rounds).max(1);
+            format!(
+                "{} for {wanted}\n",
+                counted(more, "more round", "more rounds")
+            )
+        }
+        None => {
+            format!("too noisy for {wanted}: close other programs, or measure fewer backends\n")
+        }
+    };
+    text
+}
+
+/// The line that answers: what is slower and faster, or that nothing is.
+fn verdict(comparison: &Comparison, shown: &Shown) -> String {
+    if let Some(limit) = shown.limit {
+        let beyond = comparison.beyond(limit);
+        let failed = match comparison.failed.len() {
+            0 => String::new(),
+            failed => format!("{failed} failed; "),
+        };
+        let limit = magnitude(limit);
+        return match &beyond[..] {
+            [] => format!("{failed}nothing is certainly slower by more than {limit}"),
+            rows => format!("{failed}slower by more than {limit}: {}", named(rows)),
+        };
+    }
+    let with = |verdict| -> Vec<&StageComparison> {
+        let rows = comparison.rows.iter();
+        rows.filter(|row| row.verdict() == Some(verdict)).collect()
+    };
+    // Stages explain their frames, and count where no frame changed.
+    let told = |verdict: Verdict| -> Option<String> {
+        let rows = with(verdict);
+        let frames: Vec<_> = rows.iter().copied().filter(|row| row.is_frame).collect();
+        let rows = if frames.is_empty() { rows } else { frames };
+        let what = <&str>::from(verdict);
+        (!rows.is_empty()).then(|| format!("{what}: {}", named(&rows)))
+    };
+    let told: Vec<String> = [told(Verdict::Slower), told(Verdict::Faster)]
+        .into_iter()
+        .flatten()
+        .collect();
+    if !told.is_empty() {
+        told.join("; ")
+    } else if comparison.is_decided(None, shown.detect) {
+        format!("no frame changed by {} or more", magnitude(shown.detect))
+    } else {
+        "no change is certain".into()
+    }
+}
+
+/// The first few rows with their changes, and the number of others.
+fn named(rows: &[&StageComparison]) -> String {
+    let one = |row: &&StageComparison| {
+        let change = row.change.as_ref();
+        let change = change.map_or(String::new(), |change| percent(change.ratio));
+        format!("{} {change}", row.subject())
+    };
+    let mut words: Vec<String> = rows.iter().take(NAMED).map(one).collect();
+    if rows.len() > NAMED {
+        words.push(format!("{} more", rows.len() - NAMED));
+    }
+    words.join(", ")
+}
+
 fn percent(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 1e2)
+}
+
+/// A fraction as a percentage with two digits.
+fn magnitude(fraction: f64) -> String {
+    let percent = 1e2 * fraction;
+    let digits = usize::from(percent < 9.95 && (10.0 * percent).round() % 10.0 != 0.0);
+    format!("{percent:.digits$} %")
 }

@@ -1,13 +1,13 @@
-//! Comparison of two sets of results, row by row.
+//! Comparison of two sets of results: frames first, and stages within them.
 //!
-//! All intervals hold simultaneously with 95 %: among a hundred comparisons of a binary with itself, at most five show
-//! any row as changed. METHODOLOGY.md explains the intervals.
+//! Among a hundred comparisons of a binary with itself, at most five show any row as changed, wherever measuring stops.
+//! METHODOLOGY.md explains the method.
 
 use super::{CONFIDENCE, RESOLUTION};
 use super::{Machine, Measurement, MeasurementKey, Recorded};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
-use crate::harness::uncertainty::{FEWEST_FRAMES, Level, Ratio};
+use crate::harness::uncertainty::{FEWEST_FRAMES, LOOKS, Level, Ratio, Rounds};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
@@ -15,11 +15,19 @@ use strum::IntoStaticStr;
 const DRIFT: f64 = 0.03;
 /// Median absolute deviation of a normal distribution over its standard deviation.
 const MAD: f64 = 0.674_489_750_196_081_7;
-/// Rows of one backend per degree of freedom of a spread that is estimated from a table's rows.
-const ROWS_FOR_FREEDOM: usize = 3;
-const MOST_FREEDOM: f64 = 8.0;
 /// Fraction of the rows that must have changed in the same direction before the machine is suspected.
 const COMMON: f64 = 0.8;
+/// Part of the probability of a false alarm that frames have among them. Stages have the rest; those of a frame that
+/// changed have its part, too.
+const FRAMES: f64 = 0.8;
+/// Least spread of the times of one program's runs that were not measured by turns, as a fraction of the time, and the
+/// degrees of freedom of the difference. No single run shows it; METHODOLOGY.md says where it was measured.
+const PROCESSES: f64 = 0.03;
+const PROCESSES_FREEDOM: f64 = 8.0;
+/// Number of frames whose ratios show how much runs differ.
+const SEVERAL: usize = 6;
+/// Change that a comparison is expected to show, unless it is told another one.
+pub const DETECT: f64 = 0.02;
 
 /// Verdict on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
@@ -34,37 +42,121 @@ pub enum Verdict {
     Same,
 }
 
+/// New over base.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The ratio of the times.
+    pub ratio: f64,
+    /// Bounds of its interval.
+    pub low: f64,
+    /// As `low`.
+    pub high: f64,
+}
+
+impl Change {
+    fn new(ratio: &Ratio, error: f64) -> Self {
+        let (low, high) = ratio.interval(1.0 - error);
+        Self {
+            ratio: ratio.value(),
+            low,
+            high,
+        }
+    }
+
+    /// The verdict, which follows from the interval.
+    pub fn verdict(&self) -> Verdict {
+        if self.low > 1.0 {
+            Verdict::Slower
+        } else if self.high < 1.0 {
+            Verdict::Faster
+        } else {
+            Verdict::Same
+        }
+    }
+}
+
 /// One stage of one backend at one point, in both sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageComparison {
-    /// Readable name of the row.
-    pub name: String,
+    /// The scene and how it was run.
+    pub point: String,
+    /// The backend.
+    pub backend: String,
+    /// The stage, and its clock if that is not the wall clock.
+    pub stage: String,
+    /// `true` for a whole frame, and for a stage of a backend without one; `false` for a stage within a frame.
+    pub is_frame: bool,
     /// Medians in the base and in the new set, in nanoseconds.
     pub medians: [Option<f64>; 2],
-    /// New over base, with the bounds of the interval, or the reason why there is no interval.
-    pub ratio: Result<(f64, f64, f64), String>,
+    /// The change, or the reason why the row cannot be compared.
+    pub change: Result<Change, String>,
+    /// Lower bound of the interval that a stage has if its frame did not change.
+    alone: f64,
+    /// Number of the backend at this point.
+    family: usize,
 }
 
 impl StageComparison {
-    /// The verdict, which follows from the interval.
-    ///
-    /// # Errors
-    /// The reason why there is no interval.
-    pub fn verdict(&self) -> Result<Verdict, &str> {
-        let (_, low, high) = *self.ratio.as_ref().map_err(String::as_str)?;
-        Ok(match (low > 1.0, high < 1.0) {
-            (true, _) => Verdict::Slower,
-            (_, true) => Verdict::Faster,
-            _ => Verdict::Same,
-        })
+    /// The name of the row.
+    pub fn name(&self) -> String {
+        format!("{}: {} {}", self.point, self.backend, self.stage)
     }
+
+    /// The backend, and the stage if it is not the whole frame.
+    pub fn subject(&self) -> String {
+        if self.stage == Stage::Frame.name() {
+            self.backend.clone()
+        } else {
+            format!("{} {}", self.backend, self.stage)
+        }
+    }
+
+    /// The verdict; `None` if the row cannot be compared.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.change.as_ref().ok().map(Change::verdict)
+    }
+
+    /// Returns whether the row is certainly slower or faster.
+    pub fn has_changed(&self) -> bool {
+        matches!(self.verdict(), Some(Verdict::Faster | Verdict::Slower))
+    }
+
+    /// The size of the change, for sorting: certain changes before others, before rows that cannot be compared.
+    fn size(&self) -> f64 {
+        let certain = f64::from(u8::from(self.has_changed()));
+        self.change
+            .as_ref()
+            .map_or(-1.0, |change| 1e3 * certain + change.ratio.ln().abs())
+    }
+
+    /// Returns whether rows are of the same backend at the same point.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.family == other.family
+    }
+}
+
+/// The smallest changes of frames that a comparison could show: of those, four in five are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// Rounds in which both sides ran by turns; `None` if they did not.
+    pub rounds: Option<usize>,
+    /// That of the frame with the smallest, as a fraction.
+    pub best: f64,
+    /// That of the frame with the largest.
+    pub worst: f64,
+    /// Number of rounds, in all, after which every frame would show the change that was asked for; `None` if so many
+    /// are never measured, or if the sides did not run by turns.
+    pub needed: Option<usize>,
 }
 
 /// A comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The largest change first, then rows that cannot be compared.
+    /// The rows of each backend at each point together, its frame first; backends with the largest change first, and
+    /// those that cannot be compared last.
     pub rows: Vec<StageComparison>,
+    /// What it could show; `None` if nothing can be compared.
+    pub sensitivity: Option<Sensitivity>,
     /// Names of rows that the base measured and that failed in the new results.
     pub failed: Vec<String>,
     /// Warnings for the reader.
@@ -81,38 +173,81 @@ fn matched(measurement: &Measurement, by_threads: bool) -> MeasurementKey {
     key
 }
 
-fn name(key: &MeasurementKey) -> String {
-    let MeasurementKey {
-        point,
-        backend,
-        stage,
-        clock,
-    } = key;
-    let threads = if point.threads > 0 {
-        format!(", {} threads", point.threads)
-    } else {
-        String::new()
-    };
-    let clock = if *clock == Clock::Wall {
-        String::new()
-    } else {
-        format!(" ({})", clock.name())
-    };
-    let stage = stage.name();
-    format!(
-        "{} x {}, passes {}{threads}: {backend} {stage}{clock}",
-        point.scene, point.instances, point.passes
-    )
+/// A row that is in one of the sets at least.
+struct Row<'a> {
+    key: &'a MeasurementKey,
+    sides: &'a Sides<'a>,
+    measured: Result<Measured, String>,
 }
 
-/// A row that both sets have.
+impl Row<'_> {
+    fn point(&self) -> String {
+        let point = &self.key.point;
+        let threads = match point.threads {
+            0 => String::new(),
+            threads => format!(", {threads} threads"),
+        };
+        let options = match point.options.to_string() {
+            options if options.is_empty() => options,
+            options => format!(", {options}"),
+        };
+        format!(
+            "{} x {}, passes {}{threads}{options}",
+            point.scene, point.instances, point.passes
+        )
+    }
+
+    fn stage(&self) -> String {
+        let stage = self.key.stage.name();
+        match self.key.clock {
+            Clock::Wall => stage.into(),
+            clock => format!("{stage} ({})", clock.name()),
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("{}: {} {}", self.point(), self.key.backend, self.stage())
+    }
+
+    fn is_whole_frame(&self) -> bool {
+        (self.key.stage, self.key.clock) == (Stage::Frame, Clock::Wall)
+    }
+
+    /// Returns whether rows are of the same backend at the same point.
+    fn is_beside(&self, other: &Self) -> bool {
+        (&self.key.point, &self.key.backend) == (&other.key.point, &other.key.backend)
+    }
+
+    /// The row as it is shown, without a change.
+    fn shown(&self, family: usize, is_frame: bool) -> StageComparison {
+        let [base, new] = self.sides;
+        let (medians, why) = match &self.measured {
+            Ok(measured) => (measured.medians.map(Some), String::new()),
+            Err(why) => ([newest_median(base), newest_median(new)], why.clone()),
+        };
+        StageComparison {
+            point: self.point(),
+            backend: self.key.backend.clone(),
+            stage: self.stage(),
+            is_frame,
+            medians,
+            change: Err(why),
+            alone: 0.0,
+            family,
+        }
+    }
+}
+
+/// What both sets say of a row.
 struct Measured {
-    /// Base and new, from all runs of each.
-    levels: [Level; 2],
-    /// New over base, from all runs of each side.
+    /// Median in the base and in the new set, in nanoseconds, over all runs of each.
+    medians: [f64; 2],
+    /// New over base.
     ratio: Ratio,
-    /// The same from pairs of runs, if base and new alternated.
-    paired: Option<Ratio>,
+    /// The rounds of which it is the ratio, if base and new ran by turns.
+    rounds: Option<Rounds>,
+    /// The largest spread of a run's segments.
+    drift: f64,
 }
 
 /// The runs of a row in the base, and in the new results.
@@ -121,15 +256,10 @@ type Sides<'a> = [Vec<&'a Measurement>; 2];
 /// Names of the sides.
 const SIDES: [&str; 2] = ["the base", "the new results"];
 
-/// Compares the measurements that both sets have.
-pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
-    let threads = |set: &Recorded| {
-        set.measurements
-            .iter()
-            .map(|m| m.row.threads)
-            .collect::<BTreeSet<_>>()
-    };
-    let (base_threads, new_threads) = (threads(base), threads(new));
+/// Compares the measurements that both sets have. `detect` is the change, as a fraction, that every frame should show.
+pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
+    let base_threads = threads(base);
+    let new_threads = threads(new);
     // A machine with another thread count is compared nevertheless, with a warning; a sweep over threads is matched by
     // them.
     let by_threads = base_threads.len() > 1 || new_threads.len() > 1;
@@ -139,100 +269,225 @@ pub fn compare(base: &Recorded, new: &Recorded) -> Comparison {
             all.entry(matched(measurement, by_threads)).or_default()[side].push(measurement);
         }
     }
-    let failed = all
+    let mut measured: Vec<Row> = all
         .iter()
-        .filter(|(_, sides)| failed(sides))
-        .map(|(key, _)| name(key))
-        .collect();
-    let pairs: Vec<_> = all
-        .iter()
-        .map(|(key, sides)| (key, sides, measured(sides)))
-        .collect();
-    let both = || {
-        pairs
-            .iter()
-            .filter_map(|(key, _, row)| Some((key, row.as_ref().ok()?)))
-    };
-    let compared = both().count();
-    let noise = between_runs(both().map(|(_, row)| row.ratio));
-    let in_turns = both().all(|(_, row)| row.paired.is_some());
-    let frames = both().filter(|(key, _)| (key.stage, key.clock) == (Stage::Frame, Clock::Wall));
-    let drift = frames
-        .flat_map(|(_, row)| row.levels)
-        .map(|level| level.drift)
-        .fold(0.0, f64::max);
-    let mut rows: Vec<StageComparison> = pairs
-        .into_iter()
-        .map(|(key, sides, row)| {
-            let medians = match &row {
-                Ok(measured) => measured.levels.map(|level| Some(level.median())),
-                Err(_) => sides.each_ref().map(|side| newest_median(side)),
-            };
-            let ratio = row.map(|measured| interval(&measured, noise, compared - 1));
-            StageComparison {
-                name: name(key),
-                medians,
-                ratio,
-            }
+        .map(|(key, sides)| Row {
+            key,
+            sides,
+            measured: measured(sides),
         })
         .collect();
-    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let failed = measured
+        .iter()
+        .filter(|row| failed(row.sides))
+        .map(Row::name)
+        .collect();
+    add_noise(&mut measured);
+    let errors = Errors::new(&measured);
+    let families = measured.chunk_by(Row::is_beside).enumerate();
+    let rows = sorted(
+        families
+            .map(|(family, rows)| compared(family, rows, &errors))
+            .collect(),
+    );
+    let sensitivity = sensitivity(&measured, &errors, detect);
+
     let mut warnings: Vec<String> = machines(base, new).into_iter().collect();
     warnings.extend((0..SIDES.len()).filter_map(|side| pooled(&all, side)));
     if !by_threads && base_threads != new_threads {
         warnings.push("the numbers of threads differ".into());
     }
-    warnings.extend(in_common(&rows));
-    if !in_turns {
-        if drift > DRIFT {
-            warnings.push(format!(
-                "frames drifted by {:.0} % within a run: close other programs",
-                drift * 1e2
-            ));
-        }
-        warnings.push(
-            "not measured by turns: to see small changes, or changes of most rows, measure base and new by turns, three \
-             times each or more, and name the folders above the runs"
-                .into(),
-        );
+    if sensitivity.as_ref().is_some_and(|s| s.rounds.is_none()) {
+        warnings.extend(in_common(&rows));
+        warnings.extend(drifted(&measured));
+        warnings.push(format!(
+            "not measured by turns: assumes that runs differ by {:.0} %; try --run",
+            1e2 * PROCESSES
+        ));
     }
     Comparison {
         rows,
+        sensitivity,
         failed,
         warnings,
     }
 }
 
-/// Sort key: the size of a row's change. Rows that cannot be compared come last.
-fn size(row: &StageComparison) -> f64 {
-    let told_apart = f64::from(u8::from(matches!(
-        row.verdict(),
-        Ok(Verdict::Faster | Verdict::Slower)
-    )));
-    row.ratio
-        .as_ref()
-        .map_or(-1.0, |(ratio, ..)| 1e3 * told_apart + ratio.ln().abs())
+fn threads(set: &Recorded) -> BTreeSet<usize> {
+    set.measurements.iter().map(|m| m.row.threads).collect()
 }
 
-/// Spread between runs of identical code, estimated from a table in which most rows did not change: the spread of the
-/// ratios' logarithms around 0, and its degrees of freedom. Single runs do not show it.
-fn between_runs(ratios: impl Iterator<Item = Ratio>) -> (f64, f64) {
-    let mut logs: Vec<f64> = ratios.map(|ratio| ratio.log.abs()).collect();
+/// Probabilities of a false alarm: of one frame, and of one stage whose frame did not change.
+struct Errors {
+    frame: f64,
+    stage: f64,
+}
+
+impl Errors {
+    fn new(rows: &[Row]) -> Self {
+        let mut frames = 0;
+        let mut stages = 0;
+        for rows in rows.chunk_by(Row::is_beside) {
+            let own = Family::of(rows);
+            frames += own.frames.len();
+            stages += own.stages.len();
+        }
+        let of_frames = if stages == 0 { 1.0 } else { FRAMES };
+        let error = 1.0 - CONFIDENCE;
+        Self {
+            frame: error * of_frames / frames.max(1) as f64,
+            stage: error * (1.0 - of_frames) / stages.max(1) as f64,
+        }
+    }
+}
+
+/// The part of a probability that one look at a row has.
+fn at_one_look(error: f64, measured: &Measured) -> f64 {
+    match measured.rounds {
+        Some(_) => error / LOOKS.len() as f64,
+        None => error,
+    }
+}
+
+/// The rows of a backend at a point that can be compared.
+struct Family<'a> {
+    /// The whole frame; the stages, if there is none that can be compared.
+    frames: Vec<&'a Measured>,
+    stages: Vec<&'a Measured>,
+}
+
+impl<'a> Family<'a> {
+    fn of(rows: &'a [Row]) -> Self {
+        let whole = whole_frame(rows);
+        let mut own = Self {
+            frames: Vec::new(),
+            stages: Vec::new(),
+        };
+        for (at, row) in rows.iter().enumerate() {
+            let Ok(measured) = &row.measured else {
+                continue;
+            };
+            if whole.is_none_or(|whole| whole == at) {
+                own.frames.push(measured);
+            } else {
+                own.stages.push(measured);
+            }
+        }
+        own
+    }
+}
+
+/// The place of the whole frame among the rows of a backend at a point, if it can be compared.
+fn whole_frame(rows: &[Row]) -> Option<usize> {
+    rows.iter()
+        .position(|row| row.is_whole_frame() && row.measured.is_ok())
+}
+
+/// The rows of a backend at a point: its frame, then its stages. A frame that changed passes its probability of a false
+/// alarm on to them.
+fn compared(family: usize, rows: &[Row], errors: &Errors) -> Vec<StageComparison> {
+    let whole = whole_frame(rows);
+    let stages = Family::of(rows).stages.len().max(1);
+    let mut passed_on = 0.0;
+    let mut shown = Vec::new();
+    if let Some(at) = whole
+        && let Ok(measured) = &rows[at].measured
+    {
+        let change = Change::new(&measured.ratio, at_one_look(errors.frame, measured));
+        if change.verdict() != Verdict::Same {
+            passed_on = errors.frame / stages as f64;
+        }
+        shown.push(StageComparison {
+            change: Ok(change),
+            alone: change.low,
+            ..rows[at].shown(family, true)
+        });
+    }
+    for (at, row) in rows.iter().enumerate() {
+        if whole == Some(at) {
+            continue;
+        }
+        let mut stage = row.shown(family, whole.is_none());
+        if let Ok(measured) = &row.measured {
+            let own = match whole {
+                Some(_) => errors.stage,
+                None => errors.frame,
+            };
+            let with = |error| Change::new(&measured.ratio, at_one_look(error, measured));
+            stage.alone = with(own).low;
+            stage.change = Ok(with(own + passed_on));
+        }
+        shown.push(stage);
+    }
+    shown
+}
+
+/// The rows of all backends: points with the largest changes first, and so the backends of each.
+fn sorted(mut families: Vec<Vec<StageComparison>>) -> Vec<StageComparison> {
+    let size =
+        |rows: &[StageComparison]| rows.iter().map(StageComparison::size).fold(-1.0, f64::max);
+    let mut of_point: BTreeMap<String, f64> = BTreeMap::new();
+    for rows in &families {
+        let largest = of_point.entry(rows[0].point.clone()).or_insert(-1.0);
+        *largest = largest.max(size(rows));
+    }
+    // Stable, so that equal ones keep the order of their keys.
+    families.sort_by(|a, b| {
+        let [point_a, point_b] = [a, b].map(|rows| &rows[0].point);
+        of_point[point_b]
+            .total_cmp(&of_point[point_a])
+            .then_with(|| point_a.cmp(point_b))
+            .then_with(|| size(b).total_cmp(&size(a)))
+    });
+    families.concat()
+}
+
+/// Adds the difference between runs of one program to rows that were not measured by turns. Where most of several
+/// frames did not change, the spread of their ratios around 1 shows it: single runs do not.
+fn add_noise(rows: &mut [Row]) {
+    let mut logs: Vec<f64> = rows
+        .chunk_by(Row::is_beside)
+        .flat_map(|rows| Family::of(rows).frames)
+        .map(|measured| measured.ratio.log.abs())
+        .collect();
     logs.sort_unstable_by(f64::total_cmp);
-    let spread = logs.get(logs.len() / 2).map_or(0.0, |middle| middle / MAD);
-    (
-        spread,
-        ((logs.len() / ROWS_FOR_FREEDOM) as f64).clamp(1.0, MOST_FREEDOM),
-    )
+    let shown = if logs.len() < SEVERAL {
+        0.0
+    } else {
+        logs[logs.len() / 2] / MAD
+    };
+    let noise = shown.max(PROCESSES * std::f64::consts::SQRT_2);
+    for measured in rows.iter_mut().filter_map(|row| row.measured.as_mut().ok()) {
+        if measured.rounds.is_none() {
+            measured.ratio = measured.ratio.with_noise(noise, PROCESSES_FREEDOM);
+        }
+    }
 }
 
-/// The ratio of a row with the bounds of its interval.
-fn interval(measured: &Measured, (spread, freedom): (f64, f64), others: usize) -> (f64, f64, f64) {
-    let ratio = measured
-        .paired
-        .unwrap_or_else(|| measured.ratio.with_noise(spread, freedom));
-    let (low, high) = ratio.interval(CONFIDENCE, others);
-    (ratio.value(), low, high)
+/// The smallest changes of frames that could have been shown.
+fn sensitivity(rows: &[Row], errors: &Errors, detect: f64) -> Option<Sensitivity> {
+    let frames: Vec<&Measured> = rows
+        .chunk_by(Row::is_beside)
+        .flat_map(|rows| Family::of(rows).frames)
+        .collect();
+    let smallest = |measured: &&Measured| {
+        let error = at_one_look(errors.frame, measured);
+        measured.ratio.smallest_change(1.0 - error)
+    };
+    let best = frames.iter().map(smallest).min_by(f64::total_cmp)?;
+    let worst = frames.iter().map(smallest).max_by(f64::total_cmp)?;
+    let rounds: Option<Vec<Rounds>> = frames.iter().map(|measured| measured.rounds).collect();
+    let error = errors.frame / LOOKS.len() as f64;
+    let needed = rounds.as_ref().and_then(|rounds| {
+        let of_each = rounds.iter().map(|r| r.needed(detect, 1.0 - error));
+        of_each.collect::<Option<Vec<usize>>>()?.into_iter().max()
+    });
+    Some(Sensitivity {
+        rounds: rounds.and_then(|rounds| rounds.iter().map(|r| r.count).min()),
+        best,
+        worst,
+        needed,
+    })
 }
 
 fn newest_median(side: &[&Measurement]) -> Option<f64> {
@@ -256,20 +511,23 @@ fn measured(sides: &Sides) -> Result<Measured, String> {
     if hashes.len() > 1 {
         return Err("the scene is another one (its hash differs)".into());
     }
-    let (base, new) = (usable(&sides[0], SIDES[0])?, usable(&sides[1], SIDES[1])?);
-    let level = |side: &[&Measurement], which: &str| {
-        let runs: Vec<Vec<u64>> = side
-            .iter()
-            .map(|m| m.samples.iter().map(|&(_, ns)| ns).collect())
-            .collect();
-        Level::of(runs.iter().map(|run| &run[..]))
-            .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
-    };
-    let (old, young) = (level(&base, SIDES[0])?, level(&new, SIDES[1])?);
+    let base = usable(&sides[0], SIDES[0])?;
+    let new = usable(&sides[1], SIDES[1])?;
+    if let Some(rounds) = rounds(&base, &new) {
+        return Ok(Measured {
+            medians: [&base, &new].map(|side| middle(side)),
+            ratio: rounds.ratio(),
+            rounds: Some(rounds),
+            drift: 0.0,
+        });
+    }
+    let old = level(&base, SIDES[0])?;
+    let young = level(&new, SIDES[1])?;
     Ok(Measured {
-        levels: [old, young],
+        medians: [old.median(), young.median()],
         ratio: young.over(&old),
-        paired: paired(&base, &new),
+        rounds: None,
+        drift: old.drift.max(young.drift),
     })
 }
 
@@ -284,10 +542,11 @@ fn failed([base, new]: &Sides) -> bool {
     base.iter().any(|m| m.is_ok()) && !new.is_empty() && new.iter().all(fails)
 }
 
-/// The runs that measured a row, in their order, or the reason why it cannot be compared.
+/// The runs that measured a row, in their order, or the reason why it cannot be compared. Runs that began in the same
+/// second keep the order of their files.
 fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measurement>, String> {
     let mut ok: Vec<&Measurement> = side.iter().copied().filter(|m| m.is_ok()).collect();
-    ok.sort_by(|a, b| (&a.row.utc, &a.row.run_id).cmp(&(&b.row.utc, &b.row.run_id)));
+    ok.sort_by(|a, b| a.row.utc.cmp(&b.row.utc));
     let Some(newest) = ok.last() else {
         let status = side.last().map_or("missing", |m| m.row.status.name());
         return Err(format!("{status} in {which}"));
@@ -295,36 +554,82 @@ fn usable<'a>(side: &[&'a Measurement], which: &str) -> Result<Vec<&'a Measureme
     if newest.row.median_ns.is_some_and(|ns| ns < RESOLUTION) {
         return Err("shorter than the clock can tell apart".into());
     }
-    ok.retain(|m| !m.samples.is_empty());
-    if ok.is_empty() {
-        return Err(format!("no samples in {which}"));
-    }
-    ok.retain(|m| m.row.unsteady != Some(true));
-    if ok.is_empty() {
+    if ok.iter().all(|m| is_unsteady(m)) {
         return Err(format!("the device's clock was unsteady in {which}"));
     }
     Ok(ok)
 }
 
-/// The ratio from pairs of runs, if both sides have equally many and each pair was measured before the next.
-fn paired(base: &[&Measurement], new: &[&Measurement]) -> Option<Ratio> {
-    let pairs: Vec<_> = base
+/// Returns whether the device's clock moved while a row was measured, so that its times say nothing.
+fn is_unsteady(measurement: &Measurement) -> bool {
+    measurement.row.unsteady == Some(true)
+}
+
+/// The median of a row over the runs of a side, in nanoseconds: the geometric mean of theirs.
+fn middle(side: &[&Measurement]) -> f64 {
+    let logs: Vec<f64> = side.iter().filter_map(|m| log_of(m)).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+/// The natural logarithm of a run's median in nanoseconds.
+fn log_of(measurement: &Measurement) -> Option<f64> {
+    measurement.row.median_ns.map(|ns| (ns.max(1) as f64).ln())
+}
+
+/// The level of a side from the samples of its runs.
+fn level(side: &[&Measurement], which: &str) -> Result<Level, String> {
+    let runs: Vec<Vec<u64>> = side
         .iter()
-        .zip(new)
-        .map(|(base, new)| (&base.row, &new.row))
+        .filter(|m| !m.samples.is_empty() && !is_unsteady(m))
+        .map(|m| m.samples.iter().map(|&(_, ns)| ns).collect())
         .collect();
-    let by_turns = pairs
-        .windows(2)
-        .all(|w| std::cmp::max(&w[0].0.utc, &w[0].1.utc) < std::cmp::min(&w[1].0.utc, &w[1].1.utc));
-    let logs = pairs
-        .iter()
-        .map(|(base, new)| Some((new.median_ns? as f64 / base.median_ns?.max(1) as f64).ln()));
-    let logs: Vec<f64> = logs.collect::<Option<_>>()?;
-    if base.len() == new.len() && by_turns {
-        Ratio::of_pairs(&logs)
-    } else {
-        None
+    if runs.is_empty() {
+        return Err(format!("no samples in {which}"));
     }
+    Level::of(runs.iter().map(|run| &run[..]))
+        .ok_or_else(|| format!("fewer than {FEWEST_FRAMES} frames in {which}"))
+}
+
+/// The rounds, if each pair of runs was measured before the next. The last round may lack a run: it was interrupted.
+fn rounds(base: &[&Measurement], new: &[&Measurement]) -> Option<Rounds> {
+    if base.len().abs_diff(new.len()) > 1 {
+        return None;
+    }
+    let mut logs = Vec::with_capacity(base.len());
+    let mut before = "";
+    for (base, new) in base.iter().zip(new) {
+        let [first, last] = if base.row.utc < new.row.utc {
+            [base, new]
+        } else {
+            [new, base]
+        };
+        // Short runs may begin in the second in which the last ones began.
+        if first.row.utc.as_str() < before {
+            return None;
+        }
+        before = &last.row.utc;
+        if is_unsteady(base) || is_unsteady(new) {
+            continue;
+        }
+        logs.push(log_of(new)? - log_of(base)?);
+    }
+    Rounds::of(&logs)
+}
+
+/// A warning if frames drifted within a run.
+fn drifted(rows: &[Row]) -> Option<String> {
+    let drift = rows
+        .iter()
+        .filter(|row| row.is_whole_frame())
+        .filter_map(|row| row.measured.as_ref().ok())
+        .map(|measured| measured.drift)
+        .fold(0.0, f64::max);
+    (drift > DRIFT).then(|| {
+        format!(
+            "frames drifted by {:.0} % within a run: close other programs",
+            drift * 1e2
+        )
+    })
 }
 
 /// A warning if the machines differ.
@@ -368,8 +673,8 @@ fn pooled(rows: &BTreeMap<MeasurementKey, Sides>, side: usize) -> Option<String>
 fn in_common(rows: &[StageComparison]) -> Option<String> {
     let logs: Vec<f64> = rows
         .iter()
-        .filter_map(|row| row.ratio.as_ref().ok())
-        .map(|(ratio, ..)| ratio.ln())
+        .filter_map(|row| row.change.as_ref().ok())
+        .map(|change| change.ratio.ln())
         .collect();
     let up = logs.iter().filter(|log| **log > 0.02).count() as f64;
     let down = logs.iter().filter(|log| **log < -0.02).count() as f64;
@@ -385,21 +690,47 @@ fn in_common(rows: &[StageComparison]) -> Option<String> {
 }
 
 impl Comparison {
-    /// Number of rows with an interval.
+    /// Number of rows that can be compared.
     pub fn compared(&self) -> usize {
-        self.rows.iter().filter(|row| row.ratio.is_ok()).count()
+        self.rows.iter().filter(|row| row.change.is_ok()).count()
     }
 
     /// Rows that are certainly slower by more than `limit` (0.05 is 5 %): their whole interval is beyond it.
     pub fn beyond(&self, limit: f64) -> Vec<&StageComparison> {
-        self.rows
-            .iter()
-            .filter(|row| {
-                row.ratio
-                    .as_ref()
-                    .is_ok_and(|(_, low, _)| *low > 1.0 + limit)
-            })
-            .collect()
+        let mut beyond = Vec::new();
+        for rows in self.rows.chunk_by(StageComparison::is_beside) {
+            let is_beyond = |low: f64| low > 1.0 + limit;
+            // A frame that is beyond the limit passes its probability of a false alarm on to its stages.
+            let passed_on = rows
+                .iter()
+                .filter(|row| row.is_frame)
+                .filter_map(|row| row.change.as_ref().ok())
+                .any(|change| is_beyond(change.low));
+            for row in rows {
+                let Ok(change) = &row.change else { continue };
+                let low = if passed_on { change.low } else { row.alone };
+                if is_beyond(low) {
+                    beyond.push(row);
+                }
+            }
+        }
+        beyond
+    }
+
+    /// Returns whether more rounds would not answer better: every frame certainly takes longer than `limit` (0.05 is
+    /// 5 %) or not, if there is a limit; otherwise it certainly changed, or changed by less than `detect`.
+    pub fn is_decided(&self, limit: Option<f64>, detect: f64) -> bool {
+        let decided = |change: &Change| match limit {
+            Some(limit) => change.low > 1.0 + limit || change.high < 1.0 + limit,
+            None => {
+                let is_small = change.high < 1.0 + detect && change.low > 1.0 / (1.0 + detect);
+                change.verdict() != Verdict::Same || is_small
+            }
+        };
+        let frames = self.rows.iter().filter(|row| row.is_frame);
+        frames
+            .filter_map(|row| row.change.as_ref().ok())
+            .all(decided)
     }
 }
 
@@ -419,7 +750,7 @@ mod tests {
             two.measurements.push(measurement);
         }
         let warned = |base: &Recorded, new: &Recorded| {
-            let warnings = compare(base, new).warnings;
+            let warnings = compare(base, new, DETECT).warnings;
             warnings
                 .into_iter()
                 .filter(|warning| warning.contains("of several machines in one row"))

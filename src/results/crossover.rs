@@ -66,7 +66,7 @@ fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Cro
         .filter_map(|(value, level)| {
             let other = others.get(value)?;
             let ratio: Ratio = level.over(other);
-            let (low, high) = ratio.interval(CONFIDENCE, 0);
+            let (low, high) = ratio.interval(CONFIDENCE);
             let x = position(axis, *value as f64);
             Some(Shared {
                 x,

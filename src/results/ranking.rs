@@ -65,7 +65,7 @@ pub fn ranking_of<'a>(
         ns: next,
         ratio: next as f64 / ns.max(1) as f64,
         lead: match entry.level(quantity).zip(first.level(quantity)) {
-            Some((second, first)) if second.over(&first).interval(CONFIDENCE, 0).0 > 1.0 => {
+            Some((second, first)) if second.over(&first).interval(CONFIDENCE).0 > 1.0 => {
                 Lead::Certain
             }
             Some(_) => Lead::WithinNoise,

@@ -76,7 +76,7 @@ Commands:
   run      Verify backends on scenes, then measure them
   verify   Compare every vertex of every instance with the reference
   sweep    Measure a scene at every combination of settings and threads
-  compare  Tell changes from noise between two sets of results
+  compare  Tell changes from noise between two sets of results, or two builds
   report   Make a page of results: a verdict, charts, tables and the data
   submit   Pack results into one file that others can check, or check such a file
   dump     Write a model's skinned vertices as CSV

@@ -163,7 +163,7 @@ mod tests {
     use crate::harness::run::{StageTimes, Status, simulated};
     use crate::registry;
     use crate::report::{Screen, run_text};
-    use crate::results::compare::compare;
+    use crate::results::compare::{DETECT, compare};
     use crate::results::{MeasuredScene, Recorded};
     use crate::scene::{DeviceLoad, Scene, Settings};
     use std::cell::Cell;
@@ -389,13 +389,13 @@ mod tests {
                 ..Recorded::default()
             })
         };
-        let compared = compare(&results(&awake), &results(&asleep));
+        let compared = compare(&results(&awake), &results(&asleep), DETECT);
         assert_eq!(compared.compared(), 0, "{compared:?}");
         assert!(compared.rows.iter().all(|row| {
-            row.ratio == Err("the device's clock was unsteady in the new results".into())
+            row.change == Err("the device's clock was unsteady in the new results".into())
         }));
         assert_eq!(
-            compare(&results(&awake), &results(&awake)).compared(),
+            compare(&results(&awake), &results(&awake), DETECT).compared(),
             2,
             "a steady clock"
         );
