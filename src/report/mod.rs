@@ -19,4 +19,4 @@ pub mod text;
 mod units;
 
 pub use screen::Screen;
-pub use units::{abbreviated, grouped};
+pub use units::{abbreviated, duration, grouped};

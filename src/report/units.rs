@@ -4,7 +4,7 @@ pub use crate::wording::grouped;
 use bytesize::ByteSize;
 
 /// Nanoseconds with three digits and a unit.
-pub(super) fn duration(ns: u64) -> String {
+pub fn duration(ns: u64) -> String {
     let ns = ns as f64;
     let (value, unit) = match ns {
         ..1e3 => return format!("{ns} ns"),

@@ -1,14 +1,16 @@
 //! What a frame spends: the parts of stages on both sides, what no stage has, and whose noise it is.
 
 use skinbench::backend::Context;
-use skinbench::frame::{AdapterSummary, Clock, Stage, StageGroup};
+use skinbench::frame::{AdapterSummary, Clock, Side, Stage, StageGroup};
 use skinbench::harness::environment::{Build, Environment};
 use skinbench::harness::run::{Outcome, StageTimes, Status};
 use skinbench::report::chart::charts;
 use skinbench::report::{Screen, card, markdown, table};
+use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::MeasuredScene;
 use skinbench::results::study::{Quantity, Study};
 use skinbench::scene::{Scene, Settings};
+use std::path::Path;
 
 const MICROSECOND: u64 = 1_000;
 
@@ -216,4 +218,33 @@ fn noise_has_an_owner() {
     assert_eq!(said(&[400, 401], &[100, 101]), ("ok".into(), 0));
     // A device that the host waits for: its part is noisy by itself, and small beside the frame.
     assert_eq!(said(&[30, 60], &[5_000, 5_010]), ("ok".into(), 0));
+}
+
+/// A device whose clock falls between frames, and the same one while its clock is held up.
+#[test]
+fn the_noise_of_a_sleeping_device_is_found_on_the_device() {
+    let read = |run: &str| {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        Study::new(Recorded::read(&[results.join(run)]).unwrap())
+    };
+    let asleep = read("2026-11-27-h100-asleep/posing-10k");
+    let steady = read("2026-11-27-h100-steady/posing-10k");
+    for backend in ["gpu-compute", "gpu-full", "gpu-baked:compute"] {
+        let noisy = |study: &Study| {
+            let named = study.entries.iter().find(|entry| entry.backend == backend);
+            named.unwrap().noisy_sides()
+        };
+        assert!(noisy(&asleep).contains(&Side::Device), "{backend}");
+        assert_eq!(noisy(&steady), [Side::Host], "{backend}");
+    }
+    // Energies that were measured in blocks shorter than the counter's steps are not shown.
+    for entry in asleep.entries.iter().chain(&steady.entries) {
+        assert!(
+            entry
+                .frame()
+                .is_none_or(|row| row.adapter_energy_uj.is_some())
+                || !entry.is_ok()
+        );
+        assert_eq!(entry.energy(Side::Device), None, "{}", entry.backend);
+    }
 }

@@ -9,8 +9,8 @@
 use crate::headline::{self, origin};
 use skinbench::frame::{Side, Stage, StageGroup};
 use skinbench::report::findings::conditions;
-use skinbench::report::grouped;
 use skinbench::report::markdown::rows;
+use skinbench::report::{duration, grouped};
 use skinbench::results::rows::LimitsRow;
 use skinbench::results::study::{Axis, Study, StudyEntry};
 use skinbench::wording;
@@ -82,8 +82,59 @@ pub fn matrix(
     let mut table = vec![vec![head[1].clone()]];
     table[0].extend(runs.iter().map(|(name, _)| code(name)));
     let columns: Vec<_> = runs.iter().map(|(_, study)| measured(study)).collect();
-    table.extend(by_backend(&columns, word, patterns));
+    table.extend(by_backend(&columns, patterns, |entry, own| {
+        cell(word, entry, own)
+    }));
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
+}
+
+/// Table of the times of `skin` of the backends that a pattern matches, or of all, in several runs, whose crowds head the
+/// columns. Behind a time is the percentage of the limit: `device` GB/s for an adapter, for a processor what its run
+/// measured.
+///
+/// # Errors
+/// A run without results.
+pub fn sizes(
+    runs: &[NamedStudy],
+    device: f64,
+    patterns: &[&str],
+    source: &str,
+) -> Result<String, String> {
+    let mut head = vec!["`skin`".to_owned()];
+    let mut columns = Vec::new();
+    for (name, study) in runs {
+        let own = measured(study);
+        let point = &own
+            .first()
+            .ok_or_else(|| format!("{name}: no results"))?
+            .point;
+        let [instances, vertices] = [point.instances as u64, point.vertices].map(grouped);
+        head.push(format!("{instances} x {vertices}"));
+        columns.push(own);
+    }
+    let mut table = vec![head];
+    table.extend(by_backend(&columns, patterns, |entry, _| {
+        time_of_limit(entry, device).unwrap_or("-".into())
+    }));
+    let origin = from_runs(runs, source);
+    let limit = format!(
+        "Behind each time is the percentage of the limit: {} GB/s for the adapter, for the processor what its run reached.",
+        grouped(device as u64)
+    );
+    Ok(format!("{origin}\n\n{}\n{limit}\n", rows(&table)))
+}
+
+/// The time of `skin`, and the percentage of the limit, which is `device` GB/s for stages on the device.
+fn time_of_limit(entry: &StudyEntry, device: f64) -> Option<String> {
+    let row = &entry.stages(StageGroup::Skin).next()?.row;
+    let ns = row.median_ns?;
+    let limit = if row.clock.is_of_device() {
+        device * 1e9
+    } else {
+        row.limit? as f64
+    };
+    let percent = 100.0 * row.bytes? as f64 / ns as f64 * 1e9 / limit;
+    Some(format!("{} ({percent:.0} %)", duration(ns)))
 }
 
 /// Tables of one figure of the backends that a pattern matches, or of all, at each value of an axis: one for each set of
@@ -121,7 +172,9 @@ pub fn sweep(
                 .collect()
         };
         let columns: Vec<_> = sheet.values.iter().map(at).collect();
-        table.extend(by_backend(&columns, word, patterns));
+        table.extend(by_backend(&columns, patterns, |entry, own| {
+            cell(word, entry, own)
+        }));
         let place = along
             .first()
             .map_or(String::new(), |entry| origin(study, &entry.point, source));
@@ -138,9 +191,13 @@ pub fn sweep(
     }
 }
 
-/// Rows of one figure, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
+/// Rows of cells, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
 /// the entries that were measured together.
-fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Vec<Vec<String>> {
+fn by_backend(
+    columns: &[Vec<&StudyEntry>],
+    patterns: &[&str],
+    cell: impl Fn(&StudyEntry, &[&StudyEntry]) -> String,
+) -> Vec<Vec<String>> {
     let mut backends: Vec<&str> = Vec::new();
     for entry in columns.iter().flatten() {
         let wanted = patterns.is_empty()
@@ -155,7 +212,7 @@ fn by_backend(columns: &[Vec<&StudyEntry>], word: &str, patterns: &[&str]) -> Ve
         let cells = columns.iter().map(|own| {
             own.iter()
                 .find(|entry| entry.backend == backend)
-                .map_or("-".into(), |entry| cell(word, entry, own))
+                .map_or("-".into(), |entry| cell(entry, own))
         });
         std::iter::once(code(backend)).chain(cells).collect()
     };

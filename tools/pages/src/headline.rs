@@ -65,8 +65,12 @@ pub fn origin(study: &Study, point: &Point, source: &str) -> String {
         .and_then(|row| row.utc.get(..10))
         .unwrap_or("unknown day");
     let commit = row.and_then(|row| row.git_rev.as_deref());
+    let changed = match row.and_then(|row| row.dirty) {
+        Some(true) => " with changes",
+        Some(false) | None => "",
+    };
     let commit = commit.map_or(String::new(), |commit| {
-        format!(" commit {},", abbreviated(commit))
+        format!(" commit {}{changed},", abbreviated(commit))
     });
     let source = source.trim_start_matches("../");
     // An adapter on which nothing ran says nothing about the figures.

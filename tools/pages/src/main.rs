@@ -13,6 +13,7 @@
 //! | `runs FOLDER RUN,... BACKEND FIGURE...` | figures of one backend, a row for each run below the folder |
 //! | `matrix FOLDER RUN,... FIGURE [PATTERN...]` | one figure: a row for each backend, a column for each run |
 //! | `sweep FOLDER AXIS FIGURE [PATTERN...]` | one figure along an axis of a sweep: a row for each backend, a column for each value |
+//! | `sizes FOLDER GB/S RUN,... PATTERN...` | times of `skin`, with the percentage of the limit: a row for each backend, a column for each run, headed by its crowd. The limit of a device is so many GB/s, that of a processor what its run measured. `A+B` is a run of two folders |
 //! | `limits FOLDER` | what the processor can do at most, from `limits.csv` |
 //! | `peak FOLDER RUN RUN/BACKEND=OPERATIONS...` | time of so many vector operations per vertex at the rate in the first run's `limits.csv`, and the measured time |
 //! | `answers FOLDER` | the findings |

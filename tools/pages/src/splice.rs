@@ -13,8 +13,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Kinds of markers.
-const KINDS: [&str; 10] = [
-    "table", "runs", "matrix", "sweep", "limits", "peak", "answers", "card", "charts", "text",
+const KINDS: [&str; 11] = [
+    "table", "runs", "matrix", "sizes", "sweep", "limits", "peak", "answers", "card", "charts",
+    "text",
 ];
 
 /// A page and its charts with up-to-date content: path and content of each.
@@ -146,6 +147,11 @@ impl PageResults<'_> {
             ("matrix", [runs, word, patterns @ ..]) => {
                 figure_tables::matrix(&self.runs(source, runs)?, word, patterns, source)
             }
+            ("sizes", [limit, runs, backends @ ..]) => {
+                let limit = limit.parse().ok().filter(|limit: &f64| *limit > 0.0);
+                let limit = limit.ok_or("expected GB/s behind the folder, such as 3254")?;
+                figure_tables::sizes(&self.runs(source, runs)?, limit, backends, source)
+            }
             ("sweep", [axis, word, patterns @ ..]) => {
                 figure_tables::sweep(self.study(source)?, axis, word, patterns, source)
             }
@@ -238,8 +244,9 @@ impl PageResults<'_> {
 
     fn study(&mut self, source: &str) -> Result<&Study, String> {
         if !self.studies.contains_key(source) {
-            let recorded =
-                Recorded::read(&[self.folder.join(source)]).map_err(|e| e.to_string())?;
+            let folders = source.split('+').map(|part| self.folder.join(part));
+            let folders: Vec<PathBuf> = folders.collect();
+            let recorded = Recorded::read(&folders).map_err(|e| e.to_string())?;
             self.studies.insert(source.to_owned(), Study::new(recorded));
         }
         Ok(&self.studies[source])
@@ -251,12 +258,17 @@ impl PageResults<'_> {
         source: &str,
         list: &'a str,
     ) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
+        // A run may be that of two folders.
+        let place = |run: &str| {
+            let folders = run.split('+').map(|folder| format!("{source}/{folder}"));
+            folders.collect::<Vec<_>>().join("+")
+        };
         for run in list.split(',') {
-            self.study(&format!("{source}/{run}"))?;
+            self.study(&place(run))?;
         }
         Ok(list
             .split(',')
-            .map(|run| (run, &self.studies[&format!("{source}/{run}")]))
+            .map(|run| (run, &self.studies[&place(run)]))
             .collect())
     }
 }
