@@ -54,9 +54,12 @@ const ranked = (outcomes, time) => outcomes.filter((o) => o.status === 'ok' && t
 /** A sentence of the native program with names in braces replaced. */
 const filledIn = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+/** Whether the device's clock had fallen while some stages were timed. */
+const isUnsteady = (outcome, stages) => outcome.series.some((one) => stages.includes(one.stage) && one.clockColumns().unsteady);
+
 /** The verdict on some stages, with `what` behind the time, and the time; null where none was timed. */
 function fastest(words, outcomes, stages, what) {
-  const time = (o) => firstOf(o, stages);
+  const time = (o) => (isUnsteady(o, stages) ? null : firstOf(o, stages));
   const [first, second] = ranked(outcomes, (o) => time(o)?.median ?? null);
   if (!first) return null;
   const [one, two] = [first, second].map((o) => o && time(o));
@@ -83,11 +86,13 @@ function answers(measurement) {
   if (skin) sentences.push(`${skin.text} That is ${(skin.ns / point.crowd.vertices).toPrecision(3)} ns per vertex.`);
   for (const { point: { passes }, outcomes: all } of largest) {
     const work = [...stages.skin, ...stages.draw];
-    const [first] = ranked(all, (o) => sumOf(o, work));
+    const [first] = ranked(all.filter((o) => !isUnsteady(o, work)), (o) => sumOf(o, work));
     if (first) sentences.push(`Skin and draw, ${drawn(passes)}: ${first.backend.name}, ${duration(sumOf(first, work))}.`);
   }
   const frame = fastest(words, outcomes, stages.frame, 'a frame, posed on the device');
   if (frame) sentences.push(frame.text);
+  const unsteady = outcomes.filter((o) => isUnsteady(o, o.series.map(({ stage }) => stage)));
+  if (unsteady.length) sentences.push(`The device’s clock fell while ${unsteady.map((o) => o.backend.name).join(', ')} ran: those times take no part in a verdict.`);
   const { adapter } = measurement.machine;
   if (adapter.endsWith(words.emulated)) sentences.push(`${filledIn(words.onEmulated, { adapter })}.`);
   return sentences;

@@ -54,7 +54,7 @@ function list(id, facts) {
   }));
 }
 
-function describeMethod(recording, timestamps, batches) {
+function describeMethod(recording, { timestamps, batches, pacer }) {
   const largest = recording.crowds.at(-1);
   const instances = largest.sampled.reduce((sum, group) => sum + group.length, 0);
   const byHost = largest.backends.filter(({ posedByHost }) => posedByHost).map(({ name }) => name);
@@ -64,6 +64,7 @@ function describeMethod(recording, timestamps, batches) {
     timestamps
       ? `Stages are timed by timestamps on the device. Their step here is ${duration(timestamps.step)}, so a stage is repeated until it lasts ${STEPS} steps. Whole frames and uploads are timed by the page's clock (step ${duration(batches.step)}), until the queue is empty; that includes the browser's own way to the device.`
       : `This browser has no timestamps on the device. Stages are timed in batches by the page's clock (step ${duration(batches.step)}), until the queue is empty: rows with the clock “wall”. A stage is repeated until it lasts ${STEPS} steps.`,
+    ...(pacer ? ['Before and after each measurement the device runs arithmetic without memory traffic, so that its clock does not fall while it waits. The time of that arithmetic is the clock: a measurement whose clock was more than 3 % below the best is repeated twice at most, and a row with many of them takes no part in a verdict.'] : []),
     'Backends take turns in every round. Figures are medians; ± is the 95 % interval of the median by order statistics. A tab in the background pauses, and what was disturbed is measured again. If the device is lost or does not answer, the backend at hand has no times, and the others go on.',
   ];
   byId('method').replaceChildren(...paragraphs.map((text) => element('p', text)));
@@ -98,9 +99,10 @@ function controls(picture) {
 
 async function main() {
   const texts = [...document.querySelectorAll('pre.wgsl')].map((node) => node.textContent);
-  let bench = await Bench.open();
   const source = await unpacked(byId('recording').textContent, texts);
   const { recording } = source;
+  const arithmetic = { wgsl: texts[recording.arithmetic.shader], workgroups: recording.arithmetic.workgroups };
+  let bench = await Bench.open(arithmetic);
   const machine = machineOf(navigator, bench.adapter.info, recording.words);
   const { program } = recording.session;
   list('machine', [
@@ -108,7 +110,7 @@ async function main() {
     ['clock', bench.timestamps ? `timestamps, step ${duration(bench.timestamps.step)}` : 'batches, by the page’s clock'],
     ['made by', `skinbench ${program.version}${program.git_rev ? `, commit ${program.git_rev.slice(0, 10)}` : ''}${program.dirty ? ', changed since' : ''}`],
   ]);
-  describeMethod(recording, bench.timestamps, bench.batches);
+  describeMethod(recording, bench);
   let picture = null;
   let moving = null;
   if (recording.picture) {
@@ -120,7 +122,7 @@ async function main() {
   }
   const renewed = async () => {
     if (!bench.lost) return bench;
-    bench = await Bench.open();
+    bench = await Bench.open(arithmetic);
     await picture?.open(bench.device);
     return bench;
   };

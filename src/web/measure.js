@@ -49,6 +49,12 @@ class Timestamps {
     return Number(times.reduce((step, time) => gcd(step, time > times[0] ? time - times[0] : times[0] - time), 0n));
   }
 
+  /** Nanoseconds of one pass; at least a step of the clock. */
+  async timeOf(record) {
+    const [begin, end] = await this.around((encoder, querySet) => record(encoder, { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 }));
+    return Math.max(Number(end - begin), this.step);
+  }
+
   /** Nanoseconds of a stage, `turns` times over; null for a difference that is not positive. */
   async time(player, commands, turns) {
     const [begin, end] = await this.around((encoder, querySet) => {
@@ -105,6 +111,16 @@ class Batches {
     return ns > 0 ? ns : null;
   }
 
+  /** Nanoseconds of one pass; at least a step of the clock. */
+  async timeOf(record) {
+    const ns = await this.waited(() => {
+      const encoder = this.device.createCommandEncoder();
+      record(encoder);
+      this.device.queue.submit([encoder.finish()]);
+    });
+    return Math.max(ns, this.step);
+  }
+
   /** Sending a tick's data, `turns` times over. */
   async timeUpload(player, commands, turns) {
     const ns = await this.waited(() => {
@@ -137,7 +153,7 @@ class Batches {
 /** What is timed of a backend: stage, clock, and `run(bench, player, turns)`, nanoseconds of all turns. It outlives a device. */
 class Series {
   constructor(stage, clock, step, run) {
-    Object.assign(this, { stage, clock, step, run, turns: 1, samples: [], dropped: 0 });
+    Object.assign(this, { stage, clock, step, run, turns: 1, samples: [], pieces: [], dropped: 0, pacer: null });
   }
 
   /** Finds how many turns last long enough. Also warms up. */
@@ -152,14 +168,28 @@ class Series {
   }
 
   async measure(bench, player, round) {
-    const ns = await this.run(bench, player, this.turns);
-    if (ns === null) this.dropped += 1;
-    else this.samples.push([round, Math.round(ns / this.turns)]);
+    const run = () => this.run(bench, player, this.turns);
+    const { result: ns, piece } = bench.pacer ? await bench.pacer.around(run) : { result: await run(), piece: null };
+    if (ns === null) {
+      this.dropped += 1;
+      return;
+    }
+    this.samples.push([round, Math.round(ns / this.turns)]);
+    // A device that was lost has left another one, with pieces of its own.
+    if (this.pacer !== bench.pacer) this.pieces = [];
+    this.pacer = bench.pacer;
+    if (piece !== null) this.pieces.push([round, piece]);
+  }
+
+  /** The device's clock while it was measured, in columns of summary.csv. */
+  clockColumns() {
+    return this.pacer?.columns(this.pieces.map(([, piece]) => piece)) ?? {};
   }
 
   /** Takes back the sample of a round that was disturbed. */
   forget(round) {
     this.samples = this.samples.filter(([of]) => of !== round);
+    this.pieces = this.pieces.filter(([of]) => of !== round);
   }
 }
 

@@ -4,6 +4,7 @@ use super::recording::{Frames, Recorded, record, record_picture, reference_name}
 use super::reference::{coverage, vertices};
 use crate::frame::{BackendError, EMULATED, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
+use crate::gpu::device::{ARITHMETIC_WORKGROUPS, arithmetic_wgsl};
 use crate::harness::environment::{Build, Environment};
 use crate::harness::{Outcome, Status, spread};
 use crate::reference::Blending;
@@ -38,12 +39,13 @@ const PICTURE: &str = "gpu-full";
 const REPORT_STYLE: &str = include_str!("../report/report.css");
 const STYLE: &str = include_str!("page.css");
 /// The scripts, in the order in which they run.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("recording.js"),
     include_str!("dom.js"),
     include_str!("player.js"),
     include_str!("verify.js"),
     include_str!("measure.js"),
+    include_str!("pacer.js"),
     include_str!("statistics.js"),
     include_str!("results.js"),
     include_str!("bundle.js"),
@@ -111,6 +113,10 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
     let picture = find(PICTURE).map(|entry| record_picture(entry, largest, &mut library));
     // A page without a moving picture still measures.
     let picture = picture.and_then(Result::ok);
+    let arithmetic = json!({
+        "shader": library.text(&arithmetic_wgsl()),
+        "workgroups": ARITHMETIC_WORKGROUPS,
+    });
     let framed = largest.camera.framed(&largest.crowd, largest.resolution);
     let recording = json!({
         "columns": {"summary": heading::<SummaryRow>()?, "samples": heading::<SampleRow>()?},
@@ -123,6 +129,7 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
         "part": Part::default(),
         "manifest": Manifest { format: FORMAT, note: None, files: BTreeMap::new() },
         "marks": MARKS,
+        "arithmetic": arithmetic,
         "shaders": library.texts.iter().map(|text| digest::of_bytes(text.as_bytes())).collect::<Vec<_>>(),
         "words": words(),
         "stages": stages(),

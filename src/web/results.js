@@ -24,15 +24,25 @@ function browserName(navigator) {
   return `${name === 'Version' ? 'Safari' : name} ${version}`.trim();
 }
 
+/** An adapter's name, and all parts of its description. */
+function adapterNames(info) {
+  const parts = [info.vendor, info.architecture, info.device].filter(Boolean);
+  return { name: info.description || parts.join(' ') || 'unnamed adapter', parts };
+}
+
+/** Whether an adapter is emulated on the processor. */
+function isSoftware(info) {
+  const { name, parts } = adapterNames(info);
+  return Boolean(info.isFallbackAdapter) || /swiftshader|llvmpipe|lavapipe|basic render/i.test([name, ...parts].join(' '));
+}
+
 /** The machine of all rows. A browser does not name the processor, so that column names the browser. */
 function machineOf(navigator, info, { emulated }) {
-  const parts = [info.vendor, info.architecture, info.device].filter(Boolean);
-  const name = info.description || parts.join(' ') || 'unnamed adapter';
-  const isEmulated = info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test([name, ...parts].join(' '));
+  const { name, parts } = adapterNames(info);
   return {
     os: navigator.userAgentData?.platform || navigator.platform || '',
     cpu: `browser: ${browserName(navigator)}`,
-    adapter: isEmulated ? `${name} ${emulated}` : name,
+    adapter: isSoftware(info) ? `${name} ${emulated}` : name,
     driver: `WebGPU${parts.length ? ` (${parts.join(', ')})` : ''}`,
   };
 }
@@ -49,12 +59,14 @@ function resultRows(recording, machine, run, point, outcome) {
     parity_tol: outcome.parity && backend.tolerance.position,
   });
   if (outcome.series.length === 0) return { rows: [own], samples: [] };
-  const rows = outcome.series.map(({ stage, clock, samples, dropped }) => {
+  const rows = outcome.series.map((series) => {
+    const { stage, clock, samples, dropped } = series;
     const timed = filled(own, { stage, clock, frames: samples.length, dropped });
     if (samples.length === 0) return timed;
     const { median, mad, min, p95, p99, max, noisy } = summary(samples.map(([, ns]) => ns));
     return filled(timed, {
       noisy, median_ns: median, mad_ns: mad, min_ns: min, p95_ns: p95, p99_ns: p99, max_ns: max, bytes: clock === 'gpu' ? backend.bytes[stage] : null,
+      ...series.clockColumns(),
     });
   });
   const { run_id, scene } = own;

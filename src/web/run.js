@@ -37,7 +37,7 @@ const breath = () => new Promise((resolve) => { setTimeout(resolve, 0); });
 
 /** A device, and what backends share on it. */
 class Bench {
-  static async open() {
+  static async open(arithmetic) {
     if (!navigator.gpu) throw new Error(isSecureContext ? MISSING : INSECURE);
     const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (!adapter) throw new Error(NO_ADAPTER);
@@ -45,6 +45,8 @@ class Bench {
     const device = await adapter.requestDevice({ requiredFeatures: wanted.filter((feature) => adapter.features.has(feature)) });
     const bench = new Bench(adapter, device);
     bench.timestamps = await Timestamps.open(device);
+    // As `--device idle` of the native program.
+    bench.pacer = parameters.get('device') === 'idle' ? null : Pacer.on(bench, arithmetic);
     return bench;
   }
 

@@ -2,10 +2,11 @@
 
 use crate::frame::DeviceObject;
 use crate::gpu::device::{BindGroup, Buffer, ComputePipeline};
+use crate::gpu::shader::shader;
 use std::cell::Cell;
 
 /// Workgroups of a piece: as many threads as the largest devices run at once.
-const WORKGROUPS: u32 = 1_056;
+pub const WORKGROUPS: u32 = 1_056;
 /// Queries around the first piece and around the last.
 pub(in crate::gpu) const QUERIES: u32 = 4;
 /// Bytes of the uniform, and of the result.
@@ -30,6 +31,11 @@ pub(in crate::gpu) struct Queries {
     resolved: wgpu::Buffer,
     pub mappable: wgpu::Buffer,
     pub ns_per_tick: f64,
+}
+
+/// The arithmetic's shader.
+pub fn wgsl() -> String {
+    shader("arithmetic.wgsl", &[])
 }
 
 impl Arithmetic {

@@ -16,6 +16,7 @@ pub(in crate::gpu) mod timestamps;
 pub(in crate::gpu) mod timing;
 
 pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
+pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};
 pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
 pub(in crate::gpu) use failures::{Failures, one_line};
 pub(in crate::gpu) use objects::{

@@ -3,9 +3,9 @@
 
 use crate::frame::{Pacer, Result, Spinner};
 use crate::gpu::Gpu;
-use crate::gpu::device::arithmetic::{Arithmetic, QUERIES, Queries, own_buffer};
+use crate::gpu::device::arithmetic::{self, Arithmetic, QUERIES, Queries, own_buffer};
 use crate::gpu::device::gpu::WgpuDevice;
-use crate::gpu::shader::{Kernel, shader};
+use crate::gpu::shader::Kernel;
 use arrayvec::ArrayVec;
 use std::cell::Cell;
 use std::time::Duration;
@@ -175,8 +175,7 @@ impl Spinner for Gpu {
 
 /// Compiles the arithmetic's shader. What it allocates is the harness's own, and counts as nobody's.
 fn compiled(gpu: &Gpu, open: &WgpuDevice) -> Result<Arithmetic> {
-    let wgsl = shader("arithmetic.wgsl", &[]);
-    let kernel = Kernel::new(gpu, "arithmetic", wgsl, &[], true)?;
+    let kernel = Kernel::new(gpu, "arithmetic", arithmetic::wgsl(), &[], true)?;
     let uniform = own_buffer(
         &open.device,
         "rounds",

@@ -118,7 +118,7 @@ pub fn sizes(
     }));
     let origin = from_runs(runs, source);
     let limit = format!(
-        "Behind each time is the percentage of the limit: {} GB/s for the adapter, for the processor what its run reached.",
+        "(%): of {} GB/s; on the processor of what the run reached.",
         grouped(device as u64)
     );
     Ok(format!("{origin}\n\n{}\n{limit}\n", rows(&table)))
