@@ -5,6 +5,7 @@
 use super::Screen;
 use super::columns::stacked;
 use super::findings::{crowd, drawn, fastest, overtakes, place};
+use super::table::device_clock;
 use super::units::grouped;
 use crate::backend::{Abilities, Joints, LaterPasses};
 use crate::frame::{Ability, Side, Stage, StageGroup};
@@ -82,8 +83,10 @@ const COLUMNS: [Column; 16] = [
     }),
 ];
 
-/// Columns that a card has if one of its backends has a cell: what gameplay reads, and the energy of processor and adapter.
-const OPTIONAL: [Column; 4] = [
+/// Columns that a card has if one of its backends has a cell: the device's clock, what gameplay reads, and the energy of
+/// processor and adapter.
+const OPTIONAL: [Column; 5] = [
+    ("clock %", device_clock),
     ("bounds", |entry| gameplay(entry, Stage::Bounds)),
     ("sockets", |entry| gameplay(entry, Stage::Sockets)),
     ("mJ per 1,000 instances", |entry| energy(entry, Side::Host)),

@@ -17,7 +17,7 @@ use crate::wording::{counted, counted_as};
 use indexmap::IndexMap;
 
 /// Columns of the table of a run.
-const COLUMNS: [Column<StudyEntry>; 15] = [
+const COLUMNS: [Column<StudyEntry>; 16] = [
     Column {
         heading: "backend",
         place: Place::Stays,
@@ -100,6 +100,12 @@ const COLUMNS: [Column<StudyEntry>; 15] = [
         cell: nanoseconds_per_vertex,
     },
     Column {
+        heading: "clock %",
+        place: Place::Leaves(7),
+        align: Align::Right,
+        cell: device_clock,
+    },
+    Column {
         heading: "parity",
         place: Place::Leaves(6),
         align: Align::Right,
@@ -122,6 +128,18 @@ fn frame(entry: &StudyEntry) -> Option<String> {
         None => String::new(),
     };
     Some(duration(median) + &deviation)
+}
+
+/// Median of the device's clock in percent of its best, and the least if that is lower.
+pub(super) fn device_clock(entry: &StudyEntry) -> Option<String> {
+    let row = entry.frame()?;
+    let median = format!("{:.0}", row.device_clock_pct?);
+    let least = format!("{:.0}", row.device_clock_min_pct?);
+    Some(if least == median {
+        median
+    } else {
+        format!("{median} (least {least})")
+    })
 }
 
 fn nanoseconds_per_vertex(entry: &StudyEntry) -> Option<String> {

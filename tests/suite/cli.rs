@@ -2,7 +2,7 @@
 
 use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
-use skinbench::frame::{Ability, Clock, Stage};
+use skinbench::frame::{Ability, Clock, EMULATED, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::REGISTRY;
@@ -562,6 +562,7 @@ fn disturbances_are_points_of_their_own() {
     for (arguments, options) in [
         ("--caches cold -o cold", Some("caches=cold")),
         ("--neighbours 2 -o crowded", Some("neighbours=2")),
+        ("--device idle -o idle", Some("device=idle")),
         ("--caches warm -o rest", None),
     ] {
         skinbench(&folder, &format!("{run} {arguments}"))
@@ -758,6 +759,14 @@ fn fenced_stages_are_labelled() {
     ];
     assert_eq!(stages(Clock::Fenced), device);
     assert_eq!(stages(Clock::Gpu), []);
+    for row in &summary {
+        let adapter = row.adapter.as_deref().unwrap_or_default();
+        let is_paced = row.clock == Clock::Fenced && !adapter.ends_with(EMULATED);
+        assert!(row.device_clock_pct.is_some() || !is_paced, "{row:?}");
+        assert!(row.device_clock_pct.is_none() || !adapter.ends_with(EMULATED));
+        let is_whole = row.stage == Stage::Frame && row.clock == Clock::Wall;
+        assert_eq!(row.processor_clock_pct.is_some(), is_whole, "{row:?}");
+    }
     assert!(stages(Clock::Wall).contains(&Stage::Frame));
     let fenced = samples.iter().filter(|row| row.clock == Clock::Fenced);
     assert_eq!(

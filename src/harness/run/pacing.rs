@@ -431,6 +431,7 @@ mod tests {
             }
             assert!(outcome.device_mhz > Some(1_900), "{outcome:?}");
         }
+        assert_eq!(text.matches("clock %").count(), 2, "table and card: {text}");
         assert!(!text.contains("unsteady"), "{text}");
     }
 

@@ -3,6 +3,7 @@
 mod attacks;
 mod card;
 mod comparing;
+mod limits;
 mod pages;
 mod ranking;
 mod reading;
