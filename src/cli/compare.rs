@@ -40,14 +40,14 @@ pub struct Arguments {
     /// Show all rows, not only those that changed
     #[arg(long)]
     all: bool,
-    #[command(flatten)]
-    screen: ScreenArguments,
     /// Folder for the results of --run; default: a new one in skinbench-results
     #[arg(short = 'o', long, value_name = "DIR", requires = "run")]
     results: Option<PathBuf>,
     /// Arguments of `skinbench run` for --run, such as `walkers -b cpu-simd`
     #[arg(value_name = "ARGUMENTS", last = true, requires = "run")]
     arguments: Vec<OsString>,
+    #[command(flatten)]
+    screen: ScreenArguments,
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {
