@@ -39,4 +39,35 @@ const illegible = `() => {
   return [...new Set(found)];
 }`;
 
-module.exports = { illegible };
+// What a phone does not show as it is: pages wider than the window, and charts that are cut, too small to read, or whose
+// bars are not as long as their figures.
+const unfitForPhones = `() => {
+  const found = [];
+  const page = document.documentElement;
+  if (page.scrollWidth > innerWidth) found.push('the page is ' + page.scrollWidth + ' pixels wide');
+  const nanoseconds = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 };
+  const charts = [...document.querySelectorAll('.chart')].filter((chart) => chart.getClientRects().length);
+  if (charts.length === 0) found.push('no chart is shown');
+  for (const chart of charts) {
+    const name = chart.getAttribute('aria-label');
+    const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;
+    for (const part of chart.querySelectorAll('text, rect, circle, polygon, path')) {
+      const { left, right } = part.getBoundingClientRect();
+      if (left < -0.5 || right > innerWidth + 0.5) found.push(name + ': cut: ' + (part.textContent || part.outerHTML));
+      if (part.tagName === 'text' && parseFloat(getComputedStyle(part).fontSize) * scale < 11) found.push(name + ': small: ' + part.textContent);
+    }
+    // The longest bar is the measure of the others; drawn lengths are whole pixels.
+    const bars = [...chart.querySelectorAll('.mark rect')].map((bar) => {
+      const [, figure, unit] = bar.parentElement.getAttribute('aria-label').match(/([\\d.]+) (ns|µs|ms|s)$/) ?? [];
+      return { width: bar.getBoundingClientRect().width, ns: figure * nanoseconds[unit] };
+    }).filter(({ ns }) => ns > 0);
+    const longest = bars.reduce((a, b) => (b.ns > a.ns ? b : a), { ns: 0, width: 0 });
+    for (const { width, ns } of bars) {
+      const due = longest.width * ns / longest.ns;
+      if (Math.abs(width - due) > 2.5 + 0.01 * due) found.push(name + ': a bar of ' + width + ' pixels, not ' + due);
+    }
+  }
+  return [...new Set(found)];
+}`;
+
+module.exports = { illegible, unfitForPhones };

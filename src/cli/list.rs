@@ -1,11 +1,13 @@
 //! `skinbench list`: the available choices.
 
+use super::screen::narrow;
 use super::{Exit, UsageError, say_json};
 use clap::Args;
 use indexmap::IndexSet;
 use serde::Serialize;
 use skinbench::frame::{Ability, AdapterSummary, Api};
 use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::report::described;
 use skinbench::scene::{BUILT_IN, BUILT_IN_MODELS};
 use skinbench::simd::{Isa, VARIABLE};
 use std::io::{self, Write};
@@ -101,17 +103,24 @@ fn backend(entry: &BackendEntry) -> BackendChoice {
 }
 
 fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "backends")?;
+    let screen = narrow();
+    let mut lines = Vec::new();
     for backend in &choices.backends {
-        let mut text = format!("  {:<26} {}", backend.name, backend.summary);
+        let mut line = backend.summary.to_owned();
         if !backend.lacks.is_empty() {
-            text += &format!("; no {}", backend.lacks.join(", "));
+            line += &format!("; no {}", backend.lacks.join(", "));
         }
         if !backend.is_built {
-            text += "; not in this build";
+            line += "; not in this build";
         }
-        writeln!(out, "{text}")?;
+        lines.push(line);
     }
+    let names = choices.backends.iter().map(|backend| backend.name);
+    let backends: Vec<[&str; 2]> = names
+        .zip(&lines)
+        .map(|(name, line)| [name, line.as_str()])
+        .collect();
+    write!(out, "backends\n{}", described(&backends, screen))?;
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
         writeln!(
@@ -131,9 +140,12 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  {index} {}, {api}, {driver}", adapter.label())?;
     }
     writeln!(out, "scenes")?;
-    for SceneChoice { name, summary } in &choices.scenes {
-        writeln!(out, "  {name:<16} {summary}")?;
-    }
+    let scenes: Vec<[&str; 2]> = choices
+        .scenes
+        .iter()
+        .map(|scene| [scene.name, scene.summary])
+        .collect();
+    write!(out, "{}", described(&scenes, screen))?;
     writeln!(out, "models")?;
     choices
         .models

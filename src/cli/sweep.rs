@@ -202,8 +202,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
-    print(arguments, &ending, &scene.name)?;
-    written.with_context(|| format!("cannot write to {}", arguments.results.display()))?;
+    if let Err(error) = written {
+        print(arguments, &ending, &scene.name)?;
+        return Err(error)
+            .with_context(|| format!("cannot write to {}", arguments.results.display()));
+    }
     if common::is_interrupted() {
         say(format_args!(
             "interrupted after {ended} of {of}; the same command goes on there\n"
@@ -219,7 +222,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             troubles.len() - LISTED
         ))?;
     }
-    say(format_args!("results: {}\n", summary.display()))?;
+    say(format_args!("results: {}\n\n", summary.display()))?;
+    // The verdict is the last that a reader sees.
+    print(arguments, &ending, &scene.name)?;
     Ok(common::exit(
         &arguments.backends,
         &ending.ended,

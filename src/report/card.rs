@@ -18,9 +18,16 @@ use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of}
 /// A column of the card: its heading, and the cell of a backend where results or registry have one.
 type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
 
-/// Columns that every card has.
-const COLUMNS: [Column; 16] = [
-    ("backend", |entry| Some(entry.backend.clone())),
+/// Columns of the card that are read together.
+pub struct Part {
+    /// Its title.
+    pub title: &'static str,
+    /// Headings, then a row for each measured backend. What results or the registry do not say is a dash.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Columns of time.
+const TIME: [Column; 7] = [
     ("frame p50 ms", |entry| {
         Some(millions(entry.frame()?.median_ns?))
     }),
@@ -45,6 +52,10 @@ const COLUMNS: [Column; 16] = [
         (!times.is_empty()).then(|| times.join(" + "))
     }),
     ("other ms", |entry| Some(millions(entry.other()?))),
+];
+
+/// Columns of memory and work.
+const MEMORY: [Column; 5] = [
     ("host MB", |entry| {
         Some(millions(entry.frame()?.host_bytes?))
     }),
@@ -58,6 +69,10 @@ const COLUMNS: [Column; 16] = [
     ("largest error", |entry| {
         Some(format!("{:.1e}", entry.frame()?.parity_max_rel?))
     }),
+];
+
+/// Columns of what a backend can do.
+const ABILITIES: [Column; 3] = [
     ("layers, fades", |entry| {
         let lacks = abilities(entry)?.lack(Ability::AdditiveLayers);
         Some(if lacks { "merge, crossfade" } else { "yes" }.into())
@@ -95,28 +110,50 @@ const OPTIONAL: [Column; 5] = [
     }),
 ];
 
-/// The card of a point: headings, then a row for each measured backend. What results or the registry do not say is a
-/// dash.
-pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
-    let entries: Vec<_> = study.at(point).filter(|entry| entry.is_ok()).collect();
+/// The card of a point, in parts; each has a row for every measured backend.
+pub fn parts(study: &Study, point: &Point) -> Vec<Part> {
+    let entries: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok()).collect();
     let has_cells = |(_, cell): &&Column| entries.iter().any(|entry| cell(entry).is_some());
-    let columns: Vec<&Column> = COLUMNS
-        .iter()
-        .chain(OPTIONAL.iter().filter(has_cells))
-        .collect();
-    let headings = columns
-        .iter()
-        .map(|(heading, _)| (*heading).to_owned())
-        .collect();
-    let row = |entry: &&StudyEntry| {
-        columns
-            .iter()
-            .map(|(_, cell)| cell(entry).unwrap_or("-".into()))
-            .collect()
-    };
-    std::iter::once(headings)
-        .chain(entries.iter().map(row))
-        .collect()
+    let optional: Vec<&Column> = OPTIONAL.iter().filter(has_cells).collect();
+    let parts = [
+        ("time", TIME.iter().collect()),
+        ("memory, draws, error", MEMORY.iter().collect()),
+        ("what gameplay can have", ABILITIES.iter().collect()),
+        ("what gameplay reads, energy", optional),
+    ];
+    let mut card = Vec::new();
+    for (title, columns) in parts {
+        if columns.is_empty() {
+            continue;
+        }
+        let mut headings = vec!["backend".to_owned()];
+        headings.extend(columns.iter().map(|(heading, _)| (*heading).to_owned()));
+        let mut rows = vec![headings];
+        for entry in &entries {
+            let mut row = vec![entry.backend.clone()];
+            row.extend(
+                columns
+                    .iter()
+                    .map(|(_, cell)| cell(entry).unwrap_or("-".into())),
+            );
+            rows.push(row);
+        }
+        card.push(Part { title, rows });
+    }
+    card
+}
+
+/// The card of a point as one table.
+pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
+    let mut parts = parts(study, point).into_iter();
+    let mut table = parts.next().map_or(Vec::new(), |part| part.rows);
+    for part in parts {
+        for (row, more) in table.iter_mut().zip(part.rows) {
+            // Each part repeats the backend.
+            row.extend(more.into_iter().skip(1));
+        }
+    }
+    table
 }
 
 /// A side's millijoules per frame and thousand instances, with their largest error.
@@ -283,11 +320,14 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
 pub fn text(study: &Study, screen: Screen) -> String {
     let mut text = String::new();
     for point in &study.points {
-        text += &format!(
-            "\ncard: {}\n\n{}",
-            place(point),
-            stacked(&table(study, point), screen)
-        );
+        text += &format!("\ncard: {}\n", place(point));
+        if screen == Screen::Wide {
+            text += &format!("\n{}", stacked(&table(study, point), screen));
+            continue;
+        }
+        for part in parts(study, point) {
+            text += &format!("\n{}", stacked(&part.rows, screen));
+        }
     }
     text
 }

@@ -1,7 +1,9 @@
 //! Tables in text: which columns fit a screen, and how they are set.
 
 use super::Screen;
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
+};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -46,37 +48,77 @@ pub struct Fitted {
 
 /// A table with those columns that fit a screen.
 pub fn fitted<T>(columns: &[Column<T>], rows: &[&T], screen: Screen) -> Fitted {
+    let mut shown = with_cells(columns, rows);
+    let mut left_out = Vec::new();
+    while !screen.fits(width(&table(&shown, rows))) {
+        // The columns that stay are shown at any width.
+        let Some(at) = first_to_leave(&shown) else {
+            break;
+        };
+        left_out.push(shown.remove(at).heading);
+    }
+    Fitted {
+        text: set(&table(&shown, rows)),
+        left_out,
+    }
+}
+
+/// Headings, then the cells of each row: all columns that some row has a cell for.
+pub fn cells<T>(columns: &[Column<T>], rows: &[&T]) -> Vec<Vec<String>> {
+    let shown = with_cells(columns, rows);
+    let headings = shown.iter().map(|column| column.heading.to_owned());
+    let mut cells = vec![headings.collect()];
+    for row in rows {
+        let of_row = shown.iter().map(|column| cell(column, row));
+        cells.push(of_row.collect());
+    }
+    cells
+}
+
+/// The columns that stay, and those that some row has a cell for.
+fn with_cells<'a, T>(columns: &'a [Column<T>], rows: &[&T]) -> Vec<&'a Column<T>> {
     let has_cells = |column: &&Column<T>| {
         column.place == Place::Stays || rows.iter().any(|row| (column.cell)(row).is_some())
     };
-    let mut shown: Vec<&Column<T>> = columns.iter().filter(has_cells).collect();
-    let mut left_out = Vec::new();
-    loop {
-        let table = table(&shown, rows);
-        if screen.fits(width(&table)) {
-            return Fitted {
-                text: set(&table),
-                left_out,
-            };
-        }
-        let first_to_leave = (0..shown.len())
-            .rev()
-            .filter_map(|at| match shown[at].place {
-                Place::Stays => None,
-                Place::Leaves(turn) => Some((turn, at)),
-            })
-            .min_by_key(|(turn, _)| *turn);
-        match first_to_leave {
-            Some((_, at)) => left_out.push(shown.remove(at).heading),
-            // The columns that stay are shown at any width.
-            None => {
-                return Fitted {
-                    text: set(&table),
-                    left_out,
-                };
-            }
+    columns.iter().filter(has_cells).collect()
+}
+
+/// Index of the column that leaves first; of those with the same number, the last.
+fn first_to_leave<T>(columns: &[&Column<T>]) -> Option<usize> {
+    let mut first = None;
+    for (at, column) in columns.iter().enumerate() {
+        if let Place::Leaves(turn) = column.place
+            && first.is_none_or(|(earliest, _)| turn <= earliest)
+        {
+            first = Some((turn, at));
         }
     }
+    first.map(|(_, at)| at)
+}
+
+/// The cell of a row, or a dash.
+fn cell<T>(column: &Column<T>, row: &T) -> String {
+    (column.cell)(row).unwrap_or("-".into())
+}
+
+/// Names with their descriptions, each indented; a description that does not fit goes on below itself.
+pub fn described(rows: &[[&str; 2]], screen: Screen) -> String {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    if let Screen::Narrow(width) = screen {
+        let width = u16::try_from(width).unwrap_or(u16::MAX);
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width);
+    }
+    table.add_rows(rows);
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((GAP as u16, 0));
+    }
+    set(&table)
 }
 
 /// Several tables one below the other, with as many columns each as fit a screen: `rows[0]` are the headings, and the
@@ -137,8 +179,7 @@ fn table<T>(columns: &[&Column<T>], rows: &[&T]) -> Table {
     let headings = columns.iter().map(|column| column.heading.to_owned());
     let mut table = new_table(headings.collect());
     for row in rows {
-        let cell = |column: &&Column<T>| (column.cell)(row).unwrap_or("-".into());
-        table.add_row(columns.iter().map(cell));
+        table.add_row(columns.iter().map(|column| cell(column, row)));
     }
     align(&mut table, |at| columns[at].align);
     table

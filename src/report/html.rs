@@ -61,8 +61,9 @@ fn results(study: &Study, prefix: &str) -> Markup {
     let found = findings(study);
     let charts = charts(study);
     html! {
-        p.verdict { (verdict(study).join(" ")) }
+        ul.verdict { @for case in verdict(study) { li { (case) } } }
         @if !found.is_empty() { ul.answers { @for answer in &found { li { (answer) } } } }
+        (contents(&charts, prefix))
         (machine(study))
         @if !study.problems.is_empty() {
             details.problems {
@@ -77,6 +78,22 @@ fn results(study: &Study, prefix: &str) -> Markup {
         }
         (parity(study, prefix))
         (raw(study, prefix))
+    }
+}
+
+/// Links to the parts of the results of a machine.
+fn contents(charts: &[Chart], prefix: &str) -> Markup {
+    let part = |id: &str, title: &str| html! { li { a href={ "#" (prefix) (id) } { (title) } } };
+    html! {
+        nav aria-label="Contents" {
+            ol.contents {
+                (part("card", "Which to ship"))
+                @for chart in charts { (part(&chart.id, &chart.title)) }
+                (part("parity", "Parity"))
+                (part("raw", "All rows"))
+                li { a href="#download" { "The data" } }
+            }
+        }
     }
 }
 
@@ -145,7 +162,7 @@ fn figure(chart: &Chart, prefix: &str) -> Markup {
     html! {
         figure id={ (prefix) (chart.id) } {
             h2 { (chart.title) }
-            div.scroll { (PreEscaped(chart.svg())) }
+            (PreEscaped(chart.svg()))
             figcaption { (chart.caption) }
             details { summary { "The same as a table" } (text_table(&chart.table)) }
         }
@@ -181,9 +198,32 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
             p { "Memory is what frames need on host and device, without pictures and staging. MB up are copied to the device \
                  in every frame. Joints: when gameplay has them in main memory." }
             @for point in study.headlines() {
-                p { (place(point)) ":" }
+                h3 { (place(point)) }
                 ul { @for answer in card::answers(study, point) { li { (answer) } } }
-                (text_table(&card::table(study, point)))
+                @for part in card::parts(study, point) { (card_part(&part)) }
+            }
+        }
+    }
+}
+
+/// A part of the card, which phones show as a list for each backend.
+fn card_part(part: &card::Part) -> Markup {
+    let headings = &part.rows[0];
+    html! {
+        div.scroll {
+            table.card {
+                caption { (part.title) }
+                thead { tr { (heads(headings)) } }
+                tbody {
+                    @for row in &part.rows[1..] {
+                        tr {
+                            th scope="row" { (row[0]) }
+                            @for (heading, cell) in headings.iter().zip(row).skip(1) {
+                                td data-heading=(heading) { (cell) }
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -247,6 +287,8 @@ fn raw(study: &Study, prefix: &str) -> Markup {
     html! {
         section id={ (prefix) "raw" } {
             h2 { "All rows" }
+            details {
+            summary { (study.rows.len()) " rows of figures" }
             div.scroll {
                 table.sortable {
                     caption { (study.rows.len()) " rows" span.hint { "; choose a heading to sort" } }
@@ -271,6 +313,7 @@ fn raw(study: &Study, prefix: &str) -> Markup {
                         }
                     }
                 }
+            }
             }
         }
     }

@@ -465,7 +465,7 @@ impl fmt::Display for Inspection {
         } = self;
         writeln!(
             f,
-            "bounds      {bounds_min:?} to {bounds_max:?}, {handedness}-handed, {up} up"
+            "bounds      {bounds_min:?} to {bounds_max:?}\naxes        {handedness}-handed, {up} up"
         )?;
         for TextureSummary {
             material,

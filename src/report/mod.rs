@@ -18,5 +18,6 @@ pub mod table;
 pub mod text;
 mod units;
 
+pub use columns::described;
 pub use screen::Screen;
 pub use units::{abbreviated, duration, grouped};

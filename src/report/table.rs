@@ -1,7 +1,7 @@
 //! The terminal table of a scene, and the verdict under it.
 
 use super::Screen;
-use super::columns::{Align, Column, Place, fitted};
+use super::columns::{self, Align, Column, Place, fitted};
 use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
@@ -203,9 +203,13 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
         text += "%: of the memory bandwidth measured just before with as many bytes\n";
     }
     let on_hardware = !study.machine.is_emulated();
-    if on_hardware && study.entries.iter().any(|entry| entry.device().is_some()) {
-        text += "upload: writing staging memory + copying on the device\n\
-                 other: the frame less its stages: submitting, gaps on the device, waiting for its end\n";
+    let has_device = study.entries.iter().any(|entry| entry.device().is_some());
+    let shown = |heading: &str| on_hardware && has_device && !table.left_out.contains(&heading);
+    if shown("upload") {
+        text += "upload: writing staging memory + copying on the device\n";
+    }
+    if shown("other") {
+        text += "other: the frame less its stages (submitting, gaps, waiting for the device)\n";
     }
     text += &unsteady(&study);
     text += &noise_notes(&study.entries);
@@ -217,6 +221,11 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
         text += &format!("p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES})\n");
     }
     text + &left_out(&table.left_out)
+}
+
+/// Headings, then the cells of each backend, of the table of a run.
+pub fn cells(study: &Study) -> Vec<Vec<String>> {
+    columns::cells(&COLUMNS, &study.entries.iter().collect::<Vec<_>>())
 }
 
 /// The columns that a screen had no room for, in a line; empty if it had room for all.

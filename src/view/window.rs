@@ -137,9 +137,9 @@ impl Window {
             match answer {
                 Answer::Shown(shown) => self.take(ctx, *shown),
                 Answer::Progress(what, done) => self.live.progress = Some((what, done)),
-                Answer::Measured(table) => {
+                Answer::Measured(measured) => {
                     self.live.progress = None;
-                    self.live.table = Some(table);
+                    self.live.measured = Some(measured);
                 }
             }
             if !self.worker.is_busy() {

@@ -1,6 +1,6 @@
 //! The thread that computes and draws. It owns the device; the window sends it requests and receives pictures.
 
-use super::engine::{Engine, Shown};
+use super::engine::{Engine, Measured, Shown};
 use super::state::State;
 use crate::harness::run::{Observer, Step};
 use crate::scene::Scene;
@@ -20,8 +20,8 @@ pub enum Answer {
     Shown(Box<Shown>),
     /// Current step of a measurement and the fraction that is done, 0 to 1.
     Progress(String, f64),
-    /// The table of a measurement, or the reason why there is none.
-    Measured(Result<String, String>),
+    /// A measurement, or the reason why there is none.
+    Measured(Result<Measured, String>),
 }
 
 /// The window's end of the channels to the thread.

@@ -115,7 +115,7 @@ function chartsOf(measurement) {
       list.push(figure(
         `Work of the device for a frame: ${grouped(point.crowd.instances)} instances, ${drawn(point.passes)}`,
         'The fastest at skin and draw first. Backends without pose stages read palettes that were posed when this page was made.',
-        bars(rows, stages), ['backend', ...stages],
+        (narrow) => bars(rows, stages, narrow), ['backend', ...stages],
         rows.map(({ name, parts }) => [name, ...stages.map((stage) => cell(parts.find(([own]) => own === stage)?.[1]))]),
       ));
     }
@@ -134,7 +134,7 @@ function chartsOf(measurement) {
   const curve = (title, caption, found, options) => {
     if (found.length === 0) return;
     const xs = [...new Set(found.flatMap(({ points }) => points.map(([value]) => value)))];
-    list.push(figure(title, caption, curves(found, options), ['backend', ...xs.map(grouped)],
+    list.push(figure(title, caption, (narrow) => curves(found, options, narrow), ['backend', ...xs.map(grouped)],
       found.map(({ name, points }) => [name, ...xs.map((value) => { const own = points.find(([at]) => at === value); return own ? options.yFormat(own[1]) : '–'; })])));
   };
   const byCrowd = measurement.outcomes.filter(({ point }) => point.passes === recording.passes[0]);

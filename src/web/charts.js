@@ -47,21 +47,18 @@ function mark(label, ...children) {
   return svg('g', { class: 'mark', role: 'img', 'aria-label': label }, svg('title', {}, label), ...children);
 }
 
-/** A figure with a heading, a chart and the chart's numbers as a table. */
-function figure(title, caption, chart, head, rows) {
+/** A figure with a heading, a chart and the chart's numbers as a table. `draw` draws the chart for a wide or a narrow screen. */
+function figure(title, caption, draw, head, rows) {
   const node = document.createElement('figure');
   const heading = document.createElement('h2');
   heading.textContent = title;
-  const scroll = document.createElement('div');
-  scroll.className = 'scroll';
-  scroll.append(walkable(chart));
   const text = document.createElement('figcaption');
   text.textContent = caption;
   const details = document.createElement('details');
   const open = document.createElement('summary');
   open.textContent = 'The same as a table';
   details.append(open, table(head, rows));
-  node.append(heading, scroll, text, details);
+  node.append(heading, walkable(draw(false)), walkable(draw(true)), text, details);
   return node;
 }
 
@@ -95,43 +92,59 @@ function table(head, rows, caption = null) {
   return scroll;
 }
 
-/** Horizontal bars, cut into stages: `rows` of `{ name, parts: [[stage, ns]] }`. */
-function bars(rows, stages) {
-  const [left, width, line, top] = [206, 720, 26, 34];
+/** Class of a chart for a wide or a narrow screen; the style sheet shows one of them. */
+const chartClass = (narrow) => `chart ${narrow ? 'narrow' : 'wide'}`;
+
+/** Horizontal bars, cut into stages: `rows` of `{ name, parts: [[stage, ns]] }`. Narrow charts have names above the bars. */
+function bars(rows, stages, narrow) {
+  const [left, width, line, bar] = narrow ? [8, 320, 42, 18] : [206, 720, 26, 18];
+  // The legend, in as many lines as it needs.
+  const legend = [];
+  let [right, entries] = [left, 1];
+  stages.forEach((stage, index) => {
+    const own = 32 + 7.2 * stage.length;
+    if (right + own > width + 20 && right > left) [right, entries] = [left, entries + 1];
+    const y = 8 + 18 * (entries - 1);
+    legend.push(svg('rect', { class: `s${index % 8}`, x: right, y, width: 12, height: 12 }), svg('text', { x: right + 17, y: y + 10 }, stage));
+    right += own;
+  });
+  const top = 16 + 18 * entries;
   const total = ({ parts }) => parts.reduce((sum, [, ns]) => sum + ns, 0);
   const most = Math.max(...rows.map(total)) * 1.12;
   const x = (ns) => left + (width - left) * ns / most;
   const height = top + rows.length * line + 30;
-  const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width + 20} ${height}`, role: 'group', 'aria-label': 'Bars' });
-  let at = left;
-  stages.forEach((stage, index) => {
-    chart.append(svg('rect', { class: `s${index % 8}`, x: at, y: 8, width: 12, height: 12 }), svg('text', { x: at + 17, y: 18 }, stage));
-    at += 32 + 7.2 * stage.length;
-  });
-  for (const step of linearSteps(most)) {
+  const chart = svg('svg', { class: chartClass(narrow), viewBox: `0 0 ${width + 20} ${height}`, role: 'group', 'aria-label': 'Bars' });
+  chart.append(...legend);
+  const steps = linearSteps(most);
+  for (const step of narrow ? steps.filter((_, index) => index % 2 === 0) : steps) {
     chart.append(
       svg('line', { class: 'grid', x1: x(step), x2: x(step), y1: top - 4, y2: height - 24 }),
       svg('text', { x: x(step), y: height - 8, 'text-anchor': 'middle' }, step === 0 ? '0' : duration(step)),
     );
   }
   rows.forEach((row, index) => {
-    const y = top + index * line;
-    chart.append(svg('text', { x: left - 8, y: y + 15, 'text-anchor': 'end' }, row.name));
+    const y = top + index * line + (line - bar - 8);
+    chart.append(narrow ? svg('text', { x: left, y: y - 3 }, row.name) : svg('text', { x: left - 8, y: y + 15, 'text-anchor': 'end' }, row.name));
     let from = 0;
     for (const [stage, ns] of row.parts) {
-      const rect = svg('rect', { class: `s${stages.indexOf(stage) % 8}`, x: x(from), y: y + 2, width: Math.max(x(from + ns) - x(from), 1), height: line - 8 });
+      const rect = svg('rect', { class: `s${stages.indexOf(stage) % 8}`, x: x(from), y: y + 2, width: Math.max(x(from + ns) - x(from), 1), height: bar });
       chart.append(mark(`${row.name}: ${stage} ${duration(ns)}`, rect));
       from += ns;
     }
-    chart.append(svg('text', { x: x(from) + 6, y: y + 15 }, duration(from)));
+    const whole = duration(from);
+    chart.append(narrow ? svg('text', { x: width, y: y - 3, 'text-anchor': 'end' }, whole) : svg('text', { x: x(from) + 6, y: y + 15 }, whole));
   });
   return chart;
 }
 
 /** Curves over two axes: `lines` of `{ name, points: [[x, y]] }`. Both axes are logarithmic if `log` is set. */
-function curves(lines, { xTitle, yTitle, log, yFormat }) {
-  // Names of lines stand in a column at the right.
-  const [left, right, top, bottom, width, height, names] = [66, 770, 18, 320, 780, 366, 214];
+function curves(lines, { xTitle, yTitle, log, yFormat }, narrow) {
+  // Names of lines stand in a column at the right, or in a legend above a narrow chart.
+  const names = narrow ? 0 : 214;
+  const [left, right, width] = narrow ? [66, 330, 340] : [66, 770, 780];
+  const top = narrow ? 18 + 18 * lines.length : 18;
+  const bottom = top + 302;
+  const height = bottom + 46;
   const all = lines.flatMap(({ points }) => points);
   const range = (axis) => [Math.min(...all.map((p) => p[axis])), Math.max(...all.map((p) => p[axis]))];
   const [[x0, x1], [y0, y1]] = [range(0), range(1)];
@@ -140,7 +153,7 @@ function curves(lines, { xTitle, yTitle, log, yFormat }) {
   const high = log ? scaled(y1) + 0.12 : y1 * 1.08;
   const x = (value) => left + 8 + (right - left - names - 16) * (scaled(value) - scaled(x0)) / (scaled(x1) - scaled(x0) || 1);
   const y = (value) => bottom - (bottom - top) * (scaled(value) - low) / (high - low || 1);
-  const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': `${yTitle} against ${xTitle}` });
+  const chart = svg('svg', { class: chartClass(narrow), viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': `${yTitle} against ${xTitle}` });
   const decades = Array.from({ length: 40 }, (_, index) => (index % 2 ? 3 : 1) * 10 ** (Math.floor(index / 2) - 6));
   const ySteps = log ? decades.filter((value) => scaled(value) >= low && scaled(value) <= high) : linearSteps(high);
   for (const step of ySteps) {
@@ -171,6 +184,11 @@ function curves(lines, { xTitle, yTitle, log, yFormat }) {
     chart.append(svg('polyline', { class: `line ${tone}`, points: line.points.map(([a, b]) => `${x(a)},${y(b)}`).join(' ') }));
     for (const [a, b] of line.points) {
       chart.append(mark(`${line.name}, ${grouped(a)} ${xTitle}: ${yFormat(b)}`, svg('circle', { class: tone, cx: x(a), cy: y(b), r: 4.5 })));
+    }
+    if (narrow) {
+      const y = 14 + 18 * index;
+      chart.append(svg('circle', { class: tone, cx: 14, cy: y - 4, r: 4 }), svg('text', { x: 23, y }, line.name));
+      continue;
     }
     const [endX, endY] = line.points.at(-1);
     chart.append(

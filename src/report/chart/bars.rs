@@ -3,14 +3,13 @@
 use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{class, id_of, table, time_scale};
-use super::plot::{Chart, Item, Legend, Scale, Shape};
+use super::plot::{BAR, Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Side, Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeSet;
 
-/// Height of a bar with the space around it, and height of the bar as a fraction of that.
+/// Height of a bar with the space around it.
 const ROW: u32 = 38;
-const BAR: f64 = 0.62;
 
 /// Class of what no stage of a frame has.
 const OTHER: &str = "rest";
@@ -87,6 +86,7 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
         rows.table
             .push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
         rows.most = rows.most.max(frame as f64);
+        rows.figure(duration(frame), frame as f64);
     }
     let named = |stage: Stage| (class_of(stage).to_owned(), stage.name().to_owned());
     let mut legend: Vec<_> = present.into_iter().map(named).collect();
@@ -130,6 +130,7 @@ pub fn limits(study: &Study) -> Option<Chart> {
                 words,
                 [&entry.backend, name, &format!("{pct:.1}")],
             );
+            rows.figure(format!("{pct:.0} %"), pct);
         }
     }
     let range = (0.0, rows.most.max(100.0) * 1.03);
@@ -214,14 +215,21 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     rows.chart(id_of("frames", point), title, caption, scale, Vec::new())
 }
 
+/// A row of a chart of bars.
+struct Row {
+    name: String,
+    /// What stands at the end of its bars; empty for nothing.
+    figure: String,
+    /// End of its bars.
+    end: f64,
+}
+
 /// A chart of named rows, while its items are collected.
 pub(super) struct Rows {
     /// From the top.
-    names: Vec<String>,
+    rows: Vec<Row>,
     items: Vec<Item>,
     table: Vec<Vec<String>>,
-    /// End of the bars of the last row.
-    end: f64,
     /// The largest end of a row's bars.
     pub most: f64,
 }
@@ -229,23 +237,38 @@ pub(super) struct Rows {
 impl Rows {
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
         Self {
-            names: Vec::new(),
+            rows: Vec::new(),
             items: Vec::new(),
             table: table(headings),
-            end: 0.0,
             most: 0.0,
         }
     }
 
     /// Begins a row.
     pub fn begin(&mut self, name: String) {
-        self.names.push(name);
-        self.end = 0.0;
+        self.rows.push(Row {
+            name,
+            figure: String::new(),
+            end: 0.0,
+        });
+    }
+
+    /// Writes a figure at the end of the last row's bars, or at `end` if that is farther.
+    pub fn figure(&mut self, figure: String, end: f64) {
+        if let Some(row) = self.rows.last_mut() {
+            row.figure = figure;
+            row.end = row.end.max(end);
+        }
+    }
+
+    /// End of the bars of the last row.
+    pub fn end(&self) -> f64 {
+        self.rows.last().map_or(0.0, |row| row.end)
     }
 
     /// The middle of the last row.
     fn middle(&self) -> f64 {
-        0.5 - self.names.len() as f64
+        0.5 - self.rows.len() as f64
     }
 
     /// Adds a bar at the end of those that the last row has, and its figures.
@@ -256,16 +279,16 @@ impl Rows {
         words: String,
         figures: [&str; N],
     ) {
-        let (from, y, half) = (self.end, self.middle(), BAR / 2.0);
-        self.end += length;
-        self.most = self.most.max(self.end);
+        let y = self.middle();
+        let half = BAR / 2.0;
+        let from = self.end();
+        let end = from + length;
+        if let Some(row) = self.rows.last_mut() {
+            row.end = end;
+        }
+        self.most = self.most.max(end);
         self.items.push(
-            Item::new(
-                Shape::Bar,
-                class,
-                vec![(from, y - half), (self.end, y + half)],
-            )
-            .described(words),
+            Item::new(Shape::Bar, class, vec![(from, y - half), (end, y + half)]).described(words),
         );
         self.table.extend(table(figures));
     }
@@ -280,15 +303,18 @@ impl Rows {
         legend: Legend,
     ) -> Option<Chart> {
         let Self {
-            names,
+            rows,
             mut items,
             table,
             ..
         } = self;
-        let count = u32::try_from(names.len()).ok().filter(|count| *count > 0)?;
-        let name =
-            |(row, name)| Item::new(Shape::Name(name), "", vec![(x.range.0, -0.5 - row as f64)]);
-        items.extend(names.into_iter().enumerate().map(name));
+        let count = u32::try_from(rows.len()).ok().filter(|count| *count > 0)?;
+        for (at, row) in rows.into_iter().enumerate() {
+            let Row { name, figure, end } = row;
+            let middle = -0.5 - at as f64;
+            let points = vec![(x.range.0, middle), (end, middle)];
+            items.push(Item::new(Shape::Row { name, figure }, "", points));
+        }
         let y = Scale::linear("", (-f64::from(count), 0.0), |_| String::new(), 0);
         Some(Chart {
             id,

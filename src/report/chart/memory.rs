@@ -57,6 +57,8 @@ pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
                     [backend, side, purpose, &bytes.to_string()],
                 );
             }
+            let whole = rows.end();
+            rows.figure(size(whole), whole);
         }
     }
     let most = rows.most;

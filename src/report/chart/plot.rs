@@ -4,8 +4,10 @@ use std::ops::Range;
 
 /// Colours and lines of charts, for light and dark.
 pub const STYLE: &str = include_str!("chart.css");
-/// Width of every chart; charts shrink with the window.
-const WIDTH: u32 = 760;
+/// Height of a bar, as a fraction of its row.
+pub(super) const BAR: f64 = 0.62;
+/// Height of a plot whose rows have their names above them, over that of one with names beside them.
+const NAMED_ABOVE: f64 = 1.4;
 /// Width of an average character.
 const CHARACTER: f64 = 7.2;
 /// Space for numbers below the plot, and beside it if there are numbers; space above and on the right.
@@ -13,11 +15,52 @@ const BELOW: u32 = 44;
 const BESIDE: u32 = 76;
 const ABOVE: u32 = 8;
 const RIGHT: u32 = 16;
+/// Space beside a plot whose rows are named above them: half a label of the axis.
+const MARGIN: u32 = 24;
+/// Space between a text and its point.
+const NEAR: i32 = 8;
+/// Most labels of an axis of a narrow chart.
+const NARROW_TICKS: usize = 4;
 /// Largest end of a scale, and smallest of a logarithmic one.
 const MOST: f64 = 1e15;
 const LEAST: f64 = 1e-9;
 /// Height of one line of the legend.
 const LEGEND: u32 = 20;
+
+/// The screen that a chart is drawn for: each chart is drawn for both, as its text must not shrink with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Names of rows stand beside them.
+    Wide,
+    /// For phones: names of rows stand above them.
+    Narrow,
+}
+
+impl Format {
+    /// Width in pixels; the height follows from the content.
+    const fn width(self) -> u32 {
+        match self {
+            Self::Wide => 760,
+            Self::Narrow => 340,
+        }
+    }
+
+    /// Most labels of an axis that asks for `ticks`.
+    fn ticks(self, ticks: usize) -> usize {
+        match self {
+            Self::Wide => ticks,
+            Self::Narrow => ticks.min(NARROW_TICKS),
+        }
+    }
+
+    /// Class in the style sheet.
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Wide => "chart wide",
+            Self::Narrow => "chart narrow",
+        }
+    }
+}
 
 /// One direction of a chart.
 pub struct Scale {
@@ -65,9 +108,9 @@ impl Scale {
         }
     }
 
-    /// The values that have labels: round ones, as many as fit; none for a scale whose items are named.
-    fn round_values(&self) -> Vec<f64> {
-        let (Range { start, end }, most) = (self.ends(), self.ticks);
+    /// The values that have labels: round ones, at most `most`; none for a scale whose items are named.
+    fn round_values(&self, most: usize) -> Vec<f64> {
+        let Range { start, end } = self.ends();
         if self.logarithmic {
             let powers = || {
                 (start.log10().floor() as i32..=end.log10().floor() as i32)
@@ -126,6 +169,13 @@ pub enum Shape {
     Rule,
     /// Text to the left of its point.
     Name(String),
+    /// Name of a row whose middle is its point, and the figure at the end of its bars, which is the second point.
+    Row {
+        /// The name.
+        name: String,
+        /// The figure.
+        figure: String,
+    },
 }
 
 /// A drawn item.
@@ -181,7 +231,8 @@ impl Item {
                 format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13)
             }
             (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
-            (Shape::Name(name), [(x, y)]) => text((x - 8, y + 4), "end", name),
+            (Shape::Name(name), [(x, y)]) => text((x - NEAR, y + 4), "end", name),
+            // Where rows are named depends on the format of the chart.
             _ => String::new(),
         };
         if self.words.is_empty() {
@@ -229,24 +280,43 @@ impl Chart {
             .count()
     }
 
-    /// The SVG element, without colours.
-    pub fn svg(&self) -> String {
-        let (legend, lines) = self.legend();
-        let height = self.height + BELOW + lines * LEGEND + 12;
-        let names = self.items.iter().filter_map(|item| {
-            if let Shape::Name(name) = &item.shape {
-                Some(name)
-            } else {
-                None
+    /// Pixels of the longest name and of the longest figure of its rows.
+    fn longest(&self) -> (u32, u32) {
+        let mut longest = (0, 0);
+        for item in &self.items {
+            if let Shape::Row { name, figure } = &item.shape {
+                longest.0 = longest.0.max(name.chars().count());
+                longest.1 = longest.1.max(figure.chars().count());
             }
-        });
-        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let left = if self.y.ticks > 0 {
-            BESIDE
+        }
+        let pixels = |characters: usize| (characters as f64 * CHARACTER) as u32;
+        (pixels(longest.0), pixels(longest.1))
+    }
+
+    /// The SVG elements for wide and for narrow screens, without colours; the style sheet shows one of them.
+    pub fn svg(&self) -> String {
+        self.drawn(Format::Wide) + &self.drawn(Format::Narrow)
+    }
+
+    /// The SVG element in a format.
+    fn drawn(&self, format: Format) -> String {
+        let width = format.width();
+        let (legend, lines) = self.legend(width);
+        let has_rows = self.y.ticks == 0;
+        let named_above = has_rows && format == Format::Narrow;
+        let plot = if named_above {
+            (f64::from(self.height) * NAMED_ABOVE) as u32
         } else {
-            (longest as f64 * CHARACTER) as u32 + 20
+            self.height
         };
-        let across = f64::from(left)..f64::from(WIDTH - RIGHT);
+        let height = plot + BELOW + lines * LEGEND + 12;
+        let (name, figure) = self.longest();
+        let (left, right) = match (has_rows, named_above) {
+            (false, _) => (BESIDE, RIGHT),
+            (true, true) => (MARGIN, MARGIN),
+            (true, false) => (name + 20, figure + RIGHT),
+        };
+        let across = f64::from(left)..f64::from(width - right);
         let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
         let place = |&(x, y): &(f64, f64)| {
             let (right, up) = (self.x.place(x), self.y.place(y));
@@ -261,12 +331,12 @@ impl Chart {
             (across.end as i32, down.start as i32),
         );
         let mut body = String::new();
-        for value in self.x.round_values() {
+        for value in self.x.round_values(format.ticks(self.x.ticks)) {
             let (x, _) = place(&(value, self.y.range.0));
             body += &polyline("grid", &[(x, low.1), (x, high.1)]);
             body += &text((x, low.1 + 20), "middle", &(self.x.label)(value));
         }
-        for value in self.y.round_values() {
+        for value in self.y.round_values(self.y.ticks) {
             let (_, y) = place(&(self.x.range.0, value));
             body += &polyline("grid", &[(low.0, y), (high.0, y)]);
             body += &text((low.0 - 10, y + 4), "end", &(self.y.label)(value));
@@ -274,12 +344,27 @@ impl Chart {
         body += &polyline("axis", &[(low.0, high.1), low, (high.0, low.1)]);
         body += &text(((low.0 + high.0) / 2, low.1 + 38), "middle", &self.x.title);
         for item in &self.items {
-            body += &item.svg(&item.points.iter().map(place).collect::<Vec<_>>());
+            let at: Vec<(i32, i32)> = item.points.iter().map(place).collect();
+            body += &match (&item.shape, &at[..]) {
+                (Shape::Row { name, figure }, [middle, end]) if named_above => {
+                    // In the space above the row's bars.
+                    let rows = self.y.ends();
+                    let row = (down.end - down.start) / (rows.end - rows.start);
+                    let y = middle.1 - (row * BAR / 2.0) as i32 - 5;
+                    text((low.0, y), "start", name) + &text((high.0, y), "end", figure)
+                }
+                (Shape::Row { name, figure }, [middle, end]) => {
+                    text((low.0 - NEAR, middle.1 + 4), "end", name)
+                        + &text((end.0 + NEAR, middle.1 + 4), "start", figure)
+                }
+                _ => item.svg(&at),
+            };
         }
         let title = escaped(&self.title);
         format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" \
+            "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" \
              aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{legend}{body}</svg>\n",
+            format.class(),
             self.marks()
         )
     }
@@ -289,15 +374,17 @@ impl Chart {
         let style = format!(
             "<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
         );
-        self.svg().replacen('\n', &format!("\n{style}"), 1)
+        self.drawn(Format::Wide)
+            .replacen('\n', &format!("\n{style}"), 1)
     }
 
-    fn legend(&self) -> (String, u32) {
+    /// The legend in a width, and its lines.
+    fn legend(&self, most: u32) -> (String, u32) {
         let mut out = String::new();
         let (mut x, mut line) = (8.0, 0);
         for (class, name) in &self.legend {
             let width = 30.0 + name.chars().count() as f64 * CHARACTER;
-            if x + width > f64::from(WIDTH) && x > 8.0 {
+            if x + width > f64::from(most) && x > 8.0 {
                 (x, line) = (8.0, line + 1);
             }
             let (top, left, base) = (line * LEGEND + 3, x + 17.0, line * LEGEND + 14);
@@ -424,7 +511,7 @@ mod tests {
                     drawn.start < drawn.end && (drawn.end - drawn.start).is_finite(),
                     "{range:?}: {drawn:?}"
                 );
-                let values = scale().round_values();
+                let values = scale().round_values(6);
                 assert!(
                     values.len() <= 6
                         && values
@@ -470,21 +557,21 @@ mod tests {
             ticks,
         };
         let even = scale((-1.0, 9.0), false, 6);
-        assert_eq!(even.round_values(), [0.0, 2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(even.round_values(6), [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(
             [-5.0, -1.0, 4.0, 9.0, f64::INFINITY].map(|value| even.place(value)),
             [0.0, 0.0, 0.5, 1.0, 1.0]
         );
         assert_eq!(
-            scale((8.0, 1_200.0), true, 8).round_values(),
+            scale((8.0, 1_200.0), true, 8).round_values(8),
             [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]
         );
         assert_eq!(
-            scale((1.0, 1e6), true, 4).round_values(),
+            scale((1.0, 1e6), true, 4).round_values(4),
             [1.0, 100.0, 1e4, 1e6]
         );
         assert_eq!(
-            scale((110.0, 190.0), true, 4).round_values(),
+            scale((110.0, 190.0), true, 4).round_values(4),
             [120.0, 140.0, 160.0, 180.0],
             "no power of ten"
         );

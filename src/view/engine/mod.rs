@@ -13,13 +13,24 @@ use crate::harness::environment::{Build, Environment};
 use crate::harness::{MachineLimits, Observer, RunOptions, run};
 use crate::reference::WorstError;
 use crate::registry;
-use crate::report::{Screen, run_text};
+use crate::report::{Screen, run_text, table};
 use crate::results::rows::MeasuredScene;
 use crate::scene::{BuiltScene, Scene, SceneError, Settings};
 use crate::threads::Threads;
 use indexmap::IndexSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A measurement as the window shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// Headings, then a row for each backend.
+    pub rows: Vec<Vec<String>>,
+    /// What is fastest, a fact per line.
+    pub verdict: String,
+    /// What `skinbench run` prints.
+    pub text: String,
+}
 
 /// Numbers of the crowd that is shown.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -295,7 +306,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Runs the harness on a scene with the backends of these names, as `skinbench run` does, and returns its table.
+    /// Runs the harness on a scene with the backends of these names, as `skinbench run` does.
     ///
     /// # Errors
     /// One line: the scene or the device cannot be used.
@@ -304,7 +315,7 @@ impl Engine {
         scene: &Scene,
         names: &[String],
         observer: &mut dyn Observer,
-    ) -> Result<String, String> {
+    ) -> Result<Measured, String> {
         // The sides must not compete with the measurement for memory.
         self.sides.clear();
         let context = self.context.as_ref().map_err(Clone::clone)?;
@@ -324,13 +335,14 @@ impl Engine {
         let limits = MachineLimits::measure(context);
         let outcomes =
             run::run(&built, context, &options, observer).map_err(|error| error.to_string())?;
-        Ok(run_text::text(
-            &MeasuredScene::new(&environment, &built),
-            &limits,
-            &outcomes,
-            false,
-            Screen::Wide,
-        ))
+        let measured = MeasuredScene::new(&environment, &built);
+        let verdict = run_text::verdict(&measured, &outcomes, false);
+        let text = run_text::text(&measured, &limits, &outcomes, false, Screen::Wide);
+        Ok(Measured {
+            rows: table::cells(&table::study_of(&measured, &outcomes)),
+            text: text + &verdict,
+            verdict: verdict.trim_start().to_owned(),
+        })
     }
 
     /// Makes a pool of that many threads, unless it exists already.

@@ -1,7 +1,7 @@
 //! The right panel: crowd, backends, live figures, errors, and the measurement.
 
 use super::live::{Action, HISTORY, Live};
-use super::widgets::{choice, heading, optional, problem_color};
+use super::widgets::{Choice, LEFT, RIGHT, choice, heading, optional, problem_color};
 use crate::frame::{Clock, Stage, StageGroup, StageTime};
 use crate::model::MAX_INFLUENCES;
 use crate::registry::REGISTRY;
@@ -18,6 +18,14 @@ const AS_IS: &str = "as is";
 /// Most vertices of a model, and most threads, that can be chosen.
 const MOST_VERTICES: u32 = 1_000_000;
 const MOST_THREADS: u32 = 1_024;
+/// Sizes of remarks and of figures, in points.
+const SMALL: f32 = 12.0;
+const FIGURES: f32 = 14.0;
+/// Width of a scroll bar, in points.
+const SCROLL_BAR: f32 = 10.0;
+/// Widths of the name and of the time of a stage, in points.
+const NAME: f32 = 140.0;
+const TIME: f32 = 72.0;
 /// Colours of the sides in the graph.
 const SIDES: [Color32; 2] = [
     Color32::from_rgb(0x2f, 0x7e, 0xd8),
@@ -25,6 +33,17 @@ const SIDES: [Color32; 2] = [
 ];
 
 pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec<Action>) {
+    // Nothing reaches under the scroll bar.
+    ui.set_max_width(ui.available_width() - SCROLL_BAR);
+    let sizes = [
+        (egui::TextStyle::Small, SMALL),
+        (egui::TextStyle::Monospace, FIGURES),
+    ];
+    for (style, size) in sizes {
+        if let Some(font) = ui.style_mut().text_styles.get_mut(&style) {
+            font.size = size;
+        }
+    }
     heading(ui, "Crowd");
     crowd(ui, state, live);
     heading(ui, "Backends");
@@ -227,8 +246,11 @@ fn backends(ui: &mut egui::Ui, state: &mut State) {
     let side = |ui: &mut egui::Ui, color: Color32, name: &str, backend: &mut String| {
         ui.horizontal(|ui| {
             ui.colored_label(color, name);
-            let names = REGISTRY.iter().map(|entry| entry.name);
-            choice(ui, &format!("Backend {name}"), backend, names)
+            let backends = REGISTRY.iter().map(|entry| Choice {
+                name: entry.name,
+                summary: entry.summary,
+            });
+            choice(ui, &format!("Backend {name}"), backend, backends)
                 .into_iter()
                 .for_each(|chosen| *backend = chosen);
         });
@@ -270,14 +292,14 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
             } else {
                 ""
             };
-            let name =
-                egui::Label::new(egui::RichText::new(format!("{}{clock}", stage.name())).small());
+            let name = egui::Label::new(format!("{}{clock}", stage.name()));
             let left = egui::Layout::left_to_right(egui::Align::Center);
-            ui.allocate_ui_with_layout(Vec2::new(120.0, 14.0), left, |ui| {
-                ui.set_min_width(120.0);
+            ui.allocate_ui_with_layout(Vec2::new(NAME, 18.0), left, |ui| {
+                ui.set_min_width(NAME);
                 ui.add(name);
             });
-            let (rect, _) = ui.allocate_exact_size(Vec2::new(80.0, 10.0), Sense::hover());
+            let width = (ui.available_width() - TIME).max(20.0);
+            let (rect, _) = ui.allocate_exact_size(Vec2::new(width, 12.0), Sense::hover());
             let part = if frame > 0.0 {
                 (ms / frame).clamp(0.0, 1.0)
             } else {
@@ -288,11 +310,9 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
             let filled =
                 egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
             ui.painter().rect_filled(filled, 2.0, color_of(stage));
-            ui.label(
-                egui::RichText::new(format!("{ms:.2}"))
-                    .monospace()
-                    .size(11.0),
-            );
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.monospace(format!("{ms:.2} ms"))
+            });
         });
     }
     if let Some(problem) = &side.problem {
@@ -366,7 +386,7 @@ fn graph(ui: &mut egui::Ui, live: &Live) {
             place,
             align,
             text,
-            egui::FontId::proportional(10.0),
+            egui::FontId::proportional(SMALL),
             ui.visuals().text_color(),
         );
     };
@@ -432,7 +452,7 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             );
             ui.horizontal(|ui| {
                 ui.colored_label(SIDES[index], ["A", "B"][index]);
-                ui.label(egui::RichText::new(text).size(12.0));
+                ui.label(text);
             });
         }
         let instances = live.shown.facts.as_ref().map_or(0, |facts| facts.instances);
@@ -474,34 +494,56 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
     });
 }
 
-/// The table of the last measurement, in a window of its own.
-pub fn table(ui: &egui::Ui, live: &mut Live) {
-    let mut open = live.table.is_some();
-    if let Some(table) = &live.table {
-        egui::Window::new("Measured")
-            .open(&mut open)
-            .resizable(true)
-            .default_width(760.0)
-            .show(ui.ctx(), |ui| match table {
-                Ok(text) => {
-                    egui::ScrollArea::both().max_height(420.0).show(ui, |ui| {
-                        ui.add(
-                            egui::Label::new(egui::RichText::new(text).monospace().size(11.0))
-                                .wrap_mode(egui::TextWrapMode::Extend),
-                        );
-                    });
-                    if ui.button("Copy table").clicked() {
-                        ui.copy_text(text.clone());
-                    }
-                }
-                Err(problem) => {
-                    ui.colored_label(problem_color(ui), problem);
-                }
-            });
-    }
+/// The last measurement, in a window of its own over the picture.
+pub fn measured(ui: &egui::Ui, live: &mut Live) {
+    let Some(measured) = &live.measured else {
+        return;
+    };
+    let mut picture = ui.ctx().content_rect();
+    picture.min.x += LEFT;
+    picture.max.x -= RIGHT;
+    let mut open = true;
+    let window = egui::Window::new("Measured")
+        .open(&mut open)
+        .pivot(egui::Align2::CENTER_TOP)
+        .default_pos(picture.center_top() + Vec2::new(0.0, 40.0))
+        .default_width(picture.width() - 40.0)
+        .constrain_to(picture);
+    window.show(ui.ctx(), |ui| match measured {
+        Ok(measured) => {
+            ui.label(egui::RichText::new(&measured.verdict).size(15.0));
+            egui::ScrollArea::both()
+                .max_height(420.0)
+                .show(ui, |ui| figures_of(ui, &measured.rows));
+            if ui
+                .button("Copy as text")
+                .on_hover_text("All that `skinbench run` prints")
+                .clicked()
+            {
+                ui.copy_text(measured.text.clone());
+            }
+        }
+        Err(problem) => {
+            ui.colored_label(problem_color(ui), problem);
+        }
+    });
     if !open {
-        live.table = None;
+        live.measured = None;
     }
+}
+
+/// The table of a measurement: headings, then rows.
+fn figures_of(ui: &mut egui::Ui, rows: &[Vec<String>]) {
+    let grid = egui::Grid::new("figures").striped(true);
+    grid.spacing([14.0, 6.0]).show(ui, |ui| {
+        for (index, row) in rows.iter().enumerate() {
+            for cell in row {
+                let text = egui::RichText::new(cell);
+                ui.label(if index == 0 { text.strong() } else { text });
+            }
+            ui.end_row();
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The values that panels show, and the requests that they make.
 
-use super::super::engine::Shown;
+use super::super::engine::{Measured, Shown};
 use eframe::egui;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,8 +19,8 @@ pub struct Live {
     pub history: [VecDeque<f32>; 2],
     /// Current step of a measurement and the fraction that is done, 0 to 1; `None` while nothing is measured.
     pub progress: Option<(String, f64)>,
-    /// The table of the last measurement, until it is closed.
-    pub table: Option<Result<String, String>>,
+    /// The last measurement, until it is closed.
+    pub measured: Option<Result<Measured, String>>,
     /// Pixels that the picture takes on the screen.
     pub size: [u32; 2],
     /// `true` while a drag moves the divider between the sides.

@@ -9,6 +9,7 @@ mod transport;
 mod widgets;
 
 pub use live::{Action, HISTORY, Live};
+pub use widgets::{LEFT, RIGHT};
 
 use super::state::State;
 use eframe::egui;
@@ -19,7 +20,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action
     egui::Panel::bottom("transport").show(ui, |ui| transport::show(ui, state));
     egui::Panel::left("scene")
         .resizable(false)
-        .exact_size(250.0)
+        .exact_size(LEFT)
         .show(ui, |ui| {
             egui::ScrollArea::vertical()
                 .auto_shrink(false)
@@ -27,7 +28,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action
         });
     egui::Panel::right("figures")
         .resizable(false)
-        .exact_size(290.0)
+        .exact_size(RIGHT)
         .show(ui, |ui| {
             egui::ScrollArea::vertical()
                 .auto_shrink(false)
@@ -36,6 +37,6 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) -> Vec<Action
     egui::CentralPanel::default_margins()
         .frame(egui::Frame::NONE)
         .show(ui, |ui| picture::show(ui, state, live));
-    figures::table(ui, live);
+    figures::measured(ui, live);
     actions
 }

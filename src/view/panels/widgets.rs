@@ -2,6 +2,11 @@
 
 use eframe::egui;
 
+/// Width of the panel at the left, in points.
+pub const LEFT: f32 = 250.0;
+/// Width of the panel at the right, in points.
+pub const RIGHT: f32 = 330.0;
+
 /// A heading above a group of controls.
 pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
     ui.add_space(10.0);
@@ -57,21 +62,45 @@ pub(super) fn optional(
     });
 }
 
-/// A combination box of names. Returns the name that was chosen.
+/// An entry of a list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is, in a line; may be empty.
+    pub summary: &'a str,
+}
+
+impl<'a> From<&'a str> for Choice<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, summary: "" }
+    }
+}
+
+/// A list of choices that opens where its label is clicked. Returns the name that was chosen.
 pub(super) fn choice<'a>(
     ui: &mut egui::Ui,
     label: &str,
     shown: &str,
-    names: impl IntoIterator<Item = &'a str>,
+    choices: impl IntoIterator<Item = impl Into<Choice<'a>>>,
 ) -> Option<String> {
     let mut chosen = None;
+    // As much of the list as the window has room for.
+    let height = ui.ctx().content_rect().height() * 0.8;
     egui::ComboBox::from_id_salt(label)
         .width(ui.available_width() - 8.0)
+        .height(height)
         .selected_text(shown)
         .show_ui(ui, |ui| {
-            for name in names {
-                if ui.selectable_label(name == shown, name).clicked() {
-                    chosen = Some(name.to_owned());
+            for choice in choices {
+                let choice: Choice = choice.into();
+                let entry = ui.selectable_label(choice.name == shown, choice.name);
+                if entry.clicked() {
+                    chosen = Some(choice.name.to_owned());
+                }
+                if !choice.summary.is_empty() {
+                    let summary = egui::RichText::new(choice.summary).size(12.0).weak();
+                    ui.add(egui::Label::new(summary).wrap());
                 }
             }
         })

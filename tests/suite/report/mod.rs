@@ -7,6 +7,7 @@ mod limits;
 mod pages;
 mod ranking;
 mod reading;
+mod screens;
 mod spending;
 mod submitting;
 mod sweeping;

@@ -5,8 +5,9 @@ use egui_kittest::kittest::Queryable;
 use egui_kittest::{Harness, SnapshotOptions};
 use skinbench::frame::{Clock, Stage, StageTime};
 use skinbench::reference::WorstError;
+use skinbench::registry::REGISTRY;
 use skinbench::scene::{Clips, Interpolation, Settings};
-use skinbench::view::engine::{Facts, Shown, SideShown};
+use skinbench::view::engine::{Facts, Measured, Shown, SideShown};
 use skinbench::view::panels::{self, Action, Live};
 use skinbench::view::player::{FRAME, Looping, Speed};
 use skinbench::view::state::{Errors, Preferences, State};
@@ -187,8 +188,8 @@ fn the_mouse_moves_the_divider_and_the_camera() {
         shell.state.split = true
     });
     let before = harness.state().state.orbit;
-    // The picture lies between panels of 250 and 290 points.
-    let (left, width) = (250.0, 1_200.0 - 250.0 - 290.0);
+    // The picture lies between the panels.
+    let (left, width) = (panels::LEFT, 1_200.0 - panels::LEFT - panels::RIGHT);
     let at = |part: f32| egui::pos2(left + part * width, 400.0);
     drag(
         &mut harness,
@@ -408,6 +409,83 @@ fn problems_are_shown_and_the_rest_can_be_used() {
     assert!(!harness.state().state.player.playing);
 }
 
+/// The window of a measurement of both sides.
+fn measured() -> Measured {
+    let row = |cells: [&str; 6]| cells.map(String::from).to_vec();
+    Measured {
+        rows: vec![
+            row(["backend", "frame", "pose", "skin", "draw", "status"]),
+            row([
+                "cpu-rayon",
+                "5.00 ms ± 1 %",
+                "0.45 ms",
+                "0.90 ms",
+                "2.40 ms",
+                "ok",
+            ]),
+            row([
+                "gpu-compute",
+                "7.00 ms ± 9 %",
+                "0.45 ms",
+                "0.90 ms",
+                "2.40 ms",
+                "ok, noisy",
+            ]),
+        ],
+        verdict: "cpu-rayon is fastest, 5.00 ms a frame, 1.40 times as fast as gpu-compute.".into(),
+        text: "the text of a run".into(),
+    }
+}
+
+#[test]
+fn a_measurement_is_shown_over_the_picture_as_a_table() {
+    let mut harness = harness("walkers", egui::Theme::Light, |shell| {
+        shell.live.measured = Some(Ok(measured()));
+    });
+    for text in ["5.00 ms ± 1 %", "ok, noisy", &measured().verdict] {
+        let place = harness.get_by_label(text).rect();
+        assert!(
+            place.left() >= panels::LEFT && place.right() <= 1_200.0 - panels::RIGHT,
+            "{text}: {place}"
+        );
+    }
+    harness.get_by_label("Copy as text").click();
+    let mut commands = Vec::new();
+    for _ in 0..4 {
+        harness.step();
+        commands.extend(harness.output().platform_output.commands.clone());
+    }
+    let copied = egui::OutputCommand::CopyText(measured().text);
+    assert!(commands.contains(&copied), "{commands:?}");
+}
+
+#[test]
+fn live_figures_have_units_and_are_not_cut() {
+    let harness = harness("walkers", egui::Theme::Dark, |_| {});
+    for text in ["5.00 ms", "0.30 ms", "2.40 ms"] {
+        for figure in harness.get_all_by_label(text) {
+            let place = figure.rect();
+            assert!(
+                place.right() <= 1_200.0 - 8.0 && place.height() >= 14.0,
+                "{text}: {place}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_list_of_backends_describes_them_and_shows_most_at_once() {
+    let mut harness = harness("walkers", egui::Theme::Dark, |_| {});
+    harness.get_by_label("Backend A").click();
+    harness.run();
+    let summaries = REGISTRY.iter().filter(|entry| {
+        let mut shown = harness.query_all_by_label(entry.summary);
+        shown.any(|label| label.rect().bottom() < 1_050.0)
+    });
+    let count = summaries.count();
+    assert!(count >= 16, "{count} of {}", REGISTRY.len());
+}
+
 /// Pictures of all panels. Drivers round edges of letters differently, so a few pixels may be off.
 fn snapshot(name: &str, theme: egui::Theme, change: impl FnOnce(&mut Shell)) {
     let mut harness = harness("layers-4", theme, |shell| {
@@ -433,5 +511,12 @@ fn the_light_window_looks_as_it_did() {
     snapshot("light", egui::Theme::Light, |shell| {
         shell.state.split = true;
         shell.state.errors = Errors::Reference;
+    });
+}
+
+#[test]
+fn the_window_of_a_measurement_looks_as_it_did() {
+    snapshot("measured", egui::Theme::Light, |shell| {
+        shell.live.measured = Some(Ok(measured()));
     });
 }
