@@ -8,7 +8,7 @@ const AGAIN = 2;
 // A piece lasts so many nanoseconds, and steps of the clock that times it; or it has the most rounds.
 const SHORTEST_PIECE = 250e3;
 const STEPS_OF_PIECE = 100;
-const MOST_ROUNDS = 2 ** 24;
+const MOST_ROUNDS_OF_PIECE = 2 ** 24;
 // A device has woken once pieces have not become shorter for so many nanoseconds; the longest time for that, and to wake again.
 const SETTLED = 20e6;
 const LONGEST_SETTLING = 1e9;
@@ -44,7 +44,7 @@ class Pacer {
     while (since < SETTLED && spent < LONGEST_SETTLING) {
       const ns = await this.spin(this.rounds);
       spent += ns;
-      if (ns < this.shortest && this.rounds < MOST_ROUNDS) {
+      if (ns < this.shortest && this.rounds < MOST_ROUNDS_OF_PIECE) {
         this.rounds *= 2;
         [since, least] = [0, Infinity];
         continue;
