@@ -52,9 +52,10 @@ pub fn long_version() -> String {
         env!("CARGO_PKG_VERSION"),
         build.rustc
     );
-    #[cfg(feature = "gpu")]
     for (name, version) in [("wgpu", build.wgpu), ("naga", build.naga)] {
-        text += &format!("\n{name} {}", version.unwrap_or_default());
+        if let Some(version) = version {
+            text += &format!("\n{name} {version}");
+        }
     }
     #[cfg(feature = "gpu")]
     let apis = skinbench::gpu::apis();

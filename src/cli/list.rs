@@ -57,10 +57,7 @@ struct SceneChoice {
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let choices = Choices {
         backends: REGISTRY.iter().map(backend).collect(),
-        #[cfg(feature = "gpu")]
-        adapters: AdapterSummary::by(arguments.api),
-        #[cfg(not(feature = "gpu"))]
-        adapters: Vec::new(),
+        adapters: adapters(arguments.api),
         scenes: BUILT_IN
             .iter()
             .map(|&(name, text)| SceneChoice {
@@ -83,6 +80,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         write_text(&choices, &mut io::stdout().lock())?;
     }
     Ok(Exit::Done)
+}
+
+#[cfg(feature = "gpu")]
+fn adapters(api: Option<Api>) -> Vec<AdapterSummary> {
+    AdapterSummary::by(api)
+}
+
+/// None, in a build without GPU backends.
+#[cfg(not(feature = "gpu"))]
+fn adapters(_: Option<Api>) -> Vec<AdapterSummary> {
+    Vec::new()
 }
 
 fn backend(entry: &BackendEntry) -> BackendChoice {

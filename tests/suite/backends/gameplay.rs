@@ -47,7 +47,7 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
     for name in ["street", "walkers", "zoo"] {
         let scene = scene(name, 25);
         let options = RunOptions {
-            backends: REGISTRY.iter().collect(),
+            backends: REGISTRY.iter().filter(|entry| entry.is_built()).collect(),
             ..RunOptions::default()
         };
         let mut read = 0;
