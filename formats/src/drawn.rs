@@ -43,17 +43,24 @@ fn trim(primitive: &mut PrimitiveData) {
         number_of[vertex as usize] = kept.len() as u32;
         kept.push(vertex);
     }
-    let from_file = kept.partition_point(|vertex| *vertex < primitive.dumped_vertices);
     drawn
         .iter_mut()
         .for_each(|vertex| *vertex = number_of[*vertex as usize]);
     *primitive = PrimitiveData {
         indices: drawn,
         subsets,
+        ..only(primitive, &kept)
+    };
+}
+
+/// A primitive with some of its vertices, whose indices rise.
+pub(super) fn only(primitive: &PrimitiveData, kept: &[u32]) -> PrimitiveData {
+    let from_file = kept.partition_point(|vertex| *vertex < primitive.dumped_vertices);
+    PrimitiveData {
         // 0 would mean a rigid mesh.
         dumped_vertices: (from_file as u32).max(primitive.dumped_vertices.min(1)),
-        ..primitive.with_vertices(&kept)
-    };
+        ..primitive.with_vertices(kept)
+    }
 }
 
 #[cfg(test)]

@@ -22,13 +22,13 @@
 //! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
 //! | `textures` | images in files, as they are stored there |
 //! | `decode` | their pixels |
+//! | `drawn` | the vertices that triangles use |
 //! | `gltf` | importer |
 //! | `m3d` | importer |
 //! | `md5` | importer |
 //! | `ogre_xml` | importer |
 //! | `ram` | importer |
 //! | `three_json` | importer |
-//! | `drawn` | the vertices that triangles use |
 //! | `foreign` | files of other kinds, and how to make a model of them |
 //! | `formats` | the list of importers, and which one a file takes |
 //! | `glb` | the exporter |

@@ -69,8 +69,14 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
         .map(|_| material(file))
         .collect::<Result<_, _>>()?;
     title(file, "SubsetTable")?;
-    let subsets = (0..material_count).map(|material| subset(file, material, triangle_count));
-    let subsets = subsets.collect::<Result<_, _>>()?;
+    let table = file.offset();
+    let mut subsets = Vec::new();
+    for material in 0..material_count {
+        subsets.push(subset(file, material, triangle_count)?);
+    }
+    if let Some(problem) = overlap(&subsets) {
+        return Err(file.fault(table, problem));
+    }
     title(file, "Vertices")?;
     let mut primitive = vertices(file, vertex_count, bone_count)?;
     primitive.subsets = subsets;
@@ -167,6 +173,24 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
         material,
         indices: first.saturating_mul(3)..end.saturating_mul(3),
     })
+}
+
+/// What is wrong with subsets that share a triangle: each could draw all triangles of the file once more.
+fn overlap(subsets: &[Subset]) -> Option<String> {
+    let mut order: Vec<usize> = (0..subsets.len())
+        .filter(|&subset| !subsets[subset].indices.is_empty())
+        .collect();
+    order.sort_by_key(|&subset| subsets[subset].indices.start);
+    let overlapping = |pair: &&[usize; 2]| {
+        let [before, after] = pair.map(|subset| &subsets[subset].indices);
+        after.start < before.end
+    };
+    let [a, b] = order.array_windows().find(overlapping)?;
+    let face = subsets[*b].indices.start / 3;
+    let expected = "expected each face in one subset";
+    Some(format!(
+        "subsets {a} and {b} both have face {face}; {expected}"
+    ))
 }
 
 fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {

@@ -4,6 +4,7 @@ use crate::error::ImportError;
 use crate::fault::Fault;
 use crate::regular_file;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Most bytes of a file, and of all files with buffers that a model refers to.
@@ -41,13 +42,14 @@ pub(super) fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError 
     move |error| ImportError::new(file, "", format!("cannot be read: {error}"))
 }
 
-/// Parses JSON, which may begin with a byte order mark; an error has a line and a column. Calls `unread` with the name of
-/// each property that `T` lacks, such as `nodes[].camera`.
+/// Parses JSON, which may begin with a byte order mark; an error has a line and a column. Properties whose value is null
+/// count as absent. Calls `unread` with the name of each property that `T` lacks, such as `nodes[].camera`.
 pub(super) fn from_json<T: DeserializeOwned>(
     json: &[u8],
     mut unread: impl FnMut(&str),
 ) -> Result<T, Fault> {
-    let mut json = serde_json::Deserializer::from_slice(without_mark(json));
+    let json = without_nulls(without_mark(json));
+    let mut json = serde_json::Deserializer::from_slice(&json);
     let read = serde_ignored::deserialize(&mut json, |path| {
         let mut name = String::new();
         write_name(&path, &mut name);
@@ -60,6 +62,54 @@ pub(super) fn from_json<T: DeserializeOwned>(
             problem(&error),
         )
     })
+}
+
+/// JSON with spaces in place of properties whose value is null, so that all others keep their lines and columns.
+fn without_nulls(json: &[u8]) -> Cow<'_, [u8]> {
+    let mut cleared = Cow::Borrowed(json);
+    // Where the last string began, and the last comma before it; both until the next mark.
+    let mut name = None;
+    let mut comma = None;
+    let mut at = 0;
+    while at < json.len() {
+        match json[at] {
+            b'"' => {
+                name = Some(at);
+                at += 1;
+                while at < json.len() && json[at] != b'"' {
+                    at += if json[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b',' => (name, comma) = (None, Some(at)),
+            b'{' => (name, comma) = (None, None),
+            b':' => {
+                let value = json[at + 1..].trim_ascii_start();
+                let after = value.strip_prefix(b"null").map(<[u8]>::trim_ascii_start);
+                let rest = after.filter(|rest| matches!(rest.first(), Some(b',' | b'}')));
+                if let Some((start, rest)) = name.zip(rest) {
+                    let mut end = json.len() - rest.len();
+                    let mut start = start;
+                    // One of the commas around it goes, too.
+                    if rest[0] == b',' {
+                        end += 1;
+                    } else if let Some(comma) = comma {
+                        start = comma;
+                    }
+                    for byte in &mut cleared.to_mut()[start..end] {
+                        if !byte.is_ascii_whitespace() {
+                            *byte = b' ';
+                        }
+                    }
+                    name = None;
+                    at = end;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    cleared
 }
 
 /// Appends the names of the properties that lead to a place, with `[]` for any item of a list.
@@ -87,10 +137,14 @@ fn write_name(path: &serde_ignored::Path, name: &mut String) {
 /// An error's message without its place.
 pub(super) fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    message
+    let problem = message
         .rsplit_once(" at line ")
-        .map_or(message.as_str(), |(problem, _)| problem)
-        .into()
+        .map_or(message.as_str(), |(problem, _)| problem);
+    // The name of a type here says nothing about the file.
+    match problem.rsplit_once("expected struct ") {
+        Some((problem, name)) if !name.contains(' ') => format!("{problem}expected an object"),
+        _ => problem.into(),
+    }
 }
 
 /// The display name of a file's content.
@@ -105,4 +159,36 @@ pub(super) fn stem(file: &Path) -> String {
 pub(super) fn contains(head: &[u8], word: &str) -> bool {
     head.windows(word.len())
         .any(|window| window == word.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_counts_as_absent() {
+        let cases = [
+            (r#"{"a": null}"#, "{}"),
+            (r#"{"a":null,"b":1}"#, r#"{"b":1}"#),
+            (r#"{"b":1 , "a" : null }"#, r#"{"b":1}"#),
+            (r#"{"a":null,"b":null}"#, "{}"),
+            (r#"{"c":[1,2],"b":null,"a":null}"#, r#"{"c":[1,2]}"#),
+            (r#"{"c":1,"b":{"a":null}}"#, r#"{"c":1,"b":{}}"#),
+            (
+                r#"[null,{"a":"\",\":null"}]"#,
+                r#"[null,{"a":"\",\":null"}]"#,
+            ),
+            // These are no JSON before, and none after.
+            (r#"{"a":nul}"#, r#"{"a":nul}"#),
+            (r#"{"a":null"b":1}"#, r#"{"a":null"b":1}"#),
+            (r#"{"a":"#, r#"{"a":"#),
+            (r#"{"a\"#, r#"{"a\"#),
+        ];
+        for (json, expected) in cases {
+            let found = without_nulls(json.as_bytes());
+            assert_eq!(found.len(), json.len(), "{json}");
+            let found = String::from_utf8_lossy(&found).replace(' ', "");
+            assert_eq!(found, expected, "{json}");
+        }
+    }
 }

@@ -4,11 +4,15 @@ use super::{Exit, say, say_json};
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
+use skinbench::model::shortened;
 use skinbench::report::clip_sizes::ClipSizes;
 use skinbench::report::inspection::Inspection;
 use skinbench::scene::ModelSource;
 use std::path::PathBuf;
 use std::time::Instant;
+
+/// Most characters of a line: names in a file may have any length.
+const MOST_CHARACTERS: usize = 1_000;
 
 /// Describe a model's content, and the repairs made on import
 #[derive(Debug, Args)]
@@ -54,7 +58,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         })?;
     } else {
         let sizes = clip_sizes.map_or(String::new(), |sizes| sizes.to_string());
-        say(format_args!("{inspection}{sizes}"))?;
+        let mut text = String::new();
+        for line in format!("{inspection}{sizes}").lines() {
+            text += &shortened(line.into(), MOST_CHARACTERS);
+            text.push('\n');
+        }
+        say(text)?;
     }
     Ok(Exit::Done)
 }

@@ -177,10 +177,11 @@ impl Scene {
         }
 
         let mut remarks = Vec::new();
+        // A model file may be the whole scene. The name of an OgreXML scene has the first of its two endings.
+        let own_name = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
         for model in &resolved.models {
             for repair in model.raw.repairs() {
-                // A model file may be the whole scene.
-                remarks.push(if model.raw.name() == self.name {
+                remarks.push(if model.raw.name() == own_name {
                     repair.message.clone()
                 } else {
                     format!("{}: {}", model.raw.name(), repair.message)

@@ -2,6 +2,7 @@
 
 use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
+use crate::support::sprout::Sprout;
 use skinbench::frame::{Ability, Clock, EMULATED, Stage};
 use skinbench::harness::run::Status;
 use skinbench::harness::stats::Summary;
@@ -1437,4 +1438,33 @@ fn errors_do_not_repeat_long_texts_of_files() {
             output.stderr.len()
         );
     }
+    let mut fixture = Fixture::new();
+    for named in ["/nodes/0/name", "/animations/0/name", "/skins/0/name"] {
+        fixture.set(named, long.as_str().into());
+    }
+    fixture.write(folder.path());
+    let output = skinbench(&folder, "inspect fixture.gltf").output().unwrap();
+    assert!(output.status.success(), "{:?}", output.status);
+    assert!(output.stdout.len() < 8_000, "{}", output.stdout.len());
+}
+
+/// Names of OgreXML files have two endings, of which scenes keep one and models none.
+#[test]
+fn notes_about_the_one_model_of_a_scene_name_it_once() {
+    let folder = empty_folder();
+    let sprout = Sprout::new();
+    let mesh = sprout
+        .mesh_xml()
+        .replacen("<submeshes>", "stray <submeshes>", 1);
+    std::fs::write(folder.path().join("fish.mesh.xml"), mesh).unwrap();
+    std::fs::write(
+        folder.path().join("sprout.skeleton.xml"),
+        sprout.skeleton_xml(),
+    )
+    .unwrap();
+    let output = skinbench(&folder, "verify fish.mesh.xml -b cpu-scalar --instances 2");
+    let output = output.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let note = "note: fish.mesh: left out parts that are not read: text between elements\n";
+    assert!(told.contains(note), "{told}");
 }

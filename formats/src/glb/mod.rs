@@ -12,6 +12,7 @@ mod morph;
 
 use crate::gltf::names;
 use document::{Document, Use, append};
+use morph::RunTargets;
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
     Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model,
@@ -137,7 +138,7 @@ struct Writer {
     /// Skin of the document for each skin of the model that is in use.
     skin_of: HashMap<u16, usize>,
     /// Nodes with meshes, and the morph targets of each.
-    meshes: Vec<(usize, Vec<u32>)>,
+    meshes: Vec<(usize, RunTargets)>,
     /// Nodes of the scene.
     roots: Vec<usize>,
 }
@@ -245,8 +246,8 @@ impl Writer {
             let mut primitives = Vec::new();
             for primitive in run {
                 let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
-                if !own_targets.is_empty() {
-                    let property = morph::targets(primitive, &own_targets, &mut self.document);
+                if !own_targets.all.is_empty() {
+                    let property = morph::targets(primitive, &own_targets.all, &mut self.document);
                     subsets
                         .iter_mut()
                         .for_each(|subset| subset["targets"] = property.clone());
@@ -254,9 +255,10 @@ impl Writer {
                 primitives.extend(subsets);
             }
             let mut mesh = json!({"primitives": primitives});
-            if !own_targets.is_empty() {
+            if !own_targets.all.is_empty() {
                 let list = || {
                     own_targets
+                        .all
                         .iter()
                         .map(|&target| &parts.targets[target as usize])
                 };

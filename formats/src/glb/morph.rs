@@ -61,34 +61,62 @@ pub(super) fn targets(
     Value::Array(targets.iter().map(property).collect())
 }
 
-/// The targets of each run of primitives. A target without a delta stays with those whose weights it shares a track with,
-/// or else with the one before it: the targets of one node of a file are neighbours.
-pub(super) fn of_runs(runs: &[&[PrimitiveData]], clips: &[Clip], targets: u32) -> Vec<Vec<u32>> {
-    let mut of_runs: Vec<Vec<u32>> = runs.iter().map(|run| of(run)).collect();
+/// The targets of a run of primitives, in rising order.
+pub(super) struct RunTargets {
+    /// Those with deltas.
+    moving: Vec<u32>,
+    /// These, and those without a delta that stay with them.
+    pub(super) all: Vec<u32>,
+}
+
+/// The targets of each run of primitives. A target without a delta stays with those whose weights it shares a track with.
+/// Without such a track it stays with the one before it, as the targets of one node of a file are neighbours, unless a
+/// clip sets the weights there: each key would get a weight more, for nothing.
+pub(super) fn of_runs(runs: &[&[PrimitiveData]], clips: &[Clip], targets: u32) -> Vec<RunTargets> {
+    let mut of_runs = Vec::with_capacity(runs.len());
     let mut moving: BTreeMap<u32, usize> = BTreeMap::new();
-    for (run, own) in of_runs.iter().enumerate() {
-        own.iter().for_each(|&target| {
+    let mut is_animated = Vec::with_capacity(runs.len());
+    for (run, primitives) in runs.iter().enumerate() {
+        let own = of(primitives);
+        for &target in &own {
             moving.entry(target).or_insert(run);
+        }
+        let is_set = |target: &u32| clips.iter().any(|clip| track_of(clip, *target).is_some());
+        is_animated.push(own.iter().any(is_set));
+        of_runs.push(RunTargets {
+            all: own.clone(),
+            moving: own,
         });
     }
     for target in (0..targets).filter(|target| !moving.contains_key(target)) {
-        let tracks = clips.iter().filter_map(|clip| {
-            let tracks = clip.weights();
-            let at = tracks.partition_point(|track| track.targets.end <= target);
-            tracks
-                .get(at)
-                .filter(|track| track.targets.contains(&target))
-        });
+        let tracks = clips.iter().filter_map(|clip| track_of(clip, target));
         let mut ranges = tracks.map(|track| track.targets.clone());
         let run = ranges
             .find_map(|range| neighbour(&moving, range, target))
-            .or_else(|| neighbour(&moving, 0..targets, target));
+            .or_else(|| neighbour(&moving, 0..targets, target).filter(|&run| !is_animated[run]));
         if let Some(run) = run {
-            of_runs[run].push(target);
+            of_runs[run].all.push(target);
         }
     }
-    of_runs.iter_mut().for_each(|own| own.sort_unstable());
+    of_runs.iter_mut().for_each(|own| own.all.sort_unstable());
     of_runs
+}
+
+/// The track that sets a target's weight in a clip.
+fn track_of(clip: &Clip, target: u32) -> Option<&WeightKeys> {
+    let tracks = clip.weights();
+    let at = tracks.partition_point(|track| track.targets.end <= target);
+    tracks
+        .get(at)
+        .filter(|track| track.targets.contains(&target))
+}
+
+/// Returns whether a track sets the weight of any of these targets, which rise.
+fn sets_any(track: &WeightKeys, targets: &[u32]) -> bool {
+    let first = targets.partition_point(|&target| target < track.targets.start);
+    targets
+        .get(first)
+        .is_some_and(|&target| target < track.targets.end)
 }
 
 /// The run of the last moving target of a range before a target, or of the first one after it.
@@ -98,13 +126,18 @@ fn neighbour(moving: &BTreeMap<u32, usize>, range: Range<u32>, target: u32) -> O
     before.or(after).map(|(_, run)| *run)
 }
 
-/// The weights of some targets in a clip, from the first key to the clip's end; `None` if no track sets any of them.
+/// The weights of a run's targets in a clip, from the first key to the clip's end; `None` if no track sets one that has
+/// deltas. Tracks that set only targets without a delta are left out.
 ///
 /// If all tracks have keys at the same times and the same interpolation, the keys stay as they are. Otherwise the weights
 /// are sampled at the keys of all tracks, and between them as often as linear interpolation needs.
-pub(super) fn weights(clip: &Clip, list: &[Target], targets: &[u32]) -> Option<WeightKeys> {
-    let sets = |track: &&WeightKeys| targets.iter().any(|target| track.targets.contains(target));
-    let tracks: Vec<&WeightKeys> = clip.weights().iter().filter(sets).collect();
+pub(super) fn weights(clip: &Clip, list: &[Target], own: &RunTargets) -> Option<WeightKeys> {
+    let RunTargets {
+        moving,
+        all: targets,
+    } = own;
+    let tracks = clip.weights().iter();
+    let tracks: Vec<&WeightKeys> = tracks.filter(|track| sets_any(track, moving)).collect();
     let (first, end) = (*tracks.first()?, clip.duration());
     let is_alike = |track: &&WeightKeys| {
         track.interpolation == first.interpolation && track.times == first.times

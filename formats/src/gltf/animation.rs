@@ -2,25 +2,30 @@
 
 use super::accessor::Reader;
 use super::names;
+use super::scenes::{Listed, Places, quoted};
 use super::targets::NodeTargets;
 use crate::fault::{Fault, OffUnit, ensure, item};
 use skinbench_kernels::model::{
     Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys,
 };
 
-/// Converts every animation to a clip, so that a clip's index is the same as in the file. Channels that move no joint
-/// and set no weight only count towards its duration.
+/// Converts animations to clips, in the file's order. Channels that move no joint and set no weight only count towards the
+/// duration. Animations that move nothing but nodes of other scenes, or of lower levels of detail, are left out with a
+/// note.
 pub(super) fn clips(
     reader: &Reader,
     joint_of: &[Option<u16>],
     targets: &NodeTargets,
+    places: &Places,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Clip>, Fault> {
     let mut off_unit = OffUnit::default();
+    let mut of_others = Listed::default();
     let mut clips = Vec::with_capacity(reader.document.animations.len());
     for (index, animation) in reader.document.animations.iter().enumerate() {
         let (mut keys, mut weights) = (Vec::new(), Vec::new());
         let mut duration = 0.0f32;
+        let mut moves_others = false;
         for (at, channel) in animation.channels.iter().enumerate() {
             // Without a node, an extension defines the target, which is no joint.
             let Some(node) = channel.target.node else {
@@ -50,6 +55,7 @@ pub(super) fn clips(
                 Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
             };
             if joint.is_none() && targets.is_none() {
+                moves_others |= places.is_elsewhere(node as usize);
                 continue;
             }
             ensure(
@@ -126,10 +132,16 @@ pub(super) fn clips(
                 });
             }
         }
+        if moves_others && keys.is_empty() && weights.is_empty() {
+            of_others.add(|| quoted(&animation.name));
+            continue;
+        }
         let clip = Clip::new(&animation.name, Some(duration), RotationBlend::Slerp, keys);
         let clip = clip.and_then(|clip| clip.with_weights(weights));
         clips.push(clip.map_err(|error| error.within(format!("animations[{index}]")))?);
     }
     repairs.extend(off_unit.describe("rotation keys"));
+    let note = "left out clips that move only other scenes or lower levels of detail";
+    repairs.extend(of_others.describe(note));
     Ok(clips)
 }

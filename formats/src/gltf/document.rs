@@ -6,14 +6,10 @@
 use super::extras::{self, Extras};
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
-use crate::unread::{self, Ignored, Unread};
+use crate::unread::{self, Ignored, NothingRead, Unread};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-
-/// Extensions of an object of which none is read: each one becomes a note.
-#[derive(Deserialize, Default, Clone, PartialEq, Eq, Hash)]
-struct NoExtensions {}
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -35,7 +31,7 @@ pub(super) struct Document {
     pub(super) skins: Vec<Skin>,
     pub(super) textures: Vec<Texture>,
     #[serde(rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -46,7 +42,7 @@ pub(super) struct Asset {
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +51,7 @@ pub(super) struct Buffer {
     pub(super) uri: Option<String>,
     pub(super) byte_length: u64,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +63,7 @@ pub(super) struct BufferView {
     pub(super) byte_length: u64,
     pub(super) byte_stride: Option<u64>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -84,7 +80,7 @@ pub(super) struct Accessor {
     pub(super) shape: String,
     pub(super) sparse: Option<Box<Sparse>>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -93,7 +89,7 @@ pub(super) struct Sparse {
     pub(super) indices: SparsePart,
     pub(super) values: SparsePart,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
@@ -106,7 +102,7 @@ pub(super) struct SparsePart {
     #[serde(default)]
     pub(super) component_type: u32,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -116,7 +112,7 @@ pub(super) struct Scene {
     /// Root nodes.
     pub(super) nodes: Vec<u32>,
     #[serde(rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -157,7 +153,7 @@ pub(super) struct Skin {
     pub(super) joints: Vec<u32>,
     pub(super) inverse_bind_matrices: Option<u32>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -168,7 +164,7 @@ pub(super) struct Mesh {
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -182,7 +178,7 @@ pub(super) struct Primitive {
     #[serde(default, deserialize_with = "extras::read")]
     pub(super) extras: Extras,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
@@ -193,7 +189,7 @@ pub(super) struct Material {
     pub(super) alpha_cutoff: Option<f32>,
     pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
     #[serde(rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -202,7 +198,7 @@ pub(super) struct PbrMetallicRoughness {
     pub(super) base_color_factor: [f32; 4],
     pub(super) base_color_texture: Option<TextureInfo>,
     #[serde(rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 impl Default for PbrMetallicRoughness {
@@ -210,7 +206,7 @@ impl Default for PbrMetallicRoughness {
         Self {
             base_color_factor: [1.0; 4],
             base_color_texture: None,
-            _extensions: NoExtensions::default(),
+            _extensions: NothingRead,
         }
     }
 }
@@ -260,7 +256,7 @@ pub(super) struct Texture {
     pub(super) sampler: Option<u32>,
     pub(super) source: Option<u32>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -269,7 +265,7 @@ pub(super) struct TextureSampler {
     pub(super) wrap_s: Option<u32>,
     pub(super) wrap_t: Option<u32>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -278,7 +274,7 @@ pub(super) struct Image {
     pub(super) uri: Option<String>,
     pub(super) buffer_view: Option<u32>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -288,7 +284,7 @@ pub(super) struct Animation {
     pub(super) channels: Vec<Channel>,
     pub(super) samplers: Vec<Sampler>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -296,7 +292,7 @@ pub(super) struct Channel {
     pub(super) sampler: u32,
     pub(super) target: Target,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -304,7 +300,7 @@ pub(super) struct Target {
     pub(super) node: Option<u32>,
     pub(super) path: String,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
@@ -313,7 +309,7 @@ pub(super) struct Sampler {
     pub(super) output: u32,
     pub(super) interpolation: Option<String>,
     #[serde(default, rename = "extensions")]
-    _extensions: NoExtensions,
+    _extensions: NothingRead,
 }
 
 /// Properties that must be checked before the rest is parsed.
@@ -439,15 +435,15 @@ impl Document {
 }
 
 impl Primitive {
+    /// Returns whether it has points or lines.
+    pub(super) fn is_without_triangles(&self) -> bool {
+        self.mode.is_some_and(|mode| mode < 4)
+    }
+
     /// Notes attributes, and those of targets, under names that are not read.
     fn note_unread(&self, unread: &mut Unread) {
         for name in self.attributes.keys() {
-            let set = |prefix| {
-                name.strip_prefix(prefix)
-                    .is_some_and(|set| set.parse::<u32>().is_ok())
-            };
-            let read = ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0"].contains(&name.as_str());
-            if !(read || set("JOINTS_") || set("WEIGHTS_")) {
+            if !is_read(name) {
                 unread.add(&format!("meshes[].primitives[].attributes.{name}"));
             }
         }
@@ -457,6 +453,17 @@ impl Primitive {
             }
         }
     }
+}
+
+/// Returns whether attributes of this name are read.
+pub(super) fn is_read(attribute: &str) -> bool {
+    let set = |prefix| {
+        let set = attribute.strip_prefix(prefix);
+        set.is_some_and(|set: &str| set.parse::<u32>().is_ok())
+    };
+    ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0"].contains(&attribute)
+        || set("JOINTS_")
+        || set("WEIGHTS_")
 }
 
 fn from_json<T: DeserializeOwned>(

@@ -1,7 +1,8 @@
 //! Conversion of mesh primitives to vertex streams and triangle lists.
 
 use super::accessor::{Reader, check_count};
-use super::document::{Document, Primitive};
+use super::document::{Document, Primitive, is_read};
+use crate::drawn;
 use crate::fault::{Fault, ensure, item};
 use crate::request::Vertices;
 use crate::strips;
@@ -34,10 +35,20 @@ pub(super) struct Sharing {
     first_equal: Vec<u32>,
     /// Primitives that share vertices.
     found: u32,
+    /// Vertices that no point or line names.
+    left_out: usize,
 }
 
-/// The vertices of a primitive: accessors of attributes and targets, and the number of vertices of the original file.
-type Source<'a> = (Vec<(&'a str, u32)>, Vec<Vec<(&'a str, u32)>>, Option<u32>);
+/// The vertices of a primitive: what it takes for two of them to share.
+#[derive(PartialEq, Eq, Hash)]
+struct Source<'a> {
+    /// Accessors of the attributes that are read, and of those of morph targets.
+    attributes: Vec<(&'a str, u32)>,
+    targets: Vec<Vec<(&'a str, u32)>>,
+    /// Number of vertices of the original file.
+    dumped: Option<u32>,
+    is_without_triangles: bool,
+}
 
 impl Sharing {
     /// Nothing found so far; if all vertices are wanted, nothing ever is.
@@ -50,12 +61,14 @@ impl Sharing {
             vertices,
             first_equal: first_equal.collect(),
             found: 0,
+            left_out: 0,
         }
     }
 
-    /// The vertices of a primitive of triangles; `None` for points and lines, all of whose vertices stay.
+    /// The vertices of a primitive; `None` if all of them stay, as those of points and lines without indices.
     fn source<'a>(&self, primitive: &'a Primitive) -> Option<Source<'a>> {
-        if self.vertices == Vertices::All || primitive.mode.is_some_and(|mode| mode < 4) {
+        let all = primitive.is_without_triangles() && primitive.indices.is_none();
+        if self.vertices == Vertices::All || all {
             return None;
         }
         let streams = |attributes: &'a BTreeMap<String, u32>| -> Vec<(&'a str, u32)> {
@@ -63,24 +76,33 @@ impl Sharing {
                 let first = self.first_equal.get(accessor as usize);
                 first.copied().unwrap_or(accessor)
             };
-            attributes
-                .iter()
-                .map(|(name, accessor)| (name.as_str(), equal(*accessor)))
+            let read = attributes.iter().filter(|(name, _)| is_read(name));
+            read.map(|(name, accessor)| (name.as_str(), equal(*accessor)))
                 .collect()
         };
-        Some((
-            streams(&primitive.attributes),
-            primitive.targets.iter().map(streams).collect(),
-            primitive.extras.skinbench.vertices,
-        ))
+        Some(Source {
+            attributes: streams(&primitive.attributes),
+            targets: primitive.targets.iter().map(streams).collect(),
+            dumped: primitive.extras.skinbench.vertices,
+            is_without_triangles: primitive.is_without_triangles(),
+        })
     }
 
-    /// One note, if there is anything to note.
-    pub(super) fn describe(&self) -> Option<Repair> {
-        let found = self.found;
-        let note =
-            format!("{found} primitives share the vertices of others, which are skinned once");
-        (found > 0).then(|| Repair::new(note))
+    /// Notes, if there is anything to note.
+    pub(super) fn describe(&self) -> Vec<Repair> {
+        let Self {
+            found, left_out, ..
+        } = self;
+        let mut notes = Vec::new();
+        if *found > 0 {
+            let note = "primitives share the vertices of others, which are skinned once";
+            notes.push(Repair::new(format!("{found} {note}")));
+        }
+        if *left_out > 0 {
+            let note = format!("left out {left_out} vertices that no point or line names");
+            notes.push(Repair::new(note));
+        }
+        notes
     }
 }
 
@@ -102,7 +124,10 @@ pub(super) fn primitives(
     })?;
     let mut primitives: Vec<PrimitiveData> = Vec::new();
     let mut holders: HashMap<Source, usize> = HashMap::new();
-    let mut before = None;
+    // Vertices that points and lines name, by the primitive that has them.
+    let mut named: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    // Attributes of the primitive before, and the place of the one that has its vertices.
+    let mut before: Option<(&BTreeMap<String, u32>, usize)> = None;
     for (at, primitive) in mesh.primitives.iter().enumerate() {
         let place = format!("meshes[{index}].primitives[{at}]");
         let part = PrimitiveReader {
@@ -110,22 +135,43 @@ pub(super) fn primitives(
             primitive,
             place,
         };
-        let continues =
-            primitive.extras.skinbench.continues && before == Some(&primitive.attributes);
-        before = Some(&primitive.attributes);
+        let continued = before
+            .filter(|_| primitive.extras.skinbench.continues)
+            .filter(|(attributes, _)| *attributes == &primitive.attributes);
         let source = sharing.source(primitive);
         let holder = source
             .as_ref()
             .and_then(|source| holders.get(source).copied());
-        let last = primitives.len().checked_sub(1);
-        if let Some(last) = last.filter(|_| continues) {
-            part.continue_as_subset(&mut primitives[last])?;
+        let names_vertices = source.is_some() && primitive.is_without_triangles();
+        let place = if let Some((_, place)) = continued {
+            part.continue_as_subset(&mut primitives[place])?;
+            place
         } else if let Some(holder) = holder {
             sharing.found += 1;
             part.continue_as_subset(&mut primitives[holder])?;
+            holder
         } else {
             holders.extend(source.map(|source| (source, primitives.len())));
             primitives.push(part.read(binding, first_target)?);
+            primitives.len() - 1
+        };
+        before = Some((&primitive.attributes, place));
+        if names_vertices {
+            let indices = part.indices(primitives[place].positions.len())?;
+            part.charge_indices(indices.len())?;
+            named.entry(place).or_default().extend(indices);
+        }
+    }
+    for (place, mut kept) in named {
+        let primitive = &mut primitives[place];
+        kept.sort_unstable();
+        kept.dedup();
+        if primitive.indices.is_empty() && !kept.is_empty() {
+            sharing.left_out += primitive.positions.len() - kept.len();
+            *primitive = PrimitiveData {
+                subsets: std::mem::take(&mut primitive.subsets),
+                ..drawn::only(primitive, &kept)
+            };
         }
     }
     Ok(primitives)
@@ -215,11 +261,7 @@ impl PrimitiveReader<'_> {
     fn continue_as_subset(&self, last: &mut PrimitiveData) -> Result<(), Fault> {
         let triangles = self.triangles(last.positions.len())?;
         // Without indices, a few bytes of the file give as many triangles as vertices.
-        self.reader
-            .budget
-            .charge(triangles.len() as u64 * BYTES_PER_INDEX, || {
-                self.place.clone()
-            })?;
+        self.charge_indices(triangles.len())?;
         let start = last.indices.len() as u32;
         last.indices.extend(triangles);
         let indices = start..last.indices.len() as u32;
@@ -228,6 +270,11 @@ impl PrimitiveReader<'_> {
             indices,
         });
         Ok(())
+    }
+
+    fn charge_indices(&self, count: usize) -> Result<(), Fault> {
+        let bytes = count as u64 * BYTES_PER_INDEX;
+        self.reader.budget.charge(bytes, || self.place.clone())
     }
 
     fn path(&self, field: &str) -> String {
@@ -317,12 +364,8 @@ impl PrimitiveReader<'_> {
         Ok((0..count).map(pairs).collect())
     }
 
-    /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
-    fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
-        let mode = self.primitive.mode.unwrap_or(4);
-        ensure(mode <= 6, || {
-            Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6"))
-        })?;
+    /// Indices, or all vertices in order.
+    fn indices(&self, count: usize) -> Result<Vec<u32>, Fault> {
         let path = self.path("indices");
         let indices: Vec<u32> = match self.primitive.indices {
             Some(accessor) => self.reader.integers::<1>(accessor, &path)?.into_flattened(),
@@ -335,6 +378,16 @@ impl PrimitiveReader<'_> {
             );
             return Err(Fault::new(path, problem));
         }
+        Ok(indices)
+    }
+
+    /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
+    fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
+        let mode = self.primitive.mode.unwrap_or(4);
+        ensure(mode <= 6, || {
+            Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6"))
+        })?;
+        let indices = self.indices(count)?;
         Ok(match mode {
             4 if indices.len().is_multiple_of(3) => indices,
             4 => {

@@ -69,7 +69,7 @@ fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
     };
     let (skins, used) = skins(&reader, &rig, &moved)?;
     let targets = NodeTargets::new(&reader, &moved)?;
-    let clips = animation::clips(&reader, &rig.joint_of, &targets, &mut repairs)?;
+    let clips = animation::clips(&reader, &rig.joint_of, &targets, &places, &mut repairs)?;
     let primitives = primitives(&reader, used, &targets, request.vertices, &mut repairs)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;
     let name = crate::read_file::stem(file);

@@ -175,22 +175,17 @@ impl NodeRig {
         let mut roles = vec![Role::default(); nodes.len()];
         mark_joints(document, moved, &mut roles)?;
         mark_animated(document, &mut roles)?;
-        let mut unmoved = Vec::new();
+        let mut unmoved = scenes::Listed::default();
         for &n in &order {
             roles[n].under_joint =
                 roles[n].joint || parents[n].is_some_and(|p| roles[p].under_joint);
             let rigid = places.shows(n) && nodes[n].mesh.is_some() && nodes[n].skin.is_none();
             roles[n].carries = rigid && roles[n].under_joint;
             if rigid && !roles[n].under_joint {
-                unmoved.push(scenes::node_name(n, &nodes[n]));
+                unmoved.add(|| scenes::node_name(n, &nodes[n]));
             }
         }
-        if !unmoved.is_empty() {
-            let names = scenes::listed(&unmoved);
-            repairs.push(Repair::new(format!(
-                "left out meshes that no joint moves: {names}"
-            )));
-        }
+        repairs.extend(unmoved.describe("left out meshes that no joint moves"));
         let mut locals = vec![None; nodes.len()];
         let mut off_unit = OffUnit::default();
         let identities = [

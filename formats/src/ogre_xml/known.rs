@@ -86,8 +86,23 @@ const READ: &[Known] = &[
     ("rotate", "axis", XYZ),
 ];
 
-/// Counts the elements and attributes of a document that are not read. What is inside an element that is not read is not
-/// counted.
+/// The elements of which only one is read inside another.
+const ONCE: &[&str] = &[
+    "axis",
+    "baseinfo",
+    "faces",
+    "geometry",
+    "position",
+    "rotate",
+    "rotation",
+    "scale",
+    "sharedgeometry",
+    "skeletonlink",
+    "translate",
+];
+
+/// Counts the elements and attributes of a document that are not read, and texts between them. What is inside an element
+/// that is not read is not counted.
 pub(super) fn count_unread(root: Element, unread: &mut Unread) {
     let mut known_in: HashMap<&str, Vec<&Known>> = HashMap::new();
     for known in READ {
@@ -111,6 +126,43 @@ pub(super) fn count_unread(root: Element, unread: &mut Unread) {
                 unread.add(&format!("{name}@{attribute}"));
             }
         }
-        next.extend(element.children().map(|child| (name, child)));
+        let shares = name == "submesh" && shares_vertices(element);
+        // One bit for each of the elements that are read once.
+        let mut seen = 0u32;
+        for child in element.children() {
+            let own = child.name();
+            if shares && ["geometry", "boneassignments"].contains(&own) {
+                unread.add(&format!("submesh/{own} (beside shared vertices)"));
+                continue;
+            }
+            if shares && own == "faces" && draws_no_triangles(element) {
+                unread.add("submesh/faces (points or lines of shared vertices)");
+            }
+            let bit = ONCE.iter().position(|once| *once == own);
+            let bit = bit.map_or(0, |bit| 1 << bit);
+            if seen & bit != 0 {
+                unread.add(&format!("{name}/{own} (all but one)"));
+            }
+            seen |= bit;
+            next.push((name, child));
+        }
+    }
+    for _ in 0..root.texts() {
+        unread.add("text between elements");
     }
 }
+
+/// Returns whether a submesh uses the vertices of the mesh.
+fn shares_vertices(submesh: Element) -> bool {
+    let shares = submesh.text("usesharedvertices").ok().flatten();
+    shares.is_some_and(|shares| shares == "true")
+}
+
+/// Returns whether a submesh has points or lines.
+fn draws_no_triangles(submesh: Element) -> bool {
+    let operation = submesh.text("operationtype").ok().flatten();
+    operation.is_some_and(|operation| POINTS_AND_LINES.contains(&&*operation))
+}
+
+/// Values of `operationtype` for what is not made of triangles.
+pub(super) const POINTS_AND_LINES: [&str; 3] = ["point_list", "line_list", "line_strip"];

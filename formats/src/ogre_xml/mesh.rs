@@ -1,5 +1,6 @@
 //! Importer of `.mesh.xml`: one primitive per submesh; submeshes that share vertices share a primitive too.
 
+use super::known::POINTS_AND_LINES;
 use super::xml::Element;
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
@@ -73,6 +74,15 @@ fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
     let operation = submesh
         .text("operationtype")?
         .unwrap_or("triangle_list".into());
+    let of_triangles = ["triangle_list", "triangle_strip", "triangle_fan"];
+    let known = of_triangles.iter().chain(&POINTS_AND_LINES);
+    ensure(known.clone().any(|known| *known == operation), || {
+        let known: Vec<&str> = known.copied().collect();
+        let expected = known.join(", ");
+        submesh.fault(format!(
+            "operationtype={operation:?}; expected one of {expected}"
+        ))
+    })?;
     let Some(faces) = submesh.named("faces").next() else {
         return Ok(Vec::new());
     };

@@ -8,19 +8,24 @@
 //!
 //! Ordinary joints express the rule: each bone becomes a joint without scale, whose translation is multiplied by the
 //! scale of the bones above; and below it stands a joint that takes back the rotation at bind and then scales. Vertices
-//! follow the second one.
+//! follow the second one. It has the bone's name, because it is the joint that a weapon is attached to.
 
 use super::animation::{BoneTrack, Keyframe};
 use super::pose::Pose;
 use crate::budget::Budget;
-use crate::fault::Fault;
+use crate::fault::{Fault, ensure};
 use glam::{DQuat, DVec3};
 use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform};
+use std::collections::HashSet;
 
 /// Largest relative difference between the scales of two axes that count as one.
 const EVEN: f64 = 1e-6;
-/// Largest relative error of the product of two curves between its keys.
-const TOLERANCE: f64 = 1e-6;
+/// Largest relative error of the product of two curves between its keys: as large as that of compact clips. At 30 keys per
+/// second, scales that change slowly need no further key.
+const TOLERANCE: f64 = 1e-4;
+/// Shortest time between a key and one that is added, in seconds: few displays show pictures for a shorter time. Scales
+/// that jump from key to key may have larger errors between them.
+const SHORTEST: f32 = 0.008;
 /// Most halvings between two keys.
 const DEPTH: u32 = 10;
 /// Memory for a key of a product, copies included.
@@ -86,9 +91,24 @@ impl ScaleRule {
         self.place_of[bone]
     }
 
-    /// Changes the rest poses of the bones' joints, and appends the joints that vertices follow. `order` has all bones,
-    /// parents first.
-    pub(super) fn change(&self, joints: &mut Vec<Joint>, binds: &[Pose], order: &[usize]) {
+    /// Changes the rest poses of the bones' joints, and appends the joints that vertices follow, which take over the names
+    /// of the bones. `order` has all bones, parents first.
+    ///
+    /// # Errors
+    /// A bone whose scale at bind has no inverse.
+    pub(super) fn change(
+        &self,
+        joints: &mut Vec<Joint>,
+        binds: &[Pose],
+        order: &[usize],
+    ) -> Result<(), Fault> {
+        for ruled in &self.ruled {
+            ensure(ruled.bind_scale.recip().is_finite(), || {
+                let problem = "its scale has no inverse; expected one that is not 0";
+                Fault::new(format!("bone {:?}", joints[ruled.bone].name), problem)
+            })?;
+        }
+        let mut names: HashSet<String> = joints.iter().map(|joint| joint.name.clone()).collect();
         let mut rotations = vec![DQuat::IDENTITY; binds.len()];
         for &bone in order {
             let above = joints[bone]
@@ -106,17 +126,19 @@ impl ScaleRule {
                 rotation: bind.rotation.as_quat(),
                 ..Transform::IDENTITY
             };
-            let Joint { name, parent, .. } = &joints[ruled.bone];
-            joints[ruled.bone] = Joint::new(name.clone(), *parent, rest);
-        }
-        for ruled in &self.ruled {
-            let name = format!("{} scale", joints[ruled.bone].name);
-            let rest = Transform {
+            let scaled = Transform {
                 rotation: rotations[ruled.bone].inverse().as_quat(),
                 ..Transform::IDENTITY
             };
-            joints.push(Joint::new(name, Some(ruled.bone), rest));
+            let Joint { name, parent, .. } = joints[ruled.bone].clone();
+            let mut unscaled = format!("{name} unscaled");
+            while !names.insert(unscaled.clone()) {
+                unscaled += "'";
+            }
+            joints[ruled.bone] = Joint::new(unscaled, parent, rest);
+            joints.push(Joint::new(name, Some(ruled.bone), scaled));
         }
+        Ok(())
     }
 
     /// The tracks of all bones that follow the rule, in an animation with these keyframes by bone; `joint_of` has the
@@ -127,6 +149,7 @@ impl ScaleRule {
         joint_of: &[u16],
         keyframes_of: impl Fn(usize) -> Option<&'a [Keyframe]>,
         budget: &Budget,
+        counts: &mut KeyCounts,
     ) -> Result<Vec<Keys>, Fault> {
         let mut scales: Vec<Curve> = Vec::with_capacity(self.ruled.len());
         let mut keys = Vec::new();
@@ -141,6 +164,8 @@ impl ScaleRule {
             let scaled = Curve::of(frames, 2, bind.scale, |key| bind.scale * key.scale);
             let translation = above.times(&moved, budget)?;
             let scale = above.times(&scaled, budget)?;
+            counts.found += moved.key_count() + scaled.key_count();
+            counts.made += translation.key_count() + scale.key_count();
             let joint = joint_of[ruled.bone];
             keys.extend(translation.keys(joint, Channel::Translation, DVec3::ONE));
             if frames.iter().any(|key| key.pose.given[1]) {
@@ -161,14 +186,30 @@ impl ScaleRule {
         Ok(keys)
     }
 
-    /// One note, if any bone follows the rule.
-    pub(super) fn describe(&self) -> Option<Repair> {
+    /// Notes about the joints and the keys, if any bone follows the rule.
+    pub(super) fn describe(&self, counts: &KeyCounts) -> Vec<Repair> {
         let count = self.ruled.len();
-        let note = format!(
-            "{count} bones have one joint more each, for scales that differ from axis to axis"
-        );
-        (count > 0).then(|| Repair::new(note))
+        let KeyCounts { found, made } = counts;
+        let mut notes = Vec::new();
+        if count > 0 {
+            notes.push(Repair::new(format!(
+                "{count} bones have one joint more each, for scales that differ from axis to axis"
+            )));
+        }
+        if found != made {
+            notes.push(Repair::new(format!(
+                "their {found} keys of translation and scale became {made}, to follow products of scales"
+            )));
+        }
+        notes
     }
+}
+
+/// Keys of translation and scale of the bones that follow the rule: in the file, and in the clips.
+#[derive(Default)]
+pub(super) struct KeyCounts {
+    found: usize,
+    made: usize,
 }
 
 /// A vector over time: linear between keys, and constant before the first and after the last.
@@ -200,6 +241,11 @@ impl Curve {
         }
     }
 
+    /// Number of keys in a clip.
+    fn key_count(&self) -> usize {
+        if self.is_set { self.times.len() } else { 0 }
+    }
+
     fn at(&self, time: f64) -> DVec3 {
         let after = self.times.partition_point(|&key| f64::from(key) <= time);
         if after == 0 || after == self.times.len() {
@@ -216,20 +262,25 @@ impl Curve {
         times.dedup();
         let product = |time: f32| self.at(time.into()) * other.at(time.into());
         let mut made = Self {
-            times: Vec::with_capacity(times.len()),
-            values: Vec::with_capacity(times.len()),
+            times: Vec::new(),
+            values: Vec::new(),
             is_set: self.is_set || other.is_set,
         };
         for time in times {
             if let Some(&last) = made.times.last() {
-                subdivide(&product, last, time, DEPTH, &mut made);
+                subdivide(&product, last, time, DEPTH, &mut made, budget)?;
             }
-            made.times.push(time);
-            made.values.push(product(time));
+            made.push(time, product(time), budget)?;
         }
-        let bytes = made.times.len() as u64 * BYTES_PER_KEY;
-        budget.charge(bytes, || "uneven scales".into())?;
         Ok(made)
+    }
+
+    fn push(&mut self, time: f32, value: DVec3, budget: &Budget) -> Result<(), Fault> {
+        let place = || "keys for scales that differ from axis to axis".into();
+        budget.charge(BYTES_PER_KEY, place)?;
+        self.times.push(time);
+        self.values.push(value);
+        Ok(())
     }
 
     /// The curve over a factor, as a track; `None` if no key sets it.
@@ -244,19 +295,26 @@ impl Curve {
 }
 
 /// Adds keys between two times until straight lines between them follow the product.
-fn subdivide(product: &impl Fn(f32) -> DVec3, from: f32, to: f32, depth: u32, made: &mut Curve) {
+fn subdivide(
+    product: &impl Fn(f32) -> DVec3,
+    from: f32,
+    to: f32,
+    depth: u32,
+    made: &mut Curve,
+    budget: &Budget,
+) -> Result<(), Fault> {
     let middle = from + (to - from) / 2.0;
-    if depth == 0 || !(from < middle && middle < to) {
-        return;
+    if depth == 0 || middle - from < SHORTEST || middle == to {
+        return Ok(());
     }
     let exact = product(middle);
     let t = f64::from(middle - from) / f64::from(to - from);
     let line = product(from).lerp(product(to), t);
     // The product of two lines is a parabola, which is furthest from its chord in the middle.
     if (line - exact).abs().max_element() > TOLERANCE * (1.0 + exact.abs().max_element()) {
-        subdivide(product, from, middle, depth - 1, made);
-        made.times.push(middle);
-        made.values.push(exact);
-        subdivide(product, middle, to, depth - 1, made);
+        subdivide(product, from, middle, depth - 1, made, budget)?;
+        made.push(middle, exact, budget)?;
+        subdivide(product, middle, to, depth - 1, made, budget)?;
     }
+    Ok(())
 }

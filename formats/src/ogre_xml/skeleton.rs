@@ -4,7 +4,7 @@ use super::animation::{self, Animation, Keyframe, Meetings};
 use super::bones::Bones;
 use super::known::count_unread;
 use super::pose::Pose;
-use super::scale::ScaleRule;
+use super::scale::{KeyCounts, ScaleRule};
 use super::xml::Element;
 use crate::budget::Budget;
 use crate::fault::{Fault, ensure};
@@ -34,13 +34,15 @@ pub(super) fn read(
     let animations = animation::read(root, &bones, &mut meetings)?;
     let tracks = animations.iter().flat_map(|animation| &animation.tracks);
     let rule = ScaleRule::new(&bones.joints, &bones.binds, &order, tracks);
-    rule.change(&mut bones.joints, &bones.binds, &order);
+    rule.change(&mut bones.joints, &bones.binds, &order)?;
     if bones.joints.len() > order.len() {
         (skeleton, joint_of) = skeleton_of(&bones.joints)?;
     }
     let mut clips = Vec::with_capacity(animations.len());
+    let mut counts = KeyCounts::default();
     for animation in &animations {
-        clips.push(clip(animation, &bones, &joint_of, &rule, budget)?);
+        let clip = clip(animation, &bones, &joint_of, &rule, budget, &mut counts)?;
+        clips.push(clip);
     }
     // The joints that vertices follow.
     let mut entries = joint_of[..order.len()].to_vec();
@@ -52,7 +54,7 @@ pub(super) fn read(
     let skin = SkinData::at_rest(&skeleton, entries)?;
     let parts = ModelParts::new(name, skeleton, skin, Vec::new());
     let mut repairs = meetings.describe();
-    repairs.extend(rule.describe());
+    repairs.extend(rule.describe(&counts));
     repairs.extend(links(root)?);
     Ok((
         ModelParts {
@@ -83,6 +85,7 @@ fn clip(
     joint_of: &[u16],
     rule: &ScaleRule,
     budget: &Budget,
+    counts: &mut KeyCounts,
 ) -> Result<Clip, Fault> {
     let mut keys = Vec::new();
     let mut frames_of: HashMap<usize, &[Keyframe]> = HashMap::new();
@@ -101,7 +104,7 @@ fn clip(
     }
     if !frames_of.is_empty() {
         let frames_of = |bone| frames_of.get(&bone).copied();
-        keys.extend(rule.keys(&bones.binds, joint_of, frames_of, budget)?);
+        keys.extend(rule.keys(&bones.binds, joint_of, frames_of, budget, counts)?);
     }
     let clip = Clip::new(
         animation.name.as_str(),

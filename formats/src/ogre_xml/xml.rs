@@ -11,6 +11,8 @@ use std::borrow::Cow;
 pub(super) struct Xml<'a> {
     text: &'a str,
     tags: Vec<Tag<'a>>,
+    /// Texts between tags.
+    texts: u32,
 }
 
 /// A start tag.
@@ -39,6 +41,7 @@ impl<'a> Xml<'a> {
         let mut xml = Self {
             text,
             tags: Vec::with_capacity(most),
+            texts: 0,
         };
         let mut open: Vec<usize> = Vec::new();
         let mut reader = Reader::from_str(text);
@@ -75,6 +78,11 @@ impl<'a> Xml<'a> {
                     "the file ends inside an element; expected its end".into()
                 }
                 Ok(Event::Eof) => return Ok(xml),
+                Ok(Event::Text(text)) if text.trim().is_empty() => continue,
+                Ok(Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)) => {
+                    xml.texts += 1;
+                    continue;
+                }
                 Ok(_) => continue,
                 Err(error) => return Err(xml.fault(reader.error_position(), error.to_string())),
             };
@@ -96,6 +104,11 @@ impl<'a> Xml<'a> {
 }
 
 impl<'a> Element<'a> {
+    /// Number of texts between the tags of the document, which has none by its format.
+    pub(super) fn texts(self) -> u32 {
+        self.xml.texts
+    }
+
     fn tag(self) -> &'a Tag<'a> {
         &self.xml.tags[self.index]
     }

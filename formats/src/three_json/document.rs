@@ -1,8 +1,7 @@
 //! The JSON document: the properties that skinning needs, under the format's names.
 
-use crate::unread::Ignored;
+use crate::unread::{Ignored, NothingRead};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 /// Properties that change neither vertices nor base colours; those of a geometry have the same names inside an Object-v4
 /// document.
@@ -41,9 +40,9 @@ pub(super) struct Geometry {
     pub(super) object: Option<Object>,
     // Many files have these lists, but nothing in them; each item becomes a note.
     #[serde(rename = "morphTargets")]
-    _morph_targets: Vec<IgnoredAny>,
+    _morph_targets: NothingRead,
     #[serde(rename = "morphColors")]
-    _morph_colors: Vec<IgnoredAny>,
+    _morph_colors: NothingRead,
     pub(super) influences_per_vertex: Option<u32>,
     pub(super) skin_weights: Vec<f32>,
     pub(super) skin_indices: Vec<i64>,

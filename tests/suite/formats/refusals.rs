@@ -70,6 +70,12 @@ fn m3d() {
         "1760 faces from 0; expected them among the file's 200",
     );
     refused(
+        "FaceStart: 176",
+        "FaceStart: 175",
+        "line 28 column 1",
+        "subsets 0 and 1 both have face 175; expected each face in one subset",
+    );
+    refused(
         "BlendIndices: 0",
         "BlendIndices: 4",
         "line 37 column 15",
@@ -347,6 +353,12 @@ fn ogre_mesh() {
     };
     let refused = |from, to, place, problem| sample.refused("a.mesh.xml", from, to, place, problem);
     refused(
+        "<submesh ",
+        "<submesh operationtype='triangle_lst' ",
+        "line 234 column 1",
+        "operationtype=\"triangle_lst\"; expected one of triangle_list, triangle_strip, triangle_fan",
+    );
+    refused(
         "<mesh>",
         "<mash>",
         "line 2 column 1",
@@ -489,6 +501,12 @@ fn ogre_skeleton() {
         "angle=\"0.6\"><axis x=\"0\" y=\"0\"",
         "line 7 column 30",
         "an axis of zero length",
+    );
+    refused(
+        "</rotation>",
+        "</rotation><scale x='1' y='1' z='0'/>",
+        "bone \"root\"",
+        "its scale has no inverse; expected one that is not 0",
     );
     refused(
         "</skeleton>",

@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde_json::{Value, json};
 use skinbench::asset::{self, ImportError};
 use skinbench::crowd::{Crowd, Layer, REST};
-use skinbench::model::{IDENTITY_ROWS, Model, Target};
+use skinbench::model::{IDENTITY_ROWS, Interpolation, Model, Target};
 use skinbench::reference::reference_vertices;
 use std::sync::Arc;
 
@@ -140,6 +140,57 @@ fn channels_set_weights_by_each_interpolation() {
         first(&cubic, 1.5)
     );
     assert_eq!(linear.clips()[0].duration(), 2.0);
+}
+
+/// Two meshes of one skin become one mesh in a copy if the targets of the first move nothing.
+#[test]
+fn weights_that_move_nothing_do_not_change_the_keys_of_others() {
+    let mut file = fixture();
+    let still = file.floats("VEC3", &[0.0; 9]);
+    let mut mesh = file.json["meshes"][0].clone();
+    mesh["primitives"][0]["targets"] = json!(vec![json!({"POSITION": still}); 3]);
+    let moving = std::mem::replace(&mut file.json["meshes"][0], mesh);
+    let moving = file.push("meshes", moving);
+    let node = file.push("nodes", json!({"mesh": moving, "skin": 0}));
+    file.set("/scenes/0/nodes", json!([0, 2, node]));
+    let times: Vec<f32> = (0..9).map(|key| key as f32 / 8.0).collect();
+    let curved: Vec<f32> = (0..81).map(|value| (value % 7) as f32).collect();
+    let samplers = json!([
+        {
+            "input": file.floats("SCALAR", &times),
+            "output": file.floats("SCALAR", &curved),
+            "interpolation": "CUBICSPLINE",
+        },
+        {
+            "input": file.floats("SCALAR", &[0.0, 0.4]),
+            "output": file.floats("SCALAR", &[1.0, 0.5, 0.25, 2.0]),
+            "interpolation": "STEP",
+        },
+    ]);
+    file.set("/animations/0/samplers", samplers);
+    file.set(
+        "/animations/0/channels",
+        json!([
+            {"sampler": 0, "target": {"node": 2, "path": "weights"}},
+            {"sampler": 1, "target": {"node": node, "path": "weights"}},
+        ]),
+    );
+    let original = load(&file);
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.glb");
+    asset::glb::write(&original, &copy).unwrap();
+    let copy = asset::load(copy).unwrap();
+    let tracks: Vec<_> = copy.clips()[0]
+        .weights()
+        .iter()
+        .map(|keys| (keys.interpolation, keys.times.len(), keys.values.len()))
+        .collect();
+    assert_eq!(tracks, [(Interpolation::Step, 2, 4)]);
+    for time in [0.0, 0.39, 0.41, 1.0] {
+        let found = positions(&copy, Some(time));
+        let right = positions(&original, Some(time));
+        assert_eq!(found, right, "at {time} s");
+    }
 }
 
 #[test]

@@ -638,6 +638,27 @@ fn a_primitive_may_continue_the_one_before_it_as_a_subset() {
     assert_eq!(load(&fixture).mesh().primitives().len(), 2);
 }
 
+#[test]
+fn a_primitive_continues_the_one_before_it_also_if_that_shares_vertices() {
+    let mut fixture = Fixture::new();
+    let own = fixture.floats("VEC3", &[5.0; 9]);
+    let first = fixture.json["meshes"][0]["primitives"][0].clone();
+    let mut second = first.clone();
+    second["attributes"]["POSITION"] = json!(own);
+    let mut fourth = first.clone();
+    fourth["extras"] = json!({"skinbench": {"continues": true}});
+    let primitives = json!([first, second, first, fourth]);
+    fixture.set("/meshes/0/primitives", primitives);
+    let model = load(&fixture);
+    let subsets: Vec<usize> = model
+        .mesh()
+        .primitives()
+        .iter()
+        .map(|primitive| primitive.subsets.len())
+        .collect();
+    assert_eq!(subsets, [3, 1]);
+}
+
 /// The fixture with a second triangle over the same accessors, and two vertices that no index names.
 fn shared_accessors() -> Fixture {
     let mut fixture = Fixture::new();
@@ -664,6 +685,8 @@ fn shared_accessors() -> Fixture {
 #[test]
 fn vertices_are_skinned_once_and_only_if_they_are_drawn() {
     let mut fixture = shared_accessors();
+    // Attributes that are not read make no difference.
+    fixture.set("/meshes/0/primitives/1/attributes/COLOR_0", json!(POSITION));
     let model = load(&fixture);
     assert_eq!(model.mesh().vertex_count(), 3);
     let subsets = &model.mesh().primitives()[0].subsets;
@@ -697,7 +720,7 @@ fn vertices_are_skinned_once_and_only_if_they_are_drawn() {
         .collect();
     assert_eq!(counts, [5, 5]);
     assert_eq!(repairs(&all), [""; 0]);
-    // Points are drawn, too.
+    // Points are drawn, too, and name two vertices.
     fixture.set("/meshes/0/primitives/1/mode", json!(0));
     let points = load(&fixture);
     let counts: Vec<u32> = points
@@ -706,7 +729,22 @@ fn vertices_are_skinned_once_and_only_if_they_are_drawn() {
         .iter()
         .map(|p| p.vertex_count)
         .collect();
-    assert_eq!(counts, [3, 5]);
+    assert_eq!(counts, [3, 2]);
+    assert!(repairs(&points).contains(&"left out 3 vertices that no point or line names"));
+    // Points and lines share vertices with each other, and without indices have all of them.
+    let mut lines = fixture.json["meshes"][0]["primitives"][1].clone();
+    lines["mode"] = json!(1);
+    lines["indices"] = fixture.json["meshes"][0]["primitives"][0]["indices"].clone();
+    fixture.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .unwrap()
+        .push(lines.clone());
+    let both = load(&fixture);
+    assert_eq!(both.mesh().primitives()[1].vertex_count, 3);
+    assert_eq!(both.mesh().primitives()[1].subsets.len(), 2);
+    lines.as_object_mut().unwrap().remove("indices");
+    fixture.set("/meshes/0/primitives/1", lines);
+    assert_eq!(load(&fixture).mesh().primitives()[1].vertex_count, 5);
 }
 
 #[test]
@@ -774,6 +812,81 @@ fn what_is_not_read_is_told() {
              meshes[].primitives[].attributes.NORMALS, nodes[].visible (2 times)"
         ]
     );
+}
+
+#[test]
+fn null_counts_as_absent_and_other_types_are_told() {
+    let mut fixture = Fixture::new();
+    let plain = load(&fixture);
+    fixture.set(
+        "/scenes",
+        json!([{"name": null, "nodes": null, "extensions": null}]),
+    );
+    fixture.set("/extensions", json!(null));
+    fixture.set("/extensionsUsed", json!(null));
+    fixture.set("/nodes/2/extensions", json!(null));
+    fixture.set("/nodes/1/name", json!(null));
+    fixture.set("/meshes/0/extras", json!(null));
+    let model = load(&fixture);
+    assert_eq!(model.mesh(), plain.mesh());
+    let note = "took also meshes that are in no scene: \"body\"";
+    assert_eq!(repairs(&model), [note]);
+    fixture.set("/scenes", json!(null));
+    fixture.set("/meshes/0/extensions", json!(["a", 1]));
+    let note = "left out parts that are not read: meshes[].extensions[] (2 times)";
+    assert_eq!(repairs(&load(&fixture)), [note]);
+    fixture.set("/meshes/0/extensions", json!("a"));
+    let folder = tempfile::tempdir().unwrap();
+    let error = asset::load(fixture.write(folder.path())).unwrap_err();
+    assert!(
+        error.problem.ends_with("expected an object or a list"),
+        "{error}"
+    );
+}
+
+#[test]
+fn levels_of_detail_in_a_circle_count_for_none() {
+    let levels = |ids: &[u32]| json!({"MSFT_lod": {"ids": ids}});
+    let mut fixture = Fixture::new();
+    fixture.set("/nodes/2/extensions", levels(&[2]));
+    let note = "ignored levels of detail (MSFT_lod) that include their own node: \"body\"";
+    assert_eq!(repairs(&load(&fixture)), [note]);
+    // Another node has levels, of which the second refers to the first.
+    let mesh = json!({"name": "far", "mesh": 0, "skin": 0});
+    fixture.push("nodes", mesh.clone());
+    fixture.push("nodes", mesh);
+    fixture.set("/nodes/2/extensions", levels(&[4]));
+    fixture.set("/nodes/4/extensions", levels(&[3]));
+    fixture.set("/nodes/3/extensions", levels(&[4]));
+    let model = load(&fixture);
+    assert_eq!(model.mesh().primitives().len(), 1);
+    let note = "left out lower levels of detail (MSFT_lod): \"far\", \"far\"";
+    assert_eq!(repairs(&model), [note]);
+    // All in one circle.
+    fixture.set("/nodes/3/extensions", levels(&[2]));
+    assert_eq!(load(&fixture).mesh().primitives().len(), 3);
+}
+
+#[test]
+fn clips_of_other_scenes_are_left_out() {
+    let mut fixture = Fixture::new();
+    let other = fixture.push("nodes", json!({"name": "other root"}));
+    fixture.push("scenes", json!({"nodes": [other]}));
+    let mut clip = fixture.json["animations"][0].clone();
+    clip["name"] = json!("of the other");
+    clip["channels"][0]["target"]["node"] = json!(other);
+    fixture.push("animations", clip.clone());
+    // Nodes in no scene may belong to the model.
+    let nowhere = fixture.push("nodes", json!({"name": "nowhere"}));
+    clip["name"] = json!("of nobody");
+    clip["channels"][0]["target"]["node"] = json!(nowhere);
+    fixture.push("animations", clip);
+    let model = load(&fixture);
+    let names: Vec<&str> = model.clips().iter().map(|clip| clip.name()).collect();
+    assert_eq!(names, ["bend", "of nobody"]);
+    let note =
+        "left out clips that move only other scenes or lower levels of detail: \"of the other\"";
+    assert_eq!(repairs(&model), [note]);
 }
 
 #[test]
