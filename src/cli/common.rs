@@ -410,15 +410,12 @@ fn ignore_hangup() -> nix::Result<SigHandler> {
 }
 
 /// What an interruption left out, in lines: backends that were not measured, and those that were in part. `partial` are
-/// names of the latter. Empty if nothing was interrupted.
+/// names of the latter.
 pub fn left_out(
     backends: &[&BackendEntry],
     outcomes: &[Outcome],
     partial: &[&'static str],
 ) -> String {
-    if !is_interrupted() {
-        return String::new();
-    }
     let is_missing = |entry: &&&BackendEntry| outcomes.iter().all(|o| o.name != entry.name);
     let missing: Vec<&str> = backends.iter().filter(is_missing).map(|b| b.name).collect();
     let mut text = String::new();

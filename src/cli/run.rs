@@ -231,11 +231,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         if let Some(first) = first {
             text += &sustained::text(&outcomes, &first, &Conditions::collect());
         }
-        text += &common::left_out(&backends, &outcomes, &partial);
+        // Asked once: a signal that comes later ends the next scene, which then says so.
+        let interrupted = common::is_interrupted();
+        if interrupted {
+            text += &common::left_out(&backends, &outcomes, &partial);
+        }
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         verdict += &run_text::verdict(&measured, &outcomes, arguments.card);
         all.extend(outcomes.iter().map(Ended::from));
-        if common::is_interrupted() {
+        if interrupted {
             break;
         }
     }

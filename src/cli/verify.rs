@@ -42,11 +42,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             ..RunOptions::default()
         };
         let outcomes = run::verify(scene, &context, &options, &mut progress)?;
-        let text = table::verified(scene, &outcomes, arguments.screen.screen())
-            + &common::left_out(&backends, &outcomes, &[]);
+        let mut text = table::verified(scene, &outcomes, arguments.screen.screen());
+        // Asked once: a signal that comes later ends the next scene, which then says so.
+        let interrupted = common::is_interrupted();
+        if interrupted {
+            text += &common::left_out(&backends, &outcomes, &[]);
+        }
         progress.end_scene(|| say(format_args!("{text}\n")))?;
         all.extend(outcomes.iter().map(Ended::from));
-        if common::is_interrupted() {
+        if interrupted {
             break;
         }
     }
