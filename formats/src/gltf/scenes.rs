@@ -32,7 +32,8 @@ impl Places {
     /// Finds the default scene, which is the first one unless the file names another. The tree of nodes has been checked.
     pub(super) fn new(document: &Document) -> Result<Self, Fault> {
         let Document { nodes, scenes, .. } = document;
-        if let Some(scene) = document.scene {
+        // Without scenes there is none to choose from: all nodes count.
+        if let Some(scene) = document.scene.filter(|_| !scenes.is_empty()) {
             item(scenes, scene, "", || "scene".into())?;
         }
         let default = document.scene.unwrap_or(0) as usize;

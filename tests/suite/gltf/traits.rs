@@ -832,6 +832,7 @@ fn null_counts_as_absent_and_other_types_are_told() {
     let note = "took also meshes that are in no scene: \"body\"";
     assert_eq!(repairs(&model), [note]);
     fixture.set("/scenes", json!(null));
+    fixture.set("/scene", json!(0));
     fixture.set("/meshes/0/extensions", json!(["a", 1]));
     let note = "left out parts that are not read: meshes[].extensions[] (2 times)";
     assert_eq!(repairs(&load(&fixture)), [note]);
