@@ -10,7 +10,7 @@ use crate::threads::Threads;
 use glam::{DAffine3, DVec3, Mat3, Quat, Vec4};
 use std::sync::Arc;
 
-/// Error that a vertex is allowed, over the diagonal of the model's bounds.
+/// Error that a vertex is allowed, over the diagonal of what a crowd shows.
 pub const POSITION: f64 = 1e-3;
 /// Error that an entry's directions are allowed, in radians.
 pub const DIRECTION: f64 = 1e-2;
@@ -107,7 +107,7 @@ impl BakeFormat {
 /// Largest errors of baked palettes against those of the clip.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BakeError {
-    /// Largest distance of a point that an entry moves, over the diagonal of the model's bounds. No vertex is farther
+    /// Largest distance of a point that an entry moves, over the diagonal of what a crowd shows. No vertex is farther
     /// off.
     pub position: f64,
     /// Of a direction, in radians.
@@ -173,14 +173,17 @@ pub struct Baker<'a> {
     model: &'a Model,
     format: BakeFormat,
     ends: Ends,
+    /// The unit of position errors.
+    diagonal: f64,
     /// For each entry: the corners of the box around the vertices that it moves, and the transform from palette to
     /// model pose.
     reach: Vec<(Option<[DVec3; 8]>, DAffine3)>,
 }
 
 impl<'a> Baker<'a> {
-    /// A baker for a model's mesh and skeleton.
-    pub fn new(model: &'a Model, format: BakeFormat) -> Self {
+    /// A baker for a model's mesh and skeleton. Position errors are over `diagonal`, that of what a crowd shows of the
+    /// model.
+    pub fn new(model: &'a Model, format: BakeFormat, diagonal: f64) -> Self {
         let boxes = model.entry_boxes().into_iter().zip(model.inverse_binds());
         let reach = boxes
             .map(|(bounds, bind)| (bounds.map(Bounds::corners), rows_to_affine(bind).inverse()))
@@ -188,7 +191,8 @@ impl<'a> Baker<'a> {
         Self {
             model,
             format,
-            ends: Ends::new(model.skeleton()),
+            ends: Ends::of(model),
+            diagonal,
             reach,
         }
     }
@@ -348,7 +352,6 @@ impl<'a> Baker<'a> {
         };
         let largest = |lengths: [f64; 3]| lengths.into_iter().fold(0.0, f64::max);
         let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
-        let diagonal = f64::from(self.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
         let moved = corners
             .iter()
             .flatten()
@@ -356,7 +359,7 @@ impl<'a> Baker<'a> {
         // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
         let ends = row_numbers(&(off * *to_model));
         BakeError {
-            position: moved.fold(0.0, f64::max) / diagonal,
+            position: moved.fold(0.0, f64::max) / self.diagonal,
             direction: if corners.is_some() && size > 0.0 {
                 apart / size
             } else {

@@ -11,7 +11,7 @@ use crate::simd::Isa;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Default of the allowed error: largest distance at a joint's end over the skeleton's size.
+/// Default of the allowed error: largest distance at a joint's end over the skeleton's size ([`Ends`]).
 pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
@@ -38,7 +38,7 @@ pub fn compacted(model: Model, error: f64) -> Result<Model, ModelError> {
 /// # Errors
 /// Poses that are not finite.
 pub fn clips(model: &Model, error: f64) -> Result<Vec<Clip>, ModelError> {
-    let ends = Ends::new(model.skeleton());
+    let ends = Ends::of(model);
     model
         .clips()
         .par_iter()
@@ -244,10 +244,16 @@ fn largest_error(
     worst
 }
 
-/// Largest error of a compact clip against the raw one, at the given times in seconds.
-pub fn error(skeleton: &Skeleton, raw: &Clip, compact: &Clip, times: &[f32]) -> ClipError {
+/// Largest error of a compact clip against the raw one, at the given times in seconds and the ends of a skeleton.
+pub fn error(
+    ends: &Ends,
+    skeleton: &Skeleton,
+    raw: &Clip,
+    compact: &Clip,
+    times: &[f32],
+) -> ClipError {
     largest_error(
-        &Ends::new(skeleton),
+        ends,
         skeleton,
         raw,
         compact,
@@ -301,7 +307,17 @@ mod tests {
             made.keys().compact().unwrap().tracks[0].dropped,
             crate::model::compact::ANY
         );
-        assert!(error(&skeleton, &clip, &made, &[0.05, 1.234, 3.3, 6.25]).distance < ERROR);
+        assert!(
+            error(
+                &Ends::new(&skeleton),
+                &skeleton,
+                &clip,
+                &made,
+                &[0.05, 1.234, 3.3, 6.25]
+            )
+            .distance
+                < ERROR
+        );
     }
 
     #[test]
@@ -372,7 +388,7 @@ mod tests {
             let (skeleton, clip) = nodding_chain(swings);
             let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
-            let found = error(&skeleton, &clip, &made, &times);
+            let found = error(&Ends::new(&skeleton), &skeleton, &clip, &made, &times);
             assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
             made.keys()
                 .compact()

@@ -8,12 +8,13 @@ use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
+use crate::reference::shown;
 use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
 use crate::threads::Threads;
 use bytemuck::{Pod, Zeroable};
 
-/// Distance by which boxes are larger than what they contain, over the diagonal of the model's bounds: the error that
-/// vertices are allowed against the reference.
+/// Distance by which boxes are larger than what they contain, over the diagonal of what a crowd shows: the error that
+/// vertices are allowed against the reference. Where f32 numbers are too coarse for that, boxes grow by their rounding.
 pub const MARGIN: f32 = 1e-5;
 
 /// The box around the vertices that a palette entry moves, in the mesh's axes, as shaders read it.
@@ -92,11 +93,10 @@ impl ModelReads {
                 padding: [0; 3],
             })
         };
-        let margin = MARGIN * model.bounds().diagonal();
         Ok(Self {
             boxes,
             sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?,
-            margin,
+            margin: MARGIN * model.bounds().diagonal(),
         })
     }
 }
@@ -131,10 +131,12 @@ impl Gameplay {
     /// # Errors
     /// As [`ModelReads::new`].
     pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
-        let groups = crowd
-            .groups()
-            .iter()
-            .map(|group| ModelReads::new(&group.model, bounds, sockets));
+        let groups = crowd.groups().iter().map(|group| {
+            let shown = shown(crowd, group);
+            let margin = (f64::from(MARGIN) * shown.diagonal).max(shown.rounding) as f32;
+            let reads = ModelReads::new(&group.model, bounds, sockets)?;
+            Ok(ModelReads { margin, ..reads })
+        });
         Ok(Self {
             groups: groups.collect::<Result<_, _>>()?,
             bounds,

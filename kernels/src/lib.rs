@@ -63,6 +63,7 @@
 //! | `vertex` | the formats of skinned vertices |
 //! | `model` | skeleton, clips, skins and mesh, validated once and then immutable |
 //! | `crowd` | instances of models, their layers, integer time |
+//! | `reference` | poses, palettes and vertices in f64, sizes of what a crowd shows, and the distance of others from it |
 //! | `blocks` | a crowd cut into blocks of 16 instances |
 //! | `pose` | from clips to palettes |
 //! | `morph` | from weights to the vertices before skinning |
@@ -72,7 +73,6 @@
 //! | `bake` | clips baked as palettes, to a stated error |
 //! | `vertex_frames` | clips baked as vertices, to a stated error |
 //! | `device_palette` | palettes in the forms that shaders read |
-//! | `reference` | poses, palettes and vertices in f64, and the distance of others from them |
 //! | `probe` | loops that show the limits of a processor |
 //! | `fixture_tests` | a model for unit tests |
 

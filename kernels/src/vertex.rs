@@ -167,7 +167,8 @@ impl VertexFormat {
     }
 }
 
-/// The cube that packed positions are relative to: around the mesh at rest, and large enough for its poses.
+/// The cube that packed positions are relative to: around the mesh at rest, and large enough for most poses. A crowd whose
+/// poses are larger, much smaller or farther away has another one ([`crate::reference::with_fitting_cubes`]).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Cube {
@@ -178,9 +179,14 @@ pub struct Cube {
 }
 
 impl Cube {
-    /// Half an edge in diagonals of the rest pose: clips may move a character this far. A step of the encoding is then
-    /// 6e-5 of the diagonal.
+    /// Half an edge in diagonals of the box: clips may move a character this far. A step of the encoding is then 6e-5 of
+    /// the diagonal.
     const REACH: f32 = 2.0;
+
+    /// Largest distance of a packed position from its own, over a diagonal: half a step on each of three axes.
+    pub fn rounding(&self, diagonal: f64) -> f64 {
+        0.5 * 3f64.sqrt() * f64::from(self.half) / f64::from(SNORM) / diagonal
+    }
 
     /// The cube around a box.
     pub fn around(min: [f32; 3], max: [f32; 3]) -> Self {

@@ -13,7 +13,7 @@ use skinbench::wording;
 pub struct Arguments {
     #[command(flatten)]
     pub workload: WorkloadArguments,
-    /// Largest position error that passes, as a fraction of the bounding box's diagonal; default: 1e-5, packed 7e-5
+    /// Largest position error that passes, as a fraction of the diagonal of what is shown; default: 1e-5, packed 7e-5
     #[arg(long, value_name = "E", value_parser = wording::above_zero)]
     epsilon: Option<f64>,
     #[command(flatten)]

@@ -84,11 +84,7 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     if !crowd.is_reduced() {
         return None;
     }
-    let ends: Vec<Ends> = crowd
-        .groups()
-        .iter()
-        .map(|g| Ends::new(g.model.skeleton()))
-        .collect();
+    let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::of(&g.model)).collect();
     let instances = Coverage::sampled(crowd, &TICKS, &[]).instances;
     let error = |instance: u32| {
         let ends = &ends[crowd.group_of(instance)];

@@ -7,7 +7,7 @@ use crate::frame::Approximation;
 use crate::gameplay::{Gameplay, GameplayData, MARGIN};
 use crate::model::affine_to_rows;
 use crate::pose::Ends;
-use crate::reference::{ReferencePose, reference_vertices};
+use crate::reference::{ReferencePose, reference_vertices, shown};
 use glam::{DVec3, Vec3};
 
 /// Most instances of a group that are compared.
@@ -40,7 +40,8 @@ pub fn failure(
             .and_then(|stated| stated.clip_error)
             .unwrap_or(0.0);
     for (group, reads) in crowd.groups().iter().zip(&gameplay.groups) {
-        let ends = Ends::new(group.model.skeleton());
+        let ends = Ends::of(&group.model);
+        let allowed = allowed.max(shown(crowd, group).rounding / ends.size());
         for instance in spread(group, COMPARED) {
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {

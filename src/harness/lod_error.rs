@@ -7,7 +7,7 @@
 use crate::bake;
 use crate::crowd::{Crowd, CrowdError, Layer, REST};
 use crate::model::{IDENTITY_ROWS, Model};
-use crate::reference::{Blending, ReferencePose};
+use crate::reference::{Blending, ReferencePose, shown};
 use crate::scene::{BuiltScene, Levels};
 use crate::vertex::Normals;
 use glam::{DMat3, DVec3};
@@ -27,7 +27,7 @@ const VERTICES: usize = 2_000;
 /// Largest error of a crowd with levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LodError {
-    /// Over the diagonal of the full model's bounding box.
+    /// Over the diagonal of what the full model shows.
     pub relative: f64,
     /// In pixels of the scene's picture, each instance at its distance from the camera.
     pub pixels: f64,
@@ -52,8 +52,11 @@ fn measured(crowd: &Crowd, levels: &Levels) -> [f64; 2] {
         let places = places(full, &group.model)?;
         // What backends that bake this level state.
         let baked = if group.baked { bake::POSITION } else { 0.0 };
-        let bounds = full.bounds();
-        let diagonal = f64::from((bounds.max - bounds.min).length());
+        let diagonal = shown(
+            &levels.full,
+            &levels.full.groups()[levels.full.group_of(first)],
+        )
+        .diagonal;
         // The largest on the screen, where an error shows most, and some others.
         let mut instances: Vec<u32> = group.instances.clone().collect();
         instances.sort_by(|&a, &b| levels.pixels[b as usize].total_cmp(&levels.pixels[a as usize]));

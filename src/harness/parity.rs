@@ -2,14 +2,14 @@
 
 use super::single::shows;
 use crate::backend::{Context, Prepared, Skinned};
-use crate::crowd::{Crowd, Group};
+use crate::crowd::{Crowd, Group, Shown};
 use crate::frame::{Approximation, Arena, FrameInput, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
 use crate::model::rows_to_affine;
 use crate::pose::PoseData;
-use crate::reference::{Blending, Deviation, ReferencePose, nan_max};
+use crate::reference::{Blending, Deviation, ReferencePose, nan_max, shown};
 use crate::vertex::{Encoding, VertexFormat};
 use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
@@ -19,12 +19,16 @@ const RANGE_BYTES: usize = 256 << 20;
 /// Fewest instances of a group that a sampled verification compares.
 pub const SAMPLED: usize = 64;
 
-/// Largest differences from the reference that a backend is allowed.
+/// Largest rounding of packed positions that the tolerance for their format includes: that of a cube of four diagonals.
+const PACKING: f64 = 5.3e-5;
+
+/// Largest differences from the reference that a backend is allowed. The diagonal is that of what a group shows
+/// ([`Shown`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Poses, and matrices by the distance that they move the mesh: largest error over the bounding-box diagonal.
+    /// Poses, and matrices by the distance that they move the mesh: largest error over the diagonal.
     pub pose: f64,
-    /// Skinned positions: largest error over the bounding-box diagonal.
+    /// Skinned positions: largest error over the diagonal.
     pub position: f64,
     /// Normals and tangents: largest angle in radians.
     pub normal: f64,
@@ -51,6 +55,19 @@ impl Tolerance {
                 position: 7e-5,
                 ..Self::default()
             },
+        }
+    }
+
+    /// The tolerance for a group, whose positions can be no closer than f32 numbers are where the group is, and, if they
+    /// are packed, than the steps of its cube.
+    pub fn of_group(self, group: &Group, shown: &Shown) -> Self {
+        let beyond = match group.format.encoding {
+            Encoding::F32 => 0.0,
+            Encoding::Packed => group.model.mesh().cube().rounding(shown.diagonal) - PACKING,
+        };
+        Self {
+            position: self.position.max(shown.relative_rounding()) + beyond.max(0.0),
+            ..self
         }
     }
 
@@ -136,7 +153,7 @@ impl Coverage {
 /// Result of comparing a backend with the reference.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parity {
-    /// Largest position error over the diagonal, or that of poses if the backend computes no vertices; NaN if any error
+    /// Largest position error over the diagonal of what its group shows, or that of poses if the backend computes no vertices; NaN if any error
     /// was NaN.
     pub max_rel: f64,
     /// Largest angle between normals or tangents in radians; NaN if any angle was NaN.
@@ -338,6 +355,11 @@ impl Comparison {
                 (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
                 return Ok(false);
             }
+            let shown_by_group = self::shown(reference, group);
+            let allowed = tolerance
+                .of_group(group, shown_by_group)
+                .beside(backend.approximation_of(group));
+            parity.tolerance.position = parity.tolerance.position.max(allowed.position);
             let corners = group.model.mesh().bounds().corners();
             let compared = shown
                 .par_iter()
@@ -345,7 +367,15 @@ impl Comparison {
                 .map(|(at, &instance)| {
                     let values = std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
                     let pose = ReferencePose::new(reference, instance, tick);
-                    Deviation::of(group, blending, &corners, &pose, instance, values)
+                    Deviation::of(
+                        group,
+                        shown_by_group,
+                        blending,
+                        &corners,
+                        &pose,
+                        instance,
+                        values,
+                    )
                 })
                 .reduce(|| Deviation::NONE, Deviation::max);
             let vertices = if has_vertices {
@@ -363,11 +393,7 @@ impl Comparison {
             parity.max_rel = nan_max(parity.max_rel, error);
             parity.max_normal = nan_max(parity.max_normal, normal);
             if parity.failure.is_none() {
-                parity.failure = failure(
-                    &compared,
-                    tick,
-                    tolerance.beside(backend.approximation_of(group)),
-                );
+                parity.failure = failure(&compared, tick, allowed);
             }
         }
         Ok(true)
@@ -396,7 +422,7 @@ impl AskedLevels<'_> {
         let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
         let finest = &self.crowd.groups()[group - group % levels];
         let pixels = self.eye.pixels(
-            finest.model.bounds(),
+            shown(self.crowd, finest).bounds,
             &self.crowd.placements()[instance as usize],
         );
         let above = |factor: f64| {

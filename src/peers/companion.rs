@@ -5,6 +5,7 @@ use crate::asset::glb;
 use crate::crowd::{Crowd, Group, Layer, Playback, REST};
 use crate::frame::{BackendError, Result};
 use crate::model::{Clip, Interpolation, NO_PARENT};
+use crate::reference::shown;
 use bytemuck::NoUninit;
 use serde_json::{Value, json};
 use std::fs;
@@ -74,7 +75,7 @@ pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Res
         glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
     fs::write(&glb, exported).map_err(failed)?;
     let mut words = Words::default();
-    fs::write(&model, companion(group, &mut words).to_string()).map_err(failed)?;
+    fs::write(&model, companion(crowd, group, &mut words).to_string()).map_err(failed)?;
     fs::write(folder.join("model.bin"), words.0).map_err(failed)?;
     // An instance as peers read it.
     let words = |l: &Layer| {
@@ -116,7 +117,7 @@ impl Words {
     }
 }
 
-fn companion(group: &Group, words: &mut Words) -> Value {
+fn companion(crowd: &Crowd, group: &Group, words: &mut Words) -> Value {
     let (model, skeleton, mesh) = (&*group.model, group.model.skeleton(), group.model.mesh());
     let parents: Vec<i32> = skeleton
         .parents()
@@ -152,7 +153,7 @@ fn companion(group: &Group, words: &mut Words) -> Value {
     let mut companion = json!({
         "parents": parents,
         "influences": influences,
-        "diagonal": model.bounds().diagonal(),
+        "diagonal": shown(crowd, group).diagonal as f32,
         "rest": words.push(&rest),
         "palette_joints": words.push(&palette_joints),
         "inverse_binds": words.push(model.inverse_binds()),

@@ -13,7 +13,9 @@ use crate::crowd::{Crowd, CrowdError, Expression, Layer};
 use crate::frame::View;
 use crate::frustum::Eye;
 use crate::gameplay::Gameplay;
-use crate::model::{Model, Rows, rows_to_affine};
+use crate::model::{Bounds, Channel, Clip, ClipKeys, Model, Rows, rows_to_affine};
+use crate::reference::{clip_bounds, shown, with_fitting_cubes};
+use crate::vertex::Encoding;
 use crate::wording;
 use bytesize::ByteSize;
 use glam::{DVec2, Mat4};
@@ -22,6 +24,10 @@ use rand_pcg::Pcg32;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
+
+/// Rounding over the diagonal, of f32 and of packed positions, beyond which a remark says so.
+const CLOSE: f64 = 1e-5;
+const CLOSE_PACKED: f64 = 7e-5;
 
 /// A scene's crowd and view, ready to run.
 #[derive(Debug)]
@@ -78,6 +84,11 @@ impl BuiltScene {
             );
         }
         levels.choices()
+    }
+
+    /// Distances at which depths are 0 and 1.
+    pub fn depth_range(&self) -> [f32; 2] {
+        self.camera.depth_range(&self.crowd, self.resolution)
     }
 
     /// Size of the largest instance on the screen: pixels of its model's diagonal.
@@ -159,7 +170,8 @@ impl Scene {
             let mut footprint: f64 = 0.1;
             for member in &group.members {
                 let model = Arc::clone(&resolved.models[member.model].stored);
-                let stand = Stand::new(&model, group.description.scale);
+                let bounds = standing_bounds(&model, &member.clips.clips);
+                let stand = Stand::new(&model, bounds, group.description.scale);
                 footprint = footprint.max(stand.footprint);
                 members.push(Member {
                     index: member.model,
@@ -221,7 +233,7 @@ impl Scene {
             let pushed = crowd.push_masked_group(Arc::clone(&showing[0].model), &masks, all);
             pushed.map_err(|error| self.error(None, error))?;
         }
-        let crowd = self.expressed(crowd, &members)?;
+        let crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
         let mixed = self
             .groups
             .iter()
@@ -243,6 +255,7 @@ impl Scene {
         let crowd = self
             .reusing_poses(crowd)
             .map_err(|error| self.error(None, error))?;
+        remarks.extend(coarse_positions(&crowd));
         for (socket, group) in settings
             .sockets
             .iter()
@@ -390,6 +403,52 @@ fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
         middle
     };
     half_widths.iter().map(middle).collect()
+}
+
+/// The box in which a model stands. Clips that scale joints may show it much larger or smaller than at rest.
+fn standing_bounds(model: &Arc<Model>, clips: &[u32]) -> Bounds {
+    let scales = |clip: &&u32| {
+        let keys = model.clips().get(**clip as usize).map(Clip::keys);
+        keys.is_some_and(|keys| match keys {
+            ClipKeys::Raw(raw) => raw.tracks().iter().any(|t| t.channel == Channel::Scale),
+            ClipKeys::Compact(compact) => {
+                let moving = compact.tracks.iter().map(|track| track.channel);
+                let still = compact.still.iter().map(|track| track.channel);
+                moving.chain(still).any(|channel| channel == Channel::Scale)
+            }
+        })
+    };
+    let scaling: Vec<u32> = clips.iter().filter(scales).copied().collect();
+    match scaling[..] {
+        [] => model.bounds(),
+        _ => clip_bounds(model, &scaling),
+    }
+}
+
+/// One line for each model of which f32 or packed numbers cannot hold positions as closely as they hold others.
+fn coarse_positions(crowd: &Crowd) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for group in crowd.first_of_models() {
+        let (name, shown) = (group.model.name(), shown(crowd, group));
+        let rounding = shown.relative_rounding();
+        if rounding > CLOSE {
+            remarks.push(format!(
+                "{name} is up to {} from its origin, where f32 numbers may round positions by {rounding:.1e} of its \
+                 diagonal of {}: that is the limit for backends, instead of {CLOSE:.0e}",
+                shown.farthest as f32, shown.diagonal as f32
+            ));
+        }
+        let cube = group.model.mesh().cube();
+        let packing = cube.rounding(shown.diagonal);
+        if crowd.format().encoding == Encoding::Packed && packing > CLOSE_PACKED {
+            remarks.push(format!(
+                "{name} moves so far that the cube around its packed positions is {:.0} diagonals wide: they are off by \
+                 up to {packing:.1e} of its diagonal; --output f32 holds them",
+                2.0 * f64::from(cube.half) / shown.diagonal
+            ));
+        }
+    }
+    remarks
 }
 
 /// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for

@@ -3,6 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frustum::Eye;
 use crate::model::{Bounds, rows_to_affine};
+use crate::reference::shown;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Mat4, Quat, Vec3};
 
@@ -25,6 +26,13 @@ pub struct Camera {
 impl Camera {
     /// World to clip space (depth 0 near to 1 far) for a picture of `width` by `height` pixels.
     pub fn view_projection(&self, crowd: &Crowd, size: [u32; 2]) -> Mat4 {
+        let Framed { target, eye, .. } = self.framed(crowd, size);
+        let [near, far] = self.depth_range(crowd, size);
+        self.projection(size, near, far) * look_at_mat4(eye, target, Vec3::Y)
+    }
+
+    /// Distances from the camera at which the depths of [`Camera::view_projection`] are 0 and 1.
+    pub fn depth_range(&self, crowd: &Crowd, size: [u32; 2]) -> [f32; 2] {
         let Framed {
             target,
             eye,
@@ -32,7 +40,7 @@ impl Camera {
         } = self.framed(crowd, size);
         let distance = eye.distance(target);
         let near = (distance - radius).max(0.01 * radius).max(1e-3 * distance);
-        self.projection(size, near, distance + radius) * look_at_mat4(eye, target, Vec3::Y)
+        [near, (distance + radius).max(2.0 * near)]
     }
 
     /// The projection between two distances.
@@ -120,11 +128,12 @@ fn depth_of_ground(eye: Vec3, ray: Vec3) -> f32 {
     if depth > 0.0 { depth } else { f32::INFINITY }
 }
 
-/// The box around all instances' rest poses, enlarged a little because clips move limbs out of it.
+/// The box around all instances' rest poses, or around the largest poses that they show if those differ much, enlarged a
+/// little because clips move limbs out of it.
 fn world_bounds(crowd: &Crowd) -> Bounds {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for group in crowd.groups() {
-        let bounds = group.model.bounds();
+        let bounds = shown(crowd, group).bounds;
         let middle = (0.5 * (bounds.min + bounds.max)).as_dvec3();
         let half = (0.55 * (bounds.max - bounds.min)).as_dvec3();
         for instance in group.instances.clone() {

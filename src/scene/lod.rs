@@ -11,6 +11,7 @@ use crate::bake;
 use crate::crowd::Crowd;
 use crate::frustum::Eye;
 use crate::model::{Model, ModelError};
+use crate::reference::{shown, with_fitting_cubes};
 use rayon::prelude::*;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
@@ -200,7 +201,7 @@ impl LevelMaker {
                 crowd.bake_last_group();
             }
         }
-        Ok(crowd)
+        Ok(with_fitting_cubes(crowd))
     }
 
     /// The model of a group of the full crowd at a level.
@@ -285,7 +286,7 @@ pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
         .zip(0..)
         .map(move |(placement, instance)| {
             let group = &crowd.groups()[crowd.group_of(instance)];
-            eye.pixels(group.model.bounds(), placement)
+            eye.pixels(shown(crowd, group).bounds, placement)
         })
 }
 

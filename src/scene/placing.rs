@@ -1,6 +1,6 @@
 //! Places of instances on the ground, and placements from model to world.
 
-use crate::model::{Handedness, Model, Rows, affine_to_rows};
+use crate::model::{Bounds, Handedness, Model, Rows, affine_to_rows};
 use glam::{DAffine3, DMat3, DVec2, DVec3};
 use serde::Deserialize;
 use std::f64::consts::{PI, TAU};
@@ -130,7 +130,8 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    pub fn new(model: &Model, scale: Option<f64>) -> Self {
+    /// The stand of a model in a box.
+    pub fn new(model: &Model, bounds: Bounds, scale: Option<f64>) -> Self {
         let axes = model.axes();
         // The model's up axis becomes world Y; the other two keep their cyclic order, which preserves handedness.
         let mut rotation = match axes.up {
@@ -141,7 +142,6 @@ impl Stand {
         if axes.handedness == Handedness::Left {
             rotation = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * rotation;
         }
-        let bounds = model.bounds();
         let (a, b) = (
             rotation * bounds.min.as_dvec3(),
             rotation * bounds.max.as_dvec3(),

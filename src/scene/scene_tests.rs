@@ -623,9 +623,9 @@ fn models_stand_upright_whatever_their_axes() {
         let mut parts = extremes::chain_64().unwrap().into_parts();
         parts.axes = Axes { handedness, up };
         let model = Model::new(parts).unwrap();
-        let stand = Stand::new(&model, Some(2.0));
-        let placement = rows_to_affine(&stand.placement(DVec2::new(3.0, 4.0), 0.5));
         let bounds = model.bounds();
+        let stand = Stand::new(&model, bounds, Some(2.0));
+        let placement = rows_to_affine(&stand.placement(DVec2::new(3.0, 4.0), 0.5));
         let mut top = (0.5 * (bounds.min + bounds.max)).as_dvec3();
         let mut bottom = top;
         top[usize::from(up)] = bounds.max[usize::from(up)].into();

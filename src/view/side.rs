@@ -186,7 +186,7 @@ impl Side {
                 .ok()?;
             let group = &crowd.groups()[crowd.group_of(instance)];
             let theirs: Vec<&[f32]> = theirs[other].1.chunks(group.format.words()).collect();
-            Some(distances(group, words, |vertex| {
+            Some(distances(crowd, group, words, |vertex| {
                 position(group, theirs[vertex])
             }))
         };

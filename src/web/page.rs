@@ -7,7 +7,7 @@ use crate::gpu::device::tape::Library;
 use crate::gpu::device::{ARITHMETIC_WORKGROUPS, arithmetic_wgsl};
 use crate::harness::environment::{Build, Environment};
 use crate::harness::{Outcome, Status, spread};
-use crate::reference::Blending;
+use crate::reference::{Blending, shown};
 use crate::registry::{BackendEntry, find};
 use crate::report::chart;
 use crate::report::findings::{Contender, alone, emulated, sentences};
@@ -228,7 +228,7 @@ fn point(
                 "first": group.instances.start,
                 "count": group.len(),
                 "vertices": group.model.mesh().vertex_count(),
-                "diagonal": group.model.bounds().diagonal(),
+                "diagonal": shown(crowd, group).diagonal,
             })
         })
         .collect();

@@ -9,7 +9,7 @@ use crate::gpu::draw::present::Presenter;
 use crate::gpu::draw::source::ArenaForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::{Parity, Tolerance};
-use crate::reference::Blending;
+use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use serde_json::{Value, json};
@@ -156,7 +156,15 @@ pub(super) fn record(
     }
     let reads = reads(&mut session, library)?;
     let approximation = session.prepared.approximation();
-    let tolerance = Tolerance::of(crowd.format()).beside(approximation);
+    // The page has one limit for all groups: the largest.
+    let of_format = Tolerance::of(crowd.format());
+    let tolerance = crowd
+        .groups()
+        .iter()
+        .map(|group| of_format.of_group(group, shown(crowd, group)))
+        .max_by(|a, b| a.position.total_cmp(&b.position))
+        .unwrap_or(of_format)
+        .beside(approximation);
     let parity = Parity {
         max_rel: 0.0,
         max_normal: 0.0,

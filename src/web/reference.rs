@@ -5,7 +5,7 @@
 
 use crate::crowd::Crowd;
 use crate::harness::parity::{SAMPLED, Tolerance};
-use crate::reference::{Blending, blended_vertices};
+use crate::reference::{Blending, blended_vertices, shown};
 use crate::vertex::{VertexFormat, octahedral, pack};
 use glam::DVec3;
 
@@ -45,7 +45,8 @@ pub(super) fn vertices(
     blending: Blending,
 ) -> Result<Vec<u8>, String> {
     let group = &crowd.groups()[crowd.group_of(instance)];
-    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+    let shown = shown(crowd, group);
+    let diagonal = shown.diagonal;
     let numbers = blended_vertices(crowd, instance, tick, blending);
     let mut bytes = Vec::with_capacity(numbers.len() * 4);
     let mut off: f64 = 0.0;
@@ -59,7 +60,7 @@ pub(super) fn vertices(
             bytes.extend(packed(DVec3::from_slice(direction)).to_le_bytes());
         }
     }
-    let allowed = PRECISION * Tolerance::of(group.format).position;
+    let allowed = PRECISION * Tolerance::of(group.format).of_group(group, shown).position;
     match off <= allowed {
         true => Ok(bytes),
         false => {

@@ -5,6 +5,7 @@ use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
 use skinbench::compaction;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend, Rows};
+use skinbench::pose::Ends;
 use skinbench::reference::reference_vertices;
 use skinbench::scene::{Clips, Scene, Settings};
 use skinbench::skin::skin;
@@ -27,7 +28,7 @@ fn the_walkers_clips_keep_the_error_in_few_bytes() {
         let times: Vec<f32> = (0..1_000u32)
             .map(|i| raw.duration() * (i * 617 % 1_000) as f32 / 999.0)
             .collect();
-        let found = compaction::error(model.skeleton(), raw, made, &times);
+        let found = compaction::error(&Ends::of(&model), model.skeleton(), raw, made, &times);
         println!(
             "{}: {:.2e}, {} of {} bytes",
             raw.name(),
@@ -53,7 +54,7 @@ fn the_walkers_clips_keep_the_error() {
         .into_iter()
         .zip(&mut bytes)
     {
-        let baker = Baker::new(&model, format);
+        let baker = Baker::new(&model, format, model.bounds().diagonal().into());
         for clip in model.clips() {
             let rate = baker.rate(Some(clip), 4_000).unwrap();
             let baked = baker.frames(Some(clip), rate);
@@ -78,7 +79,11 @@ fn the_walkers_clips_keep_the_error() {
 #[test]
 fn baked_vertices_keep_their_stated_rounding() {
     let model = walker(500).unwrap();
-    let baker = Baker::new(&model, BakeFormat::Vertices);
+    let baker = Baker::new(
+        &model,
+        BakeFormat::Vertices,
+        model.bounds().diagonal().into(),
+    );
     let clip = model
         .clips()
         .iter()
@@ -134,7 +139,11 @@ fn baked_vertices_keep_their_stated_rounding() {
 #[test]
 fn compact_clips_are_baked_as_raw_ones() {
     let model = walker(500).unwrap();
-    let baker = Baker::new(&model, BakeFormat::Motions);
+    let baker = Baker::new(
+        &model,
+        BakeFormat::Motions,
+        model.bounds().diagonal().into(),
+    );
     for clip in compaction::clips(&model, compaction::ERROR).unwrap() {
         assert!(clip.keys().compact().is_some());
         assert!(baker.rate(Some(&clip), 4_000).is_some(), "{}", clip.name());
@@ -154,14 +163,23 @@ fn jumps_that_no_rate_can_follow_are_refused() {
     };
     let clip = Clip::new("c", None, RotationBlend::Slerp, vec![keys]).unwrap();
     assert_eq!(
-        Baker::new(&model, BakeFormat::Matrices).rate(Some(&clip), 4_000),
+        Baker::new(
+            &model,
+            BakeFormat::Matrices,
+            model.bounds().diagonal().into()
+        )
+        .rate(Some(&clip), 4_000),
         None
     );
     assert_eq!(
-        Baker::new(&model, BakeFormat::Matrices)
-            .rate(None, 4_000)
-            .unwrap()
-            .frames,
+        Baker::new(
+            &model,
+            BakeFormat::Matrices,
+            model.bounds().diagonal().into()
+        )
+        .rate(None, 4_000)
+        .unwrap()
+        .frames,
         1
     );
 }

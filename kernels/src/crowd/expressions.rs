@@ -52,6 +52,9 @@ impl Crowd {
             )));
         }
         (self.pinned, self.alone) = (all_pinned, all_alone);
+        for group in &mut self.groups {
+            group.shown.take();
+        }
         Ok(self)
     }
 

@@ -11,6 +11,7 @@ mod families;
 mod layers;
 mod reach;
 mod schedule;
+mod shown;
 mod turnover;
 mod update_rate;
 
@@ -22,6 +23,7 @@ pub use layers::{
 };
 pub use reach::{EntryReach, Reach};
 pub use schedule::{LONGEST, Presence, Schedule, TICKS_PER_SECOND};
+pub use shown::{JointShown, Shown};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
@@ -29,7 +31,7 @@ use crate::model::{Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Instances per block: the unit in which CPU kernels put instances in SIMD lanes.
 pub const BLOCK: usize = 16;
@@ -56,6 +58,8 @@ pub struct Group {
     /// `true` if backends may show baked vertices of these instances, because they are small on the screen.
     pub baked: bool,
     masks: Vec<f32>,
+    /// Found when it is asked for.
+    pub(crate) shown: OnceLock<Shown>,
 }
 
 impl Group {
@@ -208,6 +212,7 @@ impl Crowd {
             frozen: 0,
             baked: false,
             masks,
+            shown: OnceLock::new(),
         });
         Ok(())
     }
@@ -216,6 +221,15 @@ impl Crowd {
     pub fn bake_last_group(&mut self) {
         if let Some(group) = self.groups.last_mut() {
             group.baked = true;
+        }
+    }
+
+    /// Replaces the model of a group by one that differs in its cube alone.
+    pub(crate) fn set_model(&mut self, group: usize, model: Arc<Model>) {
+        self.groups[group].model = Arc::clone(&model);
+        // Poses that are shared are those of the same groups.
+        if let Some(shared) = &mut self.shared {
+            shared.poses.set_model(group, model);
         }
     }
 

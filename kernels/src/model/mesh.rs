@@ -235,7 +235,7 @@ pub struct Mesh {
     sources: Vec<VertexOrigin>,
     /// Morph targets; empty if the mesh has none.
     targets: Targets,
-    /// The cube that packed positions are relative to, around the rest pose.
+    /// The cube that packed positions are relative to: around the rest pose, or around what a crowd shows.
     pub(super) cube: Cube,
 }
 

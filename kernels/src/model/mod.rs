@@ -205,6 +205,11 @@ impl Model {
         }
         followed
     }
+    /// The same model with another cube for packed positions.
+    pub(crate) fn with_cube(mut self, cube: Cube) -> Self {
+        self.mesh.cube = cube;
+        self
+    }
     /// The same model with other clips for the same skeleton.
     pub fn with_clips(self, clips: Vec<Clip>) -> Self {
         Self { clips, ..self }

@@ -2,11 +2,12 @@
 
 use super::sample::{LocalPose, sample, towards};
 use crate::crowd::{Fade, Group, Layer, LayerKind, Presence, REST, UNMASKED, time, time_at};
+use crate::model::Skeleton;
 use glam::{DQuat, DVec3, DVec4};
 
 /// The pose of an instance's first `count` layers at a tick.
 pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> Vec<LocalPose> {
-    let rest = resting(group);
+    let rest = resting(group.model.skeleton());
     let merged: Vec<_> = (0..count)
         .filter(|&index| layers[index].kind == LayerKind::Merge)
         .map(|index| {
@@ -63,18 +64,19 @@ pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, part: f64) -> 
         .collect()
 }
 
-fn resting(group: &Group) -> Vec<LocalPose> {
+/// The rest pose.
+pub(super) fn resting(skeleton: &Skeleton) -> Vec<LocalPose> {
     let rest = |r: &crate::model::Transform| LocalPose {
         rotation: DQuat::from_array(r.rotation.to_array().map(f64::from)),
         translation: r.translation.as_dvec3(),
         scale: r.scale.as_dvec3(),
     };
-    group.model.skeleton().rest().iter().map(rest).collect()
+    skeleton.rest().iter().map(rest).collect()
 }
 
 /// The pose of a layer's clip alone.
 fn sampled(group: &Group, layer: &Layer, time: f64) -> Vec<LocalPose> {
-    let mut pose = resting(group);
+    let mut pose = resting(group.model.skeleton());
     if layer.kind == LayerKind::Additive {
         pose.fill(LocalPose::NONE);
     }

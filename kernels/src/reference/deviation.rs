@@ -1,7 +1,7 @@
 //! Distances of poses and vertices from the reference.
 
-use super::{Blending, ReferencePose};
-use crate::crowd::{Crowd, Group};
+use super::{Blending, ReferencePose, shown};
+use crate::crowd::{Crowd, Group, Shown};
 use crate::model::rows_to_affine;
 use crate::vertex::{Encoding, Normals, VertexFormat};
 use glam::{DAffine3, DVec3};
@@ -33,7 +33,7 @@ impl WorstError {
 }
 
 /// The largest errors among some instances: of local poses, model poses, palettes and positions, over the diagonal of
-/// the model's bounds where they are distances, and of normals and tangents, in radians.
+/// what the group shows where they are distances, and of normals and tangents, in radians.
 #[derive(Debug, Clone, Copy)]
 pub struct Deviation(pub [WorstError; 5]);
 
@@ -46,12 +46,14 @@ impl Deviation {
         Self(std::array::from_fn(|kind| self.0[kind].max(other.0[kind])))
     }
 
-    /// Compares an instance of a group with its reference. `corners` are those of the box around the group's mesh.
+    /// Compares an instance of a group with its reference. `shown` is what the group shows, and `corners` are those of
+    /// the box around its mesh. Numbers that pass through zero are held to the largest that the same joint shows.
     ///
     /// Each of `local` (`[joint][10]`), `model_pose` (`[joint][12]`), `palette` (`[entry][12]`) and `vertices`
     /// (`[vertex][word]` of the group's format) is compared as far as it goes; an empty one is not compared.
     pub fn of(
         group: &Group,
+        shown: &Shown,
         blending: Blending,
         corners: &[DVec3; 8],
         reference: &ReferencePose,
@@ -59,9 +61,7 @@ impl Deviation {
         [local, model_pose, palette, vertices]: [&[f32]; 4],
     ) -> Self {
         let model = &*group.model;
-        let bounds = model.bounds();
-        // A model that is a single point has no diagonal to relate errors to.
-        let diagonal = f64::from(bounds.diagonal()).max(f64::MIN_POSITIVE);
+        let diagonal = shown.diagonal;
         let [
             mut local_worst,
             mut model_worst,
@@ -74,8 +74,10 @@ impl Deviation {
             instance,
             item,
         };
-        // Far from the origin, floats hold places less precisely.
-        let off = |got: DVec3, want: DVec3| got.distance(want) / diagonal.max(want.length());
+        // Far from the origin, floats hold places less precisely: `far` is the largest distance on the way.
+        let off = |got: DVec3, want: DVec3, far: f64| {
+            got.distance(want) / diagonal.max(want.length()).max(far)
+        };
 
         for (joint, (got, want)) in local
             .as_chunks::<10>()
@@ -95,9 +97,14 @@ impl Deviation {
             } else {
                 difference(-1.0)
             };
-            let translation = off(DVec3::from_slice(&got[4..]), want.translation);
-            let scale =
-                DVec3::from_slice(&got[7..]).distance(want.scale) / want.scale.length().max(1.0);
+            let most = &shown.joints[joint];
+            let translation = off(
+                DVec3::from_slice(&got[4..]),
+                want.translation,
+                most.translation,
+            );
+            let scale = DVec3::from_slice(&got[7..]).distance(want.scale)
+                / want.scale.length().max(most.scale).max(1.0);
             local_worst =
                 local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
         }
@@ -109,17 +116,15 @@ impl Deviation {
             .enumerate()
         {
             let got = rows_to_affine(got);
-            let size = want
-                .matrix3
-                .x_axis
-                .length()
-                .max(want.matrix3.y_axis.length())
-                .max(want.matrix3.z_axis.length());
+            let most = &shown.joints[joint];
+            let size = (0..3)
+                .map(|axis| want.matrix3.col(axis).length())
+                .fold(most.axis, f64::max);
             let axes = (0..3)
                 .map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length())
                 .fold(0.0, nan_max);
             let axes = if size > 0.0 { axes / size } else { axes };
-            let translation = off(got.translation, want.translation);
+            let translation = off(got.translation, want.translation, most.distance);
             model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
         }
         for (entry, (got, want)) in palette
@@ -130,8 +135,11 @@ impl Deviation {
             .enumerate()
         {
             let got = rows_to_affine(got);
+            let far = shown.joints[usize::from(model.palette_joints()[entry])].distance;
             let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
-            let error = corners.iter().map(|&p| off(moved(&got, p), moved(want, p)));
+            let error = corners
+                .iter()
+                .map(|&p| off(moved(&got, p), moved(want, p), far));
             palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
         }
         for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
@@ -180,16 +188,21 @@ pub fn vertex_errors(
 ) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = ReferencePose::new(crowd, instance, tick);
-    distances(group, words, |vertex| {
+    distances(crowd, group, words, |vertex| {
         pose.skin(&group.model, vertex, group.format.normals, blending)
             .position
     })
 }
 
-/// Distance of each vertex of an instance from another place, over the diagonal of the model's bounds; NaN where a word
-/// is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
-pub fn distances(group: &Group, words: &[f32], place: impl Fn(usize) -> DVec3) -> Vec<f64> {
-    let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+/// Distance of each vertex of an instance from another place, over the diagonal of what its group shows; NaN where a
+/// word is. `words` are the instance's skinned words, `[vertex][word]` of the group's format.
+pub fn distances(
+    crowd: &Crowd,
+    group: &Group,
+    words: &[f32],
+    place: impl Fn(usize) -> DVec3,
+) -> Vec<f64> {
+    let diagonal = shown(crowd, group).diagonal;
     let words = words.chunks_exact(group.format.words()).enumerate();
     words
         .map(|(vertex, words)| position(group, words).distance(place(vertex)) / diagonal)

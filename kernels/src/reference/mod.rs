@@ -8,13 +8,15 @@ mod blend;
 mod deviation;
 mod morph;
 mod sample;
+mod shown;
 
 use crate::crowd::{Crowd, Layer, UpdateRate};
-use crate::model::{JointTransform, Model, NO_PARENT, rows_to_affine};
+use crate::model::{Clip, JointTransform, Model, NO_PARENT, Skeleton, rows_to_affine};
 use crate::vertex::Normals;
 pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
 use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
 pub use sample::LocalPose;
+pub use shown::{clip_bounds, shown, with_fitting_cubes};
 
 /// Cosine of half the angle between rotations; below it f32 rounding may choose either direction of a half turn.
 const HALF_TURN: f64 = 1e-5;
@@ -88,20 +90,7 @@ impl ReferencePose {
                 blend::between(posed(start as u32), posed(end as u32), part)
             }
         };
-        let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
-        for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
-            let own = match skeleton.rest_of(joint) {
-                JointTransform::Matrix(rows) => rows_to_affine(&rows),
-                JointTransform::Transform(_) => {
-                    DAffine3::from_scale_rotation_translation(l.scale, l.rotation, l.translation)
-                }
-            };
-            pose.push(if parent == NO_PARENT {
-                own
-            } else {
-                pose[usize::from(parent)] * own
-            });
-        }
+        let pose = in_model(skeleton, &local);
         let palette = model
             .palette_joints()
             .iter()
@@ -182,6 +171,32 @@ impl ReferencePose {
             tangent: finished(m.matrix3 * (DVec3::new(t[0], t[1], t[2]) + swayed)).extend(t[3]),
         }
     }
+}
+
+/// The model pose of a clip alone at a time in seconds.
+pub fn clip_pose(skeleton: &Skeleton, clip: &Clip, time: f64) -> Vec<DAffine3> {
+    let mut local = blend::resting(skeleton);
+    sample::sample(clip, time, &mut local);
+    in_model(skeleton, &local)
+}
+
+/// Joint to model space, of local poses.
+fn in_model(skeleton: &Skeleton, local: &[LocalPose]) -> Vec<DAffine3> {
+    let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
+    for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
+        let own = match skeleton.rest_of(joint) {
+            JointTransform::Matrix(rows) => rows_to_affine(&rows),
+            JointTransform::Transform(_) => {
+                DAffine3::from_scale_rotation_translation(l.scale, l.rotation, l.translation)
+            }
+        };
+        pose.push(if parent == NO_PARENT {
+            own
+        } else {
+            pose[usize::from(parent)] * own
+        });
+    }
+    pose
 }
 
 /// Skinned vertices of one instance by the reference, in stored order, `[vertex][floats]` of the group's format.

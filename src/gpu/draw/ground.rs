@@ -4,6 +4,7 @@ use crate::crowd::Crowd;
 use crate::gpu::draw::overlay::{LineEnd, Overlay, opaque};
 use crate::gpu::draw::present::BACKGROUND;
 use crate::model::rows_to_affine;
+use crate::reference::shown;
 use glam::Vec3;
 
 /// Linear RGB in the middle of the ground, of the grid's lines, and at the rim: that of the background.
@@ -99,7 +100,7 @@ pub fn ground(crowd: &Crowd, middle: Vec3, radius: f32) -> Overlay {
     let mut ground = plain(middle, radius);
     let light = |point: Vec3, shadow: f32| at(middle, REACH * radius, point, GROUND * shadow);
     for group in crowd.groups() {
-        let bounds = group.model.bounds();
+        let bounds = shown(crowd, group).bounds;
         let (centre, half) = (
             0.5 * (bounds.min + bounds.max),
             0.5 * (bounds.max - bounds.min),

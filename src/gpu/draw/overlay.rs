@@ -6,6 +6,7 @@ use crate::gpu::Gpu;
 use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPipeline, RenderPipelineParts};
 use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
 use crate::model::{NO_PARENT, Rows, rows_to_affine};
+use crate::reference::shown;
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec3, Vec3A};
 
@@ -107,14 +108,15 @@ pub fn skeleton_lines(
     tick: u32,
     model_pose: &[Rows],
 ) -> Vec<LineEnd> {
-    let model = &crowd.groups()[crowd.group_of(instance)].model;
+    let group = &crowd.groups()[crowd.group_of(instance)];
+    let model = &group.model;
     let placement = rows_to_affine(crowd.placement_at(instance, tick)).as_affine3a();
     let joints: Vec<Affine3A> = model_pose
         .iter()
         .map(|rows| placement * rows_to_affine(rows).as_affine3a())
         .collect();
     // Placements scale evenly, so any axis gives the factor.
-    let length = AXIS * model.bounds().diagonal() * placement.matrix3.x_axis.length();
+    let length = AXIS * shown(crowd, group).diagonal as f32 * placement.matrix3.x_axis.length();
     let end = |position: Vec3A, color| LineEnd {
         position: position.to_array(),
         color,

@@ -9,6 +9,7 @@ use crate::gpu::device::{Buffer, Named, fits};
 use crate::gpu::shader::{Constants, Kernel, layout, made_once, wgsl};
 use crate::gpu::{Gpu, Palettes};
 use crate::model::Clip;
+use crate::reference::shown;
 use crate::vertex_frames::VertexFrames;
 use bytesize::ByteSize;
 use rayon::prelude::*;
@@ -26,6 +27,8 @@ pub fn shader() -> String {
 /// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
 struct Plan<'a> {
     baker: Baker<'a>,
+    /// The unit of position errors.
+    diagonal: f64,
     rates: Vec<Option<Rate>>,
     /// Palette entries, or vertices, of a frame.
     entries: usize,
@@ -65,7 +68,8 @@ impl<'a> Plan<'a> {
         }
         // The rest pose shows where no layer merges.
         played[clips.len()] |= width(crowd, group) > 1;
-        let baker = Baker::new(model, format);
+        let shown = shown(crowd, group);
+        let baker = Baker::new(model, format, shown.diagonal);
         let rate = |(clip, played): (usize, bool)| {
             if !played {
                 return Ok(None);
@@ -73,8 +77,13 @@ impl<'a> Plan<'a> {
             let rate = baker.rate(clips.get(clip), usize::MAX);
             rate.map(Some).ok_or_else(|| {
                 let name = clips.get(clip).map_or("", Clip::name);
+                let rounding = shown.relative_rounding();
+                let reason = match rounding > POSITION {
+                    true => format!("; f32 numbers are off by up to {rounding:.0e} of it there"),
+                    false => String::new(),
+                };
                 BackendError::Unavailable(format!(
-                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size",
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
                     model.name()
                 ))
             })
@@ -94,6 +103,7 @@ impl<'a> Plan<'a> {
         fits(what, bytes, "in one binding", gpu.binding_bytes())?;
         Ok(Self {
             baker,
+            diagonal: shown.diagonal,
             rates,
             entries,
             bytes,
@@ -118,7 +128,7 @@ impl<'a> Plan<'a> {
         self.rates.iter().map(of_rate).collect()
     }
 
-    /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the model's diagonal.
+    /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the diagonal.
     fn baked(&self, group: &Group, format: BakeFormat) -> (Vec<u32>, f64) {
         let model = &*group.model;
         let rates = self
@@ -134,8 +144,7 @@ impl<'a> Plan<'a> {
         }
         let entries = model.palette_joints().len();
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
-        let rounding = f64::from(frames.rounding())
-            / f64::from(model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+        let rounding = f64::from(frames.rounding()) / self.diagonal;
         let VertexFrames {
             cube,
             longest,

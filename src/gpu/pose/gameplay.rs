@@ -9,6 +9,7 @@ use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm};
 use crate::model::Rows;
+use crate::reference::shown;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +129,7 @@ impl DeviceGameplay {
                         stage,
                         gpu,
                         reads,
-                        approximation as f32 * group.model.bounds().diagonal(),
+                        (approximation * shown(crowd, group).diagonal) as f32,
                     )
                 })
                 .collect();

@@ -14,6 +14,7 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::Approximation;
+use crate::reference::shown;
 use crate::vertex::Normals;
 
 /// Largest relative error of rounding.
@@ -45,7 +46,7 @@ pub(in crate::gpu) fn approximation(crowd: &Crowd) -> Approximation {
         clip_error: None,
     };
     for group in crowd.groups() {
-        let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+        let diagonal = shown(crowd, group).diagonal;
         let factors = if group.format.normals == Normals::Exact {
             2.0
         } else {

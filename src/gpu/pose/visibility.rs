@@ -11,6 +11,7 @@ use crate::gpu::pose::device_pose::DISPATCHES;
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
 use crate::model::{Model, Rows};
+use crate::reference::shown;
 use bytemuck::Zeroable;
 use std::mem::offset_of;
 use std::rc::Rc;
@@ -209,7 +210,7 @@ impl Visibility {
             1 => vec![[0.0; 4]],
             _ => standing
                 .iter()
-                .map(|place| placed_box(group.model.bounds(), place).map(|v| v as f32))
+                .map(|place| placed_box(shown(crowd, group).bounds, place).map(|v| v as f32))
                 .collect(),
         };
         let instances = standing.len() as u32;

@@ -10,6 +10,7 @@ use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::{Clip, Targets};
 use crate::morph::weights_of;
+use crate::reference::shown;
 use rayon::prelude::*;
 
 /// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
@@ -130,7 +131,7 @@ impl MorphForm {
             clip_error: None,
         };
         for group in crowd.groups().iter().filter(|_| self == Self::Short) {
-            let diagonal = f64::from(group.model.bounds().diagonal()).max(f64::MIN_POSITIVE);
+            let diagonal = shown(crowd, group).diagonal;
             let stretch = crowd
                 .entry_reaches(group)
                 .iter()

@@ -10,14 +10,15 @@ use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Clock, Footprint, FrameInput, Memory, Result, Stage, StageTimer};
-use crate::harness::picture::{depth_difference, is_empty};
+use crate::harness::picture::{Sight, depth_difference, is_empty};
 use crate::harness::{
     Coverage, DeviceSide, Limits, OpenDevice, Parity, SAMPLED, Tolerance, gameplay, opened_device,
     parity,
 };
-use crate::reference::Blending;
+use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
+use glam::Vec3;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
@@ -330,9 +331,33 @@ impl<'a> Contest<'a> {
                 self.first_depths = Some(depths);
                 return Ok(());
             };
-            agreed(depth_difference(first, &depths))?;
+            agreed(depth_difference(first, &depths, &self.sight()))?;
         }
         Ok(())
+    }
+
+    /// What the pictures of two backends that pass may differ by.
+    fn sight(&self) -> Sight {
+        let crowd = &self.scene.crowd;
+        let tolerance = self.tolerance(crowd);
+        let mut off = 0.0f64;
+        for group in crowd.groups() {
+            let shown = shown(crowd, group);
+            let relative = tolerance.of_group(group, shown).position;
+            let placements = group.instances.start as usize..group.instances.end as usize;
+            let scale = crowd.placements()[placements]
+                .iter()
+                .flat_map(|placement| (0..3).map(|row| &placement[4 * row..][..3]))
+                .map(|row| Vec3::from_slice(row).length())
+                .fold(0.0, f32::max);
+            off = off.max(relative * shown.diagonal * f64::from(scale));
+        }
+        Sight {
+            width: self.scene.resolution[0] as usize,
+            range: self.scene.depth_range().map(f64::from),
+            pixels: self.scene.eye().scale.into(),
+            apart: 2.0 * off,
+        }
     }
 
     /// Warms up, then measures the backends in alternation.

@@ -6,6 +6,7 @@ mod audits;
 mod choosing;
 #[cfg(feature = "gpu")]
 mod clocks;
+mod combinations;
 pub mod common;
 mod crowds;
 #[cfg(feature = "gpu")]
