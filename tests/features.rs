@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Small crates that only small crates depend on, which may have other features in a larger build.
+/// Small crates, which may have other features in a larger build.
 const SMALL: [&str; 9] = [
     "hashbrown",
     "linux-raw-sys",

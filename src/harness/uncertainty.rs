@@ -195,7 +195,7 @@ impl Ratio {
     }
 
     /// The smallest change, as a fraction, of which four in five are found: the interval of such a ratio leaves out 1
-    /// with probability [`POWER`].
+    /// with probability `POWER`.
     pub fn smallest_change(&self, confidence: f64) -> f64 {
         let certain = quantile(self.freedom, f64::midpoint(1.0, confidence));
         (self.error * (certain + quantile(self.freedom, POWER))).exp_m1()
