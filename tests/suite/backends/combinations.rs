@@ -244,8 +244,8 @@ impl Combination {
         });
         file.text = lines.collect::<Vec<_>>().join("\n");
         let mut settings = Settings {
-            // Crowds fill no block; the zoo has one or two of each.
-            instances: (name != "zoo").then_some(19),
+            // Few, because every vertex of all of them is compared; the zoo has one or two of each.
+            instances: (name != "zoo").then_some(9),
             vertices: (name != "zoo").then_some(500),
             models: (name == "city").then_some(3),
             passes: Some(1),
