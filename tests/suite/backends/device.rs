@@ -4,6 +4,7 @@ use crate::backends::common::context;
 use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
 use skinbench::threads::Threads;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// Bytes per second by plain wgpu calls, in the fastest of a few rounds.
@@ -22,12 +23,25 @@ fn rate(gpu: &Gpu, bytes: u64, times: u64, record: impl Fn(&mut wgpu::CommandEnc
 }
 
 /// The stated bandwidth must be that of plain calls just before and after. A wrong unit (bits for bytes), a round that
-/// is not waited for, or rounds that are counted together would be farther off than noise.
+/// is not waited for, or rounds that are counted together would be farther off than noise, each time.
 #[test]
 fn bandwidth_is_what_plain_calls_reach() {
+    const ATTEMPTS: usize = 3;
+    let mut faults = Vec::new();
+    while faults.len() < ATTEMPTS {
+        let Some(gpu) = context().gpu else { return };
+        match stated_beside_plain(&gpu) {
+            Ok(()) => return,
+            Err(fault) => faults.push(fault),
+        }
+    }
+    panic!("{faults:#?}");
+}
+
+/// Compares the stated bandwidths with those of plain calls. Other tests may take the processor away during either.
+fn stated_beside_plain(gpu: &Rc<Gpu>) -> Result<(), String> {
     const BYTES: u64 = 64 << 20;
     const FACTOR: f64 = 6.0;
-    let Some(gpu) = context().gpu else { return };
     let buffer = |usage| {
         let descriptor = wgpu::BufferDescriptor {
             label: None,
@@ -47,12 +61,12 @@ fn bandwidth_is_what_plain_calls_reach() {
     let times = if gpu.adapter.summary.software { 1 } else { 16 };
     let plain = || {
         let copy = |from| {
-            rate(&gpu, BYTES, times, |encoder| {
+            rate(gpu, BYTES, times, |encoder| {
                 encoder.copy_buffer_to_buffer(from, 0, &to, 0, BYTES)
             })
         };
         [
-            rate(&gpu, BYTES, times, |encoder| {
+            rate(gpu, BYTES, times, |encoder| {
                 encoder.clear_buffer(&to, 0, None)
             }),
             copy(&from),
@@ -63,24 +77,27 @@ fn bandwidth_is_what_plain_calls_reach() {
     let bandwidth = gpu.bandwidth(BYTES).unwrap();
     let upload = gpu.upload_bandwidth(&Threads::new(2).unwrap()).unwrap();
     let after = plain();
-    println!("{before:.0?}, {bandwidth:?}, {upload:?}, {after:.0?}");
-    let holds = |said: u64, plain: &[f64]| {
-        let (least, most) = plain
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |(a, b), &v| (a.min(v), b.max(v)));
-        assert!(
-            (least / FACTOR..most * FACTOR).contains(&(said as f64)),
-            "{said}, by plain calls {plain:.0?}"
-        );
-    };
+    let cleared_or_copied = [before[0], before[1], after[0], after[1]];
+    let copied = [before[1], after[1]];
+    let staged = [before[2], after[2]];
     // A shader writes a buffer as fast as it is cleared, or on the CPU as slowly as it is copied.
-    holds(bandwidth.write, &[before[0], before[1], after[0], after[1]]);
-    holds(bandwidth.copy / 2, &[before[1], after[1]]);
-    holds(bandwidth.read, &[before[0], before[1], after[0], after[1]]);
-    holds(upload.copy, &[before[2], after[2]]);
-    holds(upload.write_by_one, &[before[2], after[2]]);
-    holds(upload.write_by_all, &[before[2], after[2]]);
+    let pairs: [(&str, u64, &[f64]); 6] = [
+        ("write", bandwidth.write, &cleared_or_copied),
+        ("copy", bandwidth.copy / 2, &copied),
+        ("read", bandwidth.read, &cleared_or_copied),
+        ("upload", upload.copy, &staged),
+        ("staging by one thread", upload.write_by_one, &staged),
+        ("staging by all", upload.write_by_all, &staged),
+    ];
     assert_eq!((bandwidth.bytes, upload.threads), (BYTES, 2));
+    for (name, stated, plain) in pairs {
+        let least = plain.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = plain.iter().copied().fold(0.0, f64::max);
+        if !(least / FACTOR..most * FACTOR).contains(&(stated as f64)) {
+            return Err(format!("{name}: {stated}, by plain calls {plain:.0?}"));
+        }
+    }
+    Ok(())
 }
 
 #[test]
