@@ -1,7 +1,8 @@
 //! Characters from bug reports whose scales, sizes and places are unusual. Every backend agrees with the reference on
-//! them, or refuses them with its reason. `tests/fixtures/field` holds small stand-ins.
+//! them, or refuses them with its reason. The characters are small files of `SKINBENCH_SHARED`.
 
 use super::common::context;
+use crate::support::shared::shared_folder;
 use skinbench::harness::fidelity::clip_error;
 use skinbench::harness::run::{self, Observer, RunOptions};
 use skinbench::harness::{Outcome, Status};
@@ -9,6 +10,16 @@ use skinbench::reference::reference_vertices;
 use skinbench::registry::REGISTRY;
 use skinbench::scene::{Clips, Interpolation, Output, Scene, Settings};
 use skinbench::vertex::Attributes;
+use std::fs;
+use std::path::PathBuf;
+
+/// The path of a character, which lies in the folder of its case.
+fn character(name: &str) -> PathBuf {
+    let cases = fs::read_dir(shared_folder().join("field")).unwrap();
+    let paths = cases.map(|case| case.unwrap().path().join(name));
+    let mut found = paths.filter(|path| path.is_file());
+    found.next().unwrap_or_else(|| panic!("no case has {name}"))
+}
 
 /// Remarks on a scene, and what became of each backend.
 struct Verified {
@@ -23,11 +34,14 @@ impl Observer for Verified {
 }
 
 impl Verified {
-    /// Verifies all backends on a scene or a stand-in.
+    /// Verifies all backends on a scene, or on a character: a file that ends in `.glb`.
     fn new(name: &str, settings: Settings) -> Self {
-        let file = format!("{}/tests/fixtures/field/{name}", env!("CARGO_MANIFEST_DIR"));
-        let name = if name.ends_with(".glb") { &file } else { name };
-        let scene = Scene::load(name).unwrap().with(settings);
+        let scene = if name.ends_with(".glb") {
+            Scene::load(character(name)).unwrap()
+        } else {
+            Scene::load(name).unwrap()
+        };
+        let scene = scene.with(settings);
         let scene = scene.build(u64::MAX).unwrap();
         let options = RunOptions {
             backends: REGISTRY.iter().filter(|entry| entry.is_built()).collect(),
@@ -82,6 +96,7 @@ fn two() -> Settings {
 const TURNING: &str = "cpu-simd:dual-quaternion";
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn quaternions_refuse_what_mirrors() {
     for (file, joint) in [("mirror-all", "j0"), ("mirror-all-inner", "j1")] {
         let verified = Verified::new(&format!("{file}.glb"), two());
@@ -103,6 +118,7 @@ fn quaternions_refuse_what_mirrors() {
 
 /// Curves through linear keys overshoot: from 1 to 0.01 and back, they pass below 0.
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn curves_that_overshoot_below_zero_mirror() {
     let smooth = Settings {
         interpolation: Some(Interpolation::Smooth),
@@ -119,6 +135,7 @@ fn curves_that_overshoot_below_zero_mirror() {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn what_shrinks_to_a_point_is_at_its_joint() {
     for file in ["zero-scale-rest.glb", "zero-scale-animated.glb"] {
         let verified = Verified::new(file, two());
@@ -128,6 +145,7 @@ fn what_shrinks_to_a_point_is_at_its_joint() {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn what_nobody_sees_is_remarked_on_and_agrees() {
     for file in ["points-only.glb", "zero-scale-all.glb"] {
         let drawn = Settings {
@@ -153,6 +171,7 @@ fn models_without_tangents_stand_among_others_with_them() {
 
 /// Scaled to 0, 1e-4 or 0.3 at rest; a single point; a limb that a clip stretches by two diagonals.
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn errors_are_relative_to_what_is_shown() {
     for file in [
         "rest-scale-zero",
@@ -171,6 +190,7 @@ fn errors_are_relative_to_what_is_shown() {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn scales_that_pass_through_zero_are_held_to_the_largest() {
     for file in ["smooth-s0.glb", "smooth-s001.glb"] {
         let smooth = Settings {
@@ -183,6 +203,7 @@ fn scales_that_pass_through_zero_are_held_to_the_largest() {
 
 /// 300 m and 224 km from the origin, where f32 numbers are 3e-5 and 1.6e-2 apart.
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn what_is_far_from_the_origin_is_held_to_f32() {
     for (file, distance, limit) in [
         ("far-300", "far-300 is up to 300.", 1e-4),
@@ -210,6 +231,7 @@ fn what_is_far_from_the_origin_is_held_to_f32() {
 }
 
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn the_cube_of_packed_positions_holds_root_motion() {
     let packed = Settings {
         output: Some(Output::Packed),
@@ -223,17 +245,15 @@ fn the_cube_of_packed_positions_holds_root_motion() {
 
 /// A joint that no vertex follows lies 1,000 units away. The clip turns the spine by 0.02 radians.
 #[test]
+#[ignore = "needs SKINBENCH_SHARED"]
 fn a_joint_that_nothing_follows_counts_for_nothing() {
     let compact = |clips| Settings {
         clips: Some(clips),
         ..two()
     };
     let scenes = [Clips::Raw, Clips::Compact].map(|clips| {
-        let file = format!(
-            "{}/tests/fixtures/field/parked-joint.glb",
-            env!("CARGO_MANIFEST_DIR")
-        );
-        let scene = Scene::load(&file).unwrap().with(compact(clips));
+        let scene = Scene::load(character("parked-joint.glb")).unwrap();
+        let scene = scene.with(compact(clips));
         scene.build(u64::MAX).unwrap()
     });
     let mut moved = 0.0f64;
