@@ -1,4 +1,4 @@
-//! Vertices that no triangle uses: they would be skinned and timed, but nobody would see them.
+//! Removal of vertices that no triangle uses. They would be skinned and timed, and never drawn.
 
 use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair, Subset};
 

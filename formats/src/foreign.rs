@@ -34,7 +34,7 @@ const HEADS: [(&[u8], &str); 11] = [
     ),
 ];
 
-/// What is wrong with a file by its name in lower case and its first bytes, if it is of such a kind.
+/// Describes a file of a kind that is not read, by its name in lower case and its first bytes; `None` for other files.
 pub fn problem(name: &str, head: &[u8]) -> Option<String> {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let by_name = MODELS

@@ -175,7 +175,7 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
     })
 }
 
-/// What is wrong with subsets that share a triangle: each could draw all triangles of the file once more.
+/// Describes the first two subsets that share a triangle. Each subset could draw all triangles of the file once more.
 fn overlap(subsets: &[Subset]) -> Option<String> {
     let mut order: Vec<usize> = (0..subsets.len())
         .filter(|&subset| !subsets[subset].indices.is_empty())

@@ -1,4 +1,4 @@
-//! What an importer is asked for.
+//! The request that an importer answers: a file, its clips, and the vertices to keep.
 
 use std::path::{Path, PathBuf};
 

@@ -20,7 +20,7 @@ use skinbench_kernels::model::{
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How the file was made, and boxes around the frames of clips, which are computed here.
+/// The file's generator, and boxes around the frames of clips. Boxes are computed here instead of read.
 pub(super) const IGNORED: Ignored = &["bounds", "commandline"];
 
 /// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.

@@ -29,7 +29,7 @@ const CUBE_MARGIN: f32 = 1.25;
 /// Times of each clip at which [`clip_bounds`] poses a model.
 const CLIP_TIMES: usize = 16;
 
-/// What a group of the crowd shows. It is found at the first call.
+/// The extent of what a group of the crowd shows, computed at the first call.
 pub fn shown<'a>(crowd: &Crowd, group: &'a Group) -> &'a Shown {
     group.shown.get_or_init(|| measured(crowd, group))
 }
