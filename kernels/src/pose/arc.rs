@@ -145,8 +145,8 @@ pub fn sine_over_x(x: f32) -> f32 {
 const TERMS: usize = 9;
 
 /// `sin(tx) / (t sin(x))` for angles of 0 to pi/2: one row per power of `t²`, in powers of `u = 1 - cos(x)`. Chebyshev
-/// polynomials with an error of 1.5e-7. Zeros fill a vector.
-#[rustfmt::skip] // a matrix
+/// polynomials with an error of 1.5e-7. Zeros fill a vector. It is written as a matrix.
+#[rustfmt::skip]
 const SINE_RATIO: [[f32; 16]; 6] = [
     [    1.000_000_1,  3.333_231_5e-1,    1.336_004e-1,  5.447_938_3e-2,    3.847_348e-2, -2.364_173_2e-2,  5.878_273_4e-2,   -4.140_665e-2,    1.718_537e-2, 0., 0., 0., 0., 0., 0., 0.],
     [  -9.856_217e-8,   -3.333_174e-1, -1.670_847_5e-1, -7.360_849_5e-2, -5.662_111_6e-2,    3.815_733e-2,   -9.154_913e-2,     6.484_26e-2, -2.678_282_4e-2, 0., 0., 0., 0., 0., 0., 0.],
