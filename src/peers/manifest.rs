@@ -47,6 +47,9 @@ pub struct Manifest {
     /// `true` if it can use several threads.
     #[serde(default)]
     pub threads: bool,
+    /// `true` if a device computes its frames and times their stages.
+    #[serde(default)]
+    pub device: bool,
     /// `true` for an engine, whose frames contain more than ours.
     #[serde(default)]
     pub engine: bool,

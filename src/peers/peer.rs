@@ -4,7 +4,7 @@ use super::companion;
 use super::manifest::Manifest;
 use super::process::Process;
 use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Times, Written};
-use super::times;
+use super::times::{self, Worker};
 use crate::asset::regular_file;
 use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
@@ -157,7 +157,11 @@ impl Backend for Peer {
             able,
             loaded,
             vertices,
-            threads: self.threads,
+            worker: if manifest.device {
+                Worker::Device
+            } else {
+                Worker::Threads(self.threads)
+            },
             folder,
             written: None,
         }))
@@ -171,7 +175,7 @@ struct Running {
     loaded: Loaded,
     /// Bytes of a frame's vertices, if it makes any.
     vertices: Option<u64>,
-    threads: usize,
+    worker: Worker,
     folder: TempDir,
     /// Outputs of the last frame, if it wrote them.
     written: Option<TempDir>,
@@ -289,7 +293,7 @@ impl Prepared for Running {
                 frames.len(),
                 start.elapsed(),
                 self.vertices,
-                self.threads,
+                self.worker,
             ) {
                 Ok(spans) => return Ok(spans),
                 Err(problem) => refusal = problem,

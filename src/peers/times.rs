@@ -16,12 +16,33 @@ const ONLY_OURS: [Stage; 6] = [
 /// Time of a request besides its frames that is not counted.
 const PIPE: Duration = Duration::from_millis(5);
 /// Bytes per nanosecond that a thread cannot write, not even to its nearest cache.
-const MOST_BYTES: f64 = 512.0;
+const MOST_BYTES_OF_A_THREAD: f64 = 512.0;
+/// Bytes per nanosecond that no device can write to its memory. The fastest of 2026 reach half of it.
+const MOST_BYTES_OF_A_DEVICE: f64 = 16_384.0;
 /// Excess of the stages' sum over the frame that rounding explains.
 const ROUNDING: f64 = 1.01;
 
+/// What computes a peer's frames.
+#[derive(Debug, Clone, Copy)]
+pub enum Worker {
+    /// This many threads of the processor.
+    Threads(usize),
+    /// A device, which times its stages itself.
+    Device,
+}
+
+impl Worker {
+    /// The clock of a stage.
+    fn clock(self, stage: Stage) -> Clock {
+        match self {
+            Worker::Device if ![Stage::Frame, Stage::EngineFrame].contains(&stage) => Clock::Gpu,
+            _ => Clock::Wall,
+        }
+    }
+}
+
 /// The spans of each of `count` frames. `wall` is the time from the request to the answer, `vertices` the bytes of skinned
-/// vertices per frame if the peer computes any, and `threads` the number of threads that it may use.
+/// vertices per frame if the peer computes any, and `worker` what computes them.
 ///
 /// # Errors
 /// Times that cannot be true, or that are not those which were asked for.
@@ -30,7 +51,7 @@ pub fn spans(
     count: usize,
     wall: Duration,
     vertices: Option<u64>,
-    threads: usize,
+    worker: Worker,
 ) -> Result<Vec<Vec<StageTime>>, String> {
     for (stage, list) in &times.stages {
         let name = stage.name();
@@ -101,15 +122,24 @@ pub fn spans(
         ));
     }
     let fastest = (0..count).map(of).min().unwrap_or(1);
-    let rate = vertices.unwrap_or(0) as f64 / fastest as f64 / threads as f64;
-    if rate > MOST_BYTES {
-        return Err(format!(
-            "says that a thread wrote {rate:.0} GB/s of vertices; no processor does"
-        ));
+    let rate = vertices.unwrap_or(0) as f64 / fastest as f64;
+    match worker {
+        Worker::Threads(threads) if rate > MOST_BYTES_OF_A_THREAD * threads as f64 => {
+            let rate = rate / threads as f64;
+            return Err(format!(
+                "says that a thread wrote {rate:.0} GB/s of vertices; no processor does"
+            ));
+        }
+        Worker::Device if rate > MOST_BYTES_OF_A_DEVICE => {
+            return Err(format!(
+                "says that it wrote {rate:.0} GB/s of vertices; no device does"
+            ));
+        }
+        _ => {}
     }
     let span = |stage: Stage, ns: u64| StageTime {
         stage,
-        clock: Clock::Wall,
+        clock: worker.clock(stage),
         ns: Some(ns),
     };
     Ok((0..count)

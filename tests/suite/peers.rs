@@ -1,7 +1,7 @@
 //! Programs of others under the harness: a good one is measured, and each that does wrong has one clear line and no time.
 
 use serde_json::{Value, json};
-use skinbench::frame::{Approximation, Purpose};
+use skinbench::frame::{Approximation, Clock, Purpose, Stage};
 use skinbench::harness::run::Status;
 use skinbench::model::RotationBlend;
 use skinbench::peers::{Loaded, Output, PeerAbilities, Request, Times, Written};
@@ -264,6 +264,29 @@ fn nothing_is_left_in(folder: &Path) {
         .filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == own))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Its stages are the device's own times; the frame has the clock that waits for it.
+#[test]
+fn a_device_times_its_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    manifest(&folder, "good");
+    let file = folder.path().join("good.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("device = true\n{text}")).unwrap();
+    let (text, code) = run(&folder, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let clocks: BTreeMap<Stage, Clock> = rows(&folder)
+        .iter()
+        .filter(|row| row.backend == "good")
+        .map(|row| (row.stage, row.clock))
+        .collect();
+    let expected = [
+        (Stage::Pose, Clock::Gpu),
+        (Stage::Skin, Clock::Gpu),
+        (Stage::Frame, Clock::Wall),
+    ];
+    assert_eq!(clocks, expected.into());
 }
 
 #[test]
