@@ -1,17 +1,12 @@
 //! Errors of compact clips and of crowds with reduced posing, against the animation as authored.
 
 use super::parity::{Coverage, Parity};
-use crate::crowd::{Crowd, CrowdError, Layer};
-use crate::model::{IDENTITY_ROWS, Model, affine_to_rows};
+use crate::crowd::Crowd;
+use crate::model::affine_to_rows;
 use crate::pose::Ends;
 use crate::reference::ReferencePose;
 use crate::scene::BuiltScene;
-use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
-use std::sync::Arc;
-
-/// Distance from a joint at which [`shell_errors`] measures: 3 cm, if a unit is a metre.
-pub const SHELL: f64 = 0.03;
 
 /// Ticks at which the error is measured: several within a second, and one after an hour, when phases have drifted
 /// apart.
@@ -35,47 +30,6 @@ pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
 pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
     let own = parity.and_then(|p| p.approximation?.clip_error);
     [crowd, own].into_iter().flatten().reduce(|a, b| a + b)
-}
-
-/// Errors of a clip's stored form as the Animation Compression Library measures them: for every time and joint the
-/// largest distance, in model space, that the form moves the three points at [`SHELL`] along the joint's axes. `model`
-/// has the clip as authored, `stored` the same clips in their stored form.
-///
-/// # Errors
-/// The clip does not play by itself, as an additive one.
-pub fn shell_errors(
-    model: &Arc<Model>,
-    stored: &Arc<Model>,
-    clip: u32,
-    times: &[f32],
-) -> Result<Vec<f64>, CrowdError> {
-    let crowd = |model: &Arc<Model>| {
-        let mut crowd = Crowd::new();
-        crowd.push_group(
-            Arc::clone(model),
-            times
-                .iter()
-                .map(|&time| (IDENTITY_ROWS, [Layer::held(clip, time)])),
-        )?;
-        Ok(crowd)
-    };
-    let (authored, stored) = (crowd(model)?, crowd(stored)?);
-    let of_time = |instance: u32| {
-        let [a, b] = [&authored, &stored].map(|crowd| ReferencePose::new(crowd, instance, 0).model);
-        let points = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| axis * SHELL);
-        let error = move |(a, b): (DAffine3, DAffine3)| {
-            let off = points.map(|point| {
-                a.transform_point3(point)
-                    .distance(b.transform_point3(point))
-            });
-            off.into_iter().fold(0.0, f64::max)
-        };
-        a.into_iter().zip(b).map(error).collect::<Vec<_>>()
-    };
-    Ok((0..times.len() as u32)
-        .into_par_iter()
-        .flat_map_iter(of_time)
-        .collect())
 }
 
 /// The part of the error due to reduced posing, measured on at least 64 instances of each group; `None` if every

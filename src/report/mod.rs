@@ -2,7 +2,6 @@
 
 pub mod card;
 pub mod chart;
-pub mod clip_sizes;
 mod columns;
 pub mod comparison;
 pub mod findings;
@@ -20,4 +19,4 @@ mod units;
 
 pub use columns::described;
 pub use screen::Screen;
-pub use units::{abbreviated, duration, grouped};
+pub use units::{abbreviated, duration, grouped, size};

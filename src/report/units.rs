@@ -21,7 +21,7 @@ pub fn duration(ns: u64) -> String {
 }
 
 /// Bytes with a decimal unit.
-pub(super) fn size(bytes: f64) -> String {
+pub fn size(bytes: f64) -> String {
     ByteSize(bytes.round() as u64).display().si().to_string()
 }
 

@@ -9,7 +9,7 @@ use crate::results::study::{Quantity, Study};
 const COLOURS: usize = 8;
 
 /// A vertical scale of times without a title, which the chart's own names.
-pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
+pub fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
     Scale {
         logarithmic,
         ..Scale::linear("", range, |ns| duration(ns.round() as u64), 8)
@@ -17,7 +17,7 @@ pub(super) fn time_scale(range: (f64, f64), logarithmic: bool) -> Scale {
 }
 
 /// The time by which backends are compared, at the beginning of a title.
-pub(super) fn time_of(quantity: Quantity) -> &'static str {
+pub fn time_of(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Frame => "Frame time",
         Quantity::Work => "Pose + upload + skin",
@@ -25,12 +25,12 @@ pub(super) fn time_of(quantity: Quantity) -> &'static str {
 }
 
 /// The class of a backend, the same in every chart.
-pub(super) fn class(study: &Study, backend: &str) -> String {
+pub fn class(study: &Study, backend: &str) -> String {
     format!("b{}", index(study, backend) % COLOURS)
 }
 
 /// A point of a backend, with the form and the class that it has in every chart.
-pub(super) fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
+pub fn dot(study: &Study, backend: &str, point: (f64, f64)) -> Item {
     Item::new(
         Shape::Dot(index(study, backend)),
         class(study, backend),
@@ -47,7 +47,7 @@ fn index(study: &Study, backend: &str) -> usize {
 }
 
 /// The id of a chart of a point.
-pub(super) fn id_of(chart: &str, point: &Point) -> String {
+pub fn id_of(chart: &str, point: &Point) -> String {
     slug(&format!(
         "{chart} {} {} passes {}",
         point.scene, point.instances, point.passes
@@ -55,12 +55,12 @@ pub(super) fn id_of(chart: &str, point: &Point) -> String {
 }
 
 /// A table's first row.
-pub(super) fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
+pub fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
     vec![cells.map(String::from).to_vec()]
 }
 
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.
-pub(super) fn slug(text: &str) -> String {
+pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words: String = lower
         .chars()

@@ -2,11 +2,10 @@
 
 mod bars;
 mod curves;
-mod drawing;
+pub mod drawing;
 mod levels;
 mod memory;
-mod plot;
-mod tiers;
+pub mod plot;
 
 pub use plot::{Chart, STYLE};
 
@@ -27,7 +26,6 @@ pub fn charts(study: &Study) -> Vec<Chart> {
         .collect();
     charts.extend(curves::curves(study));
     charts.extend(levels::levels(study));
-    charts.extend(tiers::tiers(study));
     charts.extend(bars::limits(study));
     charts.extend(at_headlines(bars::distribution));
     number_repeated(&mut charts);
@@ -35,7 +33,7 @@ pub fn charts(study: &Study) -> Vec<Chart> {
 }
 
 /// Appends `-2` and so on to ids that an earlier chart has, as they name files, too.
-fn number_repeated(charts: &mut [Chart]) {
+pub fn number_repeated(charts: &mut [Chart]) {
     let mut taken: HashSet<String> = charts.iter().map(|chart| chart.id.clone()).collect();
     let mut met = HashSet::new();
     for chart in charts {

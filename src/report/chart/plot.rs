@@ -258,15 +258,15 @@ pub struct Chart {
     /// Explanation of how to read it, if necessary.
     pub caption: String,
     /// Height of the plot itself in pixels.
-    pub(super) height: u32,
+    pub height: u32,
     /// Horizontal scale.
-    pub(super) x: Scale,
+    pub x: Scale,
     /// Vertical scale.
-    pub(super) y: Scale,
+    pub y: Scale,
     /// Items in the order of drawing.
-    pub(super) items: Vec<Item>,
+    pub items: Vec<Item>,
     /// Its legend.
-    pub(super) legend: Legend,
+    pub legend: Legend,
     /// The same figures as a table: headings, then rows.
     pub table: Vec<Vec<String>>,
 }

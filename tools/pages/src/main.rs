@@ -21,37 +21,57 @@
 //! | `charts FOLDER [ID...]` | charts whose names begin with one of the IDs; the pictures are written to `docs/images` |
 //! | `text FILE [START]` | the file, or a list of its lines that begin with START |
 //!
+//! `cargo run -p pages -- --clip-sizes MODEL` prints the sizes and errors of a model's compact clips as JSON, for
+//! `scripts/clip-sizes`.
+//!
 //! `figure_tables.rs` lists the figures. `scripts/gpu-isa` writes the parts `roofline` and `gpu-isa`.
 
+mod clip_sizes;
 mod figure_tables;
 mod headline;
 mod splice;
+mod tiers;
 
+use clip_sizes::ClipSizes;
+use skinbench::scene::ModelSource;
 use splice::{has_marker, spliced};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (check, pages) = match &arguments[..] {
-        [first, pages @ ..] if first == "--check" => (true, pages),
-        pages => (false, pages),
-    };
-    let done = match pages.iter().find(|page| page.starts_with('-')) {
-        Some(option) => Err(format!(
-            "unknown option {option}; usage: pages [--check] [PAGE...]"
-        )),
-        None => write(pages, check),
-    };
-    done.map_or_else(
-        |error| {
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
             eprintln!("pages: {error}");
             ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    )
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), String> {
+    let (check, pages) = match arguments {
+        [option, model] if option == "--clip-sizes" => return print_clip_sizes(model),
+        [option, pages @ ..] if option == "--check" => (true, pages),
+        pages => (false, pages),
+    };
+    if let Some(option) = pages.iter().find(|page| page.starts_with('-')) {
+        return Err(format!(
+            "unknown option {option}; usage: pages [--check] [PAGE...], or pages --clip-sizes MODEL"
+        ));
+    }
+    write(pages, check)
+}
+
+/// Prints the sizes and errors of a model's compact clips as JSON.
+fn print_clip_sizes(model: &str) -> Result<(), String> {
+    let model = ModelSource::from_name(Path::new(model)).load()?;
+    let sizes = ClipSizes::new(model)?;
+    let json = serde_json::to_string_pretty(&sizes).map_err(|error| error.to_string())?;
+    println!("{json}");
+    Ok(())
 }
 
 /// Writes pages and their charts, or all of the repository; only compares them if `check` is set.
@@ -78,12 +98,13 @@ fn write(pages: &[String], check: bool) -> Result<(), String> {
             }
         }
     }
-    match differing.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
+    if differing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
             "{} differ from their results; run cargo run -p pages",
             differing.join(", ")
-        )),
+        ))
     }
 }
 

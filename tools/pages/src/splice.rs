@@ -2,8 +2,9 @@
 //!
 //! Charts are written as files to `docs/images` beside the page, or to `images` if the page is in `docs`.
 
+use crate::tiers::tiers;
 use crate::{figure_tables, headline};
-use skinbench::report::chart::{Chart, charts};
+use skinbench::report::chart::{Chart, charts, number_repeated};
 use skinbench::report::markdown::answers;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::{LimitedMemory, LimitsRow};
@@ -201,7 +202,10 @@ impl PageResults<'_> {
         } else {
             "docs/images"
         };
-        let all = charts(self.study(source)?);
+        let study = self.study(source)?;
+        let mut all = charts(study);
+        all.extend(tiers(study));
+        number_repeated(&mut all);
         let wanted =
             |id: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| id.starts_with(prefix));
         let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();

@@ -1,50 +1,52 @@
-//! Sizes and errors of a model's clips on the terms of the Animation Compression Library (ACL), for
-//! `skinbench inspect --clips`.
+//! Sizes and errors of a model's clips on the terms of the Animation Compression Library (ACL).
 
-use crate::compaction;
-use crate::harness::fidelity::{SHELL, shell_errors};
-use crate::model::{Clip, Model};
+use glam::{DAffine3, DVec3};
 use serde::Serialize;
-use std::fmt;
+use skinbench::compaction;
+use skinbench::crowd::{Crowd, Layer};
+use skinbench::model::{IDENTITY_ROWS, Model};
+use skinbench::reference::ReferencePose;
 use std::sync::Arc;
 
 /// Samples per second of the raw size.
-pub const RATE: f32 = 30.0;
+const RATE: f32 = 30.0;
 /// Bytes of a joint in a raw sample: rotation, translation and scale as ten floats.
 const RAW_BYTES: usize = 10 * size_of::<f32>();
+/// Distance of the shell from a joint: 3 cm, if a unit is a metre.
+const SHELL: f64 = 0.03;
 
 /// A clip's size and error in its compact form, or as it is if that is smaller.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ClipSize {
     /// Name in the file.
-    pub name: String,
+    name: String,
     /// Samples of the raw size: [`RATE`] per second, both ends included.
-    pub samples: usize,
+    samples: usize,
     /// Bytes of the raw samples, with ten floats per joint.
-    pub raw_bytes: usize,
+    raw_bytes: usize,
     /// Bytes of the keys as authored.
-    pub key_bytes: usize,
+    key_bytes: usize,
     /// Bytes of the stored form.
-    pub bytes: usize,
+    bytes: usize,
     /// `true` if that form is compact.
-    pub is_compact: bool,
+    is_compact: bool,
     /// Bytes of the stored form per joint and sample.
-    pub bytes_per_joint_sample: f64,
+    bytes_per_joint_sample: f64,
     /// Largest error at the shell, in units of the model.
-    pub error: f64,
+    error: f64,
     /// Error at the shell that 99 % of all joints and samples do not exceed.
-    pub error_99: f64,
+    error_99: f64,
 }
 
 /// Sizes and errors of all clips of a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ClipSizes {
     /// Joints of the skeleton.
-    pub joints: usize,
+    joints: usize,
     /// Distance of the shell from each joint, in units of the model.
-    pub shell: f64,
+    shell: f64,
     /// One item per clip.
-    pub clips: Vec<ClipSize>,
+    clips: Vec<ClipSize>,
 }
 
 impl ClipSizes {
@@ -52,43 +54,30 @@ impl ClipSizes {
     ///
     /// # Errors
     /// Poses that are not finite, or a clip that does not play by itself.
-    pub fn new(model: &Model) -> Result<Self, String> {
+    pub fn new(model: Model) -> Result<Self, String> {
         let stored = compaction::compacted(model.clone(), compaction::ERROR)
             .map_err(|error| error.to_string())?;
+        let model = Arc::new(model);
         let stored = Arc::new(stored);
-        let model = Arc::new(model.clone());
         let joints = model.skeleton().len();
-        let of_clip = |(index, clip): (usize, &Clip)| {
+        let mut clips = Vec::new();
+        for (index, clip) in model.clips().iter().enumerate() {
             let times = times(clip.duration());
-            let mut errors = shell_errors(&model, &stored, index as u32, &times)
-                .map_err(|error| error.to_string())?;
+            let mut errors = shell_errors(&model, &stored, index as u32, &times)?;
             errors.sort_unstable_by(f64::total_cmp);
-            let most = errors.len().saturating_sub(1);
-            let at = |part: f64| {
-                errors
-                    .get((part * most as f64).ceil() as usize)
-                    .copied()
-                    .unwrap_or(0.0)
-            };
-            let own = &stored.clips()[index];
-            Ok(ClipSize {
+            let kept = &stored.clips()[index];
+            clips.push(ClipSize {
                 name: clip.name().to_owned(),
                 samples: times.len(),
                 raw_bytes: joints * times.len() * RAW_BYTES,
                 key_bytes: clip.bytes(),
-                bytes: own.bytes(),
-                is_compact: own.keys().compact().is_some(),
-                bytes_per_joint_sample: own.bytes() as f64 / (joints * times.len()).max(1) as f64,
-                error: at(1.0),
-                error_99: at(0.99),
-            })
-        };
-        let clips = model
-            .clips()
-            .iter()
-            .enumerate()
-            .map(of_clip)
-            .collect::<Result<_, String>>()?;
+                bytes: kept.bytes(),
+                is_compact: kept.keys().compact().is_some(),
+                bytes_per_joint_sample: kept.bytes() as f64 / (joints * times.len()).max(1) as f64,
+                error: quantile(&errors, 1.0),
+                error_99: quantile(&errors, 0.99),
+            });
+        }
         Ok(Self {
             joints,
             shell: SHELL,
@@ -105,67 +94,73 @@ fn times(duration: f32) -> Vec<f32> {
         .collect()
 }
 
-impl fmt::Display for ClipSizes {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let centimetres = |units: f64| 100.0 * units;
-        let (joints, shell) = (self.joints, centimetres(self.shell));
-        write!(
-            f,
-            "clip sizes  of {joints} joints; raw: {RATE} samples a second, 10 floats a joint; "
-        )?;
-        writeln!(f, "errors at {shell} cm from joints, if a unit is a metre")?;
-        let line = |f: &mut fmt::Formatter, name: &str, clips: &[&ClipSize]| {
-            let sum =
-                |bytes: fn(&ClipSize) -> usize| clips.iter().map(|clip| bytes(clip)).sum::<usize>();
-            let most = |error: fn(&ClipSize) -> f64| {
-                clips.iter().map(|clip| error(clip)).fold(0.0, f64::max)
-            };
-            let (raw, bytes, samples) =
-                (sum(|c| c.raw_bytes), sum(|c| c.bytes), sum(|c| c.samples));
-            let form = if clips.iter().any(|clip| clip.is_compact) {
-                "compact"
-            } else {
-                "keys"
-            };
-            let (ratio, each) = (
-                raw as f64 / bytes.max(1) as f64,
-                bytes as f64 / (joints * samples).max(1) as f64,
-            );
-            let (error, error_99) = (
-                centimetres(most(|c| c.error)),
-                centimetres(most(|c| c.error_99)),
-            );
-            write!(
-                f,
-                "    {name}: raw {raw} bytes, {form} {bytes} bytes ({ratio:.1} : 1), "
-            )?;
-            writeln!(
-                f,
-                "{each:.2} bytes a joint and sample, off by at most {error:.4} cm, 99 % within {error_99:.4} cm"
-            )
-        };
-        for clip in &self.clips {
-            line(f, &format!("{:?}", clip.name), &[clip])?;
-        }
-        match &self.clips[..] {
-            [] => writeln!(f, "    no clips"),
-            [_] => Ok(()),
-            all => line(f, "all", &all.iter().collect::<Vec<_>>()),
+/// The smallest of sorted values that a fraction of them does not exceed; 0 without values.
+fn quantile(sorted: &[f64], fraction: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    let index = (fraction * last as f64).ceil() as usize;
+    sorted.get(index).copied().unwrap_or(0.0)
+}
+
+/// Errors of a clip's stored form as ACL measures them: for every time and joint the largest distance, in model space,
+/// that the form moves the three points at [`SHELL`] along the joint's axes. `model` has the clip as authored, `stored`
+/// the same clips in their stored form.
+///
+/// # Errors
+/// The clip does not play by itself, as an additive one.
+fn shell_errors(
+    model: &Arc<Model>,
+    stored: &Arc<Model>,
+    clip: u32,
+    times: &[f32],
+) -> Result<Vec<f64>, String> {
+    let authored = holding(model, clip, times)?;
+    let stored = holding(stored, clip, times)?;
+    let mut errors = Vec::new();
+    for instance in 0..times.len() as u32 {
+        let authored = ReferencePose::new(&authored, instance, 0).model;
+        let stored = ReferencePose::new(&stored, instance, 0).model;
+        for (a, b) in authored.iter().zip(&stored) {
+            errors.push(shell_error(a, b));
         }
     }
+    Ok(errors)
+}
+
+/// A crowd in which an instance holds the clip at each of the times.
+fn holding(model: &Arc<Model>, clip: u32, times: &[f32]) -> Result<Crowd, String> {
+    let instances = times
+        .iter()
+        .map(|&time| (IDENTITY_ROWS, [Layer::held(clip, time)]));
+    let mut crowd = Crowd::new();
+    crowd
+        .push_group(Arc::clone(model), instances)
+        .map_err(|error| error.to_string())?;
+    Ok(crowd)
+}
+
+/// Largest distance between the points of a joint's shell in two poses.
+fn shell_error(a: &DAffine3, b: &DAffine3) -> f64 {
+    DVec3::AXES
+        .map(|axis| axis * SHELL)
+        .map(|point| {
+            a.transform_point3(point)
+                .distance(b.transform_point3(point))
+        })
+        .into_iter()
+        .fold(0.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asset::{extremes, walker::walker};
-    use crate::model::{Channel, Interpolation, Keys, RotationBlend};
     use glam::{Quat, Vec3};
+    use skinbench::asset::{extremes, walker::walker};
+    use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend};
 
     #[test]
     fn sizes_are_counted_and_errors_are_those_of_the_compact_form() {
         let model = walker(500).unwrap();
-        let sizes = ClipSizes::new(&model).unwrap();
+        let sizes = ClipSizes::new(model.clone()).unwrap();
         assert_eq!(
             (sizes.joints, sizes.clips.len()),
             (model.skeleton().len(), 4)
@@ -186,11 +181,6 @@ mod tests {
                 "{size:?}"
             );
         }
-        let text = sizes.to_string();
-        assert!(
-            text.contains("errors at 3 cm") && text.contains("\n    all: raw "),
-            "{text}"
-        );
     }
 
     /// A root that is turned by a known angle and one that is moved by a known distance.

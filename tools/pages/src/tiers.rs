@@ -1,13 +1,14 @@
 //! Memory against time against error, from full skeletons to baked vertices, for growing crowds.
 
-use super::super::findings::drawn;
-use super::super::units::{duration, grouped, size};
-use super::drawing::{class, dot, slug, table, time_scale};
-use super::plot::{Chart, Item, Scale, Shape};
-use crate::backend::Joints;
-use crate::registry;
-use crate::results::key::Point;
-use crate::results::study::{Quantity, Study, StudyEntry};
+use skinbench::backend::Joints;
+use skinbench::registry;
+use skinbench::report::chart::Chart;
+use skinbench::report::chart::drawing::{class, dot, slug, table, time_scale};
+use skinbench::report::chart::plot::{Item, Scale, Shape};
+use skinbench::report::findings::drawn;
+use skinbench::report::{duration, grouped, size};
+use skinbench::results::key::Point;
+use skinbench::results::study::{Quantity, Study, StudyEntry};
 use std::collections::BTreeMap;
 
 /// A measured backend: the camera's distance, bytes on host and device, nanoseconds of a frame, error in pixels.
@@ -236,5 +237,37 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         items,
         legend,
         table,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skinbench::results::recorded::Recorded;
+    use std::path::Path;
+
+    /// Charts show memory, time and error of a growing crowd and of a camera that moves away, from full skeletons to
+    /// baked vertices.
+    #[test]
+    fn each_axis_has_a_chart_of_all_its_points() {
+        let folder =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/2026-11-25-epyc-tiers");
+        let study = Study::new(Recorded::read(&[folder]).unwrap());
+        let charts = tiers(&study);
+        let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+        assert_eq!(
+            ids,
+            ["tiers-walkers-passes-1", "distances-walkers-passes-1"]
+        );
+        for chart in &charts {
+            assert_eq!(chart.table.len(), 1 + chart.marks());
+        }
+        let errors = |backend: &str| -> Vec<f64> {
+            let rows = charts[0].table.iter().filter(|row| row[2] == backend);
+            rows.map(|row| row[6].parse().unwrap()).collect()
+        };
+        let exact = errors("gpu-full:vertex");
+        let baked = errors("gpu-vat");
+        assert!(!baked.is_empty() && baked.iter().all(|error| exact.iter().all(|e| e < error)));
     }
 }
