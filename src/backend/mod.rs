@@ -75,34 +75,9 @@ pub trait Prepared {
         Blending::Linear
     }
 
-    /// The interpolation of linear rotation keys, if it is not that of the clips; it selects the reference for parity.
-    fn rotation_blend(&self) -> Option<RotationBlend> {
+    /// What the backend also does if it runs and times frames by a clock of its own, otherwise `None`.
+    fn self_timed(&mut self) -> Option<&mut dyn SelfTimed> {
         None
-    }
-
-    /// Returns whether poses or palettes can be read back and are compared with the reference.
-    fn has_poses(&self, _what: PoseData) -> bool {
-        // Poses with an error on purpose are not comparable.
-        self.approximation()
-            .is_none_or(|approximation| approximation.clip_error.is_none())
-    }
-
-    /// Returns whether it computes vertices, which are compared with the reference.
-    fn has_vertices(&self) -> bool {
-        true
-    }
-
-    /// Returns whether it runs and times frames by a clock of its own.
-    fn times_itself(&self) -> bool {
-        false
-    }
-
-    /// Runs frames if it times them itself: the spans of each frame.
-    ///
-    /// # Errors
-    /// [`BackendError::Device`] if the frames failed, or if the times cannot be true.
-    fn own_times(&mut self, _frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-        Ok(Vec::new())
     }
 
     /// Bounds and sockets of the last frame, if the job asks for any; waits for them. Not timed.
@@ -181,6 +156,24 @@ pub trait Prepared {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()>;
+}
+
+/// What a prepared backend also does that runs and times frames by a clock of its own, such as a program of others.
+pub trait SelfTimed {
+    /// The interpolation of linear rotation keys; it selects the reference for parity.
+    fn rotation_blend(&self) -> RotationBlend;
+
+    /// Returns whether poses or palettes can be read back and are compared with the reference.
+    fn has_poses(&self, what: PoseData) -> bool;
+
+    /// Returns whether it computes vertices, which are compared with the reference.
+    fn has_vertices(&self) -> bool;
+
+    /// Runs frames; returns the spans of each.
+    ///
+    /// # Errors
+    /// [`BackendError::Failed`] if the frames failed, or if the times cannot be true.
+    fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>>;
 }
 
 /// Unfinished work of a frame after [`Prepared::submit`].

@@ -220,7 +220,9 @@ pub fn audit(
     earlier: &[u32],
     tolerance: Tolerance,
 ) -> Result<Option<String>> {
-    let has_vertices = backend.has_vertices();
+    let has_vertices = backend
+        .self_timed()
+        .is_none_or(|program| program.has_vertices());
     let mut failure_at = |tick: u32| {
         let mut comparison = Comparison::new(backend, crowd, tolerance, !has_vertices);
         comparison.add_frame(backend, crowd, arena, coverage, tick)?;
@@ -257,19 +259,26 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn new(backend: &dyn Prepared, crowd: &Crowd, tolerance: Tolerance, poses: bool) -> Self {
-        let [local, model, palette] = POSES.map(|what| poses && backend.has_poses(what));
-        let has = [local, model, palette, backend.has_vertices()];
+    fn new(backend: &mut dyn Prepared, crowd: &Crowd, tolerance: Tolerance, poses: bool) -> Self {
         let approximation = backend.approximation();
+        // Poses with an error on purpose are not comparable.
+        let exact = approximation.is_none_or(|approximation| approximation.clip_error.is_none());
+        let mut has = [poses && exact; 4];
+        has[3] = true;
+        let mut interpolated = None;
+        if let Some(program) = backend.self_timed() {
+            for (has_poses, what) in has.iter_mut().zip(POSES) {
+                *has_poses = poses && program.has_poses(what);
+            }
+            has[3] = program.has_vertices();
+            interpolated = Some(crowd.clone().with_rotation_blend(program.rotation_blend()));
+        }
         let all = tolerance.beside(approximation);
         let parity = Parity {
             tolerance: all,
             approximation,
             ..Parity::default()
         };
-        let interpolated = backend
-            .rotation_blend()
-            .map(|blend| crowd.clone().with_rotation_blend(blend));
         Self {
             parity,
             tolerance,

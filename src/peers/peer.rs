@@ -6,7 +6,9 @@ use super::process::Process;
 use super::protocol::{Loaded, Output, PROTOCOL, PeerAbilities, Request, Times, Written};
 use super::times::{self, Worker};
 use crate::asset::regular_file;
-use crate::backend::{Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket};
+use crate::backend::{
+    Abilities, Backend, Context, Joints, LaterPasses, Prepared, SelfTimed, Skinned, Ticket,
+};
 use crate::crowd::Crowd;
 use crate::frame::{
     Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Result,
@@ -263,43 +265,8 @@ impl Prepared for Running {
         self.loaded.error
     }
 
-    fn rotation_blend(&self) -> Option<RotationBlend> {
-        Some(self.able.rotations)
-    }
-
-    fn has_poses(&self, what: PoseData) -> bool {
-        self.able.outputs.contains(&output_of(what))
-    }
-
-    fn has_vertices(&self) -> bool {
-        self.vertices.is_some()
-    }
-
-    fn times_itself(&self) -> bool {
-        true
-    }
-
-    fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-        self.written = None;
-        let mut refusal = String::new();
-        for _ in 0..ATTEMPTS {
-            let start = Instant::now();
-            let measured: Times = self.process.ask(&Request::Measure {
-                tick: frames.start,
-                frames: frames.len(),
-            })?;
-            match times::spans(
-                &measured,
-                frames.len(),
-                start.elapsed(),
-                self.vertices,
-                self.worker,
-            ) {
-                Ok(spans) => return Ok(spans),
-                Err(problem) => refusal = problem,
-            }
-        }
-        Err(BackendError::Failed(refusal))
+    fn self_timed(&mut self) -> Option<&mut dyn SelfTimed> {
+        Some(self)
     }
 
     fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
@@ -329,6 +296,43 @@ impl Prepared for Running {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         self.read(crowd, Output::Vertices, instances, out)
+    }
+}
+
+impl SelfTimed for Running {
+    fn rotation_blend(&self) -> RotationBlend {
+        self.able.rotations
+    }
+
+    fn has_poses(&self, what: PoseData) -> bool {
+        self.able.outputs.contains(&output_of(what))
+    }
+
+    fn has_vertices(&self) -> bool {
+        self.vertices.is_some()
+    }
+
+    fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
+        self.written = None;
+        let mut refusal = String::new();
+        for _ in 0..ATTEMPTS {
+            let start = Instant::now();
+            let measured: Times = self.process.ask(&Request::Measure {
+                tick: frames.start,
+                frames: frames.len(),
+            })?;
+            match times::spans(
+                &measured,
+                frames.len(),
+                start.elapsed(),
+                self.vertices,
+                self.worker,
+            ) {
+                Ok(spans) => return Ok(spans),
+                Err(problem) => refusal = problem,
+            }
+        }
+        Err(BackendError::Failed(refusal))
     }
 }
 

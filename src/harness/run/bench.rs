@@ -5,11 +5,11 @@ use super::disturbance::Disturber;
 use super::energy::{COUNTERS, EnergyMeter};
 use super::options::{Disturbance, RunOptions};
 use super::order::WarmUp;
-use super::outcome::{Outcome, Resources, add, times_of};
+use super::outcome::{Outcome, Resources, StageTimes, add, times_of};
 use super::pacing::{Clocks, PacedFrame, Pacing, Rig};
 use super::processor_clock::ProcessorClock;
 use super::thread_clocks::ThreadClocks;
-use crate::backend::{Flight, Prepared, Ticket};
+use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
     Arena, Clock, CountSource, FrameInput, FrameWork, Pacer, Result, Stage, StageGroup, StageTime,
@@ -74,22 +74,27 @@ impl<'a> Contender<'a> {
         }
         self.clocks.clear();
     }
+}
 
-    /// Runs frames of a backend that times them itself; returns the time of each.
-    fn own_frames(&mut self, frames: Range<u32>) -> Result<Vec<Duration>> {
-        let spans = self.prepared.own_times(frames.clone())?;
-        frames
-            .zip(&spans)
-            .for_each(|(frame, spans)| add(&mut self.outcome.stages, frame, spans));
-        let time = |spans: &Vec<StageTime>| {
-            let whole = spans
-                .iter()
-                .find(|span| span.stage.group() == StageGroup::Whole);
-            let sum = || spans.iter().filter_map(|span| span.ns).sum();
-            Duration::from_nanos(whole.and_then(|span| span.ns).unwrap_or_else(sum))
+/// Runs frames of a backend that times them itself, and adds their spans to its stages; returns the time of each.
+fn measure_program(
+    program: &mut dyn SelfTimed,
+    stages: &mut Vec<StageTimes>,
+    frames: Range<u32>,
+) -> Result<Vec<Duration>> {
+    let mut times = Vec::with_capacity(frames.len());
+    for (frame, spans) in frames.clone().zip(program.measure(frames)?) {
+        add(stages, frame, &spans);
+        let whole = spans
+            .iter()
+            .find(|span| span.stage.group() == StageGroup::Whole);
+        let ns = match whole {
+            Some(whole) => whole.ns.unwrap_or_default(),
+            None => spans.iter().filter_map(|span| span.ns).sum(),
         };
-        Ok(spans.iter().map(time).collect())
+        times.push(Duration::from_nanos(ns));
     }
+    Ok(times)
 }
 
 /// Resources that the backends of a rotation share.
@@ -220,19 +225,39 @@ impl Bench {
         interrupted: impl Fn() -> bool,
         record: impl FnMut(Duration),
     ) -> Result<Range<u32>> {
-        Rc::clone(&self.disturber).during(|| match contender.prepared.times_itself() {
-            true => self.own_block(contender, frames, record),
-            false => self.timed_block(contender, frames, interrupted, record),
+        let disturber = Rc::clone(&self.disturber);
+        disturber.during(|| {
+            let Some(program) = contender.prepared.self_timed() else {
+                return self.timed_block(contender, frames, interrupted, record);
+            };
+            self.program_block(
+                program,
+                &mut contender.outcome.stages,
+                frames.clone(),
+                record,
+            )?;
+            let host = contender.prepared.footprint(contender.crowd).host;
+            // A program that does not say what it holds has no memory to report.
+            contender.outcome.resources = (host.total() > 0).then(|| Resources {
+                memory: BackendMemory {
+                    host,
+                    ..BackendMemory::default()
+                },
+                work: FrameWork::default(),
+                energy: [None; 2],
+            });
+            Ok(frames)
         })
     }
 
     /// Measures some frames of a backend that times them itself: one at a time if caches are emptied before each.
-    fn own_block(
+    fn program_block(
         &mut self,
-        contender: &mut Contender,
+        program: &mut dyn SelfTimed,
+        stages: &mut Vec<StageTimes>,
         frames: Range<u32>,
         mut record: impl FnMut(Duration),
-    ) -> Result<Range<u32>> {
+    ) -> Result<()> {
         let at_once = if self.disturber.disturbance.cold {
             1
         } else {
@@ -240,22 +265,12 @@ impl Bench {
         };
         for first in frames.clone().step_by(at_once) {
             self.disturber.before_frame(&self.threads);
-            let times = contender.own_frames(first..frames.end.min(first + at_once as u32))?;
-            times.into_iter().for_each(&mut record);
+            let end = frames.end.min(first + at_once as u32);
+            for time in measure_program(program, stages, first..end)? {
+                record(time);
+            }
         }
-        let host = contender.prepared.footprint(contender.crowd).host;
-        let memory = BackendMemory {
-            host,
-            ..BackendMemory::default()
-        };
-        // A program that does not say what it holds has no memory to report.
-        let resources = || Resources {
-            memory,
-            work: FrameWork::default(),
-            energy: [None; 2],
-        };
-        contender.outcome.resources = (host.total() > 0).then(resources);
-        Ok(frames)
+        Ok(())
     }
 
     /// Measures some frames of a backend, or fewer if interrupted; returns those that were measured.
@@ -269,7 +284,7 @@ impl Bench {
         let mut measured = frames.start..frames.start;
         self.device.work_for(contender.entry.name);
         if contender.crowd.has_frozen() && !interrupted() {
-            // Others wrote over what stays.
+            // Other backends overwrote the frozen vertices in the shared buffers; one unrecorded frame restores them.
             self.frame(contender, frames.start.saturating_sub(1))?;
         }
         contender.clocks.processor.push(self.processor.measure());
@@ -328,9 +343,9 @@ impl Bench {
 
     /// Runs a frame again, without recording it.
     pub fn again(&mut self, contender: &mut Contender, tick: u32) -> Result<()> {
-        match contender.prepared.times_itself() {
-            true => contender.prepared.own_times(tick..tick + 1).map(|_| ()),
-            false => self.frame(contender, tick).map(|_| ()),
+        match contender.prepared.self_timed() {
+            Some(program) => program.measure(tick..tick + 1).map(drop),
+            None => self.frame(contender, tick).map(drop),
         }
     }
 
@@ -346,11 +361,11 @@ impl Bench {
         }
         let mut count = 1;
         while let Some(frame) = contender.warm_up.next_frame(interrupted()) {
-            if contender.prepared.times_itself() {
-                let times = contender.own_frames(frame..frame + count)?;
-                times
-                    .into_iter()
-                    .for_each(|time| contender.warm_up.record(time));
+            if let Some(program) = contender.prepared.self_timed() {
+                let stages = &mut contender.outcome.stages;
+                for time in measure_program(program, stages, frame..frame + count)? {
+                    contender.warm_up.record(time);
+                }
                 // Ever longer requests, so that at least one is long enough for its times to be checked.
                 count = (2 * count).min(MOST_OWN_FRAMES);
                 continue;
@@ -566,6 +581,7 @@ mod tests {
     use crate::backend::{Context, Skinned};
     use crate::harness::opened_device;
     use crate::harness::run::Status;
+    use crate::model::RotationBlend;
     use crate::pose::PoseData;
     use crate::registry::REGISTRY;
     use crate::scene::{BuiltScene, Scene, Settings};
@@ -613,12 +629,8 @@ mod tests {
         fn footprint(&self, _: &Crowd) -> crate::frame::Footprint {
             crate::frame::Footprint::default()
         }
-        fn times_itself(&self) -> bool {
-            self.times_itself
-        }
-        fn own_times(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
-            self.note(frames.len());
-            Ok(vec![Vec::new(); frames.len()])
+        fn self_timed(&mut self) -> Option<&mut dyn SelfTimed> {
+            if self.times_itself { Some(self) } else { None }
         }
         fn submit(&mut self, _: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
             self.note(1);
@@ -644,6 +656,22 @@ mod tests {
             _: &mut Vec<f32>,
         ) -> Result<()> {
             Ok(())
+        }
+    }
+
+    impl SelfTimed for Watcher {
+        fn rotation_blend(&self) -> RotationBlend {
+            RotationBlend::Nlerp
+        }
+        fn has_poses(&self, _: PoseData) -> bool {
+            false
+        }
+        fn has_vertices(&self) -> bool {
+            false
+        }
+        fn measure(&mut self, frames: Range<u32>) -> Result<Vec<Vec<StageTime>>> {
+            self.note(frames.len());
+            Ok(vec![Vec::new(); frames.len()])
         }
     }
 

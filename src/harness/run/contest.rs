@@ -240,7 +240,7 @@ impl<'a> Contest<'a> {
         )?;
         agreed(contender.outcome.parity.insert(parity).failure.clone())?;
         self.compare_gameplay(contender, bench)?;
-        if unpresentable.is_none() && !contender.prepared.times_itself() {
+        if unpresentable.is_none() && contender.prepared.self_timed().is_none() {
             let time = bench.frame(contender, VERIFIED_TICKS[0])?;
             contender.warm_up.record(time);
             self.compare_picture(contender, &*bench.device)?;
@@ -249,11 +249,11 @@ impl<'a> Contest<'a> {
     }
 
     /// Reason why a backend's frames cannot be measured with the run's number of passes, if any.
-    fn unpresentable(&self, contender: &Contender) -> Option<&'static str> {
+    fn unpresentable(&self, contender: &mut Contender) -> Option<&'static str> {
         match (contender.entry.abilities().later_passes, self.demand.passes) {
             (LaterPasses::SkinAgain, 0) => Some("skins in the draw; needs --passes 1 or more"),
             // What times itself does not draw.
-            (LaterPasses::NotDrawn, 1..) if !contender.prepared.times_itself() => {
+            (LaterPasses::NotDrawn, 1..) if contender.prepared.self_timed().is_none() => {
                 Some("its output cannot be drawn; needs --passes 0")
             }
             _ => None,
@@ -460,7 +460,7 @@ impl<'a> Contest<'a> {
                 bench.again(contender, last)?;
             }
         }
-        if contender.prepared.times_itself() {
+        if contender.prepared.self_timed().is_some() {
             return Ok(());
         }
         if let Some(last) = measured.clone().next_back() {
