@@ -69,7 +69,7 @@
 //! | --- | --- |
 //! | `wording` | lists, numbers and suggestions in messages |
 //! | `frustum` | the part of the world that a camera sees, and the size of things in it |
-//! | `frame` | the parts of a frame: stages, timer, arena, errors |
+//! | `frame` | the parts of a frame: stages, timer, output buffers, errors |
 //! | `scene` | scene files, and the crowds and cameras that they describe |
 //! | `gpu` | device, buffers, layouts, shaders, timestamps |
 //! | `backend` | the contract of a backend, and one file for each way of skinning |

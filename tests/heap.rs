@@ -6,7 +6,7 @@ use skinbench::asset::face::face;
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::{Arena, FrameInput, Job, Purpose, StageTimer};
+use skinbench::frame::{FrameInput, Job, OutputBuffers, Purpose, StageTimer};
 use skinbench::gameplay::Gameplay;
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::registry::REGISTRY;
@@ -144,8 +144,8 @@ fn promises_are_what_the_heap_gives() {
     let plain = crowds.iter().map(|crowd| (crowd, Job::default()));
     let mut kept = 0;
     for (crowd, job) in plain.chain([(&crowds[2], gameplay)]) {
-        let mut arena = Arena::default();
-        arena.allocate_host(crowd);
+        let mut output = OutputBuffers::default();
+        output.allocate_host(crowd);
         for entry in REGISTRY.iter() {
             let Ok(backend) = entry.create(&context) else {
                 continue;
@@ -168,7 +168,7 @@ fn promises_are_what_the_heap_gives() {
                 let mut frame = FrameInput {
                     crowd,
                     tick,
-                    arena: &mut arena,
+                    output: &mut output,
                 };
                 prepared
                     .submit(&mut frame, &mut timer)

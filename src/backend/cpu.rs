@@ -8,8 +8,8 @@ use super::{
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group};
 use crate::frame::{
-    Arena, ArenaUser, Bytes, Footprint, FrameInput, HostPoser, Job, Lack, PaletteLayout, Purpose,
-    Result, Rounds, Stage, StageTimer, ThreadTimes, Traffic, clips_in_place, least_times,
+    Bytes, Footprint, FrameInput, HostPoser, Job, Lack, OutputBuffers, OutputUser, PaletteLayout,
+    Purpose, Result, Rounds, Stage, StageTimer, ThreadTimes, Traffic, clips_in_place, least_times,
     meshes_in_place,
 };
 use crate::gameplay::GameplayData;
@@ -107,7 +107,7 @@ fn timed<R>(times: Option<&ThreadTimes>, stage: Stage, work: impl FnOnce() -> R)
     }
 }
 
-/// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the arena.
+/// A kernel with all that it keeps for a crowd: writes the vertices of a block to its share of the output buffers.
 pub type Skin = Box<dyn Fn(&BlockJob, &mut [f32]) + Sync>;
 
 /// A way to skin blocks of instances.
@@ -268,7 +268,7 @@ impl Backend for Cpu {
                     &threads,
                 ),
                 scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
-                user: ArenaUser::default(),
+                user: OutputUser::default(),
             }
         };
         let kernels = self.kernels.iter().zip(built).map(prepared).collect();
@@ -304,7 +304,7 @@ impl PreparedCpu {
         };
         let Ok(least) = least_times(count, ROUNDS, time);
         // A kernel that fails to write a vertex must not pass with that of another.
-        frame.arena.poison_host();
+        frame.output.poison_host();
         let fastest = (0..least.len())
             .min_by_key(|&kernel| least[kernel])
             .unwrap_or_default();
@@ -335,7 +335,7 @@ struct PreparedKernel {
     poser: HostPoser,
     /// One item per thread; none if no model has targets.
     scratch: Vec<Mutex<MorphScratch>>,
-    user: ArenaUser,
+    user: OutputUser,
 }
 
 impl PreparedKernel {
@@ -350,8 +350,8 @@ impl PreparedKernel {
             ..
         } = self;
         let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
-        let kept = frame.arena.hand_to(user);
-        let out = &mut frame.arena.host[..];
+        let kept = frame.output.hand_to(user);
+        let out = &mut frame.output.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
             let store = Store::for_bytes(size_of_val(out) as u64);
@@ -489,20 +489,20 @@ impl Prepared for PreparedCpu {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
         let PreparedKernel { kernel, poser, .. } = &self.kernels[0];
         if !kernel.interleaved {
-            out.extend(arena.host_vertices(crowd, instances));
+            out.extend(output.host_vertices(crowd, instances));
             return Ok(());
         }
         for instance in instances {
             let Block {
                 instances: block, ..
             } = poser.crowd_pose.blocks().of(instance);
-            let words = arena.host_vertices(crowd, block.clone());
+            let words = output.host_vertices(crowd, block.clone());
             out.extend(
                 words
                     .iter()
@@ -565,8 +565,8 @@ mod tests {
         crowd
             .push_group(Arc::new(walker(500).unwrap()), instances)
             .unwrap();
-        let mut arena = Arena::default();
-        arena.allocate_host(&crowd);
+        let mut output = OutputBuffers::default();
+        output.allocate_host(&crowd);
         for backend in [
             Cpu::one_thread(CANDIDATES, &Context::default()),
             Cpu::all_threads(CANDIDATES, &Context::default()),
@@ -577,18 +577,18 @@ mod tests {
                 "{}",
                 prepared.device()
             );
-            arena.poison_host();
+            output.poison_host();
             let mut frame = FrameInput {
                 crowd: &crowd,
                 tick: 7,
-                arena: &mut arena,
+                output: &mut output,
             };
             prepared
                 .submit(&mut frame, &mut StageTimer::default())
                 .unwrap()
                 .finish()
                 .unwrap();
-            assert!(arena.host.iter().all(|number| number.is_finite()));
+            assert!(output.host.iter().all(|number| number.is_finite()));
 
             let device = prepared.device();
             let (name, times) = device
@@ -614,8 +614,8 @@ mod tests {
         crowd
             .push_group(Arc::new(walker(500).unwrap()), one)
             .unwrap();
-        let mut arena = Arena::default();
-        arena.allocate_host(&crowd);
+        let mut output = OutputBuffers::default();
+        output.allocate_host(&crowd);
         let job = Job {
             first_kernel: true,
             ..Job::default()
@@ -625,7 +625,7 @@ mod tests {
         let mut frame = FrameInput {
             crowd: &crowd,
             tick: 0,
-            arena: &mut arena,
+            output: &mut output,
         };
         let ticket = prepared.submit(&mut frame, &mut StageTimer::default());
         ticket.unwrap().finish().unwrap();
@@ -660,8 +660,8 @@ mod tests {
             let instances = (0..40).map(|_| (IDENTITY_ROWS, Layer::held(0, 0.0)));
             crowd.push_group(Arc::new(model), instances).unwrap();
         }
-        let mut arena = Arena::default();
-        arena.allocate_host(&crowd);
+        let mut output = OutputBuffers::default();
+        output.allocate_host(&crowd);
         let mut timer = StageTimer::default();
         let mut prepared = Cpu::one_thread(&[&READER], &Context::default())
             .prepare(&crowd, &Job::default())
@@ -671,7 +671,7 @@ mod tests {
                 &mut FrameInput {
                     crowd: &crowd,
                     tick: 7,
-                    arena: &mut arena,
+                    output: &mut output,
                 },
                 &mut timer,
             )

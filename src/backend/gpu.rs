@@ -9,8 +9,8 @@ use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
-    Approximation, Arena, ArenaUser, BackendError, Bytes, Footprint, FrameInput, Job, Purpose,
-    Result, StageTimer, Traffic, clips_in_place,
+    Approximation, BackendError, Bytes, Footprint, FrameInput, Job, OutputBuffers, OutputUser,
+    Purpose, Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -43,7 +43,7 @@ pub enum Skinning {
 }
 
 impl Strategy {
-    /// Returns whether skinned vertices are in buffers of the backend instead of the arena.
+    /// Returns whether skinned vertices are in buffers of the backend instead of the output buffers.
     fn keeps_vertices(self) -> bool {
         self.posing == Posing::Levels || self.skin.is_merged()
     }
@@ -177,7 +177,7 @@ impl GpuBackend {
             gameplay: gameplay.transpose()?,
             morph_approximation,
             memory: Bytes::default(),
-            user: ArenaUser::default(),
+            user: OutputUser::default(),
         })
     }
 }
@@ -189,9 +189,9 @@ impl Backend for GpuBackend {
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
         self.strategy.abilities().check(crowd, job)?;
-        let mut planned = self.prepare_on(&self.gpu.planning(), crowd, job)?;
-        planned.prepare_read(crowd)?;
-        Ok(planned.footprint(crowd))
+        let mut counted = self.prepare_on(&self.gpu.counting(), crowd, job)?;
+        counted.prepare_read(crowd)?;
+        Ok(counted.footprint(crowd))
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
@@ -209,7 +209,7 @@ struct PreparedGpu {
     morph_approximation: Option<Approximation>,
     /// Bytes on the device.
     memory: Bytes,
-    user: ArenaUser,
+    user: OutputUser,
 }
 
 impl PreparedGpu {
@@ -333,11 +333,11 @@ impl Prepared for PreparedGpu {
             user,
             ..
         } = self;
-        // Vertices that the arena holds of frozen instances need not be computed again.
+        // Vertices that the output buffers holds of frozen instances need not be computed again.
         let keeps_frozen = !strategy.posing.culls()
             && !strategy.keeps_vertices()
             && frame.crowd.turnover().is_none();
-        let kept = frame.arena.hand_to(user) && keeps_frozen;
+        let kept = frame.output.hand_to(user) && keeps_frozen;
         if let Some(gameplay) = gameplay {
             gameplay.arrive(&posed.gpu, timer)?;
         }
@@ -384,12 +384,12 @@ impl Prepared for PreparedGpu {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
         self.prepare_read(crowd)?;
         self.skinner
-            .read(&mut self.posed, crowd, arena, instances, out)
+            .read(&mut self.posed, crowd, output, instances, out)
     }
 }

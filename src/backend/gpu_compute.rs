@@ -1,12 +1,12 @@
-//! Skinning in a compute shader: once for all passes, into the arena's storage buffers or buffers of the backend.
+//! Skinning in a compute shader: once for all passes, into the shared output buffers or buffers of the backend.
 
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, DeviceBuffer, FrameInput, Purpose, Result, Retention, Stage};
+use crate::frame::{DeviceBuffer, FrameInput, OutputBuffers, Purpose, Result, Retention, Stage};
 use crate::gpu::device::commands::ComputePass;
 use crate::gpu::device::objects::BindGroup;
-use crate::gpu::draw::source::{ArenaForm, StoredVertices};
+use crate::gpu::draw::source::{BufferForm, StoredVertices};
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
 use crate::gpu::skin::output::OutputForm;
 use crate::gpu::{Chunk, Commands, Drawable};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Dispatches one kernel for every part of a crowd.
 pub(super) struct ComputeSkinner {
     skin: ComputeSkin,
-    /// The skinned vertices, if they are not in the arena: those of the last frame, then those of the frame before if
+    /// The skinned vertices, if they are not in the output buffers: those of the last frame, then those of the frame before if
     /// they are kept.
     own: Vec<Rc<StoredVertices>>,
     /// `true` if the kernel was chosen among several.
@@ -30,7 +30,7 @@ pub(super) struct ComputeSkinner {
 
 impl ComputeSkinner {
     /// Compiles the kernels and finds the fastest, if there are several. With `own`, which says what is kept, vertices
-    /// are not in the arena.
+    /// are not in the output buffers.
     ///
     /// # Errors
     /// The adapter binds too few buffers, or was lost.
@@ -56,7 +56,7 @@ impl ComputeSkinner {
             })?,
         };
         let skin = ComputeSkin::new(gpu, crowd, kernel, parts, inputs, palettes.in_view.as_ref())?;
-        let form = arena_form(posed, None);
+        let form = buffer_form(posed, None);
         let own = own.map(|keep| StoredVertices::allocate(gpu, crowd, parts, keep, merged, &form));
         let own = own.unwrap_or_default();
         Ok(Self {
@@ -88,7 +88,7 @@ impl GpuSkinner for ComputeSkinner {
             ..
         } = self;
         own.reverse();
-        let outputs = own.first().map_or(&frame.arena.device, |own| &own.buffers);
+        let outputs = own.first().map_or(&frame.output.device, |own| &own.buffers);
         match bound.iter().position(|(first, _)| *first == outputs[0]) {
             Some(known) => bound.swap(0, known),
             None => {
@@ -100,7 +100,7 @@ impl GpuSkinner for ComputeSkinner {
         posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
             for (index, (part, bound)) in posed.parts.iter().zip(&bound[0].1).enumerate() {
                 let instances = match &part[..] {
-                    // A ring keeps nothing, and only chunks that are parts by themselves are in the arena.
+                    // A ring keeps nothing, and only chunks that are parts by themselves are in the output buffers.
                     [chunk] if kept && held_parts.len() == posed.parts.len() => chunk
                         .part(&frame.crowd.groups()[chunk.group].moving())
                         .len()
@@ -117,7 +117,7 @@ impl GpuSkinner for ComputeSkinner {
     fn skinned(&self, posed: &Posed) -> Skinned {
         Skinned::Device(match self.own.first() {
             Some(own) => Drawable::Stored(Rc::clone(own)),
-            None => Drawable::Arena(arena_form(posed, self.skin.kernel.output)),
+            None => Drawable::Output(buffer_form(posed, self.skin.kernel.output)),
         })
     }
 
@@ -125,7 +125,7 @@ impl GpuSkinner for ComputeSkinner {
         &mut self,
         posed: &mut Posed,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
@@ -135,7 +135,7 @@ impl GpuSkinner for ComputeSkinner {
             palettes,
             ..
         } = posed;
-        let held = self.own.first().map_or(&arena.device, |own| &own.buffers);
+        let held = self.own.first().map_or(&output.device, |own| &own.buffers);
         let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
         for (index, part) in parts.iter().enumerate() {
             let (slot, mut end) = (index % held.len(), 0);
@@ -186,9 +186,9 @@ fn instances_of(part: &[Chunk]) -> u32 {
     part.iter().map(|chunk| chunk.instances.len() as u32).sum()
 }
 
-/// Form of vertices in the arena.
-fn arena_form(posed: &Posed, output: Option<OutputForm>) -> ArenaForm {
-    ArenaForm {
+/// Form of vertices in the output buffers.
+fn buffer_form(posed: &Posed, output: Option<OutputForm>) -> BufferForm {
+    BufferForm {
         output,
         visible: posed.palettes.in_view.clone(),
     }

@@ -2,7 +2,7 @@
 
 use super::Skinned;
 use crate::crowd::Crowd;
-use crate::frame::{Arena, FrameInput, Result};
+use crate::frame::{FrameInput, OutputBuffers, Result};
 use crate::gpu::device::objects::Named;
 use crate::gpu::skin::compute::SkinKernel;
 use crate::gpu::skin::morph::Morphs;
@@ -59,7 +59,7 @@ pub(super) trait GpuSkinner {
         &mut self,
         posed: &mut Posed,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()>;

@@ -3,7 +3,7 @@
 use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Result};
+use crate::frame::{OutputBuffers, Result};
 use crate::gpu::device::objects::Named;
 use crate::gpu::draw::source::{VertexSource, draw_root};
 use crate::gpu::pose::baked;
@@ -119,7 +119,7 @@ impl GpuSkinner for VertexSkinner {
         &mut self,
         posed: &mut Posed,
         crowd: &Crowd,
-        _: &Arena,
+        _: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {

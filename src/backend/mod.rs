@@ -21,7 +21,8 @@ use crate::crowd::{Crowd, Group};
 #[cfg(any(feature = "gpu", doc))]
 use crate::frame::BackendError;
 use crate::frame::{
-    Approximation, Arena, Footprint, FrameInput, Job, Result, StageTime, StageTimer, Traffic,
+    Approximation, Footprint, FrameInput, Job, OutputBuffers, Result, StageTime, StageTimer,
+    Traffic,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
@@ -152,7 +153,7 @@ pub trait Prepared {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()>;
@@ -256,9 +257,9 @@ impl Ticket {
 
 /// Place of a backend's vertices.
 pub enum Skinned {
-    /// The arena's host side.
+    /// The host side of the output buffers.
     Host,
-    /// The arena's host side, instances interleaved block by block, which nothing draws.
+    /// The host side of the output buffers, instances interleaved block by block, which nothing draws.
     HostInBlocks,
     /// The device.
     #[cfg(feature = "gpu")]

@@ -69,18 +69,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         first_kernel: true,
         ..Job::default()
     };
-    let (mut backend, mut arena) =
+    let (mut backend, mut output) =
         single::prepare(&*backend, &context, &crowd, &job, None, common::memory())
             .context(entry.name)?;
     let mut frame = FrameInput {
         crowd: &crowd,
         tick: 0,
-        arena: &mut arena,
+        output: &mut output,
     };
     let ticket = backend.submit(&mut frame, &mut StageTimer::default())?;
     ticket.finish()?;
     let mut vertices = Vec::new();
-    backend.read_vertices(&crowd, &arena, 0..1, &mut vertices)?;
+    backend.read_vertices(&crowd, &output, 0..1, &mut vertices)?;
 
     let mesh = crowd.groups()[0].model.mesh();
     // Position and normal, which is a crowd's default format.

@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;
     let backend = entry.create(&context)?;
-    let (mut backend, mut arena) = single::prepare(
+    let (mut backend, mut output) = single::prepare(
         &*backend,
         &context,
         &scene.crowd,
@@ -133,7 +133,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut frame = FrameInput {
         crowd: &scene.crowd,
         tick,
-        arena: &mut arena,
+        output: &mut output,
     };
     let ticket = backend.submit(&mut frame, &mut timer)?;
     ticket

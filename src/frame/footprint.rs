@@ -119,7 +119,7 @@ impl From<PoseMemory> for Bytes {
     }
 }
 
-/// Memory of a backend for a crowd, besides the shared [`Arena`](super::Arena).
+/// Memory of a backend for a crowd, besides the shared [`OutputBuffers`](super::OutputBuffers).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Bytes of main memory.
@@ -128,9 +128,9 @@ pub struct Footprint {
     pub device: Bytes,
     /// Bytes of the models' stores that frames read where they are, which all backends share.
     pub in_place: Bytes,
-    /// `true` if vertices go to the arena's host side.
+    /// `true` if vertices go to the host side of the output buffers.
     pub host_output: bool,
-    /// `true` if vertices go to the arena's device side.
+    /// `true` if vertices go to the device side of the output buffers.
     pub device_output: bool,
 }
 

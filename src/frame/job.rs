@@ -1,6 +1,6 @@
 //! Input of backends: the options of a run, a frame, and the view of a picture.
 
-use super::arena::Arena;
+use super::output_buffers::OutputBuffers;
 use crate::crowd::Crowd;
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::Gameplay;
@@ -49,7 +49,7 @@ pub struct FrameInput<'a> {
     /// Simulation time in ticks.
     pub tick: u32,
     /// Destination of skinned vertices.
-    pub arena: &'a mut Arena,
+    pub output: &'a mut OutputBuffers,
 }
 
 /// Drawing mode of meshes.

@@ -4,8 +4,8 @@ use super::DeviceSide;
 use crate::backend::{Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Bytes, DeviceBandwidth, DeviceClock, FrameInput, FrameWork, Pacer, Result, Retention,
-    StageTimer, UploadBandwidth,
+    Bytes, DeviceBandwidth, DeviceClock, FrameInput, FrameWork, OutputBuffers, Pacer, Result,
+    Retention, StageTimer, UploadBandwidth,
 };
 use crate::gpu::Gpu;
 use crate::gpu::draw::present::Presenter;
@@ -66,13 +66,13 @@ impl DeviceSide for AdapterSide {
             .flatten()
     }
 
-    fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {
+    fn output_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {
         // A size that the adapter cannot hold is reported when it is allocated.
-        self.gpu.arena_bytes(crowd, keep).unwrap_or(0)
+        self.gpu.output_bytes(crowd, keep).unwrap_or(0)
     }
 
-    fn allocate(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
-        self.gpu.allocate_arena(crowd, keep, arena)
+    fn allocate(&self, crowd: &Crowd, keep: Retention, output: &mut OutputBuffers) -> Result<()> {
+        self.gpu.allocate_output(crowd, keep, output)
     }
 
     fn present(&mut self, scene: &BuiltScene, passes: u32) -> Result<()> {

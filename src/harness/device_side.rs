@@ -4,7 +4,7 @@
 use crate::backend::{Context, Prepared, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, DeviceBandwidth, DeviceClock, FrameInput, FrameWork, Pacer, Result, Retention,
+    DeviceBandwidth, DeviceClock, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Retention,
     StageTimer, UploadBandwidth,
 };
 use crate::scene::BuiltScene;
@@ -61,13 +61,18 @@ pub(super) trait DeviceSide {
         None
     }
 
-    /// Bytes of the arena's device side.
-    fn arena_bytes(&self, _crowd: &Crowd, _keep: Retention) -> u64 {
+    /// Bytes of the device side of the output buffers.
+    fn output_bytes(&self, _crowd: &Crowd, _keep: Retention) -> u64 {
         0
     }
 
-    /// Allocates the arena's device side.
-    fn allocate(&self, _crowd: &Crowd, _keep: Retention, _arena: &mut Arena) -> Result<()> {
+    /// Allocates the device side of the output buffers.
+    fn allocate(
+        &self,
+        _crowd: &Crowd,
+        _keep: Retention,
+        _output: &mut OutputBuffers,
+    ) -> Result<()> {
         Ok(())
     }
 

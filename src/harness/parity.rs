@@ -3,7 +3,7 @@
 use super::single::shows;
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::{Crowd, Group, Shown};
-use crate::frame::{Approximation, Arena, FrameInput, Result, StageTimer};
+use crate::frame::{Approximation, FrameInput, OutputBuffers, Result, StageTimer};
 use crate::frustum::{Eye, Frustum};
 #[cfg(feature = "gpu")]
 use crate::gpu::Drawable;
@@ -182,21 +182,28 @@ pub fn verify(
     backend: &mut dyn Prepared,
     context: &Context,
     crowd: &Crowd,
-    arena: &mut Arena,
+    output: &mut OutputBuffers,
     coverage: &Coverage,
     tolerance: Tolerance,
 ) -> Result<Parity> {
     let mut comparison = Comparison::new(backend, crowd, tolerance, true);
     let mut timer = StageTimer::default();
     for &tick in &coverage.ticks {
-        poison(backend, context, arena)?;
+        poison(backend, context, output)?;
         // Of a crowd that changes, the tick after each too, without anything having been filled: what changes must be
         // found, and what stays must still be there.
         let next = crowd.changes().then(|| tick.wrapping_add(1));
         for tick in [tick].into_iter().chain(next) {
-            let ticket = backend.submit(&mut FrameInput { crowd, tick, arena }, &mut timer)?;
+            let ticket = backend.submit(
+                &mut FrameInput {
+                    crowd,
+                    tick,
+                    output,
+                },
+                &mut timer,
+            )?;
             ticket.finish()?;
-            if !comparison.add_frame(backend, crowd, arena, coverage, tick)? {
+            if !comparison.add_frame(backend, crowd, output, coverage, tick)? {
                 return Ok(comparison.parity);
             }
         }
@@ -214,7 +221,7 @@ pub fn verify(
 pub fn audit(
     backend: &mut dyn Prepared,
     crowd: &Crowd,
-    arena: &Arena,
+    output: &OutputBuffers,
     coverage: &Coverage,
     tick: u32,
     earlier: &[u32],
@@ -225,7 +232,7 @@ pub fn audit(
         .is_none_or(|program| program.has_vertices());
     let mut failure_at = |tick: u32| {
         let mut comparison = Comparison::new(backend, crowd, tolerance, !has_vertices);
-        comparison.add_frame(backend, crowd, arena, coverage, tick)?;
+        comparison.add_frame(backend, crowd, output, coverage, tick)?;
         Ok(comparison.parity.failure)
     };
     let Some(failure) = failure_at(tick)? else {
@@ -293,7 +300,7 @@ impl Comparison {
         &mut self,
         backend: &mut dyn Prepared,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         coverage: &Coverage,
         tick: u32,
     ) -> Result<bool> {
@@ -351,7 +358,7 @@ impl Comparison {
                 match POSES.get(at) {
                     _ if !has[at] => counts[at] = 0,
                     Some(&pose) => backend.read_poses(crowd, pose, range.clone(), values)?,
-                    None => backend.read_vertices(crowd, arena, range.clone(), values)?,
+                    None => backend.read_vertices(crowd, output, range.clone(), values)?,
                 }
                 let (found, expected) = (values.len(), counts[at] * shown.len());
                 if found != expected && parity.failure.is_none() {
@@ -513,17 +520,17 @@ fn missing_instance(
     ))
 }
 
-fn poison(backend: &dyn Prepared, context: &Context, arena: &mut Arena) -> Result<()> {
+fn poison(backend: &dyn Prepared, context: &Context, output: &mut OutputBuffers) -> Result<()> {
     match backend.skinned() {
-        Skinned::Host | Skinned::HostInBlocks => arena.poison_host(),
+        Skinned::Host | Skinned::HostInBlocks => output.poison_host(),
         #[cfg(feature = "gpu")]
         Skinned::Device(drawable) => {
             let Some(gpu) = &context.gpu else {
                 return Ok(());
             };
-            arena.lose();
+            output.lose();
             match drawable {
-                Drawable::Arena(_) => gpu.poison(&arena.device)?,
+                Drawable::Output(_) => gpu.poison(&output.device)?,
                 Drawable::Stored(vertices) => {
                     gpu.poison(&[&vertices.buffers[..], &vertices.previous].concat())?
                 }

@@ -2,16 +2,16 @@
 
 use super::device_side::DeviceSide;
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Bytes, Footprint, Purpose, Result, Retention};
+use crate::frame::{BackendError, Bytes, Footprint, OutputBuffers, Purpose, Result, Retention};
 use bytesize::ByteSize;
 
 /// Memory that all backends of a rotation share, counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMemory {
-    /// The arena's host side.
-    pub arena: u64,
-    /// The arena's device side.
-    pub device_arena: u64,
+    /// The host side of the output buffers.
+    pub host_output: u64,
+    /// The device side of the output buffers.
+    pub device_output: u64,
     /// Bytes that drawing takes on the device; `None` if nothing is drawn.
     pub presenter: Option<u64>,
     /// `true` if the device's memory is main memory, as on a software adapter. The size of a real device's memory
@@ -19,7 +19,7 @@ pub struct SharedMemory {
     pub device_is_host: bool,
 }
 
-/// Memory of one backend with its share of the arena, the models and the pictures.
+/// Memory of one backend with its share of the output buffers, the models and the pictures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackendMemory {
     /// Bytes of main memory.
@@ -43,38 +43,38 @@ impl SharedMemory {
         keep: Retention,
         presenter: Option<u64>,
     ) -> Self {
-        let device_arena = device.arena_bytes(crowd, keep);
+        let device_output = device.output_bytes(crowd, keep);
         Self {
-            arena: Arena::bytes(crowd),
-            device_arena,
+            host_output: OutputBuffers::bytes(crowd),
+            device_output,
             presenter,
             device_is_host: device.is_software(),
         }
     }
 
-    /// Allocates the sides of the arena that these backends use.
-    pub(super) fn arena(
+    /// Allocates the sides of the output buffers that these backends use.
+    pub(super) fn allocate(
         &self,
         device: &dyn DeviceSide,
         crowd: &Crowd,
         keep: Retention,
         footprints: &[Footprint],
-    ) -> Result<Arena> {
-        let mut arena = Arena::default();
+    ) -> Result<OutputBuffers> {
+        let mut output = OutputBuffers::default();
         if footprints.iter().any(|footprint| footprint.host_output) {
-            arena.allocate_host(crowd);
+            output.allocate_host(crowd);
         }
         if footprints
             .iter()
-            .any(|footprint| self.uses_device_arena(footprint))
+            .any(|footprint| self.uses_device_output(footprint))
         {
-            device.allocate(crowd, keep, &mut arena)?;
+            device.allocate(crowd, keep, &mut output)?;
         }
-        Ok(arena)
+        Ok(output)
     }
 
     /// Returns whether a backend's vertices are on the device: those on the host are uploaded to be drawn.
-    fn uses_device_arena(&self, footprint: &Footprint) -> bool {
+    fn uses_device_output(&self, footprint: &Footprint) -> bool {
         footprint.device_output || (footprint.host_output && self.presenter.is_some())
     }
 
@@ -95,9 +95,11 @@ impl SharedMemory {
         let output = |used: bool, bytes| Bytes::of(Purpose::Output, if used { bytes } else { 0 });
         let targets = Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0));
         BackendMemory {
-            host: footprint.host + footprint.in_place + output(footprint.host_output, self.arena),
+            host: footprint.host
+                + footprint.in_place
+                + output(footprint.host_output, self.host_output),
             device: footprint.device
-                + output(self.uses_device_arena(footprint), self.device_arena)
+                + output(self.uses_device_output(footprint), self.device_output)
                 + targets,
         }
     }
@@ -164,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn the_arena_counts_once() {
+    fn shared_output_counts_once() {
         let shared = SharedMemory {
-            arena: 100,
-            device_arena: 100,
+            host_output: 100,
+            device_output: 100,
             presenter: None,
             device_is_host: true,
         };
@@ -188,8 +190,8 @@ mod tests {
     #[test]
     fn drawing_needs_the_device_side_for_host_vertices() {
         let drawn = SharedMemory {
-            arena: 100,
-            device_arena: 100,
+            host_output: 100,
+            device_output: 100,
             presenter: Some(7),
             device_is_host: true,
         };

@@ -3,13 +3,13 @@
 use super::{SharedMemory, opened_device};
 use crate::backend::{Backend, Context, Prepared};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, Job, Result, Retention};
+use crate::frame::{Job, OutputBuffers, Result, Retention};
 #[cfg(feature = "gpu")]
 use crate::gpu::{LineEnd, skeleton_lines};
 #[cfg(feature = "gpu")]
 use crate::pose::PoseData;
 
-/// Prepares a backend for a crowd, with the arena that it writes to. `presenter` is the memory that drawing takes on the
+/// Prepares a backend for a crowd, with the output buffers that it writes to. `presenter` is the memory that drawing takes on the
 /// device, if anything is drawn; `limit` is the number of bytes of main memory that may be used.
 ///
 /// # Errors
@@ -22,12 +22,12 @@ pub fn prepare(
     job: &Job,
     presenter: Option<u64>,
     limit: u64,
-) -> Result<(Box<dyn Prepared>, Arena)> {
+) -> Result<(Box<dyn Prepared>, OutputBuffers)> {
     let device = opened_device::open(context);
     let shared = SharedMemory::new(&*device, crowd, Retention::Frame, presenter);
     let footprint = shared.check(backend.footprint(crowd, job)?, limit)?;
-    let arena = shared.arena(&*device, crowd, Retention::Frame, &[footprint])?;
-    Ok((backend.prepare(crowd, job)?, arena))
+    let output = shared.allocate(&*device, crowd, Retention::Frame, &[footprint])?;
+    Ok((backend.prepare(crowd, job)?, output))
 }
 
 /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.

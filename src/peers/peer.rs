@@ -11,8 +11,8 @@ use crate::backend::{
 };
 use crate::crowd::Crowd;
 use crate::frame::{
-    Ability, Approximation, Arena, BackendError, Bytes, Footprint, FrameInput, Job, Lack, Result,
-    StageTime, StageTimer,
+    Ability, Approximation, BackendError, Bytes, Footprint, FrameInput, Job, Lack, OutputBuffers,
+    Result, StageTime, StageTimer,
 };
 use crate::model::RotationBlend;
 use crate::pose::PoseData;
@@ -291,7 +291,7 @@ impl Prepared for Running {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        _: &Arena,
+        _: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {

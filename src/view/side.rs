@@ -3,7 +3,7 @@
 use super::heat::{self, Heat};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Mode, Result, StageTimer, View};
+use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::draw::present::Presenter;
 use crate::gpu::{Gpu, LineEnd, Surfaces};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub struct Side {
     gpu: Rc<Gpu>,
     pub(super) prepared: Box<dyn Prepared>,
-    arena: Arena,
+    output: OutputBuffers,
     pub(super) timer: StageTimer,
     pub(super) surfaces: Surfaces,
     /// Presenter that draws timed frames, as a run does.
@@ -57,12 +57,12 @@ impl Side {
             .clone()
             .ok_or_else(|| BackendError::Unavailable("no adapter to draw with".into()))?;
         // Render targets are small compared with crowds, and their size is not known before the first picture.
-        let (prepared, arena) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
+        let (prepared, output) = single::prepare(backend, context, crowd, job, Some(0), memory)?;
         let surfaces = Surfaces::new(&gpu, crowd);
         Ok(Self {
             gpu,
             prepared,
-            arena,
+            output,
             timer: StageTimer::default(),
             surfaces,
             timed: None,
@@ -89,7 +89,7 @@ impl Side {
         let Self {
             gpu,
             prepared,
-            arena,
+            output,
             timer,
             timed,
             picture,
@@ -102,7 +102,11 @@ impl Side {
         };
         timer.clear();
         let start = Instant::now();
-        let mut frame = FrameInput { crowd, tick, arena };
+        let mut frame = FrameInput {
+            crowd,
+            tick,
+            output,
+        };
         let mut ticket = prepared.submit(&mut frame, timer)?;
         if let Some(presenter) = timed {
             ticket = ticket.draw(presenter, &prepared.skinned(), &frame, timer)?;
@@ -151,7 +155,7 @@ impl Side {
             let instances = group.instances.start..group.instances.start + count;
             let mut words = Vec::new();
             self.prepared
-                .read_vertices(crowd, &self.arena, instances.clone(), &mut words)?;
+                .read_vertices(crowd, &self.output, instances.clone(), &mut words)?;
             let kept = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
             read.extend(kept.zip(words.chunks(group.instance_words()).map(<[f32]>::to_vec)));
         }

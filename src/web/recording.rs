@@ -2,11 +2,11 @@
 
 use crate::backend::{Context, Prepared, Skinned};
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Job, Result, Retention, StageTimer};
+use crate::frame::{BackendError, FrameInput, Job, OutputBuffers, Result, Retention, StageTimer};
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Entry, Library};
 use crate::gpu::draw::present::Presenter;
-use crate::gpu::draw::source::ArenaForm;
+use crate::gpu::draw::source::BufferForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::{Parity, Tolerance};
 use crate::reference::{Blending, shown};
@@ -45,7 +45,7 @@ pub(super) struct Frames<'a> {
 struct Session<'a> {
     crowd: &'a Crowd,
     gpu: Rc<Gpu>,
-    arena: Arena,
+    output: OutputBuffers,
     presenter: Presenter,
     prepared: Box<dyn Prepared>,
 }
@@ -68,16 +68,16 @@ impl<'a> Session<'a> {
             ..Job::default()
         };
         let backend = entry.create(&context)?;
-        let mut arena = Arena::default();
+        let mut output = OutputBuffers::default();
         if backend.footprint(crowd, &job)?.device_output {
-            gpu.allocate_arena(crowd, Retention::Frame, &mut arena)?;
+            gpu.allocate_output(crowd, Retention::Frame, &mut output)?;
         }
         let presenter = Presenter::new(Rc::clone(&gpu), crowd, scene.view(), passes)?;
         let prepared = backend.prepare(crowd, &job)?;
         Ok(Self {
             crowd,
             gpu,
-            arena,
+            output,
             presenter,
             prepared,
         })
@@ -87,13 +87,17 @@ impl<'a> Session<'a> {
     fn frame(&mut self, tick: u32) -> Result<Vec<Entry>> {
         let Self {
             crowd,
-            arena,
+            output,
             presenter,
             prepared,
             ..
         } = self;
         let mut timer = StageTimer::default();
-        let mut frame = FrameInput { crowd, tick, arena };
+        let mut frame = FrameInput {
+            crowd,
+            tick,
+            output,
+        };
         let ticket = prepared.submit(&mut frame, &mut timer)?;
         ticket
             .draw(presenter, &prepared.skinned(), &frame, &mut timer)?
@@ -303,7 +307,7 @@ fn uploaded(
 /// Commands that read vertices back: for each group some instances at a time.
 fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
     let streams = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Arena(ArenaForm {
+        Skinned::Device(Drawable::Output(BufferForm {
             output: Some(output),
             ..
         })) => output.streams(),
@@ -322,7 +326,7 @@ fn reads(session: &mut Session, library: &mut Library) -> Result<Vec<Value>> {
             vertices.clear();
             session.prepared.read_vertices(
                 session.crowd,
-                &session.arena,
+                &session.output,
                 range.clone(),
                 &mut vertices,
             )?;

@@ -1,7 +1,7 @@
-//! The arena's device side, and read-backs.
+//! The device side of the output buffers, and read-backs.
 
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, Purpose, Result, Retention};
+use crate::frame::{BackendError, OutputBuffers, Purpose, Result, Retention};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::STAGING_BYTES;
 use crate::gpu::device::{Buffer, one_line};
@@ -47,29 +47,34 @@ impl Gpu {
             .collect()
     }
 
-    /// Bytes of the arena's device side.
+    /// Bytes of the device side of the output buffers.
     ///
     /// # Errors
     /// As [`Gpu::chunks`].
-    pub fn arena_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
-        let mut arena = Arena::default();
-        self.planning().allocate_arena(crowd, keep, &mut arena)?;
-        Ok(arena.device_bytes())
+    pub fn output_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
+        let mut output = OutputBuffers::default();
+        self.counting().allocate_output(crowd, keep, &mut output)?;
+        Ok(output.device_bytes())
     }
 
-    /// Allocates the arena's device side: one buffer per chunk, or the ring that chunks write to in turn.
+    /// Allocates the device side of the output buffers: one buffer per chunk, or the ring that chunks write to in turn.
     ///
     /// # Errors
     /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
-    pub fn allocate_arena(&self, crowd: &Crowd, keep: Retention, arena: &mut Arena) -> Result<()> {
+    pub fn allocate_output(
+        &self,
+        crowd: &Crowd,
+        keep: Retention,
+        output: &mut OutputBuffers,
+    ) -> Result<()> {
         let sizes = output_sizes(
             self.chunks(crowd)?
                 .iter()
                 .map(|chunk| chunk.output_bytes(crowd)),
             keep,
         );
-        arena.device = self.outputs(&sizes);
-        arena.previous = if keep.frames() == 2 {
+        output.device = self.outputs(&sizes);
+        output.previous = if keep.frames() == 2 {
             self.outputs(&sizes)
         } else {
             Vec::new()

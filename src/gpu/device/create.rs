@@ -26,7 +26,7 @@ impl Gpu {
         match &self.medium {
             Medium::Device(open) => DeviceObject::real(real(open)),
             Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(recorded().into())),
-            Medium::Nowhere => DeviceObject::numbered(0),
+            Medium::CountsOnly => DeviceObject::numbered(0),
         }
     }
 
@@ -99,7 +99,7 @@ impl Gpu {
         contents: impl FnOnce() -> Vec<T>,
     ) -> Buffer {
         let bytes = count * size_of::<T>();
-        if self.plans() && bytes > 0 {
+        if self.only_counts() && bytes > 0 {
             let size = (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
             self.count(purpose, size);
             return Buffer {
@@ -239,7 +239,7 @@ impl Gpu {
                 object.value["bytesPerRow"] = bytes_per_row.into();
                 object.bytes = Some(bytes.to_vec());
             }
-            Medium::Nowhere => {}
+            Medium::CountsOnly => {}
         }
     }
 

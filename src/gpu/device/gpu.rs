@@ -82,8 +82,8 @@ pub(in crate::gpu) enum Medium {
     Device(Box<WgpuDevice>),
     /// A tape that records them.
     Tape(RefCell<Tape>),
-    /// Nowhere: only the bytes of buffers and textures are counted.
-    Nowhere,
+    /// Nothing is allocated: only the bytes of buffers and textures are counted.
+    CountsOnly,
 }
 
 /// A device of wgpu and what belongs to it.
@@ -140,8 +140,12 @@ impl Gpu {
     }
 
     /// A device with the limits of this one that only counts what is allocated.
-    pub fn planning(&self) -> Rc<Self> {
-        Self::new(self.adapter.clone(), Medium::Nowhere, Failures::default())
+    pub fn counting(&self) -> Rc<Self> {
+        Self::new(
+            self.adapter.clone(),
+            Medium::CountsOnly,
+            Failures::default(),
+        )
     }
 
     fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Rc<Self> {
@@ -236,8 +240,8 @@ impl Gpu {
     }
 
     /// Returns whether buffers and textures are counted but do not exist.
-    pub fn plans(&self) -> bool {
-        matches!(self.medium, Medium::Nowhere)
+    pub fn only_counts(&self) -> bool {
+        matches!(self.medium, Medium::CountsOnly)
     }
 
     /// The result of `create`, and the bytes of the buffers and textures that it created.

@@ -371,7 +371,7 @@ impl Scenery {
             .first()
             .map(|&kind| wgsl(kind, draw_root(motion, false)))
             .unwrap_or_default();
-        let layout = GroupLayout::new(gpu, "arena", &[&first], 0, wgpu::ShaderStages::VERTEX);
+        let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = merged.then(|| self.tables(stored));
         let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
@@ -380,7 +380,7 @@ impl Scenery {
                 (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
             };
             let vertices = [
-                ("arena", stored.buffers.get(index)),
+                ("vertices", stored.buffers.get(index)),
                 ("previous", stored.previous.get(index)),
             ];
             resources.extend(
@@ -388,7 +388,7 @@ impl Scenery {
                     .into_iter()
                     .filter_map(|(name, buffer)| Some((name, buffer?.into()))),
             );
-            (layout.bind(gpu, "arena", &resources), chunks.clone())
+            (layout.bind(gpu, "vertices", &resources), chunks.clone())
         };
         let parts = stored.parts.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();

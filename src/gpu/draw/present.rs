@@ -2,11 +2,15 @@
 //! buffers.
 
 use crate::crowd::Crowd;
-use crate::frame::{Arena, BackendError, FrameInput, Purpose, Result, Stage, StageTimer, View};
+use crate::frame::{
+    BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
+};
 use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
-use crate::gpu::draw::source::{ArenaForm, Drawable, StoredVertices, draw_root, preskinned_shader};
+use crate::gpu::draw::source::{
+    BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader,
+};
 use crate::gpu::draw::surfaces::Surfaces;
 use crate::gpu::pose::updates::{Record, Updates};
 use crate::gpu::shader::{GroupLayout, layout};
@@ -51,11 +55,11 @@ fn target(
     gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples])
 }
 
-/// Returns whether two drawables are the same vertices, those of the arena in the same form.
+/// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
 fn same(one: &Drawable, other: &Drawable) -> bool {
-    let visible = |form: &ArenaForm| form.visible.as_ref().map(Rc::as_ptr);
+    let visible = |form: &BufferForm| form.visible.as_ref().map(Rc::as_ptr);
     match (one, other) {
-        (Drawable::Arena(a), Drawable::Arena(b)) => {
+        (Drawable::Output(a), Drawable::Output(b)) => {
             a.output == b.output && visible(a) == visible(b)
         }
         (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
@@ -69,7 +73,7 @@ pub struct Presenter {
     scenery: Scenery,
     view: View,
     passes: u32,
-    /// The chunks of the arena, and the kind of each group.
+    /// The chunks of the output buffers, and the kind of each group.
     chunks: Vec<Chunk>,
     kinds: Vec<Kind>,
     overlay: OnceCell<OverlayPipelines>,
@@ -79,7 +83,7 @@ pub struct Presenter {
     depth: Texture,
     motion: Option<Texture>,
     updates: Option<Updates>,
-    /// Created when vertices are drawn for the first time. Those of the arena are told apart by its first buffer, too:
+    /// Created when vertices are drawn for the first time. Those of the output buffers are told apart by its first buffer, too:
     /// two buffers alternate if the last frame is kept.
     draws: Vec<(Drawable, Option<Buffer>, Draws)>,
 }
@@ -88,7 +92,7 @@ impl Presenter {
     /// Bytes of device memory that a presenter of timed frames takes for a crowd before it draws; `None` if the adapter
     /// binds too few buffers to draw.
     pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> Option<u64> {
-        let gpu = gpu.planning();
+        let gpu = gpu.counting();
         gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
             .ok()?;
         Some(
@@ -205,7 +209,7 @@ impl Presenter {
         );
     }
 
-    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the arena's host side)
+    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the host side of the output buffers)
     /// and all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it
     /// only depth.
     pub fn draw(
@@ -215,7 +219,7 @@ impl Presenter {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let (gpu, arena) = (Rc::clone(self.gpu()), &*frame.arena);
+        let (gpu, output) = (Rc::clone(self.gpu()), &*frame.output);
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
         if let Some(updates) = &mut self.updates {
             updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
@@ -223,17 +227,17 @@ impl Presenter {
         if drawable.is_none() {
             timer.wall(Stage::Upload, || self.upload(&mut commands, frame));
         }
-        let uploaded = Drawable::Arena(ArenaForm::default());
+        let uploaded = Drawable::Output(BufferForm::default());
         let drawable = drawable.unwrap_or(&uploaded);
-        let buffer = arena
+        let buffer = output
             .device
             .first()
-            .filter(|_| matches!(drawable, Drawable::Arena(_)));
+            .filter(|_| matches!(drawable, Drawable::Output(_)));
         let is_wanted = |(known, first, _): &(Drawable, Option<Buffer>, _)| {
             same(known, drawable) && first.as_ref() == buffer
         };
         let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
-            let draws = self.draws_of(drawable, arena);
+            let draws = self.draws_of(drawable, output);
             self.draws.push((drawable.clone(), buffer.cloned(), draws));
             self.draws.len() - 1
         });
@@ -277,14 +281,14 @@ impl Presenter {
     }
 
     /// Prepares the draws of vertices.
-    fn draws_of(&self, vertices: &Drawable, arena: &Arena) -> Draws {
-        let in_arena = |form: &ArenaForm| {
+    fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
+        let in_output = |form: &BufferForm| {
             let parts = self
                 .chunks
                 .iter()
                 .map(|chunk| vec![chunk.clone()])
                 .collect();
-            let (buffers, previous) = (arena.device.clone(), arena.previous.clone());
+            let (buffers, previous) = (output.device.clone(), output.previous.clone());
             let (kinds, form) = (self.kinds.clone(), form.clone());
             Rc::new(StoredVertices {
                 parts,
@@ -298,7 +302,7 @@ impl Presenter {
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
             Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Arena(form) => in_arena(form),
+            Drawable::Output(form) => in_output(form),
         };
         Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
     }
@@ -430,11 +434,11 @@ impl Presenter {
         }
     }
 
-    /// Uploads the arena's host side, which holds the chunks one after the other.
-    fn upload(&self, commands: &mut Commands, FrameInput { crowd, arena, .. }: &FrameInput) {
+    /// Uploads the host side of the output buffers, which holds the chunks one after the other.
+    fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
         self.gpu().timed(commands, Stage::Upload, |commands| {
-            let mut bytes: &[u8] = bytemuck::cast_slice(&arena.host[..]);
-            for (chunk, buffer) in self.chunks.iter().zip(&arena.device) {
+            let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
+            for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
                 let (own, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
                 commands.upload(buffer, own);
                 bytes = rest;

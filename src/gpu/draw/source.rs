@@ -15,17 +15,17 @@ use std::rc::Rc;
 /// Vertices that drawing can read.
 #[derive(Clone)]
 pub enum Drawable {
-    /// In the arena's device side.
-    Arena(ArenaForm),
+    /// In the device side of the output buffers.
+    Output(BufferForm),
     /// In buffers of the backend.
     Stored(Rc<StoredVertices>),
     /// Skinned by a vertex shader while they are drawn.
     Shader(Rc<VertexSource>),
 }
 
-/// Form of the vertices in the arena's device side.
+/// Form of the vertices in the device side of the output buffers.
 #[derive(Clone, Default)]
-pub struct ArenaForm {
+pub struct BufferForm {
     /// Form of an instance's vertices; `None` for that of the group's format.
     pub output: Option<OutputForm>,
     /// The instances in view, if only their vertices are there, at the beginning of each chunk.
@@ -45,7 +45,7 @@ pub struct StoredVertices {
     /// `true` if the parts hold chunks of several models, which are drawn together.
     pub merged: bool,
     /// Form of the vertices.
-    pub form: ArenaForm,
+    pub form: BufferForm,
 }
 
 impl StoredVertices {
@@ -58,7 +58,7 @@ impl StoredVertices {
         parts: &[Vec<Chunk>],
         keep: Retention,
         merged: bool,
-        form: &ArenaForm,
+        form: &BufferForm,
     ) -> Vec<Rc<Self>> {
         let levels = if merged { 1 } else { crowd.levels() };
         let bytes = |part: &Vec<Chunk>| {

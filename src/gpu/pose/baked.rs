@@ -230,7 +230,7 @@ impl BakedGroups {
             }
             let kernel = kernel?;
             let plan = Plan::new(gpu, crowd, group, format)?;
-            if !gpu.plans() {
+            if !gpu.only_counts() {
                 blend = blend.max(plan.baker.blend_error(crowd, group));
             }
             error = plan

@@ -74,7 +74,7 @@ impl PosedPalettes {
             .sum::<usize>();
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let (layout, width) = (PaletteLayout::Rows, Width::for_rows(crowd));
-        let host = (!gpu.plans()).then(|| {
+        let host = (!gpu.only_counts()).then(|| {
             let poser = HostPoser::new(crowd, job, layout, width, Isa::strongest(), &threads);
             (poser, vec![0.0; floats])
         });

@@ -89,7 +89,7 @@ impl Updates {
                 0,
                 &[("changes", (&changes).into()), ("records", records.into())],
             );
-            let staged = if gpu.plans() {
+            let staged = if gpu.only_counts() {
                 Vec::new()
             } else {
                 Vec::with_capacity(most)

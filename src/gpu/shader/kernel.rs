@@ -70,7 +70,7 @@ impl GroupLayout {
     ) -> Self {
         let mut bindings: Vec<Binding> = Vec::new();
         // Where nothing is bound, parsing would only take time.
-        for wgsl in shaders.iter().filter(|_| !gpu.plans()) {
+        for wgsl in shaders.iter().filter(|_| !gpu.only_counts()) {
             match Interface::of(wgsl.as_ref()) {
                 Ok(interface) => bindings.extend_from_slice(&interface.bindings),
                 Err(error) => gpu.failures.refuse(error),
@@ -178,7 +178,7 @@ impl Kernel {
             .map(group)
             .collect();
         // Where no pipeline is made, parsing would only take time.
-        let interface = if gpu.plans() {
+        let interface = if gpu.only_counts() {
             Arc::default()
         } else {
             Interface::of(&wgsl).unwrap_or_default()

@@ -412,7 +412,7 @@ pub fn trial(
         Ok((skin, bound, bytes))
     };
     let candidates: Vec<_> = kernels.iter().map(candidate).collect::<Result<_>>()?;
-    let best = match gpu.plans() {
+    let best = match gpu.only_counts() {
         // No kernel takes more than the one with the largest mesh.
         true => (0..kernels.len())
             .max_by_key(|&index| candidates[index].2.total())

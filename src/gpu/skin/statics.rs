@@ -53,7 +53,7 @@ impl MeshForm {
 
 /// Bytes on the device of the meshes of all groups.
 pub fn mesh_bytes(crowd: &Crowd, form: MeshForm) -> u64 {
-    let gpu = Gpu::recording().planning();
+    let gpu = Gpu::recording().counting();
     let upload = || {
         crowd
             .groups()

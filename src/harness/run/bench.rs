@@ -12,8 +12,8 @@ use super::thread_clocks::ThreadClocks;
 use crate::backend::{Flight, Prepared, SelfTimed, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Clock, CountSource, FrameInput, FrameWork, Pacer, Result, Stage, StageGroup, StageTime,
-    StageTimer,
+    Clock, CountSource, FrameInput, FrameWork, OutputBuffers, Pacer, Result, Stage, StageGroup,
+    StageTime, StageTimer,
 };
 use crate::harness::{BackendMemory, DeviceSide, SharedMemory};
 use crate::registry::BackendEntry;
@@ -99,7 +99,7 @@ fn measure_program(
 
 /// Resources that the backends of a rotation share.
 pub(super) struct Bench {
-    pub arena: Arena,
+    pub output: OutputBuffers,
     pub device: Box<dyn DeviceSide>,
     timer: StageTimer,
     clocks: ThreadClocks,
@@ -118,7 +118,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub fn new(
-        arena: Arena,
+        output: OutputBuffers,
         device: Box<dyn DeviceSide>,
         threads: &Threads,
         options: &RunOptions,
@@ -145,7 +145,7 @@ impl Bench {
         };
         let megahertz = device.megahertz_reader();
         Self {
-            arena,
+            output,
             device,
             timer,
             clocks,
@@ -305,8 +305,8 @@ impl Bench {
         self.note_clocks(contender, measured.len())?;
         if !measured.is_empty() {
             let shared = SharedMemory {
-                arena: self.arena.host.allocated(),
-                device_arena: self.arena.device_bytes(),
+                host_output: self.output.host.allocated(),
+                device_output: self.output.device_bytes(),
                 presenter: self.device.target_bytes(),
                 device_is_host: self.device.is_software(),
             };
@@ -523,13 +523,13 @@ impl Bench {
 
     fn begin(&mut self) {
         self.timer.clear();
-        self.arena.swap();
+        self.output.swap();
     }
 
     /// Submits a frame and what draws it.
     fn submit(&mut self, contender: &mut Contender, tick: u32) -> Result<Ticket> {
         let Self {
-            arena,
+            output,
             device,
             timer,
             ..
@@ -537,7 +537,7 @@ impl Bench {
         let mut frame = FrameInput {
             crowd: contender.crowd,
             tick,
-            arena,
+            output,
         };
         let ticket = contender.prepared.submit(&mut frame, timer)?;
         device.draw(ticket, &*contender.prepared, &frame, timer)
@@ -651,7 +651,7 @@ mod tests {
         fn read_vertices(
             &mut self,
             _: &Crowd,
-            _: &Arena,
+            _: &OutputBuffers,
             _: Range<u32>,
             _: &mut Vec<f32>,
         ) -> Result<()> {
@@ -712,7 +712,7 @@ mod tests {
             let microjoules = Rc::default();
             let device = Box::new(Metered { work, microjoules });
             let mut bench = Bench::new(
-                Arena::default(),
+                OutputBuffers::default(),
                 device,
                 &context.threads,
                 &options,
@@ -770,7 +770,7 @@ mod tests {
             ..RunOptions::default()
         };
         let mut bench = Bench::new(
-            Arena::default(),
+            OutputBuffers::default(),
             opened_device::open(&context),
             &context.threads,
             &options,

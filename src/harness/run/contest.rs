@@ -206,14 +206,14 @@ impl<'a> Contest<'a> {
         let mut device = (self.open_device)(self.context);
         device.present(self.scene, self.demand.passes)?;
         let footprints: Vec<_> = candidates.iter().map(|(_, footprint)| *footprint).collect();
-        let arena = self.demand.shared.arena(
+        let output = self.demand.shared.allocate(
             &*device,
             &self.scene.crowd,
             self.demand.job.keep,
             &footprints,
         )?;
         Ok(Bench::new(
-            arena,
+            output,
             device,
             &self.context.threads,
             self.options,
@@ -229,12 +229,12 @@ impl<'a> Contest<'a> {
         }
         let coverage = self.coverage(contender, &*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
-        let (backend, arena) = (&mut *contender.prepared, &mut bench.arena);
+        let (backend, output) = (&mut *contender.prepared, &mut bench.output);
         let parity = parity::verify(
             backend,
             self.context,
             contender.crowd,
-            arena,
+            output,
             &coverage,
             tolerance,
         )?;
@@ -302,7 +302,7 @@ impl<'a> Contest<'a> {
             let mut frame = FrameInput {
                 crowd,
                 tick,
-                arena: &mut bench.arena,
+                output: &mut bench.output,
             };
             backend
                 .submit(&mut frame, &mut StageTimer::default())?
@@ -509,7 +509,7 @@ impl<'a> Contest<'a> {
         let wrong = parity::audit(
             backend,
             crowd,
-            &bench.arena,
+            &bench.output,
             &coverage,
             tick,
             &earlier,

@@ -7,8 +7,8 @@ use super::outcome::Outcome;
 use crate::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{
-    Arena, Clock, ClockMeter, Footprint, FrameInput, FrameWork, Job, Pacer, Result, Spinner, Stage,
-    StageTime, StageTimer,
+    Clock, ClockMeter, Footprint, FrameInput, FrameWork, Job, OutputBuffers, Pacer, Result,
+    Spinner, Stage, StageTime, StageTimer,
 };
 use crate::harness::DeviceSide;
 use crate::pose::PoseData;
@@ -198,11 +198,11 @@ impl Prepared for SimulatedFrames {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.0.read_vertices(crowd, arena, instances, out)
+        self.0.read_vertices(crowd, output, instances, out)
     }
 }
 

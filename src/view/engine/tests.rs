@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::{Abilities, Prepared, Skinned, Ticket};
-use crate::frame::{Arena, Footprint, FrameInput, StageTimer, Traffic};
+use crate::frame::{Footprint, FrameInput, OutputBuffers, StageTimer, Traffic};
 use crate::gpu::Gpu;
 use crate::pose::PoseData;
 use crate::view::scene_document::LayerIndex;
@@ -44,7 +44,7 @@ impl Prepared for PreparedMutant {
             &mut FrameInput {
                 crowd: frame.crowd,
                 tick: frame.tick,
-                arena: frame.arena,
+                output: frame.output,
             },
             timer,
         )?;
@@ -53,7 +53,7 @@ impl Prepared for PreparedMutant {
             for _ in 0..group.len() {
                 for vertex in MOVED..MOVED + 200 {
                     let by = if vertex == MOVED { 2.0 * BY } else { BY };
-                    frame.arena.host[first + vertex * group.format.words()] += by;
+                    frame.output.host[first + vertex * group.format.words()] += by;
                 }
                 first += group.instance_words();
             }
@@ -75,11 +75,11 @@ impl Prepared for PreparedMutant {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.0.read_vertices(crowd, arena, instances, out)
+        self.0.read_vertices(crowd, output, instances, out)
     }
 }
 

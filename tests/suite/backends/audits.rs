@@ -4,7 +4,7 @@ use skinbench::backend::cpu::Cpu;
 use skinbench::backend::cpu_kernels::SCALAR;
 use skinbench::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use skinbench::crowd::Crowd;
-use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
+use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::pose::PoseData;
 use skinbench::registry::{BackendEntry, Constructor, find};
@@ -58,7 +58,7 @@ impl Prepared for PreparedCheater {
         self.0.device()
     }
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        if frame.arena.host[0].is_nan() {
+        if frame.output.host[0].is_nan() {
             return self.0.submit(frame, timer);
         }
         match self.1 {
@@ -66,10 +66,10 @@ impl Prepared for PreparedCheater {
             Cheat::EverySecondFrame if frame.tick % 2 == 1 => Ok(Ticket::default()),
             Cheat::EverySecondFrame => self.0.submit(frame, timer),
             Cheat::AllButTheFirstInstances => {
-                let first = frame.arena.host.len() / 10;
-                let before = frame.arena.host[first..].to_vec();
+                let first = frame.output.host.len() / 10;
+                let before = frame.output.host[first..].to_vec();
                 let ticket = self.0.submit(frame, timer);
-                frame.arena.host[first..].copy_from_slice(&before);
+                frame.output.host[first..].copy_from_slice(&before);
                 ticket
             }
         }
@@ -89,11 +89,11 @@ impl Prepared for PreparedCheater {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.0.read_vertices(crowd, arena, instances, out)
+        self.0.read_vertices(crowd, output, instances, out)
     }
 }
 

@@ -98,7 +98,7 @@ fn shown(
         eye,
         ..Job::default()
     };
-    let (mut prepared, mut arena) = prepare_for(backend, context, crowd, &job);
+    let (mut prepared, mut output) = prepare_for(backend, context, crowd, &job);
     let mut shown = Vec::new();
     for &(frustum, eye) in views {
         prepared.look(&frustum, &eye);
@@ -111,7 +111,7 @@ fn shown(
             &mut *prepared,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )
@@ -258,13 +258,13 @@ fn the_last_level_is_baked_where_it_may_be() {
     edited.replace(None);
     let posed = built(text, lod("mesh"));
     let parity = |backend: &dyn Backend, crowd: &Crowd| {
-        let (mut backend, mut arena) = prepare_for(backend, &context, crowd, &Job::default());
+        let (mut backend, mut output) = prepare_for(backend, &context, crowd, &Job::default());
         let coverage = Coverage::all(crowd, &[0, 33]);
         verify(
             &mut *backend,
             &context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )
@@ -412,11 +412,11 @@ fn a_frame_sends_tick_and_camera() {
         .unwrap()
         .create(&context)
         .unwrap();
-    let (mut prepared, mut arena) = prepare_for(&*backend, &context, crowd, &Job::default());
+    let (mut prepared, mut output) = prepare_for(&*backend, &context, crowd, &Job::default());
     let mut frame = FrameInput {
         crowd,
         tick: 5,
-        arena: &mut arena,
+        output: &mut output,
     };
     gpu.take_work();
     prepared

@@ -4,7 +4,7 @@ use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Quat, Vec3};
 use skinbench::backend::{Backend, Context, Prepared};
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::{Arena, Job, Retention};
+use skinbench::frame::{Job, OutputBuffers, Retention};
 use skinbench::frustum::Frustum;
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys,
@@ -311,12 +311,12 @@ pub fn close_up() -> Frustum {
     Frustum::new(directx::perspective(0.6, 1.0, 0.5, 14.0) * view)
 }
 
-/// Prepares a backend and an arena with both sides.
+/// Prepares a backend and output buffers with both sides.
 pub fn prepare(
     backend: &dyn Backend,
     context: &Context,
     crowd: &Crowd,
-) -> (Box<dyn Prepared>, Arena) {
+) -> (Box<dyn Prepared>, OutputBuffers) {
     prepare_for(backend, context, crowd, &Job::default())
 }
 
@@ -326,14 +326,14 @@ pub fn prepare_for(
     context: &Context,
     crowd: &Crowd,
     job: &Job,
-) -> (Box<dyn Prepared>, Arena) {
-    let mut arena = Arena::default();
-    arena.allocate_host(crowd);
+) -> (Box<dyn Prepared>, OutputBuffers) {
+    let mut output = OutputBuffers::default();
+    output.allocate_host(crowd);
     #[cfg(feature = "gpu")]
     if let Some(gpu) = &context.gpu {
-        gpu.allocate_arena(crowd, job.keep, &mut arena).unwrap();
+        gpu.allocate_output(crowd, job.keep, &mut output).unwrap();
     }
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;
-    (backend.prepare(crowd, job).unwrap(), arena)
+    (backend.prepare(crowd, job).unwrap(), output)
 }

@@ -17,12 +17,12 @@ pub fn assert_parity(context: &Context, crowd: &Crowd, most: usize) {
         if backend.footprint(crowd, &Job::default()).is_err() {
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, context, crowd);
         let parity = verify(
             &mut *backend,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )

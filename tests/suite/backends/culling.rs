@@ -45,12 +45,12 @@ fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
             continue;
         }
         let name = entry.name;
-        let (mut backend, mut arena) = prepare_for(&*backend, &context, crowd, &job);
+        let (mut backend, mut output) = prepare_for(&*backend, &context, crowd, &job);
         let ticket = backend.submit(
             &mut FrameInput {
                 crowd,
                 tick: 9,
-                arena: &mut arena,
+                output: &mut output,
             },
             &mut StageTimer::default(),
         );
@@ -66,7 +66,7 @@ fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
             &mut *backend,
             &context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )

@@ -41,13 +41,13 @@ fn depth_images_of_all_backends_agree() {
             if refuses(entry, &*backend, &crowd, &Job::default()) {
                 continue;
             }
-            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+            let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
             let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, passes).unwrap();
             let mut timer = StageTimer::default();
             let mut frame = FrameInput {
                 crowd: &crowd,
                 tick: 40,
-                arena: &mut arena,
+                output: &mut output,
             };
             let ticket = backend.submit(&mut frame, &mut timer).unwrap();
             let drawn = ticket.draw(&mut presenter, &backend.skinned(), &frame, &mut timer);
@@ -128,14 +128,14 @@ fn merged_draws_show_what_single_ones_do() {
                     ..Context::default()
                 };
                 let backend = find(name).unwrap().create(&context).unwrap();
-                let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+                let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
                 let mut presenter = Presenter::new(Rc::clone(gpu), &crowd, view, 2).unwrap();
                 let mut timer = StageTimer::default();
                 gpu.take_work();
                 let mut frame = FrameInput {
                     crowd: &crowd,
                     tick: 40,
-                    arena: &mut arena,
+                    output: &mut output,
                 };
                 let ticket = backend.submit(&mut frame, &mut timer).unwrap();
                 let ticket = ticket
@@ -182,14 +182,14 @@ fn wireframes_and_skeletons_are_drawn() {
     let crowd = crowd(vec![(tube(5, 12, 4), 37)]);
     let covered = |mode, lines: bool| {
         let backend = REGISTRY[0].create(&context).unwrap();
-        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
         let mut presenter =
             Presenter::new(Rc::clone(gpu), &crowd, View { mode, ..view() }, 1).unwrap();
         let mut timer = StageTimer::default();
         let mut frame = FrameInput {
             crowd: &crowd,
             tick: 40,
-            arena: &mut arena,
+            output: &mut output,
         };
         let ticket = backend.submit(&mut frame, &mut timer).unwrap();
         let ticket = ticket
@@ -268,7 +268,7 @@ fn two_outputs_swap_and_show_motion() {
             );
             continue;
         }
-        let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
+        let (mut backend, mut output) = prepare_for(&*backend, &context, &crowd, &job);
         if matches!(backend.skinned(), Skinned::HostInBlocks) {
             continue;
         }
@@ -281,11 +281,11 @@ fn two_outputs_swap_and_show_motion() {
             (55, Some(true)),
             (70, Some(true)),
         ] {
-            arena.swap();
+            output.swap();
             let mut frame = FrameInput {
                 crowd: &crowd,
                 tick,
-                arena: &mut arena,
+                output: &mut output,
             };
             let ticket = backend.submit(&mut frame, &mut timer).unwrap();
             let ticket = ticket
@@ -300,13 +300,13 @@ fn two_outputs_swap_and_show_motion() {
                     .for_each(|(b, &n)| gpu.read_back(b, 0, n, &mut vertices).unwrap());
                 vertices
             };
-            let previous = read(&arena.previous);
+            let previous = read(&output.previous);
             assert!(
                 before.is_none_or(|before| before == previous),
                 "{}: not the frame before {tick}",
                 entry.name
             );
-            before = Some(read(&arena.device));
+            before = Some(read(&output.device));
             let motion = presenter.read_motion().unwrap().unwrap();
             let moving = motion
                 .iter()

@@ -58,12 +58,12 @@ fn assert_parity(context: &Context, crowd: &Crowd) {
             );
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, context, crowd);
         let parity = verify(
             &mut *backend,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )

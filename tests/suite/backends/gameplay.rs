@@ -3,7 +3,7 @@
 use crate::backends::common::{context, prepare_for};
 use skinbench::backend::{Context, Prepared};
 use skinbench::crowd::Crowd;
-use skinbench::frame::{Arena, FrameInput, Job, StageTimer};
+use skinbench::frame::{FrameInput, Job, OutputBuffers, StageTimer};
 use skinbench::gameplay::{Gameplay, GameplayData, ModelReads};
 use skinbench::harness::run::{self, RunOptions, Status};
 use skinbench::reference::reference_vertices;
@@ -79,11 +79,15 @@ fn bounds_and_sockets_of_every_backend_agree_with_the_reference() {
 fn frames(
     backend: &mut dyn Prepared,
     crowd: &Crowd,
-    arena: &mut Arena,
+    output: &mut OutputBuffers,
     ticks: &[u32],
 ) -> (GameplayData, Option<u32>) {
     for &tick in ticks {
-        let mut frame = FrameInput { crowd, tick, arena };
+        let mut frame = FrameInput {
+            crowd,
+            tick,
+            output,
+        };
         backend
             .submit(&mut frame, &mut StageTimer::default())
             .unwrap()
@@ -98,7 +102,7 @@ fn prepared(
     context: &Context,
     name: &str,
     scene: &BuiltScene,
-) -> Option<(Box<dyn Prepared>, Arena)> {
+) -> Option<(Box<dyn Prepared>, OutputBuffers)> {
     let backend = registry::find(name).unwrap().create(context).ok()?;
     let job = Job {
         gameplay: scene.gameplay.clone(),
@@ -111,8 +115,8 @@ fn prepared(
 #[test]
 fn bounds_are_not_much_larger_than_the_mesh() {
     let (context, scene) = (context(), scene("walkers", 20));
-    let (mut backend, mut arena) = prepared(&context, "cpu-simd", &scene).unwrap();
-    let (read, delay) = frames(&mut *backend, &scene.crowd, &mut arena, &[77]);
+    let (mut backend, mut output) = prepared(&context, "cpu-simd", &scene).unwrap();
+    let (read, delay) = frames(&mut *backend, &scene.crowd, &mut output, &[77]);
     assert_eq!(
         (read.bounds.len(), read.sockets.len(), delay),
         (20, 40, Some(0))
@@ -145,13 +149,13 @@ fn bounds_are_not_much_larger_than_the_mesh() {
 fn the_device_computes_the_same_and_it_arrives_later() {
     let (context, scene) = (context(), scene("walkers", 37));
     let ticks = [3, 40, 200];
-    let (mut host, mut arena) = prepared(&context, "cpu-scalar", &scene).unwrap();
-    let (expected, _) = frames(&mut *host, &scene.crowd, &mut arena, &ticks);
+    let (mut host, mut output) = prepared(&context, "cpu-scalar", &scene).unwrap();
+    let (expected, _) = frames(&mut *host, &scene.crowd, &mut output, &ticks);
     for name in ["cpu-simd", "gpu-vertex", "gpu-full", "gpu-full:vertex"] {
-        let Some((mut backend, mut arena)) = prepared(&context, name, &scene) else {
+        let Some((mut backend, mut output)) = prepared(&context, name, &scene) else {
             continue;
         };
-        let (read, delay) = frames(&mut *backend, &scene.crowd, &mut arena, &ticks);
+        let (read, delay) = frames(&mut *backend, &scene.crowd, &mut output, &ticks);
         assert_eq!(
             delay,
             Some(u32::from(name.starts_with("gpu-full"))),
@@ -177,7 +181,7 @@ fn the_device_computes_the_same_and_it_arrives_later() {
                 let mut frame = FrameInput {
                     crowd: &scene.crowd,
                     tick,
-                    arena: &mut arena,
+                    output: &mut output,
                 };
                 let flight = backend
                     .submit(&mut frame, &mut StageTimer::default())
@@ -215,8 +219,8 @@ fn broken_bounds_and_sockets_are_noticed() {
             gameplay: scene.gameplay.clone(),
             ..Job::default()
         };
-        let (mut backend, mut arena) = prepare_for(&*backend, &context, &scene.crowd, &job);
-        let (read, _) = frames(&mut *backend, &scene.crowd, &mut arena, &[90]);
+        let (mut backend, mut output) = prepare_for(&*backend, &context, &scene.crowd, &job);
+        let (read, _) = frames(&mut *backend, &scene.crowd, &mut output, &[90]);
         skinbench::harness::gameplay::failure(
             &scene.crowd,
             scene.gameplay.as_ref().unwrap(),

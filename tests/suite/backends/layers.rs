@@ -148,12 +148,12 @@ fn baked_clips_blend_within_the_stated_error() {
         .into_iter()
         .filter(|(entry, _)| baked(entry))
     {
-        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
         let parity = verify(
             &mut *backend,
             &context,
             &crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )
@@ -261,12 +261,12 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
             );
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, context, crowd);
         let parity = verify(
             &mut *backend,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )

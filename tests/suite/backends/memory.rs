@@ -7,7 +7,7 @@ use skinbench::backend::{Context, Prepared};
 use skinbench::crowd::Crowd;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
-use skinbench::frame::{Arena, Bytes, Footprint, FrameInput, Job, Purpose, StageTimer};
+use skinbench::frame::{Bytes, Footprint, FrameInput, Job, OutputBuffers, Purpose, StageTimer};
 use skinbench::gameplay::Gameplay;
 use skinbench::scene::{Clips, Scene, Settings};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
@@ -117,19 +117,26 @@ fn crowds() -> Vec<(&'static str, Crowd)> {
     ]
 }
 
-/// A backend after a frame and a read-back, with its arena.
-fn used(prepared: &mut dyn Prepared, arena: &mut Arena, crowd: &Crowd) -> Footprint {
+/// A backend after a frame and a read-back, with its output buffers.
+fn used(prepared: &mut dyn Prepared, output: &mut OutputBuffers, crowd: &Crowd) -> Footprint {
     let mut timer = StageTimer::default();
     for tick in 0..2 {
-        arena.swap();
+        output.swap();
         prepared
-            .submit(&mut FrameInput { crowd, tick, arena }, &mut timer)
+            .submit(
+                &mut FrameInput {
+                    crowd,
+                    tick,
+                    output,
+                },
+                &mut timer,
+            )
             .unwrap()
             .finish()
             .unwrap();
     }
     prepared
-        .read_vertices(crowd, arena, 0..1, &mut Vec::new())
+        .read_vertices(crowd, output, 0..1, &mut Vec::new())
         .unwrap();
     prepared.footprint(crowd)
 }
@@ -141,8 +148,8 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
         let Ok(promised) = backend.footprint(crowd, job) else {
             continue;
         };
-        let (mut prepared, mut arena) = prepare_for(&*backend, context, crowd, job);
-        let mut held = used(&mut *prepared, &mut arena, crowd);
+        let (mut prepared, mut output) = prepare_for(&*backend, context, crowd, job);
+        let mut held = used(&mut *prepared, &mut output, crowd);
         let place = format!("{}: {name}", entry.name);
         let chose = prepared.device().contains("skins by");
         if chose && held.host_output {
@@ -163,12 +170,16 @@ fn assert_kept(context: &Context, name: &str, crowd: &Crowd, job: &Job) -> usize
         }
         assert_eq!(held, promised, "{place}");
         assert!(held.host.total() + held.device.total() > 0, "{place}");
-        assert_eq!(arena.host.allocated(), Arena::bytes(crowd), "{place}");
+        assert_eq!(
+            output.host.allocated(),
+            OutputBuffers::bytes(crowd),
+            "{place}"
+        );
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &context.gpu {
             assert_eq!(
-                arena.device_bytes(),
-                gpu.arena_bytes(crowd, job.keep).unwrap(),
+                output.device_bytes(),
+                gpu.output_bytes(crowd, job.keep).unwrap(),
                 "{place}"
             );
         }
@@ -271,13 +282,13 @@ fn the_work_of_a_frame_is_counted() {
             .unwrap()
             .create(&context)
             .unwrap();
-        let (mut prepared, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
-        used(&mut *prepared, &mut arena, &crowd);
+        let (mut prepared, mut output) = prepare_for(&*backend, &context, &crowd, &job);
+        used(&mut *prepared, &mut output, &crowd);
         gpu.take_work();
         let mut frame = FrameInput {
             crowd: &crowd,
             tick: 5,
-            arena: &mut arena,
+            output: &mut output,
         };
         prepared
             .submit(&mut frame, &mut StageTimer::default())

@@ -108,13 +108,13 @@ fn assert_parity(crowd: &Crowd, context: &Context, ticks: &[u32]) -> usize {
         if short || layered || refuses(entry, &*backend, crowd, &Job::default()) {
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, context, crowd);
         let tolerance = Tolerance::of(crowd.format());
         let parity = verify(
             &mut *backend,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             tolerance,
         )
@@ -223,13 +223,13 @@ fn the_scenes_of_faces_verify() {
         if backend.footprint(crowd, &Job::default()).is_err() {
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, &context, crowd);
         let coverage = Coverage::all(crowd, &[0, 77]);
         let parity = verify(
             &mut *backend,
             &context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )
@@ -256,12 +256,12 @@ fn reduced_posing_morphs() {
                 .unwrap()
                 .create(&context)
                 .unwrap();
-            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+            let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
             let parity = verify(
                 &mut *backend,
                 &context,
                 &crowd,
-                &mut arena,
+                &mut output,
                 &all,
                 Tolerance::default(),
             )

@@ -6,7 +6,7 @@ use skinbench::backend::{
     Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket,
 };
 use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
-use skinbench::frame::{Arena, Footprint, FrameInput, Job, Result, StageTimer};
+use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
 use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
@@ -54,7 +54,7 @@ fn refused(backend: &dyn Backend, context: &Context) -> Option<String> {
 
 fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Option<String> {
     let frustum = close_up();
-    let (mut backend, mut arena) = prepare_for(
+    let (mut backend, mut output) = prepare_for(
         backend,
         context,
         crowd,
@@ -71,7 +71,7 @@ fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Opti
         &mut *backend,
         context,
         crowd,
-        &mut arena,
+        &mut output,
         &coverage,
         Tolerance::default(),
     )
@@ -279,7 +279,7 @@ impl Prepared for PreparedMutant {
                     group.model.mesh(),
                     &offsets,
                     &self.palette[entry..entry + entries],
-                    &mut frame.arena.host[float..float + floats],
+                    &mut frame.output.host[float..float + floats],
                 );
                 (entry, float) = (entry + entries, float + floats);
             }
@@ -305,11 +305,11 @@ impl Prepared for PreparedMutant {
     fn read_vertices(
         &mut self,
         crowd: &Crowd,
-        arena: &Arena,
+        output: &OutputBuffers,
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        out.extend(arena.host_vertices(crowd, instances));
+        out.extend(output.host_vertices(crowd, instances));
         Ok(())
     }
 }
@@ -369,13 +369,13 @@ fn mutants_of_changing_crowds_die() {
             .unwrap();
         assert_eq!(refused_with(&turning, &*backend, &context), None);
         assert_eq!(refused_with(&half, &*backend, &context), None);
-        let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
+        let (mut backend, mut output) = prepare_for(&*backend, &context, &most, &Job::default());
         let coverage = Coverage::all(&half, &[33]);
         let parity = verify(
             &mut *backend,
             &context,
             &half,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::default(),
         )
@@ -941,13 +941,14 @@ mod gpu {
         let (half, most) = (crowd(0.5), crowd(0.9));
         for name in ["gpu-compute:instances", "gpu-vertex"] {
             let backend = registry::find(name).unwrap().create(&context).unwrap();
-            let (mut backend, mut arena) = prepare_for(&*backend, &context, &most, &Job::default());
+            let (mut backend, mut output) =
+                prepare_for(&*backend, &context, &most, &Job::default());
             let coverage = Coverage::all(&half, &[33]);
             let parity = verify(
                 &mut *backend,
                 &context,
                 &half,
-                &mut arena,
+                &mut output,
                 &coverage,
                 Tolerance::default(),
             )

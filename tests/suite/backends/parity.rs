@@ -23,13 +23,13 @@ fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
         if refuses(entry, &*backend, crowd, &Job::default()) {
             continue;
         }
-        let (mut backend, mut arena) = prepare(&*backend, context, crowd);
+        let (mut backend, mut output) = prepare(&*backend, context, crowd);
         let tolerance = Tolerance::of(crowd.format());
         let parity = verify(
             &mut *backend,
             context,
             crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             tolerance,
         )
@@ -146,20 +146,20 @@ fn dual_quaternions_agree_where_nothing_scales() {
             };
             let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
             let backend = entry.create(&context).unwrap();
-            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+            let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
             let tolerance = Tolerance::of(format);
             let parity = verify(
                 &mut *backend,
                 &context,
                 &crowd,
-                &mut arena,
+                &mut output,
                 &coverage,
                 tolerance,
             )
             .unwrap();
             assert_eq!(parity.failure, None, "{isa}");
             if encoding == Encoding::F32 {
-                let vertices = arena.host_vertices(&crowd, 3..4);
+                let vertices = output.host_vertices(&crowd, 3..4);
                 let apart = vertices
                     .iter()
                     .zip(&linear)
@@ -200,16 +200,16 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
             if refuses(entry, &*backend, &crowd, &job) {
                 continue;
             }
-            let (mut backend, mut arena) = prepare_for(&*backend, &context, &crowd, &job);
+            let (mut backend, mut output) = prepare_for(&*backend, &context, &crowd, &job);
             assert_eq!(
-                arena.device.len(),
+                output.device.len(),
                 if keep == Retention::Ring { 3 } else { chunks }
             );
             let parity = verify(
                 &mut *backend,
                 &context,
                 &crowd,
-                &mut arena,
+                &mut output,
                 &coverage,
                 Tolerance::default(),
             )
@@ -238,13 +238,13 @@ fn dual_quaternions_agree_on_the_device_too() {
         };
         let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
         let backend = entry.create(&context).unwrap();
-        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
         let coverage = Coverage::all(&crowd, &[0, 33]);
         let parity = verify(
             &mut *backend,
             &context,
             &crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::of(format),
         )
@@ -279,13 +279,13 @@ fn half_precision_keeps_its_stated_error() {
             format,
             vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)],
         );
-        let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
         let coverage = Coverage::all(&crowd, &[0, 33]);
         let parity = verify(
             &mut *backend,
             &context,
             &crowd,
-            &mut arena,
+            &mut output,
             &coverage,
             Tolerance::of(format),
         )

@@ -114,12 +114,12 @@ fn drawn(crowd: &Crowd, name: &str, tinted: Option<bool>, view: View) -> Option<
         }
     };
     let backend = registry::find(name).unwrap().create(&context).unwrap();
-    let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
+    let (mut backend, mut output) = prepare(&*backend, &context, crowd);
     let mut timer = StageTimer::default();
     let mut frame = FrameInput {
         crowd,
         tick: 0,
-        arena: &mut arena,
+        output: &mut output,
     };
     let ticket = backend.submit(&mut frame, &mut timer).unwrap();
     ticket
@@ -303,12 +303,12 @@ fn a_texture_that_cannot_be_decoded_is_noted_and_its_surface_is_plain() {
         .unwrap()
         .create(&context)
         .unwrap();
-    let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+    let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
     let mut timer = StageTimer::default();
     let mut frame = FrameInput {
         crowd: &crowd,
         tick: 0,
-        arena: &mut arena,
+        output: &mut output,
     };
     let ticket = backend.submit(&mut frame, &mut timer).unwrap();
     ticket

@@ -104,16 +104,16 @@ mod gpu {
         let mut timer = StageTimer::default();
         for name in ["gpu-full", "gpu-compute:instances"] {
             let backend = find(name).unwrap().create(&context).unwrap();
-            let (mut backend, mut arena) = prepare(&*backend, &context, &crowd);
+            let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
             let mut dispatches = |lost: bool, tick| {
                 if lost {
-                    arena.lose();
+                    output.lose();
                 }
                 gpu.take_work();
                 let mut frame = FrameInput {
                     crowd: &crowd,
                     tick,
-                    arena: &mut arena,
+                    output: &mut output,
                 };
                 backend
                     .submit(&mut frame, &mut timer)
@@ -154,14 +154,14 @@ mod gpu {
         let scene = scene("zoo", 60, changing(0.1, 0.0));
         let drawn = |crowd: &Crowd, name: &str, ticks: &[u32]| {
             let backend = find(name).unwrap().create(&context).unwrap();
-            let (mut backend, mut arena) = prepare(&*backend, &context, crowd);
+            let (mut backend, mut output) = prepare(&*backend, &context, crowd);
             let mut presenter = Presenter::new(Rc::clone(gpu), crowd, scene.view(), 1).unwrap();
             let mut timer = StageTimer::default();
             for &tick in ticks {
                 let mut frame = FrameInput {
                     crowd,
                     tick,
-                    arena: &mut arena,
+                    output: &mut output,
                 };
                 let ticket = backend.submit(&mut frame, &mut timer).unwrap();
                 ticket

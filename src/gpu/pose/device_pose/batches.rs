@@ -90,7 +90,7 @@ impl Statics {
             ("inverse_binds", bytemuck::cast_slice(model.inverse_binds())),
         ];
         // A limit that is only simulated stops those who plan.
-        if gpu.plans() {
+        if gpu.only_counts() {
             let largest = contents
                 .iter()
                 .map(|(_, bytes)| bytes.len() as u64)

@@ -1,27 +1,27 @@
-//! The arena of skinned vertices, which all backends of a run use in turn.
+//! The buffers of skinned vertices, which all backends of a run use in turn.
 
 use super::device_object::DeviceBuffer;
 use crate::crowd::Crowd;
 use crate::simd::Aligned;
 use std::rc::Rc;
 
-/// A backend as the arena knows it: only clones of one are the same.
-pub type ArenaUser = Rc<()>;
+/// A backend as the output buffers know it: only clones of one are the same.
+pub type OutputUser = Rc<()>;
 
 /// Skinned vertices of a whole crowd, `[instance][vertex][word]` group after group.
 #[derive(Default)]
-pub struct Arena {
+pub struct OutputBuffers {
     /// The whole crowd's vertices, for backends that skin on the CPU; empty if none does.
     pub host: Aligned<f32>,
     /// One buffer per chunk of the crowd, for backends that skin on the device and for uploads.
     pub device: Vec<DeviceBuffer>,
     /// As `device`, with the vertices of the previous frame; empty unless these are kept.
     pub previous: Vec<DeviceBuffer>,
-    /// The user whose vertices it holds.
-    user: Option<ArenaUser>,
+    /// The user whose vertices they hold.
+    user: Option<OutputUser>,
 }
 
-impl Arena {
+impl OutputBuffers {
     /// Begins a frame: if vertices of the previous frame are kept, the current ones become the previous ones.
     pub fn swap(&mut self) {
         if !self.previous.is_empty() {
@@ -29,18 +29,18 @@ impl Arena {
         }
     }
 
-    /// Hands the arena to a backend for a frame. Returns whether it still holds what that backend left in the last one.
-    pub fn hand_to(&mut self, user: &ArenaUser) -> bool {
+    /// Hands the buffers to a backend for a frame. Returns whether they still hold what that backend left in the last one.
+    pub fn hand_to(&mut self, user: &OutputUser) -> bool {
         let before = self.user.replace(Rc::clone(user));
         before.is_some_and(|before| Rc::ptr_eq(&before, user)) && self.previous.is_empty()
     }
 
-    /// Forgets whose vertices it holds, because others were written over them.
+    /// Forgets whose vertices they hold, because others were written over them.
     pub fn lose(&mut self) {
         self.user = None;
     }
 
-    /// Bytes that [`Arena::allocate_host`] will allocate.
+    /// Bytes that [`OutputBuffers::allocate_host`] will allocate.
     pub fn bytes(crowd: &Crowd) -> u64 {
         Aligned::<f32>::bytes(crowd.output_words() as usize)
     }
