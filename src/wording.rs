@@ -1,26 +1,36 @@
 //! Words for messages: lists, suggestions for unknown names, and texts of others.
 
+use std::str::FromStr;
+
 /// Kinds of names that `skinbench list` has, too many to stand behind a suggestion.
 const IN_LIST: [&str; 3] = ["backend", "scene", "model"];
 
 /// One line about an unknown name: the closest known one, and what is accepted.
-pub fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
+pub fn unknown(kind: &str, name: &str, known: &[impl AsRef<str>]) -> String {
     let nearest = known
         .iter()
-        .map(|k| {
-            (
-                strsim::jaro_winkler(&name.to_lowercase(), &k.to_lowercase()),
-                k,
-            )
-        })
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+        .map(AsRef::as_ref)
+        .filter(|one| similarity(name, one) > 0.7)
+        .max_by(|a, b| similarity(name, a).total_cmp(&similarity(name, b)));
     let all = match nearest {
         Some(_) if IN_LIST.contains(&kind) => "`skinbench list` has all".into(),
         _ => format!("expected {}", list(known)),
     };
-    let nearest = nearest.map_or(String::new(), |(_, k)| format!(" did you mean {k:?}?"));
-    format!("unknown {kind} {name:?};{nearest} {all}")
+    let question = nearest.map_or(String::new(), |one| format!(" did you mean {one:?}?"));
+    format!("unknown {kind} {name:?};{question} {all}")
+}
+
+fn similarity(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase())
+}
+
+/// Index of a name among those that are known.
+///
+/// # Errors
+/// It is none of them: one line from [`unknown`].
+pub fn position(kind: &str, name: &str, known: &[impl AsRef<str>]) -> Result<usize, String> {
+    let index = known.iter().position(|one| one.as_ref() == name);
+    index.ok_or_else(|| unknown(kind, name, known))
 }
 
 /// The value among `all` with this name.
@@ -33,11 +43,20 @@ pub fn named<T: Copy>(
     all: &[T],
     name_of: fn(T) -> &'static str,
 ) -> Result<T, String> {
-    let names = || all.iter().map(|&value| name_of(value)).collect::<Vec<_>>();
-    all.iter()
-        .copied()
-        .find(|&value| name_of(value) == name)
-        .ok_or_else(|| unknown(kind, name, &names()))
+    let names: Vec<&str> = all.iter().map(|&value| name_of(value)).collect();
+    Ok(all[position(kind, name, &names)?])
+}
+
+/// Parses a value that is accepted.
+///
+/// # Errors
+/// Any other text: what is expected.
+pub fn parsed<T: FromStr>(
+    text: &str,
+    accepts: impl Fn(&T) -> bool,
+    expected: &'static str,
+) -> Result<T, &'static str> {
+    text.parse().ok().filter(accepts).ok_or(expected)
 }
 
 /// Parses a finite number above 0.
@@ -45,19 +64,17 @@ pub fn named<T: Copy>(
 /// # Errors
 /// Any other text: what is expected.
 pub fn above_zero(text: &str) -> Result<f64, &'static str> {
-    text.parse()
-        .ok()
-        .filter(|v: &f64| v.is_finite() && *v > 0.0)
-        .ok_or("expected a finite number, more than 0")
+    parsed(
+        text,
+        |number| *number > 0.0 && *number < f64::INFINITY,
+        "expected a finite number, more than 0",
+    )
 }
 
 /// A text in one line with at most so many characters, without those that control a terminal.
 pub fn one_line(text: &str, most: usize) -> String {
-    let kept: String = text
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let kept = text.chars().take(most).collect::<String>();
+    let kept = kept.replace(char::is_control, " ");
     let more = text.chars().nth(most).map(|_| "...");
     kept.split_whitespace()
         .chain(more)
@@ -87,18 +104,15 @@ pub fn counted_as(count: u64, one: &str, more: &str) -> String {
 /// A number with a comma after every third digit from the end.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
+    let threes = digits.as_bytes().rchunks(3).rev();
+    let threes: Vec<_> = threes.map(String::from_utf8_lossy).collect();
+    threes.join(",")
 }
 
 /// `a, b or c`.
-pub fn list(words: &[&str]) -> String {
-    match words {
+pub fn list(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match &words[..] {
         [] => "nothing".into(),
         [one] => (*one).into(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),

@@ -153,7 +153,9 @@ impl WorkloadArguments {
 
 /// Checks the values of settings.
 pub fn checked(settings: &Settings) -> Result<(), UsageError> {
-    settings.check().map_err(|(_, problem)| UsageError(problem))
+    settings
+        .check()
+        .map_err(|refused| UsageError(refused.problem))
 }
 
 /// The backends that match the patterns, in the registry's order; without a pattern all but variants.

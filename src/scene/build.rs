@@ -7,6 +7,7 @@ use super::layer::{self, ResolvedClips};
 use super::lod::{self, LevelMaker};
 use super::model_source::LoadedModels;
 use super::placing::Stand;
+use super::resolved::{ResolvedScene, StoredModel};
 use super::{Camera, Levels, ModelSource, Scene, SceneError, Settings};
 use crate::asset::Place;
 use crate::crowd::{Crowd, CrowdError, Expression, Layer};
@@ -62,10 +63,8 @@ impl BuiltScene {
     /// The eye by which levels of detail are chosen.
     pub fn eye(&self) -> Eye {
         // Levels change the boxes of models a little, but not the view.
-        let crowd = self
-            .levels
-            .as_ref()
-            .map_or(&self.crowd, |levels| &levels.full);
+        let levels = self.levels.as_ref();
+        let crowd = levels.map_or(&self.crowd, |levels| &levels.full);
         self.camera.seen_from(crowd, self.resolution)
     }
 
@@ -134,48 +133,121 @@ impl Scene {
         let settings = &self.settings;
         settings
             .check()
-            .map_err(|(_, problem)| SceneError::new(self.name.clone(), problem))?;
-        let instances = self.instances();
-        let most_layers = self
-            .groups
-            .iter()
-            .map(|g| 1 + g.layers.len())
-            .max()
-            .unwrap_or(1);
-        // Instances are drawn first and then sorted by model.
-        let bytes = instances
-            .saturating_mul(2 * (size_of::<Rows>() + most_layers * size_of::<Layer>()) as u64);
-        if bytes > memory || instances > u64::from(u32::MAX) {
-            let [taken, most] = [bytes, memory].map(|bytes| ByteSize(bytes).display().si());
-            let expected = format!("expected at most {most} and {} instances", u32::MAX);
-            let problem = format!(
-                "{instances} instances take {taken} before a vertex is skinned; {expected}"
-            );
-            let largest = self
+            .map_err(|refused| SceneError::new(self.name.clone(), refused.problem))?;
+        self.check_memory(memory)?;
+        let resolved = self.resolve(load)?;
+        let mut remarks = self.repairs(&resolved.models);
+        let mut members = self.placed(&resolved);
+        // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
+        members.sort_by_key(|member| member.index);
+        let mut crowd = Crowd::with_format(settings.format());
+        for same_model in members.chunk_by(|a, b| a.index == b.index) {
+            let mut masks = Vec::new();
+            let mut instances = Vec::new();
+            for member in same_model {
+                masks.extend_from_slice(&member.clips.masks);
+                let layers = 1 + self.groups[member.group].layers.len();
+                let placements = member.placements.iter().copied();
+                instances.extend(placements.zip(member.layers.chunks(layers)));
+            }
+            let model = Arc::clone(&same_model[0].model);
+            crowd
+                .push_masked_group(model, &masks, instances)
+                .map_err(|error| self.error(None, error))?;
+        }
+        let mut crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
+        let mut levels = None;
+        if let Some(lod) = settings.lod.filter(|lod| !lod.is_none()) {
+            // Every model has a group, in the same order.
+            let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
+            let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
+            let leveled = lod::leveled(crowd, maker, &self.camera, self.resolution)
+                .map_err(|error| self.error(None, error))?;
+            crowd = leveled.crowd;
+            levels = Some(leveled.levels);
+            remarks.extend(leveled.remarks);
+        }
+        let crowd = self
+            .reusing_poses(crowd)
+            .map_err(|error| self.error(None, error))?;
+        remarks.extend(coarse_positions(&crowd));
+        Ok(BuiltScene {
+            name: self.name.clone(),
+            hash: hash::hash(&resolved),
+            models: resolved
                 .groups
                 .iter()
-                .max_by_key(|group| group.count)
-                .and_then(|group| group.model_place);
-            return Err(match settings.instances {
-                Some(_) => SceneError::new(self.name.clone(), problem),
-                None => self.error(largest, problem),
-            });
+                .map(|group| Arc::clone(&resolved.models[group.members[0].model].stored))
+                .collect(),
+            mixed_models: self.mixed_models(),
+            passes: self.passes(),
+            resolution: self.resolution,
+            camera: self.camera,
+            settings: settings.clone(),
+            gameplay: self.gameplay(&crowd)?,
+            crowd,
+            levels,
+            remarks,
+        })
+    }
+
+    /// Refuses a crowd whose instances do not fit in so many bytes.
+    fn check_memory(&self, memory: u64) -> Result<(), SceneError> {
+        let instances = self.instances();
+        let layers = self.groups.iter().map(|group| 1 + group.layers.len());
+        let instance_bytes = size_of::<Rows>() + layers.max().unwrap_or(1) * size_of::<Layer>();
+        // Instances are drawn first and then sorted by model.
+        let bytes = instances.saturating_mul(2 * instance_bytes as u64);
+        if bytes <= memory && instances <= u64::from(u32::MAX) {
+            return Ok(());
         }
-        let resolved = self.resolve(load)?;
-        let format = settings.format();
+        let problem = format!(
+            "{instances} instances take {} before a vertex is skinned; expected at most {} and {} instances",
+            ByteSize(bytes).display().si(),
+            ByteSize(memory).display().si(),
+            u32::MAX
+        );
+        if self.settings.instances.is_some() {
+            return Err(SceneError::new(self.name.clone(), problem));
+        }
+        let largest = self.groups.iter().max_by_key(|group| group.count);
+        Err(self.error(largest.and_then(|group| group.model_place), problem))
+    }
+
+    /// One line for each repair that importers made.
+    fn repairs(&self, models: &[StoredModel]) -> Vec<String> {
+        // A model file may be the whole scene. The name of an OgreXML scene has the first of its two endings.
+        let scene = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
+        let mut remarks = Vec::new();
+        for model in models {
+            for repair in model.raw.repairs() {
+                remarks.push(if model.raw.name() == scene {
+                    repair.message.clone()
+                } else {
+                    format!("{}: {}", model.raw.name(), repair.message)
+                });
+            }
+        }
+        remarks
+    }
+
+    /// Places the instances of all groups, which stand side by side along X around 0. Returns the models of all groups
+    /// in the order of the groups.
+    fn placed<'a>(&self, resolved: &'a ResolvedScene) -> Vec<Member<'a>> {
         let mut members = Vec::new();
-        let mut first_models = Vec::with_capacity(self.groups.len());
         let mut spacings = Vec::with_capacity(self.groups.len());
-        for (place, group) in resolved.groups.iter().enumerate() {
+        let mut half_widths = Vec::with_capacity(self.groups.len());
+        for (group, resolved_group) in resolved.groups.iter().enumerate() {
+            let description = &self.groups[group];
             let mut footprint: f64 = 0.1;
-            for member in &group.members {
+            for member in &resolved_group.members {
                 let model = Arc::clone(&resolved.models[member.model].stored);
                 let bounds = standing_bounds(&model, &member.clips.clips);
-                let stand = Stand::new(&model, bounds, group.description.scale);
+                let stand = Stand::new(&model, bounds, description.scale);
                 footprint = footprint.max(stand.footprint);
                 members.push(Member {
                     index: member.model,
-                    group: place,
+                    group,
                     model,
                     clips: &member.clips,
                     stand,
@@ -183,187 +255,171 @@ impl Scene {
                     layers: Vec::new(),
                 });
             }
-            spacings.push(group.description.spacing.unwrap_or(1.25 * footprint));
-            let first = group.members[0].model;
-            first_models.push(Arc::clone(&resolved.models[first].stored));
+            let spacing = description.spacing.unwrap_or(1.25 * footprint);
+            let count = description.count as u32;
+            half_widths.push(description.layout.half_width(count, spacing));
+            spacings.push(spacing);
         }
+        let mut edge = -half_widths.iter().sum::<f64>();
+        for same_group in members.chunk_by_mut(|a, b| a.group == b.group) {
+            let group = same_group[0].group;
+            let middle = edge + half_widths[group];
+            edge += 2.0 * half_widths[group];
+            self.draw(same_group, middle, spacings[group]);
+        }
+        members
+    }
 
-        let mut remarks = Vec::new();
-        // A model file may be the whole scene. The name of an OgreXML scene has the first of its two endings.
-        let own_name = self.name.strip_suffix(".mesh").unwrap_or(&self.name);
-        for model in &resolved.models {
-            for repair in model.raw.repairs() {
-                remarks.push(if model.raw.name() == own_name {
-                    repair.message.clone()
-                } else {
-                    format!("{}: {}", model.raw.name(), repair.message)
-                });
-            }
-        }
-        let mut crowd = Crowd::with_format(format);
-        let across = self
-            .groups
-            .iter()
-            .zip(&spacings)
-            .map(|(g, spacing)| g.layout.half_width(g.count as u32, *spacing));
-        let middles = side_by_side(&across.collect::<Vec<_>>());
-        for (place, own) in members.chunk_by_mut(Member::beside).enumerate() {
-            draw(
-                own,
-                &self.groups[place],
-                middles[place],
-                spacings[place],
-                self.seed,
-                place,
-            );
-        }
-        // Instances of one model become neighbours in the crowd, so that one dispatch handles all of them.
-        members.sort_by_key(|member| member.index);
-        for showing in members.chunk_by(|a, b| a.index == b.index) {
-            let masks: Vec<_> = showing
-                .iter()
-                .flat_map(|member| member.clips.masks.iter().cloned())
-                .collect();
-            let all = showing.iter().flat_map(|member| {
-                let layers = member
-                    .layers
-                    .chunks(1 + self.groups[member.group].layers.len());
-                member.placements.iter().copied().zip(layers)
+    /// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for
+    /// each layer.
+    fn draw(&self, members: &mut [Member], middle: f64, spacing: f64) {
+        let index = members[0].group;
+        let group = &self.groups[index];
+        let count = group.count as u32;
+        let member_of = shuffled(count, members.len(), self.seed, index);
+        let mut random = Pcg32::new(self.seed, index as u64);
+        let mut layer_random = layer::streams(self.seed, index, group.layers.len());
+        for (instance, member) in (0..count).zip(member_of) {
+            let member = &mut members[member as usize];
+            let clips = member.clips;
+            // Always three draws, so that changing one key does not affect the others' values.
+            let phase = random.next_u32();
+            let pace = 1.0 + group.speed_spread * either_way(random.next_u32());
+            let yaw = group.yaw
+                + group.yaw_spread * either_way(random.next_u32())
+                + group.layout.facing(instance, count);
+            let speed = group.speed * pace;
+            let clip = clips.clips[member.placements.len() % clips.clips.len()];
+            let base = layer::playing(&member.model, clip, &group.play, phase, speed);
+            let first = member.layers.len();
+            member.layers.push(Layer {
+                weight: group.weight as f32,
+                ..base
             });
-            let pushed = crowd.push_masked_group(Arc::clone(&showing[0].model), &masks, all);
-            pushed.map_err(|error| self.error(None, error))?;
-        }
-        let crowd = with_fitting_cubes(self.expressed(crowd, &members)?);
-        let mixed = self
-            .groups
-            .iter()
-            .filter(|group| group.is_mixed())
-            .flat_map(GroupDescription::used_models);
-        let mixed_models = mixed.collect::<HashSet<_>>().len();
-        let (crowd, levels) = match settings.lod.filter(|lod| !lod.is_none()) {
-            None => (crowd, None),
-            Some(lod) => {
-                // Every model has a group, in the same order.
-                let raw = resolved.models.iter().map(|model| Arc::clone(&model.raw));
-                let maker = LevelMaker::new(raw.collect(), lod, settings.clips.unwrap_or_default());
-                let made = lod::leveled(crowd, maker, &self.camera, self.resolution);
-                let (crowd, levels, whole) = made.map_err(|error| self.error(None, error))?;
-                remarks.extend(whole);
-                (crowd, Some(levels))
+            for (index, plan) in group.layers.iter().enumerate() {
+                let random = &mut layer_random[index];
+                let layer =
+                    plan.of_instance(&member.model, &clips.layers[index], &base, pace, random);
+                member.layers.push(layer);
             }
-        };
-        let crowd = self
-            .reusing_poses(crowd)
-            .map_err(|error| self.error(None, error))?;
-        remarks.extend(coarse_positions(&crowd));
-        for (socket, group) in settings
-            .sockets
-            .iter()
-            .flat_map(|s| crowd.groups().iter().map(move |g| (s, g)))
-        {
-            let names: Vec<&str> = group
-                .model
-                .skeleton()
-                .names()
-                .iter()
-                .map(String::as_str)
-                .collect();
-            if !names.contains(&socket.as_str()) {
-                let problem = wording::unknown("joint", socket, &names);
-                return Err(self.error(
-                    None,
-                    format!("socket of {:?}: {problem}", group.model.name()),
-                ));
+            layer::fall_in_step(&member.model, &mut member.layers[first..], speed);
+            let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, spacing);
+            member
+                .placements
+                .push(member.stand.placement(place, yaw.to_radians()));
+        }
+    }
+
+    /// Number of models in groups that mix several.
+    fn mixed_models(&self) -> Option<u32> {
+        let mixed = self.groups.iter().filter(|group| group.is_mixed());
+        let models: HashSet<&ModelSource> = mixed.flat_map(GroupDescription::used_models).collect();
+        (!models.is_empty()).then_some(models.len() as u32)
+    }
+
+    /// What gameplay reads of a crowd in every frame.
+    fn gameplay(&self, crowd: &Crowd) -> Result<Option<Arc<Gameplay>>, SceneError> {
+        let Settings {
+            bounds, sockets, ..
+        } = &self.settings;
+        for socket in sockets {
+            for group in crowd.groups() {
+                wording::position("joint", socket, group.model.skeleton().names()).map_err(
+                    |problem| {
+                        let model = group.model.name();
+                        self.error(None, format!("socket of {model:?}: {problem}"))
+                    },
+                )?;
             }
         }
-        let reads = settings.bounds || !settings.sockets.is_empty();
-        let gameplay = reads.then(|| Gameplay::new(&crowd, settings.bounds, &settings.sockets));
-        let gameplay = gameplay
-            .transpose()
-            .map_err(|error| self.error(None, error))?
-            .map(Arc::new);
-        Ok(BuiltScene {
-            name: self.name.clone(),
-            hash: hash::hash(&resolved),
-            crowd,
-            models: first_models,
-            mixed_models: (mixed_models > 0).then_some(mixed_models as u32),
-            passes: self.passes(),
-            resolution: self.resolution,
-            camera: self.camera,
-            settings: settings.clone(),
-            gameplay,
-            levels,
-            remarks,
-        })
+        if !bounds && sockets.is_empty() {
+            return Ok(None);
+        }
+        let gameplay = Gameplay::new(crowd, *bounds, sockets);
+        gameplay
+            .map(|gameplay| Some(Arc::new(gameplay)))
+            .map_err(|error| self.error(None, error))
     }
 
     /// Gives each instance the weights of the scene's keys; `members` are in the order of the crowd.
     fn expressed(&self, crowd: Crowd, members: &[Member]) -> Result<Crowd, SceneError> {
         let requested = self.settings.active_targets;
-        if let Some(count) = requested.filter(|_| !crowd.has_targets()) {
+        if let Some(count) = requested
+            && !crowd.has_targets()
+        {
             let problem = format!(
                 "{count} active morph targets requested; no model of the scene has targets"
             );
             return Err(self.error(None, problem));
         }
-        let plan = |member: &Member| {
-            let own = &self.groups[member.group].expression;
-            let morphs = !member.model.mesh().targets().is_empty();
-            ExpressionPlan {
-                active: requested.filter(|_| morphs).or(own.active),
-                ..own.clone()
+        let mut plans = Vec::with_capacity(members.len());
+        for member in members {
+            let mut plan = self.groups[member.group].expression.clone();
+            if !member.model.mesh().targets().is_empty() {
+                plan.active = requested.or(plan.active);
             }
-        };
-        if members.iter().all(|member| plan(member).is_empty()) {
+            plans.push(plan);
+        }
+        if plans.iter().all(ExpressionPlan::is_empty) {
             return Ok(crowd);
         }
-        let mut expressions = Vec::with_capacity(crowd.instance_count());
+        let mut weights = Vec::with_capacity(crowd.instance_count());
         for (index, member) in members.iter().enumerate() {
-            let plan = plan(member);
+            let plan = &plans[index];
             // Each model of a group has a sequence of its own.
             let earlier = members[..index]
                 .iter()
                 .filter(|other| other.group == member.group)
                 .count();
             let stream = member.group + earlier * self.groups.len();
-            let own = plan.of_instances(&member.model, self.seed, stream, member.placements.len());
-            expressions.extend(own.map_err(|problem| self.error(plan.place, problem))?);
+            let count = member.placements.len();
+            let pinned = plan
+                .of_instances(&member.model, self.seed, stream, count)
+                .map_err(|problem| self.error(plan.place, problem))?;
+            weights.push(pinned);
         }
-        let expressions = expressions.iter().map(|(pinned, alone)| Expression {
-            pinned,
-            alone: *alone,
-        });
+        let mut expressions = Vec::with_capacity(crowd.instance_count());
+        for (plan, weights) in plans.iter().zip(&weights) {
+            expressions.extend(weights.iter().map(|pinned| Expression {
+                pinned,
+                alone: plan.active.is_some(),
+            }));
+        }
         crowd
             .with_expressions(expressions)
             .map_err(|error| self.error(None, error))
     }
 
     /// Poses that instances share or keep, and instances that are replaced.
-    fn reusing_poses(&self, crowd: Crowd) -> Result<Crowd, CrowdError> {
-        let share = |share: Option<f64>| share.filter(|share| *share > 0.0);
-        let crowd = match share(self.settings.frozen) {
-            Some(share) => crowd.with_frozen(share, self.seed)?,
-            None => crowd,
-        };
-        if let Some(share) = share(self.settings.turnover) {
+    fn reusing_poses(&self, mut crowd: Crowd) -> Result<Crowd, CrowdError> {
+        let settings = &self.settings;
+        if let Some(share) = settings.frozen
+            && share > 0.0
+        {
+            crowd = crowd.with_frozen(share, self.seed)?;
+        }
+        if let Some(share) = settings.turnover
+            && share > 0.0
+        {
             return crowd.with_turnover(share, self.seed);
         }
-        match (self.settings.phase_buckets, self.settings.update_rate) {
-            (None, None) => Ok(crowd),
-            (Some(buckets), _) => crowd.with_phase_buckets(buckets),
-            (None, Some([near, far])) => {
-                let eye = self.camera.eye(&crowd, self.resolution).as_dvec3();
-                crowd.with_update_rates(|placement| {
-                    let distance = rows_to_affine(placement).translation.distance(eye);
-                    match () {
-                        _ if distance > far => 4,
-                        _ if distance > near => 2,
-                        _ => 1,
-                    }
-                })
-            }
+        if let Some(buckets) = settings.phase_buckets {
+            return crowd.with_phase_buckets(buckets);
         }
+        let Some([near, far]) = settings.update_rate else {
+            return Ok(crowd);
+        };
+        let eye = self.camera.eye(&crowd, self.resolution).as_dvec3();
+        crowd.with_update_rates(|placement| {
+            let distance = rows_to_affine(placement).translation.distance(eye);
+            if distance > far {
+                4
+            } else if distance > near {
+                2
+            } else {
+                1
+            }
+        })
     }
 
     pub(super) fn error(&self, place: Option<Place>, problem: impl Display) -> SceneError {
@@ -388,40 +444,24 @@ struct Member<'a> {
     layers: Vec<Layer>,
 }
 
-impl Member<'_> {
-    fn beside(&self, other: &Self) -> bool {
-        self.group == other.group
+/// The box in which a model stands. Clips that scale joints may show it much larger or smaller than at rest.
+fn standing_bounds(model: &Arc<Model>, clips: &[u32]) -> Bounds {
+    let mut scaling = clips.to_vec();
+    scaling.retain(|clip| model.clips().get(*clip as usize).is_some_and(scales_joints));
+    if scaling.is_empty() {
+        model.bounds()
+    } else {
+        clip_bounds(model, &scaling)
     }
 }
 
-/// Centres along X of groups with these half widths, in a row around 0.
-fn side_by_side(half_widths: &[f64]) -> Vec<f64> {
-    let mut edge = -half_widths.iter().sum::<f64>();
-    let middle = |half: &f64| {
-        let middle = edge + half;
-        edge += 2.0 * half;
-        middle
-    };
-    half_widths.iter().map(middle).collect()
-}
-
-/// The box in which a model stands. Clips that scale joints may show it much larger or smaller than at rest.
-fn standing_bounds(model: &Arc<Model>, clips: &[u32]) -> Bounds {
-    let scales = |clip: &&u32| {
-        let keys = model.clips().get(**clip as usize).map(Clip::keys);
-        keys.is_some_and(|keys| match keys {
-            ClipKeys::Raw(raw) => raw.tracks().iter().any(|t| t.channel == Channel::Scale),
-            ClipKeys::Compact(compact) => {
-                let moving = compact.tracks.iter().map(|track| track.channel);
-                let still = compact.still.iter().map(|track| track.channel);
-                moving.chain(still).any(|channel| channel == Channel::Scale)
-            }
-        })
-    };
-    let scaling: Vec<u32> = clips.iter().filter(scales).copied().collect();
-    match scaling[..] {
-        [] => model.bounds(),
-        _ => clip_bounds(model, &scaling),
+fn scales_joints(clip: &Clip) -> bool {
+    match clip.keys() {
+        ClipKeys::Raw(raw) => raw.tracks().iter().any(|t| t.channel == Channel::Scale),
+        ClipKeys::Compact(compact) => {
+            compact.tracks.iter().any(|t| t.channel == Channel::Scale)
+                || compact.still.iter().any(|t| t.channel == Channel::Scale)
+        }
     }
 }
 
@@ -429,7 +469,8 @@ fn standing_bounds(model: &Arc<Model>, clips: &[u32]) -> Bounds {
 fn coarse_positions(crowd: &Crowd) -> Vec<String> {
     let mut remarks = Vec::new();
     for group in crowd.first_of_models() {
-        let (name, shown) = (group.model.name(), shown(crowd, group));
+        let name = group.model.name();
+        let shown = shown(crowd, group);
         let rounding = shown.relative_rounding();
         if rounding > CLOSE {
             remarks.push(format!(
@@ -451,54 +492,9 @@ fn coarse_positions(crowd: &Crowd) -> Vec<String> {
     remarks
 }
 
-/// Places a group's instances and chooses their layers, with one stream of random numbers for the group and one for
-/// each layer.
-fn draw(
-    members: &mut [Member],
-    group: &GroupDescription,
-    middle: f64,
-    spacing: f64,
-    seed: u64,
-    stream: usize,
-) {
-    let count = group.count as u32;
-    let member_of = shuffled(count, members.len(), seed, stream);
-    let mut random = Pcg32::new(seed, stream as u64);
-    let mut layer_random = layer::streams(seed, stream, group.layers.len());
-    for (instance, member) in (0..count).zip(member_of) {
-        let Member {
-            model,
-            clips,
-            stand,
-            placements,
-            layers,
-            ..
-        } = &mut members[member as usize];
-        // Always three draws, so that changing one key does not affect the others' values.
-        let [phase, speed, yaw] = [random.next_u32(), random.next_u32(), random.next_u32()];
-        let either_way = |draw: u32| f64::from(draw) / 2f64.powi(31) - 1.0;
-        let place = DVec2::new(middle, 0.0) + group.layout.place(instance, count, spacing);
-        let yaw = group.yaw + group.yaw_spread * either_way(yaw);
-        let clip = clips.clips[placements.len() % clips.clips.len()];
-        let pace = 1.0 + group.speed_spread * either_way(speed);
-        let yaw = yaw + group.layout.facing(instance, count);
-        let own = layer::playing(model, clip, &group.play, phase, group.speed * pace);
-        let first = layers.len();
-        layers.push(Layer {
-            weight: group.weight as f32,
-            ..own
-        });
-        for ((plan, found), random) in group
-            .layers
-            .iter()
-            .zip(&clips.layers)
-            .zip(&mut layer_random)
-        {
-            layers.push(plan.of_instance(model, found, &own, pace, random));
-        }
-        layer::fall_in_step(model, &mut layers[first..], group.speed * pace);
-        placements.push(stand.placement(place, yaw.to_radians()));
-    }
+/// A number from -1 to 1 for a random number.
+fn either_way(draw: u32) -> f64 {
+    f64::from(draw) / 2f64.powi(31) - 1.0
 }
 
 /// The model of each of `count` instances: equally many of each, in a random order.

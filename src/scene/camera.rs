@@ -45,10 +45,8 @@ impl Camera {
 
     /// The projection between two distances.
     fn projection(&self, size: [u32; 2], near: f32, far: f32) -> Mat4 {
-        let (angle, aspect) = (
-            (self.field_of_view as f32).to_radians(),
-            size[0] as f32 / size[1] as f32,
-        );
+        let angle = (self.field_of_view as f32).to_radians();
+        let aspect = size[0] as f32 / size[1] as f32;
         directx::perspective(angle, aspect, near, far.max(2.0 * near))
     }
 
@@ -60,11 +58,11 @@ impl Camera {
         let right = forward.cross(Vec3::Y).normalize_or_zero();
         let up = right.cross(forward);
         let distance = framed.eye.distance(framed.target);
-        let angle = (self.field_of_view as f32).to_radians();
-        let height = 2.0 * distance * (0.5 * angle).tan();
+        let slope = (0.5 * (self.field_of_view as f32).to_radians()).tan();
+        let height = 2.0 * distance * slope;
         let shift = height * (right * shift[0] as f32 + up * shift[1] as f32);
-        let (eye, target) = (framed.eye + shift, framed.target + shift);
-        let slope = (0.5 * angle).tan();
+        let eye = framed.eye + shift;
+        let target = framed.target + shift;
         let edges = [forward - slope * up, forward + slope * up];
         let ground = edges.map(|edge| depth_of_ground(eye, edge));
         let near = (distance - framed.radius - shift.length())
@@ -131,7 +129,8 @@ fn depth_of_ground(eye: Vec3, ray: Vec3) -> f32 {
 /// The box around all instances' rest poses, or around the largest poses that they show if those differ much, enlarged a
 /// little because clips move limbs out of it.
 fn world_bounds(crowd: &Crowd) -> Bounds {
-    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let mut min = DVec3::INFINITY;
+    let mut max = DVec3::NEG_INFINITY;
     for group in crowd.groups() {
         let bounds = shown(crowd, group).bounds;
         let middle = (0.5 * (bounds.min + bounds.max)).as_dvec3();
@@ -140,7 +139,8 @@ fn world_bounds(crowd: &Crowd) -> Bounds {
             let placement = rows_to_affine(&crowd.placements()[instance as usize]);
             let middle = placement.transform_point3(middle);
             let half = placement.matrix3.abs() * half;
-            (min, max) = (min.min(middle - half), max.max(middle + half));
+            min = min.min(middle - half);
+            max = max.max(middle + half);
         }
     }
     Bounds {

@@ -110,9 +110,8 @@ pub struct Scene {
 impl Scene {
     /// Instances of all groups.
     pub fn instances(&self) -> u64 {
-        self.groups
-            .iter()
-            .fold(0, |sum, g| sum.saturating_add(g.count))
+        let counts = self.groups.iter().map(|group| group.count);
+        counts.fold(0, u64::saturating_add)
     }
 
     /// Number of times that a frame draws the crowd.
@@ -124,7 +123,8 @@ impl Scene {
     pub fn with(mut self, settings: Settings) -> Self {
         if let Some(instances) = settings.instances {
             let total = u128::from(self.instances());
-            let (mut before, mut given) = (0u128, 0u128);
+            let mut before = 0;
+            let mut given = 0;
             let groups = self.groups.len();
             for (index, group) in self.groups.iter_mut().enumerate() {
                 before += u128::from(group.count);
@@ -138,9 +138,8 @@ impl Scene {
         }
         self.camera.distance = settings.distance.unwrap_or(self.camera.distance);
         for group in &mut self.groups {
-            if let Some(people) = settings
-                .models
-                .and_then(|count| group.models[0].people(count))
+            if let Some(count) = settings.models
+                && let Some(people) = group.models[0].people(count)
             {
                 group.models = people;
             }

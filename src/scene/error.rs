@@ -1,6 +1,7 @@
 //! The error type of reading and building scenes.
 
 use crate::asset::Place;
+use crate::wording;
 
 /// Error for a scene that cannot be read or built: one line with the file, the place in it and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +21,14 @@ impl SceneError {
             place: None,
             problem,
             is_unknown: false,
+        }
+    }
+
+    /// The error for a name of a scene or model that nothing has.
+    pub(super) fn unknown(kind: &str, name: &str, known: &[impl AsRef<str>]) -> Self {
+        Self {
+            is_unknown: true,
+            ..Self::new("", wording::unknown(kind, name, known))
         }
     }
 

@@ -26,8 +26,7 @@ impl ExpressionPlan {
         self.weights.is_empty() && self.active.is_none()
     }
 
-    /// The weights that `count` instances of a model pin, and whether those are the only ones above 0; `group` selects
-    /// the stream of random numbers.
+    /// The weights that `count` instances of a model pin; `group` selects the stream of random numbers.
     ///
     /// # Errors
     /// A target that the model lacks, or more active targets than it has.
@@ -37,55 +36,43 @@ impl ExpressionPlan {
         seed: u64,
         group: usize,
         count: usize,
-    ) -> Result<Vec<(Vec<TargetWeight>, bool)>, String> {
-        let names: Vec<&str> = model
-            .mesh()
-            .targets()
-            .list()
-            .iter()
-            .map(|target| target.name.as_str())
-            .collect();
-        let find = |(wanted, weight): &(String, f64)| {
-            let target = names.iter().position(|name| name == wanted);
-            let target = target.ok_or_else(|| wording::unknown("morph target", wanted, &names))?;
-            Ok(TargetWeight {
-                target: target as u32,
+    ) -> Result<Vec<Vec<TargetWeight>>, String> {
+        let targets = model.mesh().targets().list().iter();
+        let names: Vec<&String> = targets.map(|target| &target.name).collect();
+        let mut named = Vec::with_capacity(self.weights.len());
+        let mut others: Vec<u32> = (0..names.len() as u32).collect();
+        for (name, weight) in &self.weights {
+            let target = wording::position("morph target", name, &names)? as u32;
+            others.retain(|other| *other != target);
+            named.push(TargetWeight {
+                target,
                 weight: *weight as f32,
-            })
-        };
-        let named: Vec<TargetWeight> = self
-            .weights
-            .iter()
-            .map(find)
-            .collect::<Result<_, String>>()?;
-        let others = (0..names.len() as u32)
-            .filter(|target| named.iter().all(|named| named.target != *target));
-        let mut others: Vec<u32> = others.collect();
-        let (active, have) = (self.active.unwrap_or(0) as usize, others.len());
-        if active > have {
-            let name = model.name();
+            });
+        }
+        let active = self.active.unwrap_or(0) as usize;
+        if active > others.len() {
             return Err(format!(
-                "active_targets = {active}; expected at most {have}, which {name:?} has to choose from"
+                "active_targets = {active}; expected at most {}, which {:?} has to choose from",
+                others.len(),
+                model.name()
             ));
         }
         // A stream that neither a group nor a layer uses.
         let mut random = Pcg32::new(seed, (1 << 48) | group as u64);
-        let next = |_| {
-            let mut pinned = named.clone();
+        let mut instances = vec![named; count];
+        for pinned in &mut instances {
             for place in 0..active {
                 // A shuffle of the first places: each target has the same chance.
-                let left = (have - place) as u64;
+                let left = (others.len() - place) as u64;
                 let other = place + ((u64::from(random.next_u32()) * left) >> 32) as usize;
                 others.swap(place, other);
-                let part = f64::from(random.next_u32()) / 2f64.powi(32);
-                let weight = (LEAST + (1.0 - LEAST) * part) as f32;
+                let share = f64::from(random.next_u32()) / 2f64.powi(32);
                 pinned.push(TargetWeight {
                     target: others[place],
-                    weight,
+                    weight: (LEAST + (1.0 - LEAST) * share) as f32,
                 });
             }
-            (pinned, self.active.is_some())
-        };
-        Ok((0..count).map(next).collect())
+        }
+        Ok(instances)
     }
 }

@@ -12,30 +12,24 @@ pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
 }
 
 pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
-    let named = clips.iter().position(|clip| clip.name() == wanted);
-    let numbered = || {
-        wanted
-            .parse()
-            .ok()
-            .filter(|&index: &usize| index < clips.len())
+    if let Some(index) = clips.iter().position(|clip| clip.name() == wanted) {
+        return Ok(index as u32);
+    }
+    if let Ok(index) = wanted.parse()
+        && (index as usize) < clips.len()
+    {
+        return Ok(index);
+    }
+    let mut names: Vec<&str> = clips.iter().map(Clip::name).collect();
+    names.retain(|name| !name.is_empty());
+    let unknown = if names.is_empty() {
+        format!("unknown clip {wanted:?};")
+    } else {
+        format!("{} or", wording::unknown("clip", wanted, &names))
     };
-    named
-        .or_else(numbered)
-        .map(|index| index as u32)
-        .ok_or_else(|| {
-            let names: Vec<_> = clips
-                .iter()
-                .map(|clip| clip.name())
-                .filter(|name| !name.is_empty())
-                .collect();
-            let unknown = match names[..] {
-                [] => format!("unknown clip {wanted:?};"),
-                _ => format!("{} or", wording::unknown("clip", wanted, &names)),
-            };
-            match clips.len() {
-                0 => format!("unknown clip {wanted:?}; {model:?} has no clips"),
-                1 => format!("{unknown} index 0"),
-                count => format!("{unknown} an index, 0 to {}", count - 1),
-            }
-        })
+    Err(match clips.len() {
+        0 => format!("{unknown} {model:?} has no clips"),
+        1 => format!("{unknown} index 0"),
+        count => format!("{unknown} an index, 0 to {}", count - 1),
+    })
 }

@@ -5,7 +5,7 @@ use crate::asset::Place;
 use crate::crowd::{
     Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
 };
-use crate::model::{Clip, Model, NO_PARENT};
+use crate::model::{Clip, Model, ModelError, NO_PARENT};
 use crate::wording;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
@@ -88,13 +88,7 @@ impl MaskPlan {
     /// One weight per joint.
     pub fn resolve(&self, model: &Model) -> Result<Vec<f32>, String> {
         let skeleton = model.skeleton();
-        let names: Vec<&str> = skeleton.names().iter().map(String::as_str).collect();
-        let find = |wanted: &str| {
-            names
-                .iter()
-                .position(|name| *name == wanted)
-                .ok_or_else(|| wording::unknown("joint", wanted, &names))
-        };
+        let find = |name: &str| wording::position("joint", name, skeleton.names());
         let mut mask = vec![0.0; skeleton.len()];
         for name in &self.subtree {
             let root = find(name)?;
@@ -113,11 +107,22 @@ impl MaskPlan {
         for (name, weight) in &self.weights {
             mask[find(name)?] = *weight as f32;
         }
-        match mask.iter().any(|&weight| weight > 0.0) {
-            true => Ok(mask),
-            false => Err("a mask of no joint; expected names in joints, subtree or weights".into()),
+        if mask.iter().any(|&weight| weight > 0.0) {
+            Ok(mask)
+        } else {
+            Err("a mask of no joint; expected names in joints, subtree or weights".into())
         }
     }
+}
+
+/// A clip that is derived from another.
+#[derive(PartialEq, Eq, Hash)]
+struct Derived {
+    clip: u32,
+    /// `true` if it is closed to a loop.
+    wrap: bool,
+    /// `true` if it holds differences from the first frame.
+    additive: bool,
 }
 
 /// A model with the clips that layers derive from its own.
@@ -125,51 +130,59 @@ pub(super) struct Deriving {
     pub model: Model,
     /// Masks of layers so far, in the order in which the crowd has them.
     pub masks: u32,
-    own: u32,
-    derived: HashMap<(u32, bool, bool), u32>,
+    /// Number of clips that were loaded; derived ones follow them.
+    loaded: usize,
+    derived: HashMap<Derived, u32>,
 }
 
 impl Deriving {
     pub fn new(model: Model) -> Self {
         Self {
-            own: model.clips().len() as u32,
+            loaded: model.clips().len(),
             model,
             masks: 0,
             derived: HashMap::new(),
         }
     }
 
-    /// The model's own clips; derived ones follow them.
-    pub fn own_clips(&self) -> &[Clip] {
-        &self.model.clips()[..self.own as usize]
+    /// The clips that were loaded.
+    pub fn loaded_clips(&self) -> &[Clip] {
+        &self.model.clips()[..self.loaded]
     }
 
     /// Index of the clip for a playback mode and a kind of layer: closed to a loop, or as differences from its first
     /// frame.
     pub fn clip(&mut self, clip: u32, mode: PlaybackMode, kind: LayerKind) -> Result<u32, String> {
-        let (wrap, additive) = (mode == PlaybackMode::Wrap, kind == LayerKind::Additive);
-        if clip == REST || !(wrap || additive) {
+        let key = Derived {
+            clip,
+            wrap: mode == PlaybackMode::Wrap,
+            additive: kind == LayerKind::Additive,
+        };
+        if clip == REST || !(key.wrap || key.additive) {
             return Ok(clip);
         }
-        if let Some(known) = self.derived.get(&(clip, wrap, additive)) {
+        if let Some(known) = self.derived.get(&key) {
             return Ok(*known);
         }
-        let said = |error: crate::model::ModelError| error.to_string();
-        let mut made = self.model.clips()[clip as usize].clone();
-        if wrap {
-            made = made.closed().map_err(said)?;
-        }
-        if additive {
-            made = made.additive().map_err(said)?;
-        }
-        let index = self.model.add_clip(made).map_err(said)?;
-        self.derived.insert((clip, wrap, additive), index);
+        let index = self.derive(&key).map_err(|error| error.to_string())?;
+        self.derived.insert(key, index);
         Ok(index)
+    }
+
+    fn derive(&mut self, key: &Derived) -> Result<u32, ModelError> {
+        let mut clip = self.model.clips()[key.clip as usize].clone();
+        if key.wrap {
+            clip = clip.closed()?;
+        }
+        if key.additive {
+            clip = clip.additive()?;
+        }
+        self.model.add_clip(clip)
     }
 
     /// Index of a clip by name or number, or of the rest pose.
     pub fn find(&self, name: &str) -> Result<u32, String> {
-        match find_among(self.model.name(), self.own_clips(), name) {
+        match find_among(self.model.name(), self.loaded_clips(), name) {
             Err(_) if name == "rest" => Ok(REST),
             found => found,
         }
@@ -190,13 +203,16 @@ pub(super) struct ResolvedClips {
     pub masks: Vec<Vec<f32>>,
 }
 
+/// Duration of a clip in seconds; 0 of the rest pose.
+fn duration(model: &Model, clip: u32) -> f64 {
+    let clip = model.clips().get(clip as usize);
+    clip.map_or(0.0, |clip| f64::from(clip.duration()))
+}
+
 /// Phase at tick 0: a random fraction of the cycle, plus the offset. A clip that plays once begins at its start, or at
 /// its end if it plays backwards.
 fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
-    let duration = model
-        .clips()
-        .get(clip as usize)
-        .map_or(0.0, |c| f64::from(c.duration()));
+    let duration = duration(model, clip);
     // A cycle of ping-pong goes forwards and backwards.
     let cycle = if play.mode == PlaybackMode::PingPong {
         2.0 * duration
@@ -244,11 +260,14 @@ impl LayerPlan {
         random: &mut Pcg32,
     ) -> Layer {
         // Always two draws, so that changing one key does not affect the others' values.
-        let [phase, start] = [random.next_u32(), random.next_u32()];
+        let phase = random.next_u32();
+        let start = random.next_u32();
         let speed = self.speed.unwrap_or(1.0);
         let mut layer = playing(model, found.clip, &self.play, phase, speed * pace);
         if self.speed.is_none() {
-            (layer.phase, layer.step, layer.in_step) = (base.phase, base.step, 1);
+            layer.phase = base.phase;
+            layer.step = base.step;
+            layer.in_step = 1;
         }
         Layer {
             kind: self.kind,
@@ -282,10 +301,9 @@ impl Times {
             _ => (spread + period - ahead % period) % period,
         };
         let length = self.lasts.map_or(LONGEST, |lasts| ticks(lasts).max(1));
-        let length = if period == 0 {
-            length
-        } else {
-            length.min(period)
+        let length = match period {
+            0 => length,
+            _ => length.min(period),
         };
         // Rounded separately, two fades may be a tick longer than the whole.
         let fade_in = ticks(self.fade_in).min(length);
@@ -306,58 +324,56 @@ pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
         return;
     }
     layers[0].in_step = 1;
-    let duration = |l: &Layer| {
-        model
-            .clips()
-            .get(l.clip as usize)
-            .map_or(0.0, |c| f64::from(c.duration()))
-    };
-    // A masked layer neither follows nor determines the pace.
-    let leads = |l: &Layer| l.in_step != 0 && l.mask == UNMASKED && l.kind != LayerKind::Additive;
-    let shared = |layers: &mut dyn Iterator<Item = &Layer>| {
-        let (mut mean, mut total) = (0.0, 0.0);
-        for layer in layers.filter(|l| leads(l)) {
-            let weight = f64::from(layer.weight);
-            match layer.kind {
-                LayerKind::Merge => {
-                    total += weight;
-                    mean += if total > 0.0 {
-                        (duration(layer) - mean) * weight / total
-                    } else {
-                        0.0
-                    };
-                }
-                _ => mean += weight * (duration(layer) - mean),
-            }
+    let step = common_step(model, layers.iter().filter(|l| is_always(l)), speed);
+    let mut paces = vec![0; layers.len()];
+    for (index, layer) in layers.iter().enumerate() {
+        if leads(layer) && !is_always(layer) {
+            let present = (0..layers.len())
+                .filter(|&other| other == index || is_always(&layers[other]))
+                .map(|other| &layers[other]);
+            let gain = common_step(model, present, speed) - step;
+            paces[index] = layer.schedule.divisible((gain * 2f64.powi(32)) as i32);
         }
-        if mean > 0.0 {
-            speed / (mean * TICKS_PER_SECOND)
-        } else {
-            0.0
-        }
-    };
-    let always = |l: &Layer| l.schedule.length == 0;
-    let own = shared(&mut layers.iter().filter(|l| always(l)));
-    let paces: Vec<u32> = (0..layers.len())
-        .map(|index| {
-            if always(&layers[index]) || !leads(&layers[index]) {
-                return 0;
-            }
-            let with = layers
-                .iter()
-                .enumerate()
-                .filter(|(i, l)| *i == index || always(l))
-                .map(|(_, l)| l);
-            let gain = shared(&mut with.into_iter()) - own;
-            layers[index]
-                .schedule
-                .divisible((gain * 2f64.powi(32)) as i32)
-        })
-        .collect();
+    }
     let phase = layers[0].phase;
-    for (layer, pace) in layers.iter_mut().zip(paces).filter(|(l, _)| l.in_step != 0) {
-        layer.phase = phase;
-        layer.step = (own.fract() * 2f64.powi(32)).round() as i64 as u32;
-        layer.pace = pace;
+    for (layer, pace) in layers.iter_mut().zip(paces) {
+        if layer.in_step != 0 {
+            layer.phase = phase;
+            layer.step = (step.fract() * 2f64.powi(32)).round() as i64 as u32;
+            layer.pace = pace;
+        }
+    }
+}
+
+/// Returns whether a layer is present at all times.
+fn is_always(layer: &Layer) -> bool {
+    layer.schedule.length == 0
+}
+
+/// Returns whether a layer determines the common pace; a masked one neither determines nor follows it.
+fn leads(layer: &Layer) -> bool {
+    layer.in_step != 0 && layer.mask == UNMASKED && layer.kind != LayerKind::Additive
+}
+
+/// Cycles per tick of layers in step, at the mean of the durations of those that lead.
+fn common_step<'a>(model: &Model, layers: impl Iterator<Item = &'a Layer>, speed: f64) -> f64 {
+    let mut mean = 0.0;
+    let mut total = 0.0;
+    for layer in layers.filter(|l| leads(l)) {
+        let weight = f64::from(layer.weight);
+        let ahead = duration(model, layer.clip) - mean;
+        if layer.kind != LayerKind::Merge {
+            mean += weight * ahead;
+            continue;
+        }
+        total += weight;
+        if total > 0.0 {
+            mean += ahead * weight / total;
+        }
+    }
+    if mean > 0.0 {
+        speed / (mean * TICKS_PER_SECOND)
+    } else {
+        0.0
     }
 }

@@ -3,7 +3,6 @@
 use super::model_source::{is_model_file, model_endings};
 use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, SceneFile, file};
 use crate::asset::regular_file;
-use crate::wording;
 use std::path::{Path, PathBuf};
 
 /// Pairs of a scene's name and the text of its file.
@@ -34,43 +33,32 @@ impl SceneFile {
         let path = name.as_ref();
         // A path need not be UTF-8; messages and results show it as far as it is.
         let name = &*path.to_string_lossy();
-        if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-            let file = format!("scenes/{name}.toml");
+        if let Some((_, text)) = BUILT_IN.iter().find(|scene| scene.0 == name) {
             return Ok(Self {
                 name: name.into(),
-                file,
+                file: format!("scenes/{name}.toml"),
                 text: (*text).into(),
                 folder: PathBuf::new(),
             });
         }
-        let stem = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         if is_scene_file(path) {
-            let text = regular_file::read_text(path, MOST_BYTES);
-            let text =
-                text.map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
-            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+            let text = regular_file::read_text(path, MOST_BYTES)
+                .map_err(|error| SceneError::new(name, format!("cannot read: {error}")))?;
             return Ok(Self {
-                name: stem,
+                name: stem.into(),
                 file: name.into(),
                 text,
-                folder,
+                folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             });
         }
         if Scene::is_model(path) {
             // Another model stands in a text for a path that is not UTF-8.
-            let model = path.to_str().unwrap_or(BUILT_IN_MODELS[0]);
-            let text = format!(
-                "[[group]]\nmodel = {}\ncount = 100\nclip = \"*\"\n",
-                toml::Value::from(model)
-            );
+            let model = toml::Value::from(path.to_str().unwrap_or(BUILT_IN_MODELS[0]));
             return Ok(Self {
-                name: stem,
+                name: stem.into(),
                 file: String::new(),
-                text,
+                text: format!("[[group]]\nmodel = {model}\ncount = 100\nclip = \"*\"\n"),
                 folder: PathBuf::new(),
             });
         }
@@ -78,17 +66,11 @@ impl SceneFile {
             // The name of a file rather than of a scene.
             return Err(SceneError::new(name, "no such file".into()));
         }
-        let endings = model_endings();
-        let scenes = BUILT_IN
-            .iter()
-            .map(|(known, _)| *known)
-            .chain(BUILT_IN_MODELS)
-            .chain(["a .toml file"]);
-        let known: Vec<_> = scenes.chain(endings.iter().map(String::as_str)).collect();
-        Err(SceneError {
-            is_unknown: true,
-            ..SceneError::new("", wording::unknown("scene", name, &known))
-        })
+        let mut known: Vec<String> = BUILT_IN.iter().map(|scene| scene.0.into()).collect();
+        known.extend(BUILT_IN_MODELS.map(String::from));
+        known.push("a .toml file".into());
+        known.extend(model_endings());
+        Err(SceneError::unknown("scene", name, &known))
     }
 
     /// Reads it.
@@ -131,15 +113,12 @@ impl Scene {
     pub fn with_model(mut self, name: impl AsRef<Path>) -> Result<Self, SceneError> {
         let name = name.as_ref();
         if !is_built_in_model(name) && !is_model_file(name) {
-            let unknown = wording::unknown(
+            let known = [&BUILT_IN_MODELS[..], &["a model file"]].concat();
+            return Err(SceneError::unknown(
                 "model",
                 &name.to_string_lossy(),
-                &[&BUILT_IN_MODELS[..], &["a model file"]].concat(),
-            );
-            return Err(SceneError {
-                is_unknown: true,
-                ..SceneError::new("", unknown)
-            });
+                &known,
+            ));
         }
         let stem = name.file_stem().unwrap_or_default().to_string_lossy();
         self.name = format!("{}-{stem}", self.name);
@@ -153,9 +132,9 @@ impl Scene {
     /// Returns whether a name is that of a model, built-in or a file, and not of a scene.
     pub fn is_model(name: impl AsRef<Path>) -> bool {
         let name = name.as_ref();
-        let built_in = BUILT_IN.iter().any(|(known, _)| Path::new(known) == name);
-        let scene = built_in || is_scene_file(name);
-        !scene && (is_built_in_model(name) || is_model_file(name))
+        let is_scene =
+            BUILT_IN.iter().any(|scene| Path::new(scene.0) == name) || is_scene_file(name);
+        !is_scene && (is_built_in_model(name) || is_model_file(name))
     }
 
     /// 100 instances of models, by name or file, in a random order; each plays its model's clips in turn.
@@ -166,28 +145,23 @@ impl Scene {
     /// # Panics
     /// No model.
     pub fn of_models(names: &[impl AsRef<Path>]) -> Result<Self, SceneError> {
-        let mut scenes = names
-            .iter()
-            .map(Self::load)
-            .collect::<Result<Vec<_>, _>>()?;
-        let stems: Vec<&str> = scenes
-            .iter()
-            .take(MOST_NAMED)
-            .map(|scene| scene.name.as_str())
-            .collect();
-        let rest = names.len() - stems.len();
-        let name = stems.join("+")
-            + &(if rest > 0 {
-                format!("+{rest}")
-            } else {
-                String::new()
-            });
-        let models = scenes
-            .iter()
-            .flat_map(|scene| scene.groups[0].models.clone())
-            .collect();
+        let mut names_of_scenes = Vec::new();
+        let mut models = Vec::new();
+        let mut scenes = Vec::new();
+        for name in names {
+            let scene = Self::load(name)?;
+            names_of_scenes.push(scene.name.clone());
+            models.extend(scene.groups[0].models.clone());
+            scenes.push(scene);
+        }
+        let more = names.len().saturating_sub(MOST_NAMED);
+        names_of_scenes.truncate(MOST_NAMED);
+        if more > 0 {
+            names_of_scenes.push(more.to_string());
+        }
         let mut scene = scenes.swap_remove(0);
-        (scene.name, scene.groups[0].models) = (name, models);
+        scene.name = names_of_scenes.join("+");
+        scene.groups[0].models = models;
         Ok(scene)
     }
 }

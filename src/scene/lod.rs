@@ -54,42 +54,54 @@ impl Levels {
     /// # Errors
     /// A model that cannot be reduced, or that cannot be put in a crowd.
     pub(super) fn choices(&self) -> Result<&Crowd, String> {
-        let make = || -> Result<Crowd, Box<dyn Error>> {
-            let instances: Vec<u32> = (0..self.full.instance_count() as u32).collect();
-            let all = self
-                .full
-                .groups()
-                .iter()
-                .enumerate()
-                .flat_map(|(group, own)| {
-                    let own = &instances[own.instances.start as usize..own.instances.end as usize];
-                    (0..LEVELS).map(move |level| (group, level, own))
-                });
-            let crowd = self.maker.crowd(&self.full, &all.collect::<Vec<_>>())?;
-            Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
-        };
         self.choices
-            .get_or_init(|| make().map_err(|error| error.to_string()))
+            .get_or_init(|| self.every_level().map_err(|error| error.to_string()))
             .as_ref()
             .map_err(Clone::clone)
+    }
+
+    fn every_level(&self) -> Result<Crowd, Box<dyn Error>> {
+        let instances: Vec<u32> = (0..self.full.instance_count() as u32).collect();
+        let mut placed = Vec::new();
+        for (group, full) in self.full.groups().iter().enumerate() {
+            let instances = &instances[full.instances.start as usize..full.instances.end as usize];
+            placed.extend((0..LEVELS).map(|level| Placed {
+                group,
+                level,
+                instances,
+            }));
+        }
+        let crowd = self.maker.crowd(&self.full, &placed)?;
+        Ok(crowd.with_families(&SIZES.map(|size| size as f32))?)
     }
 
     /// The index among [`BuiltScene::choices`](super::BuiltScene::choices) of each instance of the scene's crowd, at
     /// the level that the scene shows.
     pub fn chosen(&self) -> impl Iterator<Item = u32> {
-        self.original
-            .iter()
-            .zip(&self.pixels)
-            .map(|(&instance, &pixels)| {
-                let group = &self.full.groups()[self.full.group_of(instance)];
-                let (before, levels) = (group.instances.start, LEVELS as u32);
-                before * levels + level(pixels) as u32 * group.len() as u32 + (instance - before)
-            })
+        (0..self.original.len()).map(|index| {
+            let instance = self.original[index];
+            let group = &self.full.groups()[self.full.group_of(instance)];
+            let first = group.instances.start;
+            let level = level(self.pixels[index]) as u32;
+            first * LEVELS as u32 + level * group.len() as u32 + (instance - first)
+        })
     }
 }
 
-/// A group of the full crowd, a level, and the instances that show it.
-type Placed<'a> = (usize, usize, &'a [u32]);
+/// Instances of a group of the full crowd that show one level.
+struct Placed<'a> {
+    group: usize,
+    level: usize,
+    instances: &'a [u32],
+}
+
+/// A crowd with levels.
+pub(super) struct Leveled {
+    pub crowd: Crowd,
+    pub levels: Levels,
+    /// One line for each model that was kept whole.
+    pub remarks: Vec<String>,
+}
 
 /// A model at one level.
 #[derive(Debug)]
@@ -101,8 +113,7 @@ struct LevelModel {
     whole: bool,
 }
 
-/// Chooses the level of each instance by its size on the screen. Returns the crowd with levels, and remarks about
-/// models that were kept whole.
+/// Chooses the level of each instance by its size on the screen.
 ///
 /// # Errors
 /// A model that cannot be reduced, or that cannot be put in a crowd.
@@ -111,41 +122,45 @@ pub(super) fn leveled(
     maker: LevelMaker,
     camera: &Camera,
     resolution: [u32; 2],
-) -> Result<(Crowd, Levels, Vec<String>), Box<dyn Error>> {
-    let eye = camera.seen_from(&full, resolution);
-    let sizes: Vec<f64> = sizes(&full, eye).collect();
-    let place = |instance: u32| (full.group_of(instance), level(sizes[instance as usize]));
+) -> Result<Leveled, Box<dyn Error>> {
+    let sizes: Vec<f64> = sizes(&full, camera.seen_from(&full, resolution)).collect();
+    let level_of = |instance: u32| level(sizes[instance as usize]);
+    let key = |instance: u32| (full.group_of(instance), level_of(instance));
     let mut original: Vec<u32> = (0..sizes.len() as u32).collect();
-    original.sort_by_cached_key(|&instance| place(instance));
-    let mut placed: Vec<Placed> = Vec::new();
+    original.sort_by_cached_key(|&instance| key(instance));
+    let mut placed = Vec::new();
     let mut counts = [0; LEVELS];
-    for instances in original.chunk_by(|&a, &b| place(a) == place(b)) {
-        let (group, level) = place(instances[0]);
+    for instances in original.chunk_by(|&a, &b| key(a) == key(b)) {
+        let level = level_of(instances[0]);
         counts[level] += instances.len();
-        placed.push((group, level, instances));
+        placed.push(Placed {
+            group: full.group_of(instances[0]),
+            level,
+            instances,
+        });
     }
     let mut crowd = maker.crowd(&full, &placed)?;
     let remarks = remarks(&placed, &maker, &full, &crowd);
     if full.has_targets() {
         // Levels keep all targets, so that an instance keeps its expression.
-        crowd =
-            crowd.with_expressions(original.iter().map(|&instance| full.expression(instance)))?;
+        let expressions = original.iter().map(|&instance| full.expression(instance));
+        crowd = crowd.with_expressions(expressions)?;
     }
-    let pixels = original
-        .iter()
-        .map(|&instance| sizes[instance as usize])
-        .collect();
-    let (error, choices) = (OnceLock::new(), OnceLock::new());
+    let pixels = original.iter().map(|&instance| sizes[instance as usize]);
     let levels = Levels {
+        pixels: pixels.collect(),
         full,
         original,
-        pixels,
         counts,
-        error,
+        error: OnceLock::new(),
         maker,
-        choices,
+        choices: OnceLock::new(),
     };
-    Ok((crowd, levels, remarks))
+    Ok(Leveled {
+        crowd,
+        levels,
+        remarks,
+    })
 }
 
 /// Makes the models of levels, each of them once.
@@ -156,14 +171,14 @@ pub(super) struct LevelMaker {
     lod: Lod,
     clips: Clips,
     /// `[group][level]`.
-    made: Vec<[OnceLock<Result<LevelModel, ModelError>>; LEVELS]>,
+    reduced: Vec<[OnceLock<Result<LevelModel, ModelError>>; LEVELS]>,
 }
 
 impl LevelMaker {
     /// `models` are those of the full crowd's groups, with raw clips.
     pub fn new(models: Vec<Arc<Model>>, lod: Lod, clips: Clips) -> Self {
         Self {
-            made: models.iter().map(|_| Default::default()).collect(),
+            reduced: models.iter().map(|_| Default::default()).collect(),
             models,
             lod,
             clips,
@@ -175,28 +190,27 @@ impl LevelMaker {
     fn crowd(&self, full: &Crowd, placed: &[Placed]) -> Result<Crowd, Box<dyn Error>> {
         placed
             .par_iter()
-            .for_each(|&(group, level, _)| drop(self.model(full, group, level)));
+            .for_each(|placed| drop(self.model(full, placed.group, placed.level)));
         let mut crowd = Crowd::with_format(full.format());
-        for &(group, level, instances) in placed {
-            let LevelModel { model, joints, .. } = self.model(full, group, level)?;
-            let group = &full.groups()[group];
-            let masks =
-                group
-                    .masks()
-                    .chunks(group.model.skeleton().len())
-                    .map(|mask| match joints {
-                        Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
-                        None => mask.to_vec(),
-                    });
-            let own = instances.iter().map(|&instance| instance as usize);
-            let own = own.map(|instance| (full.placements()[instance], full.layers().of(instance)));
-            crowd.push_masked_group(Arc::clone(model), &masks.collect::<Vec<_>>(), own)?;
-            let asked = level == LEVELS - 1 && self.lod.vertices;
-            if asked
-                && crowd
-                    .groups()
-                    .last()
-                    .is_some_and(|group| bake::blends(&crowd, group))
+        for placed in placed {
+            let LevelModel { model, joints, .. } = self.model(full, placed.group, placed.level)?;
+            let group = &full.groups()[placed.group];
+            let mut masks = Vec::new();
+            for mask in group.masks().chunks(group.model.skeleton().len()) {
+                masks.push(match joints {
+                    Some(kept) => kept.iter().map(|&joint| mask[usize::from(joint)]).collect(),
+                    None => mask.to_vec(),
+                });
+            }
+            let instances = placed.instances.iter().map(|&instance| {
+                let instance = instance as usize;
+                (full.placements()[instance], full.layers().of(instance))
+            });
+            crowd.push_masked_group(Arc::clone(model), &masks, instances)?;
+            if self.lod.vertices
+                && placed.level == LEVELS - 1
+                && let Some(group) = crowd.groups().last()
+                && bake::blends(&crowd, group)
             {
                 crowd.bake_last_group();
             }
@@ -206,13 +220,13 @@ impl LevelMaker {
 
     /// The model of a group of the full crowd at a level.
     fn model(&self, full: &Crowd, group: usize, level: usize) -> Result<&LevelModel, ModelError> {
-        self.made[group][level]
-            .get_or_init(|| self.make(full, group, level))
+        self.reduced[group][level]
+            .get_or_init(|| self.reduce(full, group, level))
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    fn make(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
+    fn reduce(&self, full: &Crowd, group: usize, level: usize) -> Result<LevelModel, ModelError> {
         let Some(reduction) = level.checked_sub(1) else {
             return Ok(LevelModel {
                 model: Arc::clone(&full.groups()[group].model),
@@ -222,7 +236,8 @@ impl LevelMaker {
         };
         let model = &self.models[group];
         let mut reduced = Model::clone(model);
-        let (mut joints, mut whole) = (None, false);
+        let mut joints = None;
+        let mut whole = false;
         if self.lod.mesh {
             match simplified(model, TRIANGLES[reduction])? {
                 Some(simpler) => reduced = simpler,
@@ -232,7 +247,8 @@ impl LevelMaker {
         if self.lod.joints
             && let Some(fewer) = joint_level::without_small_limbs(&reduced, LIMBS[reduction])?
         {
-            (reduced, joints) = (fewer.model, Some(fewer.kept));
+            reduced = fewer.model;
+            joints = Some(fewer.kept);
         }
         if self.lod.influences && reduced.mesh().max_influences() as usize > INFLUENCES[reduction] {
             reduced = adapt::with_influences(reduced, INFLUENCES[reduction])?;
@@ -248,46 +264,47 @@ impl LevelMaker {
 /// One line per level at which meshes were kept whole, and one for models that are posed at the last level although
 /// vertices were to be baked.
 fn remarks(placed: &[Placed], maker: &LevelMaker, full: &Crowd, crowd: &Crowd) -> Vec<String> {
-    let remark = |names: &[&str], what: String| match names {
+    let mut remarks = Vec::new();
+    for level in 1..LEVELS {
+        let mut whole = Vec::new();
+        for (placed, group) in placed.iter().zip(crowd.groups()) {
+            let model = maker.model(full, placed.group, placed.level);
+            if placed.level == level && model.is_ok_and(|model| model.whole) {
+                whole.push(group.model.name());
+            }
+        }
+        let mesh =
+            format!("the whole mesh at level {level}: too few vertices inside seams and borders");
+        remarks.extend(keeping(&whole, mesh));
+    }
+    let mut posed = Vec::new();
+    for (placed, group) in placed.iter().zip(crowd.groups()) {
+        if placed.level == LEVELS - 1 && maker.lod.vertices && !group.baked {
+            posed.push(group.model.name());
+        }
+    }
+    let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
+    let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
+    remarks.extend(keeping(&posed, poses));
+    remarks
+}
+
+/// One line about models that keep something; none without such a model.
+fn keeping(models: &[&str], what: String) -> Option<String> {
+    match models {
         [] => None,
         [only] => Some(format!("{only} keeps {what}")),
         [first, others @ ..] => Some(format!("{first} and {} more keep {what}", others.len())),
-    };
-    let of = |level: usize| {
-        placed
-            .iter()
-            .zip(crowd.groups())
-            .filter(move |(own, _)| own.1 == level)
-    };
-    let of_level = |level: usize| {
-        let whole = of(level)
-            .filter(|(own, _)| maker.model(full, own.0, level).is_ok_and(|made| made.whole));
-        let names: Vec<&str> = whole.map(|(_, group)| group.model.name()).collect();
-        remark(
-            &names,
-            format!("the whole mesh at level {level}: too few vertices inside seams and borders"),
-        )
-    };
-    let posed = of(LEVELS - 1).filter(|(_, group)| maker.lod.vertices && !group.baked);
-    let posed: Vec<&str> = posed.map(|(_, group)| group.model.name()).collect();
-    let unbaked = "masks, additive layers, inertial fades and morph targets are not baked";
-    let poses = format!("its poses at level {}: {unbaked}", LEVELS - 1);
-    (1..LEVELS)
-        .filter_map(of_level)
-        .chain(remark(&posed, poses))
-        .collect()
+    }
 }
 
 /// Size of each instance on the screen: pixels of its model's diagonal.
 pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
-    crowd
-        .placements()
-        .iter()
-        .zip(0..)
-        .map(move |(placement, instance)| {
-            let group = &crowd.groups()[crowd.group_of(instance)];
-            eye.pixels(shown(crowd, group).bounds, placement)
-        })
+    (0..crowd.instance_count() as u32).map(move |instance| {
+        let group = &crowd.groups()[crowd.group_of(instance)];
+        let placement = &crowd.placements()[instance as usize];
+        eye.pixels(shown(crowd, group).bounds, placement)
+    })
 }
 
 /// The level for a size on the screen.
@@ -365,14 +382,15 @@ mod tests {
             ..Lod::default()
         };
         let maker = LevelMaker::new(vec![model], lod, Clips::Raw);
-        let (crowd, levels, remarks) = leveled(crowd, maker, &camera, [8, 8]).unwrap();
-        assert_eq!(levels.counts, [0, 0, 0, 1]);
-        assert_eq!(crowd.vertex_count(), 60);
-        assert_eq!(remarks.len(), 1);
+        let leveled = leveled(crowd, maker, &camera, [8, 8]).unwrap();
+        assert_eq!(leveled.levels.counts, [0, 0, 0, 1]);
+        assert_eq!(leveled.crowd.vertex_count(), 60);
+        let [remark] = &leveled.remarks[..] else {
+            panic!("{:?}", leveled.remarks);
+        };
         assert!(
-            remarks[0].starts_with("walker keeps the whole mesh at level 3: "),
-            "{:?}",
-            remarks
+            remark.starts_with("walker keeps the whole mesh at level 3: "),
+            "{remark}"
         );
     }
 }

@@ -30,7 +30,9 @@ pub use load::BUILT_IN;
 pub use lod::{LEVELS, Levels, SIZES};
 pub use model_source::{BUILT_IN_MODELS, ModelSource};
 pub use placing::Layout;
-pub use settings::{Clips, DeviceLoad, Interpolation, Lod, Output, Settings, words};
+pub use settings::{
+    Clips, DeviceLoad, Interpolation, Lod, Output, RefusedSetting, Settings, words,
+};
 
 #[cfg(test)]
 mod hash_tests;

@@ -4,7 +4,8 @@ use crate::asset::walker::{People, walker};
 use crate::asset::{self, FORMATS, Request, Vertices, adapt, extremes, face::face};
 use crate::model::Model;
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -106,8 +107,8 @@ impl ModelSource {
 
     /// As [`ModelSource::from_name`], with files relative to a folder.
     pub(super) fn in_folder(name: &Path, folder: &Path) -> Self {
-        let built_in = |known: &&str| Path::new(known) == name;
-        let origin = match BUILT_IN_MODELS.into_iter().find(built_in) {
+        let mut models = BUILT_IN_MODELS.into_iter();
+        let origin = match models.find(|known| Path::new(known) == name) {
             Some(PEOPLE) => Origin::Person(0),
             Some(known) => Origin::BuiltIn(known),
             None => Origin::File(folder.join(name)),
@@ -123,11 +124,14 @@ impl ModelSource {
 
     /// This many people, if the source is one of them.
     pub(super) fn people(&self, count: u32) -> Option<Vec<Self>> {
-        let person = |number| Self {
+        if !self.is_person() {
+            return None;
+        }
+        let people = (0..count).map(|number| Self {
             origin: Origin::Person(number),
             ..self.clone()
-        };
-        self.is_person().then(|| (0..count).map(person).collect())
+        });
+        Some(people.collect())
     }
 
     pub(super) fn is_person(&self) -> bool {
@@ -157,61 +161,60 @@ impl ModelSource {
     }
 
     fn load_with(&self, bases: &PeopleBases) -> Result<Model, String> {
-        let said = |error: crate::model::ModelError| error.to_string();
-        let walker = || walker(self.walker_vertices());
-        let mut model = match &self.origin {
-            Origin::BuiltIn("walker") => walker().map_err(said)?,
-            Origin::BuiltIn("walker-8") => walker()
-                .and_then(|walker| adapt::spread(walker, 8))
-                .map_err(said)?,
-            Origin::BuiltIn("face") => {
-                face(self.vertices.unwrap_or(DEFAULT_VERTICES), FACE_SEED).map_err(said)?
-            }
-            Origin::BuiltIn("chain-64") => extremes::chain_64().map_err(said)?,
-            Origin::BuiltIn("star-64") => extremes::star_64().map_err(said)?,
-            Origin::BuiltIn(name) => sample(name)?,
-            Origin::Person(number) => {
-                // Every source has its base.
-                let people = bases[&self.walker_vertices()].as_ref();
-                people
-                    .map_err(String::clone)?
-                    .person(*number)
-                    .map_err(said)?
-            }
-            Origin::File(file) => {
-                let vertices = if self.keep_vertices {
-                    Vertices::All
-                } else {
-                    Vertices::Drawn
-                };
-                let request = Request {
-                    file,
-                    clips: &[],
-                    vertices,
-                };
-                asset::load_with(&request).map_err(|error| error.to_string())?
-            }
-        };
-        let made = matches!(
+        self.adapted(bases).map_err(|error| error.to_string())
+    }
+
+    fn adapted(&self, bases: &PeopleBases) -> Result<Model, Box<dyn Error>> {
+        let mut model = self.original(bases)?;
+        let is_generated = matches!(
             self.origin,
             Origin::BuiltIn("walker" | "walker-8" | "face") | Origin::Person(_)
         );
-        if let (Some(vertices), false) = (self.vertices, made) {
+        if let Some(vertices) = self.vertices
+            && !is_generated
+        {
             model = with_vertices(model, vertices)?;
         }
         if let Some(influences) = self.influences {
-            model = adapt::with_influences(model, influences as usize).map_err(said)?;
+            model = adapt::with_influences(model, influences as usize)?;
         }
         if self.smooth {
-            model = model.smoothed().map_err(said)?;
+            model = model.smoothed()?;
         }
         Ok(model)
+    }
+
+    /// The model before it is adapted; generated ones have their number of vertices.
+    fn original(&self, bases: &PeopleBases) -> Result<Model, Box<dyn Error>> {
+        let vertices = self.generated_vertices();
+        Ok(match &self.origin {
+            Origin::BuiltIn("walker") => walker(vertices)?,
+            Origin::BuiltIn("walker-8") => adapt::spread(walker(vertices)?, 8)?,
+            Origin::BuiltIn("face") => face(vertices, FACE_SEED)?,
+            Origin::BuiltIn("chain-64") => extremes::chain_64()?,
+            Origin::BuiltIn("star-64") => extremes::star_64()?,
+            Origin::BuiltIn(name) => sample(name)?,
+            // Every source has its base.
+            Origin::Person(number) => bases[&vertices]
+                .as_ref()
+                .map_err(String::clone)?
+                .person(*number)?,
+            Origin::File(file) => asset::load_with(&Request {
+                file,
+                clips: &[],
+                vertices: if self.keep_vertices {
+                    Vertices::All
+                } else {
+                    Vertices::Drawn
+                },
+            })?,
+        })
     }
 
     /// Roughly the number of vertices of walkers that take as long to build as this model, and as much memory: people
     /// share a mesh, and files are read faster.
     fn cost(&self) -> u64 {
-        let vertices = u64::from(self.walker_vertices());
+        let vertices = u64::from(self.generated_vertices());
         match &self.origin {
             Origin::BuiltIn(_) => vertices,
             Origin::Person(_) => vertices / 5,
@@ -231,7 +234,7 @@ impl ModelSource {
         Some((last, format!("{problem}; expected at most {MOST_COST}")))
     }
 
-    fn walker_vertices(&self) -> u32 {
+    fn generated_vertices(&self) -> u32 {
         self.vertices.unwrap_or(DEFAULT_VERTICES)
     }
 }
@@ -244,15 +247,14 @@ type PeopleBases = HashMap<u32, Result<People, String>>;
 
 /// One mesh per number of vertices that people among the sources have.
 fn bases(sources: &[&ModelSource]) -> PeopleBases {
-    let counts: BTreeSet<u32> = sources
-        .iter()
-        .filter(|s| s.is_person())
-        .map(|s| s.walker_vertices())
-        .collect();
-    counts
-        .into_iter()
-        .map(|count| (count, People::new(count).map_err(|error| error.to_string())))
-        .collect()
+    let mut bases = PeopleBases::new();
+    for source in sources.iter().filter(|source| source.is_person()) {
+        let vertices = source.generated_vertices();
+        bases
+            .entry(vertices)
+            .or_insert_with(|| People::new(vertices).map_err(|error| error.to_string()));
+    }
+    bases
 }
 
 #[cfg(feature = "resample")]

@@ -44,7 +44,6 @@ impl Layout {
 
     /// Place of an instance on the ground (world x and z), around the layout's middle, in metres.
     pub(super) fn place(self, instance: u32, count: u32, spacing: f64) -> DVec2 {
-        let centred = |index: u32, count: u32| f64::from(index) - 0.5 * f64::from(count - 1);
         match self {
             Self::Grid => {
                 let columns = columns(count);
@@ -63,9 +62,9 @@ impl Layout {
             Self::Line => DVec2::new(spacing * centred(instance, count), 0.0),
             Self::Street => {
                 let columns = STREET_COLUMNS.min(count);
-                let (column, row) = (instance % columns, instance / columns);
+                let column = instance % columns;
                 // Every other column is shifted by half a step, so that neighbours do not walk abreast.
-                let along = centred(row, count.div_ceil(columns))
+                let along = centred(instance / columns, count.div_ceil(columns))
                     + 0.25 * (2.0 * f64::from(column % 2) - 1.0);
                 spacing * DVec2::new(centred(column, columns), along)
             }
@@ -91,6 +90,11 @@ impl Layout {
     }
 }
 
+/// Distance of an item from the middle of a row of `count`, in items.
+fn centred(index: u32, count: u32) -> f64 {
+    f64::from(index) - 0.5 * f64::from(count - 1)
+}
+
 /// Place of an instance in rings.
 struct Ring {
     /// Ring from the middle, from 0.
@@ -102,16 +106,17 @@ struct Ring {
 /// The ring of an instance. A ring holds as many as fit its circumference at the distance of two rings; the last one is
 /// spread evenly.
 fn ring(instance: u32, count: u32) -> Ring {
-    let holds = |index: u32| (TAU * f64::from(index + 1)) as u32;
-    let (mut index, mut first) = (0, 0);
-    while instance - first >= holds(index) {
-        first += holds(index);
+    let mut index = 0;
+    let mut first = 0;
+    loop {
+        let room = (TAU * f64::from(index + 1)) as u32;
+        if instance - first < room {
+            let filled = room.min(count - first);
+            let angle = TAU * f64::from(instance - first) / f64::from(filled);
+            return Ring { index, angle };
+        }
+        first += room;
         index += 1;
-    }
-    let own = holds(index).min(count - first);
-    Ring {
-        index,
-        angle: TAU * f64::from(instance - first) / f64::from(own),
     }
 }
 
@@ -142,11 +147,10 @@ impl Stand {
         if axes.handedness == Handedness::Left {
             rotation = DMat3::from_diagonal(DVec3::new(1.0, 1.0, -1.0)) * rotation;
         }
-        let (a, b) = (
-            rotation * bounds.min.as_dvec3(),
-            rotation * bounds.max.as_dvec3(),
-        );
-        let (min, max) = (a.min(b), a.max(b));
+        let a = rotation * bounds.min.as_dvec3();
+        let b = rotation * bounds.max.as_dvec3();
+        let min = a.min(b);
+        let max = a.max(b);
         let size = max - min;
         let tall = size.max_element();
         let scale = scale.unwrap_or(if tall > 0.0 && !(0.2..=20.0).contains(&tall) {

@@ -103,19 +103,19 @@ impl Scene {
         sources: &[&ModelSource],
     ) -> Result<Vec<StoredModel>, SceneError> {
         let clips = self.settings.clips.unwrap_or_default();
-        let stored: Result<Vec<_>, _> = models
+        models
             .into_par_iter()
             .zip(sources)
             .map(|(model, source)| {
                 let raw = Arc::new(model.model);
+                let stored = clips.stored(Arc::clone(&raw));
                 Ok(StoredModel {
                     from_file: source.is_file(),
-                    stored: clips.stored(Arc::clone(&raw))?,
+                    stored: stored.map_err(|error| self.error(None, error))?,
                     raw,
                 })
             })
-            .collect();
-        stored.map_err(|error: crate::model::ModelError| self.error(None, error))
+            .collect()
     }
 
     /// The place in the scene's file of the first group that shows a model.
@@ -131,69 +131,66 @@ impl Scene {
         let Some(models) = self.settings.models else {
             return Ok(());
         };
-        let of_people = |group: &&GroupDescription| group.models[0].people(1).is_some();
-        let refused = |problem: String| Err(SceneError::new(self.name.clone(), problem));
-        match self
+        let people = self
             .groups
             .iter()
-            .filter(of_people)
-            .map(|group| group.count)
-            .min()
-        {
-            None => refused(format!(
+            .filter(|group| group.models[0].is_person());
+        let problem = match people.map(|group| group.count).min() {
+            None => format!(
                 "{models} models, but no group of people; expected a scene with one, such as city"
-            )),
-            Some(count) if u64::from(models) > count => refused(format!(
-                "{models} models for {count} instances; expected at most {count}"
-            )),
-            Some(_) => Ok(()),
-        }
+            ),
+            Some(count) if u64::from(models) > count => {
+                format!("{models} models for {count} instances; expected at most {count}")
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(SceneError::new(self.name.clone(), problem))
     }
 
     /// Resolves the clips and masks of a group; derived clips are added to its model.
     fn find(
         &self,
         group: &GroupDescription,
-        models: &mut Deriving,
+        model: &mut Deriving,
     ) -> Result<ResolvedClips, SceneError> {
-        let clip_error = |problem| self.error(group.clip_place, problem);
-        let clips = clips(group, models).map_err(clip_error)?;
-        let own = clips
-            .into_iter()
-            .map(|clip| models.clip(clip, group.play.mode, LayerKind::Merge));
+        let clips = clips(group, model).map_err(|problem| self.error(group.clip_place, problem))?;
         let mut resolved = ResolvedClips {
-            clips: own.collect::<Result<_, _>>().map_err(clip_error)?,
+            clips,
             layers: Vec::new(),
             masks: Vec::new(),
         };
         for layer in &group.layers {
-            let clip = models
+            let clip = model
                 .find(&layer.clip)
-                .and_then(|clip| models.clip(clip, layer.play.mode, layer.kind))
+                .and_then(|clip| model.clip(clip, layer.play.mode, layer.kind))
                 .map_err(|problem| self.error(Some(layer.clip_place), problem))?;
             resolved.layers.push(ResolvedLayer {
                 clip,
-                mask: models.masks,
+                mask: model.masks,
             });
             if let Some(mask) = &layer.mask {
-                let weights = mask.resolve(&models.model);
-                resolved
-                    .masks
-                    .push(weights.map_err(|problem| self.error(Some(mask.place), problem))?);
-                models.masks += 1;
+                let weights = mask
+                    .resolve(&model.model)
+                    .map_err(|problem| self.error(Some(mask.place), problem))?;
+                resolved.masks.push(weights);
+                model.masks += 1;
             }
         }
         Ok(resolved)
     }
 }
 
-/// The clips that a group's instances play.
-fn clips(group: &GroupDescription, model: &Deriving) -> Result<Vec<u32>, String> {
-    let count = model.own_clips().len() as u32;
-    match &group.clip {
-        _ if count == 0 && !matches!(group.clip, ClipChoice::Named(_)) => Ok(vec![REST]),
-        ClipChoice::First => Ok(vec![0]),
-        ClipChoice::All => Ok((0..count).collect()),
-        ClipChoice::Named(name) => model.find(name).map(|clip| vec![clip]),
+/// The clips that a group's instances play; derived ones are added to the model.
+fn clips(group: &GroupDescription, model: &mut Deriving) -> Result<Vec<u32>, String> {
+    let count = model.loaded_clips().len() as u32;
+    let mut clips = match &group.clip {
+        ClipChoice::Named(name) => vec![model.find(name)?],
+        _ if count == 0 => vec![REST],
+        ClipChoice::First => vec![0],
+        ClipChoice::All => (0..count).collect(),
+    };
+    for clip in &mut clips {
+        *clip = model.clip(*clip, group.play.mode, LayerKind::Merge)?;
     }
+    Ok(clips)
 }

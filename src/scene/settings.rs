@@ -93,14 +93,10 @@ impl Lod {
 
     /// The names of its kinds, separated by `+`; empty if there is none.
     pub fn name(self) -> String {
-        let kinds = [self.mesh, self.joints, self.influences, self.vertices]
-            .into_iter()
-            .zip(Self::KINDS);
-        kinds
-            .filter(|(on, _)| *on)
-            .map(|(_, name)| name)
-            .collect::<Vec<_>>()
-            .join("+")
+        let dropped = [self.mesh, self.joints, self.influences, self.vertices];
+        let kinds = (0..dropped.len()).filter(|&kind| dropped[kind]);
+        let names: Vec<&str> = kinds.map(|kind| Self::KINDS[kind]).collect();
+        names.join("+")
     }
 
     /// Returns whether no kind is dropped.
@@ -141,11 +137,8 @@ impl TryFrom<Vec<String>> for Lod {
 
 impl From<Lod> for Vec<String> {
     fn from(lod: Lod) -> Self {
-        let name = if lod.is_none() {
-            "none".into()
-        } else {
-            lod.name()
-        };
+        let name = lod.name();
+        let name = if lod.is_none() { "none" } else { &name };
         name.split('+').map(String::from).collect()
     }
 }
@@ -264,16 +257,18 @@ impl Settings {
     pub fn with(mut self, mut changes: Self) -> Self {
         // Either takes the place of the other.
         if changes.phase_buckets.is_some() || changes.update_rate.is_some() {
-            (self.phase_buckets, self.update_rate) = (None, None);
+            self.phase_buckets = None;
+            self.update_rate = None;
         }
-        let new = changes
-            .sockets
-            .iter()
-            .filter(|name| !self.sockets.contains(name));
-        let sockets = self.sockets.iter().chain(new).cloned().collect();
+        let mut sockets = self.sockets.clone();
+        for socket in &changes.sockets {
+            if !self.sockets.contains(socket) {
+                sockets.push(socket.clone());
+            }
+        }
         // TOML has no whole numbers of 64 bits; everything else is read as it is written.
-        let own = self.instances.take();
-        let instances = changes.instances.take().or(own);
+        let before = self.instances.take();
+        let instances = changes.instances.take().or(before);
         let mut chosen = self.chosen();
         chosen.extend(changes.chosen());
         Self {
@@ -286,81 +281,49 @@ impl Settings {
     /// Checks the values that were chosen.
     ///
     /// # Errors
-    /// The name of a setting, and what is wrong with its value.
-    pub fn check(&self) -> Result<(), (&'static str, String)> {
-        let whole = |name, value: Option<u32>, least, most: Option<u32>| {
-            (name, value.map(u64::from), least, most)
-        };
-        for (name, value, least, most) in [
-            ("instances", self.instances, 1, None),
-            whole("passes", self.passes, 0, Some(Self::MOST_PASSES)),
-            whole("vertices", self.vertices, 1, None),
-            whole(
-                "influences",
-                self.influences,
-                1,
-                Some(MAX_INFLUENCES as u32),
-            ),
-            whole("models", self.models, 1, Some(Self::MOST_MODELS)),
-            whole(
-                "phase_buckets",
-                self.phase_buckets,
-                1,
-                Some(Self::MOST_BUCKETS),
-            ),
-        ] {
-            let value = value.unwrap_or(least);
-            if value < least || most.is_some_and(|most| value > most.into()) {
-                let range = most.map_or(format!("{least} or more"), |most| {
-                    format!("{least} to {most}")
-                });
-                return Err((name, format!("{name} = {value}; expected {range}")));
-            }
-        }
-        if let Some(distance) = self
-            .distance
-            .filter(|distance| !(*distance > 0.0 && distance.is_finite()))
+    /// The first setting with a value that is refused.
+    pub fn check(&self) -> Result<(), RefusedSetting> {
+        let most_influences = MAX_INFLUENCES as u32;
+        check_range("instances", self.instances, 1, None)?;
+        check_range("passes", self.passes, 0, Some(Self::MOST_PASSES))?;
+        check_range("vertices", self.vertices, 1, None)?;
+        check_range("influences", self.influences, 1, Some(most_influences))?;
+        check_range("models", self.models, 1, Some(Self::MOST_MODELS))?;
+        let buckets = self.phase_buckets;
+        check_range("phase_buckets", buckets, 1, Some(Self::MOST_BUCKETS))?;
+        if let Some(distance) = self.distance
+            && !(distance > 0.0 && distance.is_finite())
         {
-            return Err((
-                "distance",
-                format!("distance = {distance}; expected a factor of more than 0"),
-            ));
+            let problem = format!("distance = {distance}; expected a factor of more than 0");
+            return refused("distance", problem);
         }
         let [near, far] = self.update_rate.unwrap_or_default();
         if !(near >= 0.0 && near <= far && far.is_finite()) {
             let expected = "metres, 0 or more, the second no less than the first";
-            return Err((
-                "update_rate",
-                format!("update_rate = [{near}, {far}]; expected {expected}"),
-            ));
+            let problem = format!("update_rate = [{near}, {far}]; expected {expected}");
+            return refused("update_rate", problem);
         }
         if self.update_rate.is_some() && self.phase_buckets.is_some() {
-            return Err((
-                "update_rate",
-                "update_rate beside phase_buckets; expected one of them".into(),
-            ));
+            let problem = "update_rate beside phase_buckets; expected one of them";
+            return refused("update_rate", problem);
         }
         for (name, value) in [("turnover", self.turnover), ("frozen", self.frozen)] {
             let Some(value) = value else { continue };
             if !(0.0..=1.0).contains(&value) {
-                return Err((name, format!("{name} = {value}; expected a share, 0 to 1")));
+                return refused(name, format!("{name} = {value}; expected a share, 0 to 1"));
             }
             let lod = self.lod.is_some_and(|lod| !lod.is_none());
             if value > 0.0 && (lod || self.update_rate.is_some() || self.phase_buckets.is_some()) {
                 let others = "lod, update_rate or phase_buckets";
-                return Err((
-                    name,
-                    format!("{name} beside {others}; expected no more than one of them"),
-                ));
+                let problem = format!("{name} beside {others}; expected no more than one of them");
+                return refused(name, problem);
             }
         }
-        match self.output == Some(Output::Ring) && self.motion {
-            true => Err((
-                "motion",
-                "--motion draws what --output ring does not keep; expected one of them".into(),
-            )),
-            false => Ok(()),
+        if self.output == Some(Output::Ring) && self.motion {
+            let problem = "--motion draws what --output ring does not keep; expected one of them";
+            return refused("motion", problem);
         }
+        Ok(())
     }
 
     /// What was chosen, by name: the keys of a scene file.
@@ -392,6 +355,34 @@ impl Settings {
     }
 }
 
+/// A setting with a value that is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedSetting {
+    /// Its name: that of its field.
+    pub name: &'static str,
+    /// What is wrong with the value.
+    pub problem: String,
+}
+
+fn refused(name: &'static str, problem: impl Into<String>) -> Result<(), RefusedSetting> {
+    let problem = problem.into();
+    Err(RefusedSetting { name, problem })
+}
+
+fn check_range(
+    name: &'static str,
+    value: Option<impl Into<u64>>,
+    least: u64,
+    most: Option<u32>,
+) -> Result<(), RefusedSetting> {
+    let value = value.map_or(least, Into::into);
+    if value >= least && most.is_none_or(|most| value <= most.into()) {
+        return Ok(());
+    }
+    let range = most.map_or("or more".into(), |most| format!("to {most}"));
+    refused(name, format!("{name} = {value}; expected {least} {range}"))
+}
+
 /// The words of a chosen value: one, or those of a list; none for a switch.
 pub fn words(value: &toml::Value) -> Vec<String> {
     match value {
@@ -421,15 +412,13 @@ fn distances(text: &str) -> Result<[f64; 2], &'static str> {
 /// Parses a share: a number from 0 to 1, or a percentage.
 #[cfg(feature = "cli")]
 fn share(text: &str) -> Result<f64, &'static str> {
-    let (number, of) = text
-        .strip_suffix('%')
-        .map_or((text, 1.0), |number| (number, 100.0));
-    let share = number
-        .parse()
-        .ok()
-        .map(|number: f64| number / of)
-        .filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or("expected a share, such as 5% or 0.05")
+    let percentage = text.strip_suffix('%');
+    let unit = if percentage.is_some() { 100.0 } else { 1.0 };
+    let number: Option<f64> = percentage.unwrap_or(text).parse().ok();
+    number
+        .map(|number| number / unit)
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or("expected a share, such as 5% or 0.05")
 }
 
 #[cfg(feature = "cli")]

@@ -44,17 +44,14 @@ impl<'a> Keys<'a> {
     /// Refuses keys that are not among `known`, which spaces separate.
     pub fn check(&self, known: &str) -> Result<(), SceneError> {
         let known: Vec<&str> = known.split_whitespace().collect();
-        match self
-            .table
-            .keys()
-            .find(|key| !known.contains(&key.get_ref().as_ref()))
-        {
-            Some(key) => Err(self.source.error(
-                key.span().start,
-                wording::unknown("key", key.get_ref(), &known),
-            )),
-            None => Ok(()),
+        for key in self.table.keys() {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let problem = wording::unknown("key", name, &known);
+                return Err(self.source.error(key.span().start, problem));
+            }
         }
+        Ok(())
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -71,6 +68,11 @@ impl<'a> Keys<'a> {
         self.source.error(self.byte(name), problem.into())
     }
 
+    /// A problem with the table.
+    pub fn fault(&self, problem: impl Into<String>) -> SceneError {
+        self.source.error(self.at, problem.into())
+    }
+
     fn byte(&self, name: &str) -> usize {
         self.table
             .get(name)
@@ -79,13 +81,11 @@ impl<'a> Keys<'a> {
 
     /// A key's value, if the key is there.
     pub fn get<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, SceneError> {
-        let value = self
-            .table
-            .get(name)
-            .cloned()
-            .map(|value| T::deserialize(ValueDeserializer::from(value)));
-        value
-            .transpose()
+        let Some(value) = self.table.get(name) else {
+            return Ok(None);
+        };
+        T::deserialize(ValueDeserializer::from(value.clone()))
+            .map(Some)
             .map_err(|error| self.source.unreadable(&error))
     }
 
@@ -135,22 +135,22 @@ impl<'a> Keys<'a> {
         expected: &str,
     ) -> Result<Vec<(String, f64)>, SceneError> {
         let weights: BTreeMap<String, Spanned<f64>> = self.or_default("weights")?;
-        let checked = |(name, weight): (String, Spanned<f64>)| match *weight.get_ref() {
-            value if accepts(value) => Ok((name, value)),
-            value => {
+        let mut checked = Vec::with_capacity(weights.len());
+        for (name, weight) in weights {
+            let value = *weight.get_ref();
+            if !accepts(value) {
                 let problem = format!("{prefix}{name} = {value}; expected {expected}");
-                Err(self.source.error(weight.span().start, problem))
+                return Err(self.source.error(weight.span().start, problem));
             }
-        };
-        weights.into_iter().map(checked).collect()
+            checked.push((name, value));
+        }
+        Ok(checked)
     }
 
     /// The table of a key, if the key is there.
     pub fn table(&self, name: &str) -> Result<Option<Self>, SceneError> {
-        self.table
-            .get(name)
-            .map(|value| self.inner(value))
-            .transpose()
+        let value = self.table.get(name);
+        value.map(|value| self.inner(value)).transpose()
     }
 
     /// The tables of a key.
@@ -173,10 +173,10 @@ impl<'a> Keys<'a> {
         let at = value.span().start;
         match value.get_ref() {
             DeValue::Table(table) => Ok(Self { table, at, ..*self }),
-            other => Err(self.source.error(
-                at,
-                format!("invalid type: {}, expected a table", other.type_str()),
-            )),
+            other => {
+                let problem = format!("invalid type: {}, expected a table", other.type_str());
+                Err(self.source.error(at, problem))
+            }
         }
     }
 }
@@ -185,19 +185,17 @@ pub(super) fn positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-/// Returns whether a number is a part of a whole.
-pub(super) fn part(value: f64) -> bool {
+/// Returns whether a number is a fraction of a whole.
+pub(super) fn fraction(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
 /// The parser's message in one line, with the closest name if it says that one is unknown.
 fn problem(message: &str) -> String {
     let line = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    for (said, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
-        let Some((name, expected)) = line
-            .strip_prefix(said)
-            .and_then(|rest| rest.split_once('`'))
-        else {
+    for (beginning, kind) in [("unknown field `", "key"), ("unknown variant `", "value")] {
+        let rest = line.strip_prefix(beginning);
+        let Some((name, expected)) = rest.and_then(|rest| rest.split_once('`')) else {
             continue;
         };
         let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();

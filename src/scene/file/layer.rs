@@ -3,7 +3,7 @@
 use super::super::description::ClipChoice;
 use super::super::error::SceneError;
 use super::super::layer::{LONGEST_SECONDS, LayerPlan, MaskPlan, Play, PlaybackMode, Times};
-use super::keys::{Keys, part, positive};
+use super::keys::{Keys, fraction};
 use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 
 /// Keys of a layer.
@@ -18,12 +18,12 @@ pub(super) fn or_more(value: f64) -> bool {
 pub(super) fn play(keys: &Keys) -> Result<Play, SceneError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
-        phase_spread: keys.number("phase_spread", 1.0, part, "0 to 1")?,
+        phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
         offset: keys.number("offset", 0.0, f64::is_finite, "seconds")?,
         frames_per_second: keys.number(
             "frames_per_second",
             0.0,
-            |v| (1.0..=50.0).contains(&v),
+            |rate| (1.0..=50.0).contains(&rate),
             "1 to 50",
         )?,
     })
@@ -32,60 +32,36 @@ pub(super) fn play(keys: &Keys) -> Result<Play, SceneError> {
 /// A group's layers, checked against each other; `weight` and `play` are those of its own clip.
 pub(super) fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, SceneError> {
     let tables = group.tables("layer")?;
-    let plans = tables
-        .iter()
-        .map(layer)
-        .collect::<Result<Vec<LayerPlan>, SceneError>>()?;
-    let refused =
-        |index: usize, problem: String| Err(group.source.error(tables[index].at, problem));
-    if plans.len() >= MAX_LAYERS {
-        let problem = format!(
-            "{} layers; expected at most {} over the group's own clip",
-            plans.len(),
-            MAX_LAYERS - 1
-        );
-        return refused(MAX_LAYERS - 1, problem);
+    let plans: Vec<LayerPlan> = tables.iter().map(layer).collect::<Result<_, _>>()?;
+    let most = MAX_LAYERS - 1;
+    if plans.len() > most {
+        let count = plans.len();
+        let expected = format!("at most {most} over the group's own clip");
+        return Err(tables[most].fault(format!("{count} layers; expected {expected}")));
     }
-    let merged = plans
+    let merging = plans
         .iter()
         .take_while(|l| l.kind == LayerKind::Merge)
         .count();
-    if let Some(late) = plans[merged..]
-        .iter()
-        .position(|l| l.kind == LayerKind::Merge)
-    {
-        return refused(
-            merged + late,
-            "a merge layer after another kind; expected merge layers first".into(),
-        );
+    let mut others = merging..plans.len();
+    if let Some(late) = others.find(|&index| plans[index].kind == LayerKind::Merge) {
+        let problem = "a merge layer after another kind; expected merge layers first";
+        return Err(tables[late].fault(problem));
     }
-    if weight + plans[..merged].iter().map(|l| l.weight).sum::<f64>() <= 0.0 {
-        return Err(group.error(
-            "weight",
-            "weights of merge layers that sum to 0; expected one above 0",
-        ));
+    if weight + plans[..merging].iter().map(|l| l.weight).sum::<f64>() <= 0.0 {
+        let problem = "weights of merge layers that sum to 0; expected one above 0";
+        return Err(group.error("weight", problem));
     }
-    if let Some((second, _)) = plans
-        .iter()
-        .enumerate()
-        .filter(|(_, l)| l.fade == Fade::Inertial)
-        .nth(1)
-    {
-        return refused(
-            second,
-            "a second inertial layer; expected at most one per group".into(),
-        );
+    let mut inertial = (0..plans.len()).filter(|&index| plans[index].fade == Fade::Inertial);
+    if let Some(second) = inertial.nth(1) {
+        let problem = "a second inertial layer; expected at most one per group";
+        return Err(tables[second].fault(problem));
     }
-    let looping = matches!(play.mode, PlaybackMode::Loop | PlaybackMode::Wrap);
-    if let Some(index) = plans
-        .iter()
-        .position(|l| l.speed.is_none())
-        .filter(|_| !looping)
+    if !matches!(play.mode, PlaybackMode::Loop | PlaybackMode::Wrap)
+        && let Some(index) = plans.iter().position(|l| l.speed.is_none())
     {
-        return refused(
-            index,
-            "in step with a clip that does not loop; expected playback loop or wrap".into(),
-        );
+        let problem = "in step with a clip that does not loop; expected playback loop or wrap";
+        return Err(tables[index].fault(problem));
     }
     Ok(plans)
 }
@@ -98,7 +74,12 @@ fn layer(keys: &Keys) -> Result<LayerPlan, SceneError> {
     let kind = keys.get("kind")?.unwrap_or(LayerKind::Override);
     let weight = match kind {
         LayerKind::Merge => keys.number("weight", 1.0, or_more, "a finite number, 0 or more")?,
-        _ => keys.number("weight", 1.0, part, "0 to 1, as the layer does not merge")?,
+        _ => keys.number(
+            "weight",
+            1.0,
+            fraction,
+            "0 to 1, as the layer does not merge",
+        )?,
     };
     let fade = keys.get("fade")?.unwrap_or(Fade::Cross);
     if (fade, kind) == (Fade::Inertial, LayerKind::Merge) {
@@ -140,17 +121,23 @@ fn layer(keys: &Keys) -> Result<LayerPlan, SceneError> {
     })
 }
 
+fn is_time(seconds: f64) -> bool {
+    (0.0..=LONGEST_SECONDS).contains(&seconds)
+}
+
+fn is_period(seconds: f64) -> bool {
+    seconds > 0.0 && is_time(seconds)
+}
+
 fn times(keys: &Keys) -> Result<Option<Times>, SceneError> {
-    let seconds = |v: f64| (0.0..=LONGEST_SECONDS).contains(&v);
-    let positive_seconds = |v: f64| positive(v) && v <= LONGEST_SECONDS;
     let accepted = format!("seconds, 0 to {LONGEST_SECONDS}");
     let times = Times {
-        every: keys.optional("every", positive_seconds, "seconds, more than 0")?,
-        lasts: keys.optional("lasts", positive_seconds, "seconds, more than 0")?,
-        start: keys.number("start", 0.0, seconds, &accepted)?,
-        stagger: keys.number("stagger", 1.0, part, "0 to 1")?,
-        fade_in: keys.number("fade_in", 0.0, seconds, &accepted)?,
-        fade_out: keys.number("fade_out", 0.0, seconds, &accepted)?,
+        every: keys.optional("every", is_period, "seconds, more than 0")?,
+        lasts: keys.optional("lasts", is_period, "seconds, more than 0")?,
+        start: keys.number("start", 0.0, is_time, &accepted)?,
+        stagger: keys.number("stagger", 1.0, fraction, "0 to 1")?,
+        fade_in: keys.number("fade_in", 0.0, is_time, &accepted)?,
+        fade_out: keys.number("fade_out", 0.0, is_time, &accepted)?,
     };
     match (times.every, times.lasts) {
         (Some(_), None) => {
@@ -171,14 +158,10 @@ fn times(keys: &Keys) -> Result<Option<Times>, SceneError> {
             "fades of {} and {} s in {room} s; expected both to fit",
             times.fade_in, times.fade_out
         );
-        return Err(keys.error(
-            if keys.has("fade_in") {
-                "fade_in"
-            } else {
-                "fade_out"
-            },
-            problem,
-        ));
+        let fade = ["fade_in", "fade_out"]
+            .into_iter()
+            .find(|key| keys.has(key));
+        return Err(keys.error(fade.unwrap_or_default(), problem));
     }
     if keys.has("fade_out") && times.lasts.is_none() {
         return Err(keys.error(
@@ -203,7 +186,7 @@ fn mask(keys: &Keys) -> Result<MaskPlan, SceneError> {
     Ok(MaskPlan {
         joints: keys.or_default("joints")?,
         subtree: keys.or_default("subtree")?,
-        weights: keys.weights("", part, "0 to 1")?,
+        weights: keys.weights("", fraction, "0 to 1")?,
         place: keys.source.place(keys.at),
     })
 }

@@ -10,9 +10,8 @@ use super::{
     BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings,
 };
 use crate::wording;
-use keys::{Keys, SCENE_KEYS, part, positive};
+use keys::{Keys, SCENE_KEYS, fraction, positive};
 use serde::Deserialize;
-use toml::Spanned;
 use toml::de::DeTable;
 
 /// Most groups of a scene.
@@ -23,28 +22,27 @@ const GROUP_KEYS: &str = "model models vertices influences interpolation count l
 
 /// Parses the text of a scene file.
 pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
-    let mut table = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
-    let all = std::mem::take(table.get_mut()).into_iter();
-    let (own, chosen): (DeTable, DeTable) =
-        all.partition(|(key, _)| SCENE_KEYS.contains(&key.get_ref().as_ref()));
-    let settings = Settings::deserialize(toml::Deserializer::from(Spanned::new(
-        table.span(),
-        chosen.clone(),
-    )));
-    let settings = settings.map_err(|error| source.unreadable(&error))?;
-    let chosen = Keys {
-        source,
-        table: &chosen,
-        at: 0,
-    };
-    settings
-        .check()
-        .map_err(|(name, problem)| chosen.error(name, problem))?;
+    let mut all = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
+    let mut table = DeTable::new();
+    for key in SCENE_KEYS {
+        if let Some((key, value)) = all.get_mut().remove_entry(key) {
+            table.insert(key, value);
+        }
+    }
+    let settings = Settings::deserialize(toml::Deserializer::from(all.clone()))
+        .map_err(|error| source.unreadable(&error))?;
     let keys = Keys {
         source,
-        table: &own,
+        table: &table,
         at: 0,
     };
+    settings.check().map_err(|refused| {
+        let chosen = Keys {
+            table: all.get_ref(),
+            ..keys
+        };
+        chosen.error(refused.name, refused.problem)
+    })?;
     let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
     if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
         let problem = format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
@@ -63,7 +61,7 @@ pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
     }
     if groups.len() > MOST_GROUPS {
         let problem = format!("{} groups; expected at most {MOST_GROUPS}", groups.len());
-        return Err(source.error(groups[MOST_GROUPS].at, problem));
+        return Err(groups[MOST_GROUPS].fault(problem));
     }
     let scene = Scene {
         name: source.name.clone(),
@@ -79,26 +77,26 @@ pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
 
 fn camera(keys: &Keys) -> Result<Camera, SceneError> {
     keys.check("orbit elevation distance field_of_view")?;
-    let (is_angle, angle) = (
-        |v| v > 0.0 && v < 180.0,
-        "more than 0 and less than 180 degrees",
-    );
     Ok(Camera {
         orbit: keys.number("orbit", 25.0, f64::is_finite, "degrees")?,
         elevation: keys.number(
             "elevation",
             20.0,
-            |v: f64| v.abs() <= 89.0,
+            |degrees: f64| degrees.abs() <= 89.0,
             "-89 to 89 degrees",
         )?,
         distance: keys.number("distance", 1.0, positive, "a factor of more than 0")?,
-        field_of_view: keys.number("field_of_view", 40.0, is_angle, angle)?,
+        field_of_view: keys.number(
+            "field_of_view",
+            40.0,
+            |degrees| degrees > 0.0 && degrees < 180.0,
+            "more than 0 and less than 180 degrees",
+        )?,
     })
 }
 
 fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
     keys.check(GROUP_KEYS)?;
-    let half_turn = |v: f64| (0.0..=180.0).contains(&v);
     let mut model = model(keys)?;
     model.vertices = keys.optional("vertices", |n| n > 0, "1 or more")?;
     model.influences = keys.optional("influences", |n| (1..=16).contains(&n), "1 to 16")?;
@@ -113,7 +111,7 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
         spacing: keys.optional("spacing", positive, "metres, more than 0")?,
         clip: keys.get("clip")?.unwrap_or(ClipChoice::First),
         speed: keys.number("speed", 1.0, f64::is_finite, "a finite number")?,
-        speed_spread: keys.number("speed_spread", 0.0, part, "0 to 1")?,
+        speed_spread: keys.number("speed_spread", 0.0, fraction, "0 to 1")?,
         weight,
         layers: layer::layers(keys, weight, &play)?,
         play,
@@ -126,7 +124,12 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
                 .map(|key| keys.place(key)),
         },
         yaw: keys.number("yaw", 0.0, f64::is_finite, "degrees")?,
-        yaw_spread: keys.number("yaw_spread", 0.0, half_turn, "0 to 180 degrees")?,
+        yaw_spread: keys.number(
+            "yaw_spread",
+            0.0,
+            |degrees| (0.0..=180.0).contains(&degrees),
+            "0 to 180 degrees",
+        )?,
         scale: keys.optional("scale", positive, "metres per unit, more than 0")?,
         model_place: Some(keys.place(if keys.has("vertices") {
             "vertices"
@@ -142,17 +145,21 @@ fn models(keys: &Keys, model: ModelSource, count: u64) -> Result<Vec<ModelSource
     let most = Settings::MOST_MODELS;
     let expected = format!("1 to {most}");
     let wanted = keys.optional("models", |n| (1..=most).contains(&n), &expected)?;
-    match (model.people(wanted.unwrap_or(DEFAULT_PEOPLE)), wanted) {
-        (Some(_), Some(models)) if u64::from(models) > count => Err(keys.error(
-            "models",
-            format!("models = {models} for {count} instances; expected at most {count}"),
-        )),
-        (Some(people), _) => Ok(people),
-        (None, Some(_)) => {
-            Err(keys.error("models", "models of one model; expected model = \"people\""))
-        }
-        (None, None) => Ok(vec![model]),
+    let Some(people) = model.people(wanted.unwrap_or(DEFAULT_PEOPLE)) else {
+        return match wanted {
+            Some(_) => {
+                Err(keys.error("models", "models of one model; expected model = \"people\""))
+            }
+            None => Ok(vec![model]),
+        };
+    };
+    if let Some(models) = wanted
+        && u64::from(models) > count
+    {
+        let problem = format!("models = {models} for {count} instances; expected at most {count}");
+        return Err(keys.error("models", problem));
     }
+    Ok(people)
 }
 
 fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
@@ -161,10 +168,7 @@ fn model(keys: &Keys) -> Result<ModelSource, SceneError> {
     if BUILT_IN_MODELS.contains(&name.as_str()) || is_model_file(&folder.join(&name)) {
         return Ok(ModelSource::in_folder(name.as_ref(), folder));
     }
-    let endings = model_endings();
-    let known: Vec<_> = BUILT_IN_MODELS
-        .into_iter()
-        .chain(endings.iter().map(String::as_str))
-        .collect();
+    let mut known = model_endings();
+    known.splice(..0, BUILT_IN_MODELS.map(String::from));
     Err(keys.error("model", wording::unknown("model", &name, &known)))
 }
