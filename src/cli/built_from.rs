@@ -52,10 +52,8 @@ pub fn long_version() -> String {
         env!("CARGO_PKG_VERSION"),
         build.rustc
     );
-    for (name, version) in [("wgpu", build.wgpu), ("naga", build.naga)] {
-        if let Some(version) = version {
-            text += &format!("\n{name} {version}");
-        }
+    if let (Some(wgpu), Some(naga)) = (build.wgpu, build.naga) {
+        text += &format!("\nwgpu {wgpu}\nnaga {naga}");
     }
     #[cfg(feature = "gpu")]
     let apis = skinbench::gpu::apis();

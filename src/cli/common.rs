@@ -12,13 +12,16 @@ use skinbench::frame::{Api, BackendError, ClockChoice};
 use skinbench::harness::environment::{Environment, available_memory};
 use skinbench::harness::run::{Ended, Outcome, Status};
 use skinbench::model::Model;
-use skinbench::registry::{self, BackendEntry, REGISTRY};
+#[cfg(not(feature = "gpu"))]
+use skinbench::registry;
+use skinbench::registry::{BackendEntry, REGISTRY};
 use skinbench::results::session::{Program, Session};
 use skinbench::scene::{BuiltScene, Scene, SceneError, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::wording;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wildmatch::WildMatch;
 
@@ -36,6 +39,21 @@ pub struct WorkloadArguments {
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub settings: Settings,
+    #[command(flatten)]
+    pub backends: BackendArguments,
+    #[command(flatten)]
+    pub machine: MachineArguments,
+    /// Backends that are not in the registry.
+    #[arg(skip)]
+    others: Vec<&'static BackendEntry>,
+    /// `true` if those were named.
+    #[arg(skip)]
+    others_are_named: bool,
+}
+
+/// Backends of the registry.
+#[derive(Debug, Clone, Args)]
+pub struct BackendArguments {
     /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon in their names
     #[arg(
         short,
@@ -45,14 +63,21 @@ pub struct WorkloadArguments {
         help_heading = "Measurement"
     )]
     pub backends: Vec<String>,
-    #[command(flatten)]
-    pub machine: MachineArguments,
-    /// Backends that are not in the registry.
-    #[arg(skip)]
-    others: Vec<&'static BackendEntry>,
-    /// `true` if those were named.
-    #[arg(skip)]
-    others_are_named: bool,
+}
+
+/// The clock of the stages on the device.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ClockArguments {
+    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
+    /// their own), or fences where timestamps fail a check at the start (auto)
+    #[arg(
+        long,
+        value_name = "timestamps|fenced|auto",
+        default_value = "auto",
+        hide_default_value = true,
+        help_heading = "Measurement"
+    )]
+    clock: ClockChoice,
 }
 
 /// Threads and adapter to run on.
@@ -84,21 +109,15 @@ pub fn one_thread_count(argument: Arg) -> Arg {
 }
 
 /// Parses a whole number that is not zero.
-pub fn positive<T: std::str::FromStr + Default + PartialOrd>(
-    text: &str,
-) -> Result<T, &'static str> {
-    text.parse()
-        .ok()
-        .filter(|number| *number > T::default())
-        .ok_or("expected a whole number, 1 or more")
+pub fn positive<T: FromStr + Default + PartialOrd>(text: &str) -> Result<T, &'static str> {
+    let expected = "expected a whole number, 1 or more";
+    wording::parsed(text, |number| *number > T::default(), expected)
 }
 
 /// Parses a time in seconds.
 pub fn seconds(text: &str) -> Result<f32, &'static str> {
-    text.parse()
-        .ok()
-        .filter(|time: &f32| time.is_finite())
-        .ok_or("expected seconds, a finite number")
+    let expected = "expected seconds, a finite number";
+    wording::parsed(text, |time: &f32| time.is_finite(), expected)
 }
 
 impl WorkloadArguments {
@@ -111,35 +130,36 @@ impl WorkloadArguments {
         } else {
             &self.scenes
         };
-        let load = |scene: Scene| -> anyhow::Result<Scene> {
-            let scene = match &self.model {
-                Some(model) => scene.with_model(model).map_err(unknown_name)?,
-                None => scene,
-            };
-            Ok(scene.with(self.settings.clone()))
-        };
         let models: Vec<&PathBuf> = names.iter().filter(|name| Scene::is_model(name)).collect();
         let mut scenes = Vec::with_capacity(names.len());
         for name in names {
-            if models.len() < 2 || !models.contains(&name) {
-                scenes.push(load(load_scene(name)?)?);
+            let mut scene = if models.len() < 2 || !models.contains(&name) {
+                load_scene(name)?
             } else if models[0] == name {
-                scenes.push(load(Scene::of_models(&models)?)?);
+                Scene::of_models(&models)?
+            } else {
+                continue;
+            };
+            if let Some(model) = &self.model {
+                scene = scene.with_model(model).map_err(unknown_name)?;
             }
+            scenes.push(scene.with(self.settings.clone()));
         }
         Ok(scenes)
     }
 
     /// The backends that match the patterns, in the registry's order, after those that are not in it.
     pub fn backends(&self) -> anyhow::Result<Vec<&'static BackendEntry>> {
-        Ok([&self.others[..], &backends(&self.backends)?].concat())
+        Ok([&self.others[..], &self.backends.entries()?].concat())
     }
 
     /// Names and patterns of the backends that were asked for.
     pub fn named(&self) -> Vec<String> {
-        let others = self.others.iter().filter(|_| self.others_are_named);
-        let others = others.map(|entry| entry.name.to_owned());
-        self.backends.iter().cloned().chain(others).collect()
+        let mut named = self.backends.backends.clone();
+        if self.others_are_named {
+            named.extend(self.others.iter().map(|entry| entry.name.to_owned()));
+        }
+        named
     }
 
     /// Adds backends that are not in the registry, and opens no adapter that is not asked for. `are_named` says whether
@@ -158,17 +178,15 @@ pub fn checked(settings: &Settings) -> Result<(), UsageError> {
         .map_err(|refused| UsageError(refused.problem))
 }
 
-/// The backends that match the patterns, in the registry's order; without a pattern all but variants.
-pub fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
-    if globs.is_empty() {
-        return Ok(REGISTRY
-            .iter()
-            .filter(|entry| entry.is_built() && !entry.name.contains(':'))
-            .collect());
+impl BackendArguments {
+    /// The backends that match the patterns, in the registry's order; without a pattern all but variants.
+    pub fn entries(&self) -> Result<Vec<&'static BackendEntry>, UsageError> {
+        if self.backends.is_empty() {
+            let entries = REGISTRY.iter().filter(|entry| entry.is_built());
+            return Ok(entries.filter(|entry| !entry.name.contains(':')).collect());
+        }
+        matching("backend", &self.backends, &REGISTRY[..], |entry| entry.name)
     }
-    Ok(matching("backend", globs, &REGISTRY[..], |entry| {
-        entry.name
-    })?)
 }
 
 /// Those of `all` whose names match one of the patterns, or all without a pattern, in their order. Each pattern must match
@@ -181,15 +199,15 @@ pub fn matching<'a, T>(
 ) -> Result<Vec<&'a T>, UsageError> {
     let patterns: Vec<_> = globs.iter().map(|glob| WildMatch::new(glob)).collect();
     let names: Vec<&str> = all.iter().map(&name).collect();
-    if let Some(at) = patterns
-        .iter()
-        .position(|pattern| !names.iter().any(|name| pattern.matches(name)))
-    {
-        return Err(UsageError(wording::unknown(kind, &globs[at], &names)));
+    for (pattern, glob) in patterns.iter().zip(globs) {
+        if !names.iter().any(|name| pattern.matches(name)) {
+            return Err(UsageError(wording::unknown(kind, glob, &names)));
+        }
     }
-    let wanted =
-        |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name));
-    Ok(all.iter().filter(|one| wanted(name(one))).collect())
+    let matching = (0..all.len()).filter(|&index| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(names[index]))
+    });
+    Ok(matching.map(|index| &all[index]).collect())
 }
 
 /// Loads a scene by name; an unknown name is a usage error.
@@ -207,10 +225,9 @@ fn unknown_name(error: SceneError) -> anyhow::Error {
 
 /// The backend of exactly this name.
 pub fn backend(name: &str) -> Result<&'static BackendEntry, UsageError> {
-    registry::find(name).ok_or_else(|| {
-        let names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
-        UsageError(wording::unknown("backend", name, &names))
-    })
+    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    let index = wording::position("backend", name, &names).map_err(UsageError)?;
+    Ok(&REGISTRY[index])
 }
 
 /// Bytes of main memory that a run may take.
@@ -220,17 +237,16 @@ pub fn memory() -> u64 {
 
 /// Builds scenes; refuses those that do not fit in memory before anything is written.
 pub fn build(scenes: &[Scene]) -> anyhow::Result<Vec<BuiltScene>> {
-    let scenes = scenes
-        .iter()
-        .map(|scene| Ok(scene.build(memory())?))
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    for scene in &scenes {
-        scene
-            .remarks
-            .iter()
-            .for_each(|remark| tell(format_args!("note: {}: {remark}", scene.name)));
+    let mut built = Vec::with_capacity(scenes.len());
+    for scene in scenes {
+        built.push(scene.build(memory())?);
     }
-    Ok(scenes)
+    for scene in &built {
+        for remark in &scene.remarks {
+            tell(format_args!("note: {}: {remark}", scene.name));
+        }
+    }
+    Ok(built)
 }
 
 /// Prints the repairs that an importer made.
@@ -282,9 +298,10 @@ impl MachineArguments {
     pub fn host_context(&self) -> anyhow::Result<Context> {
         let isa = Isa::chosen().map_err(UsageError)?;
         // Of several thread counts, the largest is rayon's global pool: it verifies, and poses what a device skins.
-        let pool = pool(self.threads.iter().max().map(|&most| most as usize)).build_global();
-        if let (Some(most), Err(error)) = (self.threads.iter().max(), pool) {
-            return Err(error).with_context(|| format!("--threads {most}"));
+        let most = self.threads.iter().max().copied();
+        let pool = pool(most.map(|count| count as usize)).build_global();
+        if let Some(most) = most {
+            pool.with_context(|| format!("--threads {most}"))?;
         }
         Ok(Context {
             isa,
@@ -294,18 +311,17 @@ impl MachineArguments {
 
     /// One context per requested thread count.
     pub fn thread_counts(&self, context: &Context) -> anyhow::Result<Vec<Context>> {
-        match &self.threads[..] {
-            [] | [_] => Ok(vec![context.clone()]),
-            counts => counts
-                .iter()
-                .map(|&count| {
-                    Ok(Context {
-                        threads: Threads::new(count as usize)?,
-                        ..context.clone()
-                    })
-                })
-                .collect(),
+        if self.threads.len() < 2 {
+            return Ok(vec![context.clone()]);
         }
+        let mut contexts = Vec::with_capacity(self.threads.len());
+        for count in &self.threads {
+            contexts.push(Context {
+                threads: Threads::new(*count as usize)?,
+                ..context.clone()
+            });
+        }
+        Ok(contexts)
     }
 
     /// Opens the adapter. A missing one is an error if it is required or named, otherwise a note.
@@ -337,28 +353,30 @@ impl MachineArguments {
     }
 }
 
-/// Sets the clock of the stages on the device, if there is one, and says so if it is not the usual one.
-#[cfg(feature = "gpu")]
-pub fn choose_clock(context: &Context, choice: ClockChoice) -> anyhow::Result<()> {
-    let Some(gpu) = &context.gpu else {
-        return Ok(());
-    };
-    let fault = gpu
-        .choose_clock(choice)
-        .with_context(|| format!("--clock {}", choice.name()))?;
-    if let Some(fault) = fault {
-        tell(format_args!(
-            "note: {fault}: stages on {} are timed by the clock `fenced`",
-            gpu.adapter.summary.name
-        ));
+impl ClockArguments {
+    /// Sets the clock of the stages on the device, if there is one, and says so if it is not the usual one.
+    #[cfg(feature = "gpu")]
+    pub fn choose(self, context: &Context) -> anyhow::Result<()> {
+        let Some(gpu) = &context.gpu else {
+            return Ok(());
+        };
+        let fault = gpu
+            .choose_clock(self.clock)
+            .with_context(|| format!("--clock {}", self.clock.name()))?;
+        if let Some(fault) = fault {
+            tell(format_args!(
+                "note: {fault}: stages on {} are timed by the clock `fenced`",
+                gpu.adapter.summary.name
+            ));
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Sets the clock of the stages on the device, of which there is none.
-#[cfg(not(feature = "gpu"))]
-pub fn choose_clock(_: &Context, _: ClockChoice) -> anyhow::Result<()> {
-    Ok(())
+    /// Sets the clock of the stages on the device, of which there is none.
+    #[cfg(not(feature = "gpu"))]
+    pub fn choose(self, _: &Context) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(feature = "gpu")]
@@ -418,8 +436,8 @@ pub fn left_out(
     outcomes: &[Outcome],
     partial: &[&'static str],
 ) -> String {
-    let is_missing = |entry: &&&BackendEntry| outcomes.iter().all(|o| o.name != entry.name);
-    let missing: Vec<&str> = backends.iter().filter(is_missing).map(|b| b.name).collect();
+    let mut missing: Vec<&str> = backends.iter().map(|entry| entry.name).collect();
+    missing.retain(|name| outcomes.iter().all(|outcome| outcome.name != *name));
     let mut text = String::new();
     if !partial.is_empty() {
         text += &format!("interrupted: fewer frames of {}\n", partial.join(", "));
@@ -458,11 +476,11 @@ pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
     let mut exit = Exit::Done;
     for glob in globs {
         if let Some(skipped) = skipped(glob, ended, named) {
-            let reason = skipped.problem.as_deref();
-            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-            tell(format_args!(
-                "error: {glob} was named and did not run{reason}"
-            ));
+            let mut text = format!("error: {glob} was named and did not run");
+            if let Some(reason) = &skipped.problem {
+                text += &format!(": {reason}");
+            }
+            tell(text);
             exit = Exit::Unverified;
         }
     }
@@ -472,17 +490,15 @@ pub fn exit(globs: &[String], ended: &[Ended], named: Named) -> Exit {
 /// The first end of what a name or pattern stands for, if that did not run where it must.
 fn skipped<'a>(glob: &str, ended: &'a [Ended], named: Named) -> Option<&'a Ended> {
     let pattern = WildMatch::new(glob);
-    let own: Vec<&Ended> = ended
+    let matching: Vec<&Ended> = ended
         .iter()
         .filter(|one| pattern.matches(one.backend))
         .collect();
-    let is_name = own.iter().any(|one| one.backend == glob);
-    let first = own
-        .iter()
-        .find(|one| one.status == Status::Skipped)
-        .copied()?;
-    let all = own.iter().all(|one| one.status == Status::Skipped);
-    (all || (is_name && named == Named::Everywhere)).then_some(first)
+    let is_skipped = |one: &&Ended| one.status == Status::Skipped;
+    let first = *matching.iter().find(|one| is_skipped(one))?;
+    let is_name = matching.iter().any(|one| one.backend == glob);
+    let must_run = is_name && named == Named::Everywhere;
+    (must_run || matching.iter().all(is_skipped)).then_some(first)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use skinbench::report::comparison::{self, Shown};
 use skinbench::report::text;
 use skinbench::results::compare::{Comparison, compare};
 use skinbench::results::recorded::Recorded;
+use skinbench::wording;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -51,24 +52,17 @@ pub struct Arguments {
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {
-    let number = text
-        .strip_suffix('%')
-        .unwrap_or(text)
-        .trim_end()
-        .parse::<f64>()
-        .ok();
-    number
-        .filter(|n| n.is_finite() && *n >= 0.0)
-        .map(|n| n / 1e2)
-        .ok_or("expected a percentage, such as 5%")
+    let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+    let accepts = |number: &f64| number.is_finite() && *number >= 0.0;
+    Ok(wording::parsed(number, accepts, "expected a percentage, such as 5%")? / 1e2)
 }
 
 fn rounds(text: &str) -> Result<usize, String> {
     let fewest = LOOKS[0];
     let most = LOOKS[LOOKS.len() - 1];
-    let number = text.parse().ok();
-    number
-        .filter(|n| (fewest..=most).contains(n))
+    let rounds = text.parse().ok();
+    rounds
+        .filter(|rounds| (fewest..=most).contains(rounds))
         .ok_or_else(|| format!("expected a number from {fewest} to {most}"))
 }
 
@@ -93,18 +87,16 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     common::watch_for_interruption()?;
     let progress = Progress::new(&[String::new()]);
     let most = arguments.rounds;
-    let mut last = None;
-    while turns.rounds() < most && !common::is_interrupted() {
+    let mut decided = None;
+    while decided.is_none() && turns.rounds() < most && !common::is_interrupted() {
         let next = turns.rounds() + 1;
         let done = turns.rounds() as f64 / most as f64;
         progress.show(format!("round {next} of at most {most}"), done);
         turns.round()?;
         if LOOKS.contains(&turns.rounds()) {
-            let [old, new] = turns.results()?;
-            let comparison = compared(&old, &new, arguments.detect)?;
+            let comparison = of_rounds(&turns, arguments.detect)?;
             if comparison.is_decided(arguments.fail_above, arguments.detect) {
-                last = Some(comparison);
-                break;
+                decided = Some(comparison);
             }
         }
     }
@@ -112,12 +104,9 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     if turns.rounds() == 0 {
         return Ok(Exit::Interrupted);
     }
-    let comparison = match last {
+    let comparison = match decided {
         Some(comparison) => comparison,
-        None => {
-            let [old, new] = turns.results()?;
-            compared(&old, &new, arguments.detect)?
-        }
+        None => of_rounds(&turns, arguments.detect)?,
     };
     say(format_args!("results: {}\n", folder.display()))?;
     let exit = finish(arguments, &comparison)?;
@@ -128,15 +117,20 @@ fn by_turns(arguments: &Arguments) -> anyhow::Result<Exit> {
     })
 }
 
+/// Compares the results of two programs.
+fn of_rounds(turns: &Turns, detect: f64) -> anyhow::Result<Comparison> {
+    compared(&turns.results(0)?, &turns.results(1)?, detect)
+}
+
 /// Compares two sets, of which at least one row must be comparable.
 fn compared(base: &Recorded, new: &Recorded, detect: f64) -> anyhow::Result<Comparison> {
     let comparison = compare(base, new, detect);
     if comparison.compared() == 0 {
-        let why: Vec<_> = comparison::reasons(&comparison)
-            .iter()
-            .map(|(why, count)| format!("{why} ({count} rows)"))
-            .collect();
-        bail!("nothing can be compared: {}", why.join("; "));
+        let mut reasons = Vec::new();
+        for (reason, count) in comparison::reasons(&comparison) {
+            reasons.push(format!("{reason} ({count} rows)"));
+        }
+        bail!("nothing can be compared: {}", reasons.join("; "));
     }
     Ok(comparison)
 }

@@ -96,22 +96,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn write_csv(out: &mut dyn Write, mesh: &Mesh, vertices: &[[f32; 6]]) -> io::Result<()> {
     let primitives = mesh.primitives();
     let mut rows: Vec<_> = mesh.sources().iter().zip(vertices).collect();
-    rows.retain(|(source, _)| {
-        source.vertex < primitives[source.primitive as usize].dumped_vertices
-    });
-    rows.sort_by_key(|(source, _)| **source);
-    let number = |next: &mut u32, dumped: bool| {
-        *next += u32::from(dumped);
-        Some(*next - u32::from(dumped))
-    };
-    let numbers: Vec<u32> = primitives
-        .iter()
-        .map(|p| p.dumped_vertices > 0)
-        .scan(0, number)
-        .collect();
+    rows.sort_by_key(|row| row.0);
+    // Number of each primitive among those that are written.
+    let mut numbers = Vec::with_capacity(primitives.len());
+    let mut next = 0;
+    for primitive in primitives {
+        numbers.push(next);
+        next += u32::from(primitive.dumped_vertices > 0);
+    }
     writeln!(out, "primitive,vertex,px,py,pz,nx,ny,nz")?;
     for (source, [px, py, pz, nx, ny, nz]) in rows {
         let primitive = source.primitive as usize;
+        if source.vertex >= primitives[primitive].dumped_vertices {
+            continue;
+        }
         write!(
             out,
             "{},{},{px:.8e},{py:.8e},{pz:.8e},",

@@ -55,20 +55,18 @@ struct SceneChoice {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut scenes = Vec::with_capacity(BUILT_IN.len());
+    for (name, text) in BUILT_IN {
+        let summary = text.lines().next().unwrap_or_default();
+        scenes.push(SceneChoice {
+            name,
+            summary: summary.trim_start_matches(['#', ' ']),
+        });
+    }
     let choices = Choices {
         backends: REGISTRY.iter().map(backend).collect(),
         adapters: adapters(arguments.api),
-        scenes: BUILT_IN
-            .iter()
-            .map(|&(name, text)| SceneChoice {
-                name,
-                summary: text
-                    .lines()
-                    .next()
-                    .unwrap_or_default()
-                    .trim_start_matches(['#', ' ']),
-            })
-            .collect(),
+        scenes,
         models: &BUILT_IN_MODELS,
         threads: rayon::current_num_threads(),
         instruction_set: Isa::chosen().map_err(UsageError)?.name(),
@@ -96,11 +94,8 @@ fn adapters(_: Option<Api>) -> Vec<AdapterSummary> {
 fn backend(entry: &BackendEntry) -> BackendChoice {
     let abilities = entry.abilities();
     // Two parts of a backend may lack the same.
-    let lacks: IndexSet<String> = abilities
-        .lacks
-        .iter()
-        .map(|lack| lack.ability.to_string())
-        .collect();
+    let lacks = abilities.lacks.iter().map(|lack| lack.ability.to_string());
+    let lacks: IndexSet<String> = lacks.collect();
     BackendChoice {
         name: entry.name,
         summary: entry.summary,
@@ -123,23 +118,19 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         }
         lines.push(line);
     }
-    let names = choices.backends.iter().map(|backend| backend.name);
-    let backends: Vec<[&str; 2]> = names
-        .zip(&lines)
-        .map(|(name, line)| [name, line.as_str()])
-        .collect();
+    let mut backends = Vec::with_capacity(lines.len());
+    for (backend, line) in choices.backends.iter().zip(&lines) {
+        backends.push([backend.name, line]);
+    }
     write!(out, "backends\n{}", described(&backends, screen))?;
     writeln!(out, "adapters")?;
     if choices.adapters.is_empty() {
-        writeln!(
-            out,
-            "  none{}",
-            if cfg!(feature = "gpu") {
-                ""
-            } else {
-                ": scripts/bench --gpu or cargo build --release makes a program with GPU backends"
-            }
-        )?;
+        let reason = if cfg!(feature = "gpu") {
+            ""
+        } else {
+            ": scripts/bench --gpu or cargo build --release makes a program with GPU backends"
+        };
+        writeln!(out, "  none{reason}")?;
     }
     for adapter in &choices.adapters {
         let AdapterSummary {
@@ -155,10 +146,9 @@ fn write_text(choices: &Choices, out: &mut impl Write) -> io::Result<()> {
         .collect();
     write!(out, "{}", described(&scenes, screen))?;
     writeln!(out, "models")?;
-    choices
-        .models
-        .iter()
-        .try_for_each(|name| writeln!(out, "  {name}"))?;
+    for name in choices.models {
+        writeln!(out, "  {name}")?;
+    }
     writeln!(out, "threads\n  {}", choices.threads)?;
     let Choices {
         instruction_set,

@@ -32,9 +32,11 @@ mod view;
 mod web;
 
 pub(in crate::cli) use built_from::built_from;
-pub(in crate::cli) use common::{MachineArguments, WorkloadArguments, positive, seconds};
+pub(in crate::cli) use common::{
+    BackendArguments, ClockArguments, MachineArguments, WorkloadArguments, positive, seconds,
+};
 pub(in crate::cli) use exit::{Exit, UsageError};
-pub(in crate::cli) use output::{say, say_json, tell, tell_all, write_file};
+pub(in crate::cli) use output::{create_folder, say, say_json, tell, tell_all, write_file};
 pub(in crate::cli) use progress::Progress;
 pub(in crate::cli) use screen::ScreenArguments;
 
@@ -133,11 +135,7 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(exit) => return exit.into(),
         Err(error) => error,
     };
-    let closed_pipe = |e: &(dyn std::error::Error + 'static)| {
-        e.downcast_ref::<io::Error>()
-            .is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    };
-    if error.chain().any(closed_pipe) {
+    if error.chain().any(is_closed_pipe) {
         return Exit::Done.into();
     }
     tell(shortened(format!("error: {error:#}"), MOST_CHARACTERS));
@@ -146,6 +144,11 @@ pub fn report(result: anyhow::Result<Exit>) -> ExitCode {
     } else {
         Exit::Error.into()
     }
+}
+
+fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error: Option<&io::Error> = error.downcast_ref();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Prints clap's output: help and version as they are, errors as one line.

@@ -17,19 +17,22 @@ pub fn write_file(
     whole::write_file(path, write).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Creates a folder, unless it exists.
+pub fn create_folder(path: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))
+}
+
 /// Checks that a file to write has no ending of another kind than what is written; devices and pipes have none.
 pub fn expect_ending(path: &Path, what: &str, endings: &[&str]) -> Result<(), UsageError> {
-    let Some(ending) = path.extension() else {
-        return Ok(());
-    };
-    if endings
-        .iter()
-        .any(|known| ending.eq_ignore_ascii_case(known))
-    {
+    let ending = path.extension();
+    if ending.is_none_or(|ending| {
+        endings
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    }) {
         return Ok(());
     }
     let endings: Vec<String> = endings.iter().map(|known| format!(".{known}")).collect();
-    let endings: Vec<&str> = endings.iter().map(String::as_str).collect();
     Err(UsageError(format!(
         "{}: {what} is written; expected a name that ends in {}",
         path.display(),

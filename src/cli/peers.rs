@@ -51,10 +51,8 @@ fn our_backends(argument: Arg) -> Arg {
 
 /// An argument with another default than that of `run`, which ends its help.
 fn with_default(argument: Arg, default: &'static str) -> Arg {
-    let help = argument
-        .get_help()
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let help = argument.get_help().map(ToString::to_string);
+    let help = help.unwrap_or_default();
     let about = help.split("; default: ").next().unwrap_or_default();
     let help = format!("{about}; default: {default}");
     argument
@@ -78,35 +76,43 @@ impl Selection {
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| PathBuf::from("target"), PathBuf::from);
         let builds = target.join("peers");
-        let is_file = |name: &String| Path::new(name).extension().is_some_and(|e| e == "toml");
-        let (files, patterns): (Vec<String>, Vec<String>) =
-            self.peers.iter().cloned().partition(is_file);
-        let found = files
-            .iter()
-            .map(|file| Manifest::read(Path::new(file), &builds));
-        let mut found: Vec<Manifest> = found.collect::<Result<_, _>>().map_err(UsageError)?;
+        let mut found = Vec::new();
+        let mut patterns = Vec::new();
+        for name in &self.peers {
+            let path = Path::new(name);
+            if path.extension().is_some_and(|ending| ending == "toml") {
+                found.push(Manifest::read(path, &builds).map_err(UsageError)?);
+            } else {
+                patterns.push(name.clone());
+            }
+        }
         if found.is_empty() || !patterns.is_empty() {
             let all = peers::find(&self.folder, &builds).map_err(UsageError)?;
             let wanted = common::matching("peer", &patterns, &all, |manifest| &manifest.name)?;
             found.extend(wanted.into_iter().cloned());
         }
-        if let Some(at) = (1..found.len())
-            .find(|&at| found[..at].iter().any(|other| other.name == found[at].name))
-        {
-            return Err(UsageError(format!(
-                "two peers are called {}; expected one",
-                found[at].name
-            ))
-            .into());
+        for (index, manifest) in found.iter().enumerate() {
+            if found[..index]
+                .iter()
+                .any(|other| other.name == manifest.name)
+            {
+                let name = &manifest.name;
+                let problem = format!("two peers are called {name}; expected one");
+                return Err(UsageError(problem).into());
+            }
         }
         Ok(found)
     }
 
     /// The selected manifests, without engines that were not named.
     fn without_engines(&self) -> anyhow::Result<Vec<Manifest>> {
-        let all = self.manifests()?.into_iter();
-        let (engines, others): (Vec<Manifest>, Vec<Manifest>) =
-            all.partition(|m| m.engine && self.peers.is_empty());
+        let mut manifests = self.manifests()?;
+        if !self.peers.is_empty() {
+            return Ok(manifests);
+        }
+        let engines: Vec<Manifest> = manifests
+            .extract_if(.., |manifest| manifest.engine)
+            .collect();
         if !engines.is_empty() {
             let names: Vec<&str> = engines.iter().map(|engine| &engine.name[..]).collect();
             tell(format_args!(
@@ -114,7 +120,7 @@ impl Selection {
                 names.join(", ")
             ));
         }
-        Ok(others)
+        Ok(manifests)
     }
 
     /// Rows for the harness. What is not built yet is built; what cannot be is skipped with the reason.
@@ -145,12 +151,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
                     settings,
                     ..
                 } = &manifest;
-                let state = if manifest.is_built() {
-                    "ready"
-                } else {
-                    "not built yet"
+                let state = match manifest.lack() {
+                    Some(lack) => lack,
+                    None if manifest.is_built() => "ready".into(),
+                    None => "not built yet".into(),
                 };
-                let state = manifest.lack().unwrap_or_else(|| state.into());
                 say(format_args!(
                     "{name}: {summary}\n  {owner} {version}, {licence}; {settings}\n  {state}\n"
                 ))?;
@@ -160,9 +165,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
         Verb::Build(selection) => {
             let mut exit = Exit::Done;
             for manifest in selection.without_engines()? {
-                let built = manifest.build();
-                exit = if built.is_err() { Exit::Error } else { exit };
-                let state = built.err().unwrap_or_else(|| "built".into());
+                let state = match manifest.build() {
+                    Ok(_) => "built".into(),
+                    Err(problem) => {
+                        exit = Exit::Error;
+                        problem
+                    }
+                };
                 say(format_args!("{}: {state}\n", manifest.name))?;
             }
             Ok(exit)

@@ -87,12 +87,10 @@ impl Progress {
     }
 
     fn clear_lines(&mut self) {
-        for line in self
-            .backends
-            .drain(..)
-            .map(|(_, line)| line)
-            .chain(self.verdict.take())
-        {
+        let mut lines: Vec<ProgressBar> =
+            std::mem::take(&mut self.backends).into_values().collect();
+        lines.extend(self.verdict.take());
+        for line in lines {
             line.finish_and_clear();
             self.all.remove(&line);
         }
@@ -115,13 +113,11 @@ impl Observer for Progress {
             self.scene as f64 + step.done,
         );
         let Some(backend) = step.backend else { return };
-        let verified = step
-            .parity
-            .map(|parity| format!(", verified: off by {:.1e} at most", parity.max_rel));
-        self.set_line(
-            backend,
-            &format!("{}{}", step.activity, verified.unwrap_or_default()),
-        );
+        let mut text = step.activity.to_string();
+        if let Some(parity) = step.parity {
+            text += &format!(", verified: off by {:.1e} at most", parity.max_rel);
+        }
+        self.set_line(backend, &text);
     }
 
     fn interrupted(&self) -> bool {

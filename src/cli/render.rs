@@ -11,6 +11,7 @@ use skinbench::gpu::draw::present::Presenter;
 use skinbench::gpu::{Beneath, Overlay, Surfaces, ground};
 use skinbench::harness::single;
 use skinbench::scene::Settings;
+use skinbench::wording;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -64,17 +65,13 @@ enum ModeChoice {
 }
 
 fn degrees(text: &str) -> Result<f64, &'static str> {
-    text.parse()
-        .ok()
-        .filter(|v: &f64| v.is_finite())
-        .ok_or("expected degrees, a finite number")
+    let expected = "expected degrees, a finite number";
+    wording::parsed(text, |angle: &f64| angle.is_finite(), expected)
 }
 
 fn elevation(text: &str) -> Result<f64, &'static str> {
-    text.parse()
-        .ok()
-        .filter(|v: &f64| v.abs() <= 89.0)
-        .ok_or("expected degrees, -89 to 89")
+    let expected = "expected degrees, -89 to 89";
+    wording::parsed(text, |angle: &f64| angle.abs() <= 89.0, expected)
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -109,10 +106,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         view.mode = frame::Mode::Wireframe;
     }
     let (surfaces, surface_bytes) = gpu.counted(|| Surfaces::new(gpu, &scene.crowd));
-    surfaces
-        .notes
-        .iter()
-        .for_each(|note| tell(format_args!("note: {note}")));
+    for note in &surfaces.notes {
+        tell(format_args!("note: {note}"));
+    }
     let (presenter, bytes) = gpu
         .counted(|| Presenter::for_pictures(Rc::clone(gpu), &scene.crowd, view, &surfaces, true));
     let mut presenter = presenter?;
@@ -143,17 +139,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let ground = ground(&scene.crowd, framed.target, framed.radius);
     if arguments.mode == ModeChoice::Skeleton {
         presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?;
-        presenter.draw_overlay(Beneath::Picture, &ground)?;
-        let lines = single::skeletons(&mut *backend, &scene.crowd, tick)?;
-        presenter.draw_overlay(
-            Beneath::Far,
-            &Overlay {
-                lines,
-                ..Overlay::default()
-            },
-        )?;
-    } else {
-        presenter.draw_overlay(Beneath::Picture, &ground)?;
+    }
+    presenter.draw_overlay(Beneath::Picture, &ground)?;
+    if arguments.mode == ModeChoice::Skeleton {
+        let skeletons = Overlay {
+            lines: single::skeletons(&mut *backend, &scene.crowd, tick)?,
+            ..Overlay::default()
+        };
+        presenter.draw_overlay(Beneath::Far, &skeletons)?;
     }
     let pixels = presenter.read_color()?;
     write_png(&arguments.output, [view.width, view.height], &pixels)?;

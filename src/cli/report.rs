@@ -1,7 +1,7 @@
 //! `skinbench report`: results as one page, as Markdown, as charts or as a site.
 
 use super::output::expect_ending;
-use super::{Exit, UsageError, common, tell_all, write_file};
+use super::{Exit, UsageError, common, create_folder, tell_all, write_file};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use skinbench::asset::regular_file;
@@ -39,54 +39,48 @@ enum ReportFormat {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let output = arguments.output.as_deref();
-    let recorded = || Recorded::read(&arguments.results)?.bounded();
-    let folder =
-        |what: &str| output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")));
-    let format = arguments.format.unwrap_or_else(|| by_ending(output));
-    if let Some(output) = output
-        && format == ReportFormat::Html
-    {
-        expect_ending(output, "an HTML page", &["html", "htm"])?;
-    }
-    match format {
+    match arguments.format.unwrap_or_else(|| by_ending(output)) {
         ReportFormat::Html => {
-            let studies = Study::of_each_machine(recorded()?);
+            if let Some(output) = output {
+                expect_ending(output, "an HTML page", &["html", "htm"])?;
+            }
+            let studies = Study::of_each_machine(Recorded::read(&arguments.results)?.bounded()?);
             tell_all(&text::notes(&studies[0].problems));
             write(output, &html::page(&studies))?;
         }
-        ReportFormat::Md => write(output, &markdown::report(&of_one_machine(recorded()?)))?,
+        ReportFormat::Md => write(output, &markdown::report(&of_one_machine(arguments)?))?,
         ReportFormat::Svg => {
-            let study = of_one_machine(recorded()?);
-            let folder = folder("--format svg writes a file for each chart")?;
-            std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot create {}", folder.display()))?;
+            let study = of_one_machine(arguments)?;
+            let folder = named(output, "--format svg writes a file for each chart")?;
+            create_folder(folder)?;
             for chart in charts(&study) {
-                write(
-                    Some(&folder.join(format!("{}.svg", chart.id))),
-                    &chart.file(),
-                )?;
+                let file = folder.join(format!("{}.svg", chart.id));
+                write(Some(&file), &chart.file())?;
             }
         }
-        ReportFormat::Site => write_site(
-            &arguments.results,
-            folder("--format site writes a folder of pages")?,
-        )?,
+        ReportFormat::Site => {
+            let folder = named(output, "--format site writes a folder of pages")?;
+            write_site(&arguments.results, folder)?;
+        }
     }
     Ok(Exit::Done)
 }
 
+/// The folder to write to; `what` says why there must be one.
+fn named<'a>(output: Option<&'a Path>, what: &str) -> Result<&'a Path, UsageError> {
+    output.ok_or_else(|| UsageError(format!("{what}; name a folder with -o")))
+}
+
 /// The study of the machine with most rows. Prints the remarks on the results.
-fn of_one_machine(recorded: Recorded) -> Study {
-    let study = Study::new(recorded);
+fn of_one_machine(arguments: &Arguments) -> anyhow::Result<Study> {
+    let study = Study::new(Recorded::read(&arguments.results)?.bounded()?);
     tell_all(&text::notes(&study.problems));
-    study
+    Ok(study)
 }
 
 fn by_ending(output: Option<&Path>) -> ReportFormat {
-    match output
-        .and_then(Path::extension)
-        .and_then(|ending| ending.to_str())
-    {
+    let ending = output.and_then(Path::extension);
+    match ending.and_then(|ending| ending.to_str()) {
         Some("md") => ReportFormat::Md,
         None if output.is_some_and(names_folder) => ReportFormat::Site,
         _ => ReportFormat::Html,
@@ -118,29 +112,23 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
     }
     let mut submissions: Vec<Submission> = Vec::new();
     for path in &bundles {
-        let own = submission(
-            path,
-            Bundle::read(path).with_context(|| path.display().to_string())?,
-        )?;
-        if own.name == "index" || submissions.iter().any(|other| other.name == own.name) {
+        let new = read_submission(path)?;
+        if new.name == "index" || submissions.iter().any(|other| other.name == new.name) {
+            let name = new.name;
             bail!(
-                "{}: another page of the site is called {}",
-                path.display(),
-                own.name
+                "{}: another page of the site is called {name}",
+                path.display()
             );
         }
-        submissions.push(own);
+        submissions.push(new);
         if let Some(excess) = site::excess(&submissions) {
             bail!("{}: {excess}", path.display());
         }
     }
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot create {}", folder.display()))?;
+    create_folder(folder)?;
     for (submission, bundle) in submissions.iter().zip(&bundles) {
-        write(
-            Some(&folder.join(format!("{}.html", submission.name))),
-            &html::page(&submission.checked.studies),
-        )?;
+        let page = folder.join(format!("{}.html", submission.name));
+        write(Some(&page), &html::page(&submission.checked.studies))?;
         let copy = folder.join(format!("{}{ENDING}", submission.name));
         let mut bundle = regular_file::open(bundle)
             .with_context(|| format!("cannot read {}", bundle.display()))?;
@@ -153,15 +141,22 @@ fn write_site(paths: &[PathBuf], folder: &Path) -> anyhow::Result<()> {
 
 /// The bundles of a folder, in any order.
 pub fn bundles_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut bundles = Vec::new();
     let entries =
         std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let files = entries
-        .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<Vec<_>>>()?;
-    Ok(files
-        .into_iter()
-        .filter(|file| file.to_string_lossy().ends_with(ENDING))
-        .collect())
+    for entry in entries {
+        let file = entry?.path();
+        if file.to_string_lossy().ends_with(ENDING) {
+            bundles.push(file);
+        }
+    }
+    Ok(bundles)
+}
+
+/// The submission of a bundle's file; an error if its check finds a fault.
+pub fn read_submission(path: &Path) -> anyhow::Result<Submission> {
+    let bundle = Bundle::read(path).with_context(|| path.display().to_string())?;
+    submission(path, bundle)
 }
 
 /// The submission of a bundle from a path; an error if its check finds a fault.

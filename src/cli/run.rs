@@ -2,12 +2,11 @@
 
 use super::common::Named;
 use super::{
-    Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from, common, positive,
-    say, tell,
+    ClockArguments, Exit, Progress, ScreenArguments, UsageError, WorkloadArguments, built_from,
+    common, create_folder, positive, say, tell,
 };
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
-use skinbench::frame::ClockChoice;
 use skinbench::harness::environment::Environment;
 use skinbench::harness::hardware::Conditions;
 use skinbench::harness::run::Ended;
@@ -48,16 +47,8 @@ pub struct Arguments {
     /// first
     #[arg(long, value_name = "TIME", value_parser = sustain, conflicts_with = "frames", help_heading = "Measurement")]
     sustain: Option<Duration>,
-    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
-    /// their own), or fences where timestamps fail a check at the start (auto)
-    #[arg(
-        long,
-        value_name = "timestamps|fenced|auto",
-        default_value = "auto",
-        hide_default_value = true,
-        help_heading = "Measurement"
-    )]
-    clock: ClockChoice,
+    #[command(flatten)]
+    clock: ClockArguments,
     /// Count cycles, instructions, last-level misses and context switches of each stage, in frames of their own (Linux)
     #[arg(long, help_heading = "Measurement")]
     counters: bool,
@@ -75,10 +66,10 @@ pub struct Arguments {
 
 /// Parses a time of at most a day.
 fn sustain(text: &str) -> Result<Duration, &'static str> {
-    let time = humantime::parse_duration(text)
+    humantime::parse_duration(text)
         .ok()
-        .filter(|time| !time.is_zero() && *time <= LONGEST);
-    time.ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
+        .filter(|time| !time.is_zero() && *time <= LONGEST)
+        .ok_or("expected a time with its unit, such as 90s or 10m, at most 1day")
 }
 
 /// The files of a run, as far as they can be written: a full disk must not cost the table.
@@ -107,7 +98,7 @@ impl Kept {
 
 /// Writes each backend's rows as soon as it is finished, and shows the progress.
 struct Recorder<'a> {
-    measured: MeasuredScene<'a>,
+    measured: &'a MeasuredScene<'a>,
     kept: &'a mut Kept,
     progress: &'a mut Progress,
     /// Finished backends, if the progress is shown.
@@ -144,7 +135,7 @@ impl Observer for Recorder<'_> {
         if self.progress.is_shown() {
             self.shown.push(outcome.clone());
             self.progress.finished(outcome)?;
-            let verdict = run_text::verdict(&self.measured, &self.shown, false);
+            let verdict = run_text::verdict(self.measured, &self.shown, false);
             self.progress.show_verdict(verdict.trim_start());
         }
         Ok(())
@@ -161,7 +152,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     )?;
     let context = arguments.workload.machine.open()?;
     let scenes = common::build(&scenes)?;
-    common::choose_clock(&context, arguments.clock)?;
+    arguments.clock.choose(&context)?;
     let environment = Environment::collect(built_from(), &context);
     let session = common::session(&environment, &context)?;
     // Signals end the process with what it has, so none may come between the files and their watch.
@@ -182,25 +173,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
 
     let contexts = arguments.workload.machine.thread_counts(&context)?;
-    let runs: Vec<_> = scenes
-        .iter()
-        .flat_map(|scene| contexts.iter().map(move |context| (scene, context)))
-        .collect();
-    let mut progress = Progress::new(runs.iter().map(|(scene, _)| &scene.name));
+    let mut runs = Vec::new();
+    let mut names = Vec::new();
+    for scene in &scenes {
+        runs.extend(contexts.iter().map(|context| (scene, context)));
+        names.extend(contexts.iter().map(|_| &scene.name));
+    }
+    let mut progress = Progress::new(names);
     let mut all = Vec::new();
     let mut verdict = String::new();
     for (scene, context) in runs {
         let threads = context.threads.count();
         // Samples do not record the number of threads, so each count is a run of its own.
-        let run_id = match contexts.len() {
-            1 => environment.run_id.clone(),
-            _ => format!("{}.{threads}", environment.run_id),
-        };
-        let environment = Environment {
-            threads,
-            run_id,
-            ..environment.clone()
-        };
+        let mut environment = environment.clone();
+        environment.threads = threads;
+        if contexts.len() > 1 {
+            environment.run_id += &format!(".{threads}");
+        }
         let options = RunOptions {
             backends: backends.clone(),
             frames: arguments.frames,
@@ -216,7 +205,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         kept.write(|results| results.write_limits(rows));
         let measured = MeasuredScene::new(&environment, scene);
         let mut recorder = Recorder {
-            measured,
+            measured: &measured,
             kept: &mut kept,
             progress: &mut progress,
             shown: Vec::new(),
@@ -224,8 +213,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             first: None,
         };
         let outcomes = run::run(scene, context, &options, &mut recorder)?;
-        let first = recorder.first.take();
-        let partial = std::mem::take(&mut recorder.partial);
+        let Recorder { first, partial, .. } = recorder;
         let screen = arguments.screen.screen();
         let mut text = run_text::text(&measured, &limits, &outcomes, arguments.card, screen);
         if let Some(first) = first {
@@ -281,16 +269,13 @@ fn distinct<T: Display + PartialEq>(
 
 /// Creates a folder that is named after the time and the machine; a number tells those of the same second apart.
 fn new_folder(environment: &Environment) -> anyhow::Result<PathBuf> {
-    let host: String = environment
-        .host
-        .chars()
-        .filter(|c| c.is_alphanumeric() || "-_.".contains(*c))
-        .collect();
+    let mut host = environment.host.clone();
+    host.retain(|c| c.is_alphanumeric() || "-_.".contains(c));
     let moment = environment.utc.replace(":", "-");
     let name = format!("{moment}-{host}");
     let name = name.trim_end_matches('-');
     let all = Path::new("skinbench-results");
-    std::fs::create_dir_all(all).with_context(|| format!("cannot create {}", all.display()))?;
+    create_folder(all)?;
     let mut number = 1;
     loop {
         let folder = match number {

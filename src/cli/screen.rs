@@ -26,10 +26,14 @@ impl ScreenArguments {
 
 /// The screen of text that is never wider than its terminal: as wide as `COLUMNS` says, or as the terminal is.
 pub fn narrow() -> Screen {
-    let stated = std::env::var("COLUMNS")
-        .ok()
-        .and_then(|columns| columns.parse().ok())
-        .filter(|columns| *columns > 0);
-    let terminal = || terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    Screen::Narrow(stated.or_else(terminal).unwrap_or(PIPED))
+    if let Ok(columns) = std::env::var("COLUMNS")
+        && let Ok(columns) = columns.parse()
+        && columns > 0
+    {
+        return Screen::Narrow(columns);
+    }
+    match terminal_size_of(io::stdout()) {
+        Some((width, _)) => Screen::Narrow(width.0.into()),
+        None => Screen::Narrow(PIPED),
+    }
 }

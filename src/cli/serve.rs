@@ -4,9 +4,9 @@
 //! no authority vouches: browsers warn before they open the page. Nothing but the page, the collected bundles and what
 //! follows from them can be read.
 
-use super::report::{bundles_in, submission};
-use super::{Exit, say};
-use anyhow::{Context as _, anyhow};
+use super::report::{bundles_in, read_submission, submission};
+use super::{Exit, create_folder, say};
+use anyhow::anyhow;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyPair};
@@ -17,10 +17,11 @@ use skinbench::report::site::{self, Submission};
 use skinbench::results::bundle::{Bundle, ENDING};
 use skinbench::results::check::Division;
 use skinbench::results::{digest, whole};
+use skinbench::threads::lock;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Most bundles that a folder collects, and most bytes of each.
@@ -80,18 +81,14 @@ impl Answer {
 pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow::Result<Exit> {
     let mut collected = Vec::new();
     if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
+        create_folder(folder)?;
         for path in bundles_in(folder)? {
-            collected.push(submission(
-                &path,
-                Bundle::read(&path).with_context(|| path.display().to_string())?,
-            )?);
+            collected.push(read_submission(&path)?);
         }
     }
     let listener = TcpListener::bind(address).map_err(|error| cannot_serve(address, &error))?;
     let host = if address.ip().is_unspecified() {
-        own_address()
+        local_address().unwrap_or(Ipv4Addr::LOCALHOST.into())
     } else {
         address.ip()
     };
@@ -120,12 +117,12 @@ pub fn serve(address: SocketAddr, page: String, folder: Option<&Path>) -> anyhow
     });
     for stream in listener.incoming() {
         // A telephone that goes away ends its own request only.
-        let (Ok(stream), config, room) = (stream, Arc::clone(&config), Arc::clone(&room)) else {
-            continue;
-        };
-        if Arc::strong_count(&room) > MOST_REQUESTS + 1 {
+        let Ok(stream) = stream else { continue };
+        if Arc::strong_count(&room) > MOST_REQUESTS {
             continue;
         }
+        let room = Arc::clone(&room);
+        let config = Arc::clone(&config);
         std::thread::spawn(move || room.answer(stream, config));
     }
     Ok(Exit::Done)
@@ -142,14 +139,11 @@ fn cannot_serve(address: SocketAddr, error: &io::Error) -> anyhow::Error {
 }
 
 /// The address by which others on the network reach this machine. Nothing is sent to find it.
-fn own_address() -> IpAddr {
-    let route = || {
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-        // An address for documentation, which leads out of the network.
-        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
-        socket.local_addr()
-    };
-    route().map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip())
+fn local_address() -> io::Result<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    // An address for documentation, which leads out of the network.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+    Ok(socket.local_addr()?.ip())
 }
 
 /// A certificate for an address, and how to speak with it.
@@ -178,9 +172,9 @@ impl Room {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut connection = StreamOwned::new(ServerConnection::new(config)?, stream);
-        let answer = self.read(&mut connection);
-        let answer =
-            answer.unwrap_or_else(|error| Answer::text("400 Bad Request", error.to_string()));
+        let answer = self
+            .read(&mut connection)
+            .unwrap_or_else(|error| Answer::text("400 Bad Request", error.to_string()));
         let Answer {
             status,
             kind,
@@ -200,66 +194,45 @@ impl Room {
 
     /// Reads a request and finds its answer.
     fn read(&self, connection: &mut Connection) -> anyhow::Result<Answer> {
-        let begin = Instant::now();
-        let mut bytes = Vec::new();
-        let mut block = [0; 16 << 10];
-        let mut more = |bytes: &mut Vec<u8>| {
-            let count = connection.read(&mut block)?;
-            if count == 0 || begin.elapsed() > PATIENCE {
-                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
-            }
-            bytes.extend(&block[..count]);
-            Ok(())
+        let mut incoming = Incoming {
+            connection,
+            since: Instant::now(),
+            bytes: Vec::new(),
         };
         loop {
             let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
             let mut request = httparse::Request::new(&mut lines);
-            let httparse::Status::Complete(head) = request.parse(&bytes)? else {
+            let httparse::Status::Complete(head) = request.parse(&incoming.bytes)? else {
                 anyhow::ensure!(
-                    bytes.len() < MOST_HEAD,
+                    incoming.bytes.len() < MOST_HEAD,
                     "a request of more than {MOST_HEAD} bytes"
                 );
-                more(&mut bytes)?;
+                incoming.read_more()?;
                 continue;
             };
-            let line = |name: &str| {
-                let found = request
-                    .headers
-                    .iter()
-                    .find(|line| line.name.eq_ignore_ascii_case(name));
-                found.and_then(|line| str::from_utf8(line.value).ok())
-            };
             let path = request.path.unwrap_or_default();
-            return Ok(match request.method {
-                Some("GET") => self.get(path),
-                // A page of another site cannot send this kind without asking first, and is never answered.
-                Some("POST")
-                    if path == "/bundle" && line("Content-Type") == Some("application/gzip") =>
-                {
-                    let Some(length) =
-                        line("Content-Length").and_then(|length| length.parse::<usize>().ok())
-                    else {
-                        return Ok(Answer::text("411 Length Required", "no length"));
-                    };
-                    if length > MOST_BYTES {
-                        // A browser reads no answer while it sends.
-                        let mut skipped = bytes.len() - head;
-                        while skipped < length.min(MOST_SKIPPED) {
-                            bytes.clear();
-                            more(&mut bytes)?;
-                            skipped += bytes.len();
-                        }
-                        let what = format!("{length} bytes; at most {MOST_BYTES} are accepted");
-                        return Ok(Answer::text("413 Content Too Large", what));
-                    }
-                    while bytes.len() < head + length {
-                        more(&mut bytes)?;
-                    }
-                    self.collect(&bytes[head..head + length])
-                }
-                _ => Answer::text(
+            if request.method == Some("GET") {
+                return Ok(self.get(path));
+            }
+            // A page of another site cannot send this kind without asking first, and is never answered.
+            let sends_bundle = request.method == Some("POST")
+                && path == "/bundle"
+                && line(&request, "Content-Type") == Some("application/gzip");
+            if !sends_bundle {
+                return Ok(Answer::text(
                     "405 Method Not Allowed",
                     "this server shows a page and collects bundles",
+                ));
+            }
+            let length = line(&request, "Content-Length").and_then(|length| length.parse().ok());
+            let Some(length) = length else {
+                return Ok(Answer::text("411 Length Required", "no length"));
+            };
+            return Ok(match incoming.content(head, length)? {
+                Some(bundle) => self.collect(bundle),
+                None => Answer::text(
+                    "413 Content Too Large",
+                    format!("{length} bytes; at most {MOST_BYTES} are accepted"),
                 ),
             });
         }
@@ -270,10 +243,7 @@ impl Room {
             return Answer::html(self.page.clone());
         }
         // The page above is there while a bundle is checked, the results wait for it.
-        let collected = self
-            .collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let collected = lock(&self.collected);
         if path == "/results" && !collected.is_empty() {
             return Answer {
                 lines: "Refresh: 10\r\n",
@@ -285,10 +255,8 @@ impl Room {
                 return Answer::html(html::page(&checked.studies));
             }
             let file = format!("{name}{ENDING}");
-            if let Some(folder) = self
-                .folder
-                .as_ref()
-                .filter(|_| path.strip_prefix('/') == Some(&file))
+            if path == format!("/{file}")
+                && let Some(folder) = &self.folder
                 && let Ok(body) = std::fs::read(folder.join(file))
             {
                 return Answer {
@@ -304,12 +272,8 @@ impl Room {
 
     /// Checks a bundle and stores it.
     fn collect(&self, bytes: &[u8]) -> Answer {
-        let refused = |what: String| Answer::text("422 Unprocessable Content", what);
         // One at a time: a check builds scenes again.
-        let mut collected = self
-            .collected
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut collected = lock(&self.collected);
         let Some(folder) = &self.folder else {
             return Answer::text("404 Not Found", "nothing is collected");
         };
@@ -322,42 +286,93 @@ impl Room {
         let digest = digest::of_bytes(bytes);
         let file = format!("browser-{}{ENDING}", &digest[..16]);
         let path = folder.join(&file);
-        let checked = Bundle::of_bytes(bytes).map_err(anyhow::Error::new);
-        let new = match checked.and_then(|bundle| submission(Path::new(&file), bundle)) {
-            Ok(new) if new.checked.division == Division::Browser => new,
-            Ok(_) => return refused("not measured by a page".into()),
-            Err(error) => return refused(format!("{error:#}")),
+        let bundle = Bundle::of_bytes(bytes).map_err(anyhow::Error::new);
+        let problem = match bundle.and_then(|bundle| submission(Path::new(&file), bundle)) {
+            Ok(new) if new.checked.division == Division::Browser => {
+                return store(new, &path, bytes, &mut collected);
+            }
+            Ok(_) => "not measured by a page".into(),
+            Err(error) => format!("{error:#}"),
         };
-        let runs = |own: &Submission| {
-            own.checked
-                .sessions
-                .iter()
-                .flat_map(|own| own.runs.clone())
-                .collect::<Vec<_>>()
-        };
-        let own = runs(&new);
-        if collected
-            .iter()
-            .any(|other| runs(other).iter().any(|run| own.contains(run)))
-        {
-            return Answer::text("409 Conflict", "these results are there already");
+        Answer::text("422 Unprocessable Content", problem)
+    }
+}
+
+/// Stores a bundle that was checked, and says so.
+fn store(new: Submission, path: &Path, bytes: &[u8], collected: &mut Vec<Submission>) -> Answer {
+    let new_runs = runs(&new);
+    if collected
+        .iter()
+        .flat_map(runs)
+        .any(|run| new_runs.contains(&run))
+    {
+        return Answer::text("409 Conflict", "these results are there already");
+    }
+    let line = format!("{}: {}\n", path.display(), new.checked.studies[0].machine);
+    collected.push(new);
+    if let Some(excess) = site::excess(collected) {
+        collected.pop();
+        return Answer::text("507 Insufficient Storage", excess);
+    }
+    if let Err(error) = whole::write_new(path, |file| file.write_all(bytes)) {
+        collected.pop();
+        return Answer::text(
+            "500 Internal Server Error",
+            format!("cannot store it: {error}"),
+        );
+    }
+    match say(line) {
+        Ok(()) => Answer::text("201 Created", "Checked and stored."),
+        Err(error) => Answer::text("500 Internal Server Error", error.to_string()),
+    }
+}
+
+/// The runs of a submission, by their names.
+fn runs(submission: &Submission) -> Vec<String> {
+    let sessions = submission.checked.sessions.iter();
+    sessions.flat_map(|session| session.runs.clone()).collect()
+}
+
+/// The value of a line of a request's head.
+fn line<'a>(request: &httparse::Request<'_, 'a>, name: &str) -> Option<&'a str> {
+    let mut lines = request.headers.iter();
+    let line = lines.find(|line| line.name.eq_ignore_ascii_case(name))?;
+    str::from_utf8(line.value).ok()
+}
+
+/// A request while it arrives.
+struct Incoming<'a> {
+    connection: &'a mut Connection,
+    since: Instant,
+    bytes: Vec<u8>,
+}
+
+impl Incoming<'_> {
+    fn read_more(&mut self) -> io::Result<()> {
+        let mut block = [0; 16 << 10];
+        let count = self.connection.read(&mut block)?;
+        if count == 0 || self.since.elapsed() > PATIENCE {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let said = format!("{}: {}\n", path.display(), new.checked.studies[0].machine);
-        collected.push(new);
-        if let Some(excess) = site::excess(&collected) {
-            collected.pop();
-            return Answer::text("507 Insufficient Storage", excess);
+        self.bytes.extend(&block[..count]);
+        Ok(())
+    }
+
+    /// The content behind a head of so many bytes; `None` if it is too large.
+    fn content(&mut self, head: usize, length: usize) -> io::Result<Option<&[u8]>> {
+        if length > MOST_BYTES {
+            // A browser reads no answer while it sends.
+            let mut skipped = self.bytes.len() - head;
+            while skipped < length.min(MOST_SKIPPED) {
+                self.bytes.clear();
+                self.read_more()?;
+                skipped += self.bytes.len();
+            }
+            return Ok(None);
         }
-        if let Err(error) = whole::write_new(&path, |file| file.write_all(bytes)) {
-            collected.pop();
-            return Answer::text(
-                "500 Internal Server Error",
-                format!("cannot store it: {error}"),
-            );
+        while self.bytes.len() < head + length {
+            self.read_more()?;
         }
-        match say(said) {
-            Ok(()) => Answer::text("201 Created", "Checked and stored."),
-            Err(error) => Answer::text("500 Internal Server Error", error.to_string()),
-        }
+        Ok(Some(&self.bytes[head..head + length]))
     }
 }

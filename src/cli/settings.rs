@@ -56,42 +56,39 @@ fn is_switch(argument: &Arg) -> bool {
 fn chosen(argument: &Arg, matches: &ArgMatches) -> Result<Vec<Settings>, Error> {
     let name = argument.get_id().as_str();
     let long = format!("--{}", argument.get_long().unwrap_or(name));
-    let words: Vec<String> = match is_switch(argument) {
-        true => Vec::from_iter(matches.get_flag(name).then_some(long)),
-        false => matches
-            .get_many(name)
-            .into_iter()
-            .flatten()
-            .map(|value: &String| format!("{long}={value}"))
-            .collect(),
-    };
-    let parsed = |word| {
-        let own = Settings::augment_args(Command::new("settings"))
-            .try_get_matches_from(["settings", word])?;
-        Settings::from_arg_matches(&own)
-    };
-    words.iter().map(|word| parsed(word)).collect()
+    let mut words = Vec::new();
+    if is_switch(argument) {
+        words.extend(matches.get_flag(name).then_some(long));
+    } else if let Some(values) = matches.get_many::<String>(name) {
+        words.extend(values.map(|value| format!("{long}={value}")));
+    }
+    let mut chosen = Vec::with_capacity(words.len());
+    for word in &words {
+        let command = Settings::augment_args(Command::new("settings"));
+        let matches = command.try_get_matches_from(["settings", word])?;
+        chosen.push(Settings::from_arg_matches(&matches)?);
+    }
+    Ok(chosen)
 }
 
 impl<const AXES: bool> Args for SettingsArguments<AXES> {
     fn augment_args(command: Command) -> Command {
         command.args(arguments(AXES).into_iter().map(|argument| {
-            let name = argument
-                .get_value_names()
-                .into_iter()
-                .flatten()
-                .next()
-                .cloned()
-                .unwrap_or_default();
-            let argument = match () {
-                _ if is_switch(&argument) => return argument,
-                _ if !AXES => argument,
+            if is_switch(&argument) {
+                return argument;
+            }
+            let name = argument.get_value_names().and_then(|names| names.first());
+            let name = name.cloned().unwrap_or_default();
+            let argument = if !AXES {
+                argument
+            } else if name.contains(',') {
                 // Values with commas of their own are given one by one.
-                _ if name.contains(',') => argument.value_delimiter(None).action(ArgAction::Append),
-                _ => argument
+                argument.value_delimiter(None).action(ArgAction::Append)
+            } else {
+                argument
                     .value_name(format!("{name},..."))
                     .value_delimiter(',')
-                    .action(ArgAction::Append),
+                    .action(ArgAction::Append)
             };
             argument.value_parser(clap::value_parser!(String))
         }))
@@ -109,10 +106,14 @@ impl<const AXES: bool> FromArgMatches for SettingsArguments<AXES> {
         for argument in arguments(AXES).iter().rev() {
             let mut values: Vec<Settings> = Vec::new();
             for settings in chosen(argument, matches)? {
-                values.extend((!values.contains(&settings)).then_some(settings));
+                if !values.contains(&settings) {
+                    values.push(settings);
+                }
             }
             values.sort_by_key(|settings| settings.instances);
-            axes.extend((!values.is_empty()).then_some(values));
+            if !values.is_empty() {
+                axes.push(values);
+            }
         }
         Ok(Self(axes))
     }

@@ -37,8 +37,7 @@ pub struct Arguments {
 /// Parses a remark.
 fn note(text: &str) -> Result<String, String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let fits = (1..=MOST_NOTE).contains(&text.chars().count());
-    if fits {
+    if (1..=MOST_NOTE).contains(&text.chars().count()) {
         Ok(text)
     } else {
         Err(format!("expected 1 to {MOST_NOTE} characters"))
@@ -56,8 +55,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let bundle = Bundle::of_folder(folder, arguments.note.clone())
             .with_context(|| folder.display().to_string())?;
         // A folder whose figures do not follow from its samples is not packed.
-        let said = checked(folder, &bundle, arguments.division.as_deref())?;
-        say(said)?;
+        say(checked(folder, &bundle, arguments.division.as_deref())?)?;
         let bytes = bundle.packed()?;
         write_file(output, |file| file.write_all(&bytes))?;
         let kilobytes = grouped((bytes.len() as u64).div_ceil(1_000));
@@ -87,13 +85,11 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
     } = check(bundle, env!("CARGO_PKG_VERSION"), common::memory());
     if !faults.is_empty() {
         let more = faults.len().saturating_sub(LISTED);
-        let listed = faults[..faults.len() - more].join("; ");
-        let more = if more > 0 {
-            format!("; {more} more like these")
-        } else {
-            String::new()
-        };
-        bail!("{}: {listed}{more}", path.display());
+        let mut listed = faults[..faults.len() - more].join("; ");
+        if more > 0 {
+            listed += &format!("; {more} more like these");
+        }
+        bail!("{}: {listed}", path.display());
     }
     let reasons = reasons.join("; ");
     let colon = if reasons.is_empty() { "" } else { ": " };
@@ -104,22 +100,22 @@ fn checked(path: &Path, bundle: &Bundle, wanted: Option<&str>) -> anyhow::Result
         );
     }
     let follow = if rows == 1 { "follows" } else { "follow" };
-    let mut said = format!(
+    let mut report = format!(
         "{}: {} {follow} from {}\n",
         path.display(),
         counted(rows as u64, "row"),
         counted(samples as u64, "sample")
     );
-    said += &format!("{} division{colon}{reasons}\n", division.name());
+    report += &format!("{} division{colon}{reasons}\n", division.name());
     let mut programs: Vec<String> = sessions.iter().map(program).collect();
     programs.dedup();
-    programs
-        .iter()
-        .for_each(|program| said += &format!("{program}\n"));
-    for study in &studies {
-        said += &format!("{}\n{}", study.machine, text::verdicts(study));
+    for program in programs {
+        report += &format!("{program}\n");
     }
-    Ok(said)
+    for study in &studies {
+        report += &format!("{}\n{}", study.machine, text::verdicts(study));
+    }
+    Ok(report)
 }
 
 /// One line about the program of a session.

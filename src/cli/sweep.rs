@@ -3,12 +3,13 @@
 use super::common::Named;
 use super::settings::AxisArguments;
 use super::{
-    Exit, MachineArguments, Progress, ScreenArguments, built_from, common, positive, say, tell,
+    BackendArguments, ClockArguments, Exit, MachineArguments, Progress, ScreenArguments,
+    built_from, common, positive, say, tell,
 };
 use anyhow::Context as _;
 use bytesize::ByteSize;
 use clap::Args;
-use skinbench::frame::{AdapterSummary, Clock, ClockChoice, Stage};
+use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{self, Environment};
 use skinbench::harness::sweep::{
     Ending, Found, KnownResult, Log, PointEnd, Shard, Sweep, SweepAxes, distinct,
@@ -18,7 +19,7 @@ use skinbench::registry::BackendEntry;
 use skinbench::report::text;
 use skinbench::results::{MeasuredScene, Point, Recorded, Results, Study, of_machine, warnings};
 use skinbench::scene::{BuiltScene, Output};
-use skinbench::wording::counted;
+use skinbench::wording::{self, counted};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
@@ -37,25 +38,10 @@ pub struct Arguments {
     scene: PathBuf,
     #[command(flatten)]
     axes: AxisArguments,
-    /// Backends by name or pattern, such as 'cpu-*,gpu-compute'; default: those without a colon in their names
-    #[arg(
-        short,
-        long,
-        value_name = "GLOBS",
-        value_delimiter = ',',
-        help_heading = "Measurement"
-    )]
-    backends: Vec<String>,
-    /// Clock of the stages on the device: timestamps of the device, fences (one submission per stage, in frames of
-    /// their own), or fences where timestamps fail a check at the start (auto)
-    #[arg(
-        long,
-        value_name = "timestamps|fenced|auto",
-        default_value = "auto",
-        hide_default_value = true,
-        help_heading = "Measurement"
-    )]
-    clock: ClockChoice,
+    #[command(flatten)]
+    backends: BackendArguments,
+    #[command(flatten)]
+    clock: ClockArguments,
     /// Measured frames per backend and point; default: as many as fit 2 s, 5 to 300
     #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = "Measurement")]
     frames: Option<u32>,
@@ -91,33 +77,31 @@ pub struct Arguments {
 
 /// Parses a time with its unit.
 fn time(text: &str) -> Result<Duration, &'static str> {
-    let time = humantime::parse_duration(text).ok();
-    time.filter(|time| !time.is_zero())
+    humantime::parse_duration(text)
+        .ok()
+        .filter(|time| !time.is_zero())
         .ok_or("expected a time with its unit, such as 16.7ms or 2s")
 }
 
 /// Parses a number of bytes with its unit.
 fn size(text: &str) -> Result<u64, &'static str> {
-    let unit = text.ends_with(['b', 'B']);
-    let size = text
-        .parse()
-        .ok()
-        .filter(|size: &ByteSize| unit && size.0 > 0);
-    size.map(|size| size.0)
-        .ok_or("expected a size with its unit, such as 128MB or 64MiB")
+    let has_unit = text.ends_with(['b', 'B']);
+    let expected = "expected a size with its unit, such as 128MB or 64MiB";
+    let size = wording::parsed(text, |size: &ByteSize| has_unit && size.0 > 0, expected)?;
+    Ok(size.0)
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let backends = common::backends(&arguments.backends)?;
+    let backends = arguments.backends.entries()?;
     let scene = common::load_scene(&arguments.scene)?;
     let axes = SweepAxes {
         settings: arguments.axes.0.clone(),
         threads: arguments.machine.threads.clone(),
     };
     let points = axes.points(arguments.shard);
-    points
-        .iter()
-        .try_for_each(|point| common::checked(&point.settings))?;
+    for point in &points {
+        common::checked(&point.settings)?;
+    }
     let mut threads: Vec<u32> = points.iter().filter_map(|point| point.threads).collect();
     threads.dedup();
     let machine = MachineArguments {
@@ -125,7 +109,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         ..arguments.machine.clone()
     };
     let context = machine.open()?;
-    common::choose_clock(&context, arguments.clock)?;
+    arguments.clock.choose(&context)?;
     let contexts = machine.thread_counts(&context)?;
     let given = points.len();
     let points = distinct(points, |point| {
@@ -212,10 +196,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             "interrupted after {ended} of {of}; the same command goes on there\n"
         ))?;
     }
-    troubles
-        .iter()
-        .take(LISTED)
-        .try_for_each(|trouble| say(format_args!("warning: {trouble}\n")))?;
+    for trouble in troubles.iter().take(LISTED) {
+        say(format_args!("warning: {trouble}\n"))?;
+    }
     if troubles.len() > LISTED {
         say(format_args!(
             "warning: {} more like these\n",
@@ -226,7 +209,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     // The verdict is the last that a reader sees.
     print(arguments, &ending, &scene.name)?;
     Ok(common::exit(
-        &arguments.backends,
+        &arguments.backends.backends,
         &ending.ended,
         Named::Somewhere,
     ))
@@ -293,29 +276,31 @@ fn kept(
     binary: &str,
 ) -> HashMap<ResultKey, KnownResult> {
     let mut kept = HashMap::new();
-    let own = format!("-{binary}.");
+    let id_part = format!("-{binary}.");
     // Results whose device stages were timed by another clock are measured again.
-    let foreign: HashSet<(&str, String)> = (recorded.measurements.iter())
-        .filter(|m| m.row.clock.is_of_device() && m.row.clock != clock)
-        .map(|m| (m.row.run_id.as_str(), m.row.backend_and_variant()))
-        .collect();
+    let mut foreign: HashSet<(&str, String)> = HashSet::new();
     for measurement in &recorded.measurements {
         let row = &measurement.row;
-        let enough = |frames| row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0) >= frames;
-        let done = match row.status {
-            Status::Ok => frames.is_none_or(enough),
+        if row.clock.is_of_device() && row.clock != clock {
+            foreign.insert((&row.run_id, row.backend_and_variant()));
+        }
+    }
+    for measurement in &recorded.measurements {
+        let row = &measurement.row;
+        let measured = row.frames.unwrap_or(0) as u32 + row.dropped.unwrap_or(0);
+        let is_done = match row.status {
+            Status::Ok => frames.is_none_or(|frames| measured >= frames),
             status => status != Status::Error,
         };
-        let timed = !foreign.contains(&(row.run_id.as_str(), row.backend_and_variant()));
-        if done && timed && row.stage == Stage::Frame && row.run_id.contains(&own) {
-            let place = (row.point(), row.adapter.clone(), row.backend_and_variant());
-            kept.insert(
-                place,
-                KnownResult {
-                    status: row.status,
-                    frame: row.median_ns.map(Duration::from_nanos),
-                },
-            );
+        let is_ours = row.run_id.contains(&id_part)
+            && !foreign.contains(&(row.run_id.as_str(), row.backend_and_variant()));
+        if is_done && is_ours && row.stage == Stage::Frame {
+            let key = (row.point(), row.adapter.clone(), row.backend_and_variant());
+            let result = KnownResult {
+                status: row.status,
+                frame: row.median_ns.map(Duration::from_nanos),
+            };
+            kept.insert(key, result);
         }
     }
     kept
@@ -330,21 +315,22 @@ impl Log for SweepFolder {
         backend: &BackendEntry,
     ) -> Option<KnownResult> {
         let point = Point::of(scene, threads, passes, self.disturbance);
-        let place = (
+        let adapter = self.environment.adapter.as_ref();
+        let key = (
             point,
-            self.environment.adapter.as_ref().map(AdapterSummary::label),
+            adapter.map(AdapterSummary::label),
             backend.name.into(),
         );
-        self.kept.get(&place).copied()
+        self.kept.get(&key).copied()
     }
 
     fn progress(&mut self, what: &str, done: f64) {
-        let left = self.left.map(|(since, left)| {
+        let mut message = what.to_owned();
+        if let Some((since, left)) = self.left {
             let left = left.saturating_sub(since.elapsed());
-            format!("; about {} left", text::roughly(left))
-        });
-        self.progress
-            .show(format!("{what}{}", left.unwrap_or_default()), done);
+            message += &format!("; about {} left", text::roughly(left));
+        }
+        self.progress.show(message, done);
     }
 
     fn interrupted(&self) -> bool {
@@ -366,20 +352,20 @@ impl Log for SweepFolder {
             self.moves += 1;
             self.clip_error = fidelity::clip_error(scene);
             environment.utc = environment::now();
-            let moment = environment::compact_form(&environment.utc);
-            let (process, binary, moves) = (std::process::id(), &self.binary, self.moves);
-            environment.run_id = format!("{moment}-{process}-{binary}.{moves}");
+            environment.run_id = format!(
+                "{}-{}-{}.{}",
+                environment::compact_form(&environment.utc),
+                std::process::id(),
+                self.binary,
+                self.moves
+            );
         }
-        let place = format!(
-            "{}, passes {}",
-            counted(scene.crowd.instance_count() as u64, "instance"),
-            outcome.passes
-        );
-        self.troubles.extend(
-            warnings(std::slice::from_ref(outcome))
-                .iter()
-                .map(|warning| format!("{place}: {warning}")),
-        );
+        let crowd = counted(scene.crowd.instance_count() as u64, "instance");
+        let passes = outcome.passes;
+        for warning in warnings(std::slice::from_ref(outcome)) {
+            let trouble = format!("{crowd}, passes {passes}: {warning}");
+            self.troubles.push(trouble);
+        }
         let measured = MeasuredScene {
             environment,
             scene,

@@ -107,8 +107,8 @@ impl<'a> Turns<'a> {
         }
         // A backend that fails is a result, too.
         if output.status.code() == Some(2) || !folder.join("summary.csv").exists() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().rfind(|line| !line.trim().is_empty());
+            let messages = String::from_utf8_lossy(&output.stderr);
+            let last = messages.lines().rfind(|line| !line.trim().is_empty());
             bail!(
                 "{} run: {} ({})",
                 program.display(),
@@ -125,17 +125,14 @@ impl<'a> Turns<'a> {
             .join(format!("{:02}", round + 1))
     }
 
-    /// The results of each side of the complete rounds.
+    /// The results of a side, 0 or 1, of the complete rounds.
     ///
     /// # Errors
     /// They cannot be read.
-    pub fn results(&self) -> anyhow::Result<[Recorded; 2]> {
-        let read = |side| -> anyhow::Result<Recorded> {
-            let folders: Vec<PathBuf> = (0..self.rounds)
-                .map(|round| self.of_round(side, round))
-                .collect();
-            Ok(Recorded::read(&folders)?)
-        };
-        Ok([read(0)?, read(1)?])
+    pub fn results(&self, side: usize) -> anyhow::Result<Recorded> {
+        let folders: Vec<PathBuf> = (0..self.rounds)
+            .map(|round| self.of_round(side, round))
+            .collect();
+        Ok(Recorded::read(&folders)?)
     }
 }

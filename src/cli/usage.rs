@@ -7,39 +7,39 @@ use std::path::Path;
 
 /// The error of a program in one line.
 pub fn text(error: &Error, program: &Command) -> String {
-    let what = if error.kind() == ErrorKind::InvalidSubcommand {
-        no_command(error)
-    } else {
-        None
-    };
-    what.unwrap_or_else(|| said(error) + &several_values(error, program).unwrap_or_default())
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(text) = no_command(error)
+    {
+        return text;
+    }
+    plain_text(error) + &several_values(error, program).unwrap_or_default()
 }
 
 /// clap's own text without the usage, tips after semicolons.
-fn said(error: &Error) -> String {
-    let text = error.to_string();
-    let mut said = String::new();
-    for line in text.lines().map(str::trim) {
+fn plain_text(error: &Error) -> String {
+    let mut text = String::new();
+    for line in error.to_string().lines().map(str::trim) {
         if line.starts_with("Usage:") {
             break;
         }
         if line.is_empty() || line.starts_with("For more information") {
             continue;
         }
-        let between = match said.is_empty() {
-            true => "",
-            false if line.starts_with("tip:") => "; ",
-            false => " ",
-        };
-        said = said + between + line;
+        if line.starts_with("tip:") && !text.is_empty() {
+            text.push(';');
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text += line;
     }
-    said
+    text
 }
 
 /// The error about a scene or a model in the place of a command.
 fn no_command(error: &Error) -> Option<String> {
     let word = context(error, ContextKind::InvalidSubcommand)?;
-    let is_scene = BUILT_IN.iter().any(|(name, _)| *name == word)
+    let is_scene = BUILT_IN.iter().any(|scene| scene.0 == word)
         || Path::new(word).extension().is_some_and(|e| e == "toml");
     if is_scene {
         Some(format!(

@@ -2,7 +2,6 @@
 
 use super::output::{expect_ending, write_png};
 use super::{Exit, MachineArguments, UsageError, built_from, common, positive, tell};
-use anyhow::bail;
 use clap::Args;
 use skinbench::scene::Settings;
 use skinbench::view::engine::{Engine, registered};
@@ -54,17 +53,15 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     let file = settings_file();
     // A scripted picture must not depend on settings of an earlier window.
     let scripted = arguments.screenshot.is_some();
-    let mut settings = file
-        .as_deref()
-        .filter(|_| !scripted)
-        .map_or_else(Preferences::default, read_preferences);
-    for (name, backend) in [&arguments.backend, &arguments.against]
-        .into_iter()
-        .zip(&mut settings.backends)
-    {
-        if let Some(name) = name {
-            *backend = common::backend(name)?.name.into();
-        }
+    let mut settings = match &file {
+        Some(file) if !scripted => read_preferences(file),
+        _ => Preferences::default(),
+    };
+    if let Some(name) = &arguments.backend {
+        settings.backends[0] = common::backend(name)?.name.into();
+    }
+    if let Some(name) = &arguments.against {
+        settings.backends[1] = common::backend(name)?.name.into();
     }
     let mut scenes = Vec::with_capacity(arguments.scenes.len());
     for scene in &arguments.scenes {
@@ -88,14 +85,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
     if let Some(theme) = arguments.theme {
         settings.dark = Some(theme == "dark");
     }
-    let last = settings
-        .recent
-        .first()
-        .filter(|last| State::open(last, Preferences::default()).is_ok());
-    let scene = scenes
-        .first()
-        .or(last)
-        .map_or_else(|| DEFAULT_SCENE.into(), String::clone);
+    let mut scene = DEFAULT_SCENE.to_owned();
+    if let Some(first) = scenes.first() {
+        scene.clone_from(first);
+    } else if let Some(last) = settings.recent.first()
+        && State::open(last, Preferences::default()).is_ok()
+    {
+        scene.clone_from(last);
+    }
     let mut state = State::open(&scene, settings)?;
     state.split = arguments.against.is_some();
     common::checked(&arguments.run)?;
@@ -112,39 +109,38 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Exit> {
                 tell(format_args!("note: settings are not kept: {error:#}"));
             }
         }),
-        write_picture: |path, size, pixels| {
-            write_png(path, size, pixels).map_err(|error| format!("{error:#}"))
-        },
+        write_picture: |path, size, pixels| write_png(path, size, pixels).map_err(one_line),
     };
     let machine = arguments.machine;
     let make = move || {
-        let host = machine.host_context().map_err(|error| format!("{error:#}"));
-        let open = move || {
-            machine
-                .with_adapter(host.clone()?, true)
-                .map_err(|error| format!("{error:#}"))
-        };
+        let host = machine.host_context().map_err(one_line);
+        let open = move || machine.with_adapter(host.clone()?, true).map_err(one_line);
         Engine::new(Box::new(open), registered, common::memory, built_from())
     };
-    match window::open(state, options, make) {
-        Ok(()) => Ok(Exit::Done),
-        Err(problem) => bail!(problem),
-    }
+    window::open(state, options, make).map_err(anyhow::Error::msg)?;
+    Ok(Exit::Done)
+}
+
+/// An error and its causes.
+fn one_line(error: anyhow::Error) -> String {
+    format!("{error:#}")
 }
 
 /// The file in which settings are kept; `None` if the system has no place for them.
 fn settings_file() -> Option<PathBuf> {
-    let set = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
     let folder = match std::env::consts::OS {
-        "windows" => set("APPDATA"),
-        "macos" => set("HOME").map(|home| home.join("Library/Application Support")),
-        _ => set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config"))),
+        "windows" => folder_of("APPDATA"),
+        "macos" => folder_of("HOME").map(|home| home.join("Library/Application Support")),
+        _ => folder_of("XDG_CONFIG_HOME")
+            .or_else(|| folder_of("HOME").map(|home| home.join(".config"))),
     };
     Some(folder?.join("skinbench").join("view.toml"))
+}
+
+/// The folder that a variable of the environment names.
+fn folder_of(variable: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(variable)?;
+    (!value.is_empty()).then(|| value.into())
 }
 
 /// Preferences of the last window, or the defaults if there are none that can be read.

@@ -3,7 +3,7 @@
 use super::output::expect_ending;
 use super::serve::serve;
 use super::settings::ModelArguments;
-use super::{Exit, UsageError, built_from, common, positive, write_file};
+use super::{BackendArguments, Exit, UsageError, built_from, common, positive, write_file};
 use clap::Args;
 use skinbench::backend::Joints;
 use skinbench::registry::{BackendEntry, REGISTRY, find};
@@ -85,26 +85,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 /// The backends on the device that match the patterns. The plain `gpu-compute` chooses one of its variants by a trial,
 /// which a recording cannot, and variants that cull, with levels or without, skin other instances at every tick.
 fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
-    let served = |entry: &&'static BackendEntry| {
-        let culls = entry.abilities().joints == Joints::DeviceInView;
-        entry.name.starts_with("gpu-") && entry.name != "gpu-compute" && !culls
-    };
     if globs.is_empty() {
         return Ok(DEFAULT.into_iter().filter_map(find).collect());
     }
-    let matching: Vec<_> = common::backends(globs)?
-        .into_iter()
-        .filter(served)
-        .collect();
+    let globs = BackendArguments {
+        backends: globs.to_vec(),
+    };
+    let mut matching = globs.entries()?;
+    matching.retain(|entry| is_served(entry));
     if matching.is_empty() {
-        let names: Vec<_> = REGISTRY
-            .iter()
-            .filter(served)
-            .map(|entry| entry.name)
-            .collect();
+        let served = REGISTRY.iter().filter(|entry| is_served(entry));
+        let names: Vec<&str> = served.map(|entry| entry.name).collect();
         let message = format!(
             "a page has none of the backends {}; it has {}",
-            globs.join(", "),
+            globs.backends.join(", "),
             names.join(", ")
         );
         return Err(UsageError(message).into());
@@ -112,29 +106,38 @@ fn backends(globs: &[String]) -> anyhow::Result<Vec<&'static BackendEntry>> {
     Ok(matching)
 }
 
+/// Returns whether a page can have a backend.
+fn is_served(entry: &BackendEntry) -> bool {
+    let name = entry.name;
+    name.starts_with("gpu-")
+        && name != "gpu-compute"
+        && entry.abilities().joints != Joints::DeviceInView
+}
+
 /// The crowds, the smallest first.
 fn crowds(arguments: &Arguments) -> anyhow::Result<Vec<BuiltScene>> {
-    let sized = |instances| -> anyhow::Result<Scene> {
-        let passes = arguments.passes.first().copied();
-        let settings = Settings {
-            instances,
-            passes,
-            ..arguments.models.settings()
-        };
-        common::checked(&settings)?;
-        Ok(common::load_scene(&arguments.scene)?.with(settings))
-    };
     let mut counts: BTreeSet<u64> = arguments.instances.iter().copied().collect();
     if counts.is_empty() {
-        let own = sized(None)?.instances();
-        counts.extend(FRACTIONS.map(|fraction| (own / fraction).max(1)));
+        let whole = scene(arguments, None)?.instances();
+        counts.extend(FRACTIONS.map(|fraction| (whole / fraction).max(1)));
     }
-    let scenes: Vec<_> = counts
-        .into_iter()
-        .map(|count| sized(Some(count)))
-        .collect::<anyhow::Result<_>>()?;
+    let mut scenes = Vec::with_capacity(counts.len());
+    for count in counts {
+        scenes.push(scene(arguments, Some(count))?);
+    }
     let mut crowds = common::build(&scenes)?;
     // A scene has at least one instance of each group, however few are asked for.
     crowds.dedup_by_key(|scene| scene.crowd.instance_count());
     Ok(crowds)
+}
+
+/// The scene with a number of instances, or with its own.
+fn scene(arguments: &Arguments, instances: Option<u64>) -> anyhow::Result<Scene> {
+    let settings = Settings {
+        instances,
+        passes: arguments.passes.first().copied(),
+        ..arguments.models.settings()
+    };
+    common::checked(&settings)?;
+    Ok(common::load_scene(&arguments.scene)?.with(settings))
 }

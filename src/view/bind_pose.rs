@@ -18,11 +18,10 @@ pub fn crowd_at_bind(crowd: &Crowd) -> Result<Crowd, String> {
         let clip = bind_clip(&model)
             .and_then(|clip| model.add_clip(clip))
             .map_err(|error| error.to_string())?;
-        let placements = group
-            .instances
-            .clone()
-            .map(|instance| crowd.placements()[instance as usize]);
-        let instances = placements.map(|placement| (placement, Layer::held(clip, 0.0)));
+        let instances = group.instances.clone().map(|instance| {
+            let placement = crowd.placements()[instance as usize];
+            (placement, Layer::held(clip, 0.0))
+        });
         bound
             .push_group(Arc::new(model), instances)
             .map_err(|error: CrowdError| error.to_string())?;
@@ -50,22 +49,13 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
     let mut pose: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
     let mut keys = Vec::new();
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let parent_at = |pose: &[DAffine3]| {
-            if parent == NO_PARENT {
-                DAffine3::IDENTITY
-            } else {
-                pose[usize::from(parent)]
-            }
-        };
-        let fixed = skeleton
-            .matrices()
-            .iter()
-            .any(|(fixed, _)| usize::from(*fixed) == joint);
-        let Some(bound) = bound[joint].filter(|_| !fixed) else {
-            pose.push(parent_at(&pose) * parent_at(&rest).inverse() * rest[joint]);
+        let mut matrices = skeleton.matrices().iter();
+        let is_fixed = matrices.any(|matrix| usize::from(matrix.0) == joint);
+        let Some(bound) = bound[joint].filter(|_| !is_fixed) else {
+            pose.push(at(&pose, parent) * at(&rest, parent).inverse() * rest[joint]);
             continue;
         };
-        let local = parent_at(&pose).inverse() * bound;
+        let local = at(&pose, parent).inverse() * bound;
         pose.push(bound);
         let (scale, rotation, translation) = local.to_scale_rotation_translation();
         let values = [
@@ -76,15 +66,25 @@ fn bind_clip(model: &Model) -> Result<Clip, ModelError> {
             ),
             (Channel::Scale, scale.as_vec3().to_array().to_vec()),
         ];
-        keys.extend(values.map(|(channel, values)| Keys {
-            joint: joint as u16,
-            channel,
-            interpolation: Interpolation::Step,
-            times: vec![0.0],
-            values,
-        }));
+        for (channel, values) in values {
+            keys.push(Keys {
+                joint: joint as u16,
+                channel,
+                interpolation: Interpolation::Step,
+                times: vec![0.0],
+                values,
+            });
+        }
     }
     Clip::new("bind pose", Some(0.0), RotationBlend::Slerp, keys)
+}
+
+/// The pose of a parent; the identity above a root.
+fn at(pose: &[DAffine3], parent: u16) -> DAffine3 {
+    match parent {
+        NO_PARENT => DAffine3::IDENTITY,
+        _ => pose[usize::from(parent)],
+    }
 }
 
 #[cfg(test)]

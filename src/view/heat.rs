@@ -1,10 +1,10 @@
 //! Errors as colours: the distance of each vertex from its reference, on a logarithmic scale.
 
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 use crate::gpu::{LineEnd, Overlay, opaque};
 use crate::model::rows_to_affine;
 use crate::reference::WorstError;
-use glam::Vec3;
+use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
 
 /// Errors at the ends of the scale, as fractions of the model's diagonal. Smaller errors are black, larger ones have
@@ -42,88 +42,105 @@ pub fn color(error: f64) -> [f32; 3] {
     let place = (error.max(f64::MIN_POSITIVE) / SCALE[0]).log10() / (SCALE[1] / SCALE[0]).log10();
     let place = (place.clamp(0.0, 1.0) * (COLORS.len() - 1) as f64) as f32;
     let first = (place as usize).min(COLORS.len() - 2);
-    let part = place - first as f32;
-    std::array::from_fn(|i| COLORS[first][i] + part * (COLORS[first + 1][i] - COLORS[first][i]))
+    let rest = place - first as f32;
+    std::array::from_fn(|i| COLORS[first][i] + rest * (COLORS[first + 1][i] - COLORS[first][i]))
 }
 
-/// Paints instances of a crowd: for each one, its index and its skinned words. `errors` are those of its vertices, if they
-/// are known.
+/// An instance and its skinned words.
+pub struct InstanceWords {
+    /// Its index in the crowd.
+    pub instance: u32,
+    /// `[vertex][word]`.
+    pub words: Vec<f32>,
+}
+
+/// An instance with a colour at each vertex.
+struct Painted {
+    instance: u32,
+    corners: Vec<LineEnd>,
+    worst: WorstError,
+}
+
+/// Paints instances of a crowd. `errors` are those of an instance's vertices, if they are known.
 pub fn paint(
     crowd: &Crowd,
     tick: u32,
     light: Vec3,
-    instances: Vec<(u32, Vec<f32>)>,
-    errors: impl Fn(u32, &[f32]) -> Option<Vec<f64>> + Sync,
+    instances: Vec<InstanceWords>,
+    errors: impl Fn(&InstanceWords) -> Option<Vec<f64>> + Sync,
 ) -> Heat {
-    let parts: Vec<(u32, Vec<LineEnd>, WorstError)> = instances
+    let painted: Vec<Painted> = instances
         .into_par_iter()
-        .filter_map(|(instance, words)| {
-            let errors = errors(instance, &words)?;
-            let group = &crowd.groups()[crowd.group_of(instance)];
-            let placement = rows_to_affine(crowd.placement_at(instance, tick));
-            let corner = |(words, &error): (&[f32], &f64)| {
-                let numbers = group.format.decode(group.model.mesh().cube(), words);
-                let at = |first: usize| Vec3::from_slice(&numbers[first..]).as_dvec3();
-                let normal = placement
-                    .transform_vector3(at(3))
-                    .normalize_or_zero()
-                    .as_vec3();
-                // A little shading shows the shape where errors are uniform; black stays black.
-                let shade = if group.format.floats() < 6 {
-                    1.0
-                } else {
-                    0.65 + 0.35 * normal.dot(light).max(0.0)
-                };
-                let linear = Vec3::from(color(error)).powf(2.2) * shade;
-                let world = placement.transform_point3(at(0));
-                let world = if world.is_finite() {
-                    world
-                } else {
-                    placement.translation
-                };
-                LineEnd {
-                    position: world.as_vec3().to_array(),
-                    color: opaque(linear),
-                }
-            };
-            let corners = words
-                .chunks_exact(group.format.words())
-                .zip(&errors)
-                .map(corner)
-                .collect();
-            Some((instance, corners, worst_of(instance, &errors)))
+        .filter_map(|shown| {
+            let errors = errors(&shown)?;
+            let group = &crowd.groups()[crowd.group_of(shown.instance)];
+            let placement = rows_to_affine(crowd.placement_at(shown.instance, tick));
+            let mut corners = Vec::with_capacity(errors.len());
+            let vertices = shown.words.chunks_exact(group.format.words());
+            for (words, error) in vertices.zip(&errors) {
+                corners.push(corner(group, &placement, light, words, *error));
+            }
+            Some(Painted {
+                instance: shown.instance,
+                corners,
+                worst: worst_of(shown.instance, &errors),
+            })
         })
         .collect();
     let mut heat = Heat {
-        painted: parts.len(),
+        painted: painted.len(),
         ..Heat::default()
     };
-    for (instance, corners, worst) in parts {
+    for shown in painted {
         let first = heat.overlay.corners.len() as u32;
-        let mesh = crowd.groups()[crowd.group_of(instance)].model.mesh();
-        heat.overlay
-            .indices
-            .extend(mesh.indices().iter().map(|index| first + index));
-        heat.overlay.corners.extend(corners);
+        let mesh = crowd.groups()[crowd.group_of(shown.instance)].model.mesh();
+        let indices = mesh.indices().iter().map(|index| first + index);
+        heat.overlay.indices.extend(indices);
+        heat.overlay.corners.extend(shown.corners);
+        let worst = shown.worst;
         heat.worst = Some(heat.worst.map_or(worst, |known| known.max(worst)));
     }
     heat
 }
 
+/// A vertex in the colour of its error.
+fn corner(group: &Group, placement: &DAffine3, light: Vec3, words: &[f32], error: f64) -> LineEnd {
+    let floats = group.format.decode(group.model.mesh().cube(), words);
+    let position = Vec3::from_slice(&floats).as_dvec3();
+    let normal = Vec3::from_slice(&floats[3..]).as_dvec3();
+    // A little shading shows the shape where errors are uniform; black stays black.
+    let shade = if group.format.floats() < 6 {
+        1.0
+    } else {
+        let normal = placement.transform_vector3(normal).normalize_or_zero();
+        0.65 + 0.35 * normal.as_vec3().dot(light).max(0.0)
+    };
+    let world = placement.transform_point3(position);
+    let world = if world.is_finite() {
+        world
+    } else {
+        placement.translation
+    };
+    LineEnd {
+        position: world.as_vec3().to_array(),
+        color: opaque(Vec3::from(color(error)).powf(2.2) * shade),
+    }
+}
+
 fn worst_of(instance: u32, errors: &[f64]) -> WorstError {
-    let errors = errors.iter().enumerate().map(|(item, &error)| WorstError {
-        error,
+    let mut worst = WorstError {
+        error: 0.0,
         instance,
-        item,
-    });
-    errors.fold(
-        WorstError {
-            error: 0.0,
+        item: 0,
+    };
+    for (item, &error) in errors.iter().enumerate() {
+        worst = worst.max(WorstError {
+            error,
             instance,
-            item: 0,
-        },
-        WorstError::max,
-    )
+            item,
+        });
+    }
+    worst
 }
 
 #[cfg(test)]

@@ -116,8 +116,11 @@ impl Player {
 
     /// Goes back to the first frame and shows the bind pose.
     pub fn stop(&mut self) {
-        (self.playing, self.at_bind, self.returning) = (false, true, false);
-        (self.seconds, self.pending) = (0.0, 0.0);
+        self.playing = false;
+        self.at_bind = true;
+        self.returning = false;
+        self.seconds = 0.0;
+        self.pending = 0.0;
     }
 
     /// Pauses and moves by this many whole frames.

@@ -133,10 +133,11 @@ impl SceneDocument {
     /// Names of the groups: number and model.
     pub fn groups(&self) -> Vec<String> {
         let scene = parsed(&self.file.text);
-        (1..)
-            .zip(list(scene.as_item(), "group"))
-            .map(|(number, group)| format!("{number}: {}", model(group)))
-            .collect()
+        let mut names = Vec::new();
+        for group in list(scene.as_item(), "group") {
+            names.push(format!("{}: {}", names.len() + 1, model(group)));
+        }
+        names
     }
 
     /// Layers of a group, without the wave; none while the text is no valid scene.
@@ -309,7 +310,8 @@ fn groups_of_first_model(scene: &Item) -> Vec<usize> {
 
 /// Sets a key of a table, which is created if it is missing. A comment behind the old value stays.
 fn set(table: &mut Item, key: &str, value: impl Into<Value>) {
-    let (known, mut value) = (&mut table[key], value.into());
+    let known = &mut table[key];
+    let mut value = value.into();
     if let Some(old) = known.as_value() {
         value.decor_mut().clone_from(old.decor());
     }

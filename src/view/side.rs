@@ -1,6 +1,6 @@
 //! One side of the picture: a backend with a crowd, and the means to draw it.
 
-use super::heat::{self, Heat};
+use super::heat::{self, Heat, InstanceWords};
 use crate::backend::{Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, FrameInput, Job, Mode, OutputBuffers, Result, StageTimer, View};
@@ -22,7 +22,9 @@ pub struct Side {
     /// Presenter that draws timed frames, as a run does.
     timed: Option<Presenter>,
     /// Presenter that draws the picture, which is not timed.
-    picture: Option<(Canvas, Presenter)>,
+    picture: Option<Presenter>,
+    /// What the presenters were made for.
+    canvas: Option<Canvas>,
     tick: u32,
 }
 
@@ -67,6 +69,7 @@ impl Side {
             surfaces,
             timed: None,
             picture: None,
+            canvas: None,
             tick: 0,
         })
     }
@@ -97,7 +100,7 @@ impl Side {
         } = self;
         // The crowd has no levels of detail to choose by an eye.
         prepared.look(&Frustum::new(view.view_projection), &Eye::default());
-        let Some((_, picture)) = picture else {
+        let Some(picture) = picture else {
             return Ok(Duration::ZERO);
         };
         timer.clear();
@@ -129,7 +132,7 @@ impl Side {
 
     /// The presenter of the picture.
     pub fn presenter(&self) -> Option<&Presenter> {
-        self.picture.as_ref().map(|(_, presenter)| presenter)
+        self.picture.as_ref()
     }
 
     /// The lines of every instance's skeleton in the last frame, from the poses that the backend computed.
@@ -141,13 +144,14 @@ impl Side {
         single::skeletons(&mut *self.prepared, crowd, self.tick)
     }
 
-    /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, with their indices.
+    /// Skinned words of the last frame for as many instances as [`heat::MOST_VERTICES`] allows, by rising index.
     ///
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
-    pub fn words(&mut self, crowd: &Crowd) -> Result<Vec<(u32, Vec<f32>)>> {
+    pub fn words(&mut self, crowd: &Crowd) -> Result<Vec<InstanceWords>> {
         let visible = self.prepared.visible()?;
-        let (mut read, mut left) = (Vec::new(), heat::MOST_VERTICES);
+        let mut read = Vec::new();
+        let mut left = heat::MOST_VERTICES;
         for group in crowd.groups() {
             let vertices = group.model.mesh().vertex_count().max(1);
             let count = group.len().min(left / vertices) as u32;
@@ -156,8 +160,11 @@ impl Side {
             let mut words = Vec::new();
             self.prepared
                 .read_vertices(crowd, &self.output, instances.clone(), &mut words)?;
-            let kept = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
-            read.extend(kept.zip(words.chunks(group.instance_words()).map(<[f32]>::to_vec)));
+            let shown = instances.filter(|instance| single::shows(visible.as_deref(), *instance));
+            for (instance, words) in shown.zip(words.chunks(group.instance_words())) {
+                let words = words.to_vec();
+                read.push(InstanceWords { instance, words });
+            }
         }
         Ok(read)
     }
@@ -167,10 +174,13 @@ impl Side {
     /// # Errors
     /// [`BackendError::Device`] if the device was lost or refused a command.
     pub fn errors(&mut self, crowd: &Crowd, light: glam::Vec3) -> Result<Heat> {
-        let (words, tick, blending) = (self.words(crowd)?, self.tick, self.prepared.blending());
-        let errors =
-            |instance, words: &[f32]| Some(vertex_errors(crowd, instance, tick, blending, words));
-        Ok(heat::paint(crowd, tick, light, words, errors))
+        let words = self.words(crowd)?;
+        let tick = self.tick;
+        let blending = self.prepared.blending();
+        Ok(heat::paint(crowd, tick, light, words, |shown| {
+            let errors = vertex_errors(crowd, shown.instance, tick, blending, &shown.words);
+            Some(errors)
+        }))
     }
 
     /// Colours the last frame by its distance from that of another side.
@@ -184,23 +194,17 @@ impl Side {
         light: glam::Vec3,
     ) -> Result<Heat> {
         let theirs = other.words(crowd)?;
-        let errors = |instance, words: &[f32]| {
-            let other = theirs
-                .binary_search_by_key(&instance, |(instance, _)| *instance)
+        let words = self.words(crowd)?;
+        Ok(heat::paint(crowd, self.tick, light, words, |shown| {
+            let index = theirs
+                .binary_search_by_key(&shown.instance, |other| other.instance)
                 .ok()?;
-            let group = &crowd.groups()[crowd.group_of(instance)];
-            let theirs: Vec<&[f32]> = theirs[other].1.chunks(group.format.words()).collect();
-            Some(distances(crowd, group, words, |vertex| {
-                position(group, theirs[vertex])
+            let group = &crowd.groups()[crowd.group_of(shown.instance)];
+            let other: Vec<&[f32]> = theirs[index].words.chunks(group.format.words()).collect();
+            Some(distances(crowd, group, &shown.words, |vertex| {
+                position(group, other[vertex])
             }))
-        };
-        Ok(heat::paint(
-            crowd,
-            self.tick,
-            light,
-            self.words(crowd)?,
-            errors,
-        ))
+        }))
     }
 
     /// Returns whether the vertices have a layout that nothing draws.
@@ -209,16 +213,11 @@ impl Side {
     }
 
     fn set_canvas(&mut self, crowd: &Crowd, view: &View, canvas: Canvas) -> Result<()> {
-        let Self {
-            gpu,
-            surfaces,
-            timed,
-            picture,
-            ..
-        } = self;
-        if picture.as_ref().is_none_or(|(known, _)| *known != canvas) {
+        if self.canvas != Some(canvas) {
             // Frees the old targets first: memory may not suffice for both.
-            (*timed, *picture) = (None, None);
+            self.canvas = None;
+            self.timed = None;
+            self.picture = None;
             let [width, height] = canvas.size;
             let view = View {
                 width,
@@ -226,21 +225,21 @@ impl Side {
                 mode: canvas.mode,
                 ..*view
             };
-            let presenter =
-                Presenter::for_pictures(Rc::clone(gpu), crowd, view, surfaces, canvas.tinted)?;
-            *picture = Some((canvas, presenter));
+            let gpu = Rc::clone(&self.gpu);
+            let tinted = canvas.tinted;
+            let picture = Presenter::for_pictures(gpu, crowd, view, &self.surfaces, tinted)?;
+            self.picture = Some(picture);
             if canvas.passes > 0 {
                 let view = View {
                     mode: Mode::Skin,
                     ..view
                 };
-                *timed = Some(Presenter::new(Rc::clone(gpu), crowd, view, canvas.passes)?);
+                let gpu = Rc::clone(&self.gpu);
+                self.timed = Some(Presenter::new(gpu, crowd, view, canvas.passes)?);
             }
+            self.canvas = Some(canvas);
         }
-        for presenter in timed
-            .iter_mut()
-            .chain(picture.as_mut().map(|(_, picture)| picture))
-        {
+        for presenter in self.timed.iter_mut().chain(&mut self.picture) {
             presenter.set_view_projection(view.view_projection);
         }
         Ok(())

@@ -254,28 +254,18 @@ impl State {
 
     /// Names in the list of scenes and models.
     pub fn library(&self) -> Vec<String> {
-        let built_in = BUILT_IN
-            .iter()
-            .map(|(name, _)| *name)
-            .chain(BUILT_IN_MODELS)
-            .map(String::from);
-        let known: Vec<String> = built_in.collect();
-        let recent = self
-            .preferences
-            .recent
-            .iter()
-            .filter(|source| !known.contains(source))
-            .cloned();
-        recent.chain(known.iter().cloned()).collect()
+        let mut built_in: Vec<&str> = BUILT_IN.iter().map(|scene| scene.0).collect();
+        built_in.extend(BUILT_IN_MODELS);
+        let mut all = self.preferences.recent.clone();
+        all.retain(|source| !built_in.contains(&source.as_str()));
+        all.extend(built_in.into_iter().map(String::from));
+        all
     }
 
     /// The backends that are shown, one or two.
     pub fn backends(&self) -> &[String] {
-        &self.preferences.backends[..if self.split || self.errors == Errors::Sides {
-            2
-        } else {
-            1
-        }]
+        let is_split = self.split || self.errors == Errors::Sides;
+        &self.preferences.backends[..if is_split { 2 } else { 1 }]
     }
 
     /// The scene with all options, as it is run.

@@ -1,7 +1,7 @@
 //! The window: sends requests to the thread that draws, shows its answers, and performs what panels ask of the system.
 
 use super::dialog;
-use super::engine::Engine;
+use super::engine::{Engine, Shown};
 use super::panels::{self, Action, Live};
 use super::state::State;
 use super::worker::{Answer, Worker};
@@ -85,7 +85,8 @@ struct Window {
     last: Instant,
     pictures: u32,
     /// Channel by which dialogs and screenshots return their results.
-    brought: (Sender<Brought>, Receiver<Brought>),
+    sender: Sender<Brought>,
+    brought: Receiver<Brought>,
     asked: bool,
     outcome: Sender<Result<(), String>>,
 }
@@ -105,6 +106,7 @@ impl Window {
         outcome: Sender<Result<(), String>>,
     ) -> Self {
         let now = Instant::now();
+        let (sender, brought) = mpsc::channel();
         Self {
             state,
             options,
@@ -116,7 +118,8 @@ impl Window {
             opened: now,
             last: now,
             pictures: 0,
-            brought: mpsc::channel(),
+            sender,
+            brought,
             asked: false,
             outcome,
         }
@@ -160,7 +163,7 @@ impl Window {
         }
     }
 
-    fn take(&mut self, ctx: &egui::Context, mut shown: super::engine::Shown) {
+    fn take(&mut self, ctx: &egui::Context, mut shown: Shown) {
         for (index, texture) in self.live.textures.iter_mut().enumerate() {
             let Some(side) = shown
                 .sides
@@ -170,17 +173,12 @@ impl Window {
                 continue;
             };
             let size = side.size.map(|pixels| pixels as usize);
-            let image =
-                egui::ColorImage::from_rgba_unmultiplied(size, &std::mem::take(&mut side.pixels));
+            let pixels = std::mem::take(&mut side.pixels);
+            let image = egui::ColorImage::from_rgba_unmultiplied(size, &pixels);
+            let linear = egui::TextureOptions::LINEAR;
             match texture {
-                Some(texture) => texture.set(image, egui::TextureOptions::LINEAR),
-                None => {
-                    *texture = Some(ctx.load_texture(
-                        ["A", "B"][index],
-                        image,
-                        egui::TextureOptions::LINEAR,
-                    ))
-                }
+                Some(texture) => texture.set(image, linear),
+                None => *texture = Some(ctx.load_texture(["A", "B"][index], image, linear)),
             }
             self.pictures += 1;
         }
@@ -208,14 +206,16 @@ impl Window {
 
     /// Opens a dialog on a separate thread, because some systems block for as long as it is open.
     fn dialog(&mut self, ctx: &egui::Context, save: bool) {
-        let (sender, ctx) = (self.brought.0.clone(), ctx.clone());
+        let sender = self.sender.clone();
+        let ctx = ctx.clone();
         let name = format!("{}.toml", self.state.document.name());
         let spawned = std::thread::Builder::new()
             .name("dialog".into())
             .spawn(move || {
-                let chosen = match save {
-                    true => dialog::save(&name).map(|file| file.map(Brought::Save)),
-                    false => dialog::open().map(|file| file.map(Brought::Open)),
+                let chosen = if save {
+                    dialog::save(&name).map(|file| file.map(Brought::Save))
+                } else {
+                    dialog::open().map(|file| file.map(Brought::Open))
                 };
                 let chosen = chosen.unwrap_or_else(|problem| Some(Brought::Failed(problem)));
                 // If the window was closed meanwhile, the choice is dropped.
@@ -229,54 +229,47 @@ impl Window {
     }
 
     fn take_brought(&mut self, ctx: &egui::Context) {
-        let dropped = ctx.input(|input| {
-            input
-                .raw
-                .dropped_files
-                .first()
-                .map(|file| file.path().to_owned())
-        });
-        if let Some(path) = dropped {
-            self.state.switch_to(&path.display().to_string());
+        let dropped = ctx.input(|input| input.raw.dropped_files.first().cloned());
+        if let Some(file) = dropped {
+            self.state.switch_to(&file.path().display().to_string());
         }
-        while let Ok(brought) = self.brought.1.try_recv() {
+        while let Ok(brought) = self.brought.try_recv() {
             match brought {
                 Brought::Open(path) => self.state.switch_to(&path.display().to_string()),
                 Brought::Failed(problem) => self.state.problem = Some(problem),
-                Brought::Save(path) => {
-                    let text = self.state.scene_file().map_err(|error| error.to_string());
-                    let write = |text: String| {
-                        std::fs::write(&path, text)
-                            .map_err(|error| format!("cannot write {}: {error}", path.display()))
-                    };
-                    match text.and_then(write) {
-                        Ok(()) => self.state.switch_to(&path.display().to_string()),
-                        Err(problem) => self.state.problem = Some(problem),
-                    }
-                }
+                Brought::Save(path) => match self.save(&path) {
+                    Ok(()) => self.state.switch_to(&path.display().to_string()),
+                    Err(problem) => self.state.problem = Some(problem),
+                },
                 Brought::Screenshot(image) => {
                     if let Some(path) = &self.options.screenshot {
                         let size = image.size.map(|pixels| pixels as u32);
-                        self.close(
-                            ctx,
-                            (self.options.write_picture)(path, size, image.as_raw()),
-                        );
+                        let write = self.options.write_picture;
+                        self.close(ctx, write(path, size, image.as_raw()));
                     }
                 }
             }
         }
     }
 
+    /// Writes what is shown as a scene file.
+    fn save(&self, path: &Path) -> Result<(), String> {
+        let text = self.state.scene_file().map_err(|error| error.to_string())?;
+        std::fs::write(path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
     /// Asks for the screenshot, and closes the window when its time is over.
     fn finish(&mut self, ctx: &egui::Context) {
-        let over = self
-            .options
-            .exit_after
-            .is_some_and(|limit| self.opened.elapsed() >= limit);
+        let elapsed = self.opened.elapsed();
+        let limit = self.options.exit_after;
+        let over = limit.is_some_and(|limit| elapsed >= limit);
+        let takes_picture = self.options.screenshot.is_some();
         let enough = self.pictures >= BEFORE_SCREENSHOT || (over && self.pictures > 0);
-        if self.options.screenshot.is_some() && enough && !self.asked {
+        if takes_picture && enough && !self.asked {
             self.asked = true;
-            let (sender, again) = (self.brought.0.clone(), ctx.clone());
+            let sender = self.sender.clone();
+            let again = ctx.clone();
             let callback = egui::ScreenshotCallback::new(move |image| {
                 if sender.send(Brought::Screenshot(image)).is_ok() {
                     again.request_repaint();
@@ -284,25 +277,19 @@ impl Window {
             });
             ctx.send_viewport_cmd(egui::ViewportCommand::Screenshot(callback));
         } else if over && !self.asked {
-            let waited = self.options.exit_after.unwrap_or_default().as_secs();
-            let nothing = || {
+            let waited = limit.unwrap_or_default().as_secs();
+            let result = if takes_picture {
                 Err(format!(
                     "nothing was drawn within {waited} s; expected a picture for the screenshot"
                 ))
-            };
-            let result = if self.options.screenshot.is_some() {
-                nothing()
             } else {
                 Ok(())
             };
             self.close(ctx, result);
         }
-        if let Some(limit) = self.options.exit_after {
-            ctx.request_repaint_after(
-                limit
-                    .saturating_sub(self.opened.elapsed())
-                    .max(Duration::from_millis(20)),
-            );
+        if let Some(limit) = limit {
+            let left = limit.saturating_sub(elapsed);
+            ctx.request_repaint_after(left.max(Duration::from_millis(20)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The page: recordings, reference and scripts in one file that needs nothing else.
 
-use super::recording::{Frames, Recorded, record, record_picture, reference_name};
-use super::reference::{coverage, vertices};
+use super::recording::{Frames, record, record_picture, reference_name};
+use super::reference::{Coverage, vertices};
 use crate::frame::{BackendError, EMULATED, Stage, StageGroup};
 use crate::gpu::device::tape::Library;
 use crate::gpu::device::{ARITHMETIC_WORKGROUPS, arithmetic_wgsl};
@@ -103,16 +103,11 @@ pub fn page(crowds: &[BuiltScene], choice: Choice) -> Result<String, PageError> 
     let mut library = Library::default();
     let mut points = Vec::with_capacity(crowds.len());
     for scene in crowds {
-        points.push(point(
-            scene,
-            std::ptr::eq(scene, largest),
-            choice,
-            &mut library,
-        )?);
+        let is_largest = std::ptr::eq(scene, largest);
+        points.push(point(scene, is_largest, choice, &mut library)?);
     }
-    let picture = find(PICTURE).map(|entry| record_picture(entry, largest, &mut library));
     // A page without a moving picture still measures.
-    let picture = picture.and_then(Result::ok);
+    let picture = find(PICTURE).and_then(|entry| record_picture(entry, largest, &mut library).ok());
     let arithmetic = json!({
         "shader": library.text(&arithmetic_wgsl()),
         "workgroups": ARITHMETIC_WORKGROUPS,
@@ -155,21 +150,23 @@ fn point(
     library: &mut Library,
 ) -> Result<Value, PageError> {
     let crowd = &scene.crowd;
-    let (most, ticks) = if is_largest {
-        coverage(crowd, REFERENCE_BYTES, TICKS.len())
+    let coverage = if is_largest {
+        Coverage::within(REFERENCE_BYTES, crowd, TICKS.len())
     } else {
-        (SAMPLED_IN_SMALLER, 1)
+        Coverage {
+            instances: SAMPLED_IN_SMALLER,
+            ticks: 1,
+        }
     };
-    let ticks = &TICKS[..ticks];
-    let chosen: Vec<Vec<u32>> = crowd
-        .groups()
-        .iter()
-        .map(|group| spread(group, most).collect())
-        .collect();
+    let ticks = &TICKS[..coverage.ticks];
+    let mut sampled: Vec<Vec<u32>> = Vec::with_capacity(crowd.groups().len());
+    for group in crowd.groups() {
+        sampled.push(spread(group, coverage.instances).collect());
+    }
     let frames = Frames {
         scene,
         ticks,
-        sampled: &chosen,
+        sampled: &sampled,
     };
     let environment = Environment {
         build: choice.build.clone(),
@@ -177,30 +174,28 @@ fn point(
         ..Environment::default()
     };
     let measured = MeasuredScene::new(&environment, scene);
-    let (mut backends, mut blendings) = (Vec::new(), Vec::new());
+    let mut backends = Vec::new();
+    let mut blendings = Vec::new();
     let mut refusals = Vec::new();
     for entry in choice.backends {
         match record(entry, frames, library) {
-            Ok(Recorded {
-                mut json,
-                blending,
-                parity,
-            }) => {
+            Ok(mut recorded) => {
                 let outcome = Outcome {
-                    parity: Some(parity),
+                    parity: Some(recorded.parity),
                     ..Outcome::new(entry.name, scene.passes, Status::Ok)
                 };
-                json["row"] = row(&measured, &outcome);
-                backends.push(json);
-                if !blendings.contains(&blending) {
-                    blendings.push(blending);
+                recorded.json["row"] = row(&measured, &outcome);
+                backends.push(recorded.json);
+                if !blendings.contains(&recorded.blending) {
+                    blendings.push(recorded.blending);
                 }
             }
             Err(error) => {
-                let (status, reason) = (Status::from(&error), error.to_string());
+                let status = Status::from(&error);
                 if status == Status::Error {
                     return Err(error.into());
                 }
+                let reason = error.to_string();
                 refusals.push(format!("{}: {reason}", entry.name));
                 backends.push(json!({
                     "name": entry.name, "refusal": {"status": status, "error": reason},
@@ -214,30 +209,25 @@ fn point(
     }
     let mut references = serde_json::Map::new();
     for blending in blendings {
-        references.insert(
-            reference_name(blending).into(),
-            reference(crowd, &chosen, ticks, blending, library)?.into(),
-        );
+        let indices = reference(frames, blending, library)?;
+        references.insert(reference_name(blending).into(), indices.into());
     }
-    let groups: Vec<_> = crowd
-        .groups()
-        .iter()
-        .map(|group| {
-            json!({
-                "model": group.model.name(),
-                "first": group.instances.start,
-                "count": group.len(),
-                "vertices": group.model.mesh().vertex_count(),
-                "diagonal": shown(crowd, group).diagonal,
-            })
-        })
-        .collect();
+    let mut groups = Vec::with_capacity(crowd.groups().len());
+    for group in crowd.groups() {
+        groups.push(json!({
+            "model": group.model.name(),
+            "first": group.instances.start,
+            "count": group.len(),
+            "vertices": group.model.mesh().vertex_count(),
+            "diagonal": shown(crowd, group).diagonal,
+        }));
+    }
     Ok(json!({
         "instances": crowd.instance_count(),
         "vertices": crowd.vertex_count(),
         "floats": crowd.format().floats(),
         "ticks": ticks,
-        "sampled": chosen,
+        "sampled": sampled,
         "groups": groups,
         "references": references,
         "backends": backends,
@@ -246,26 +236,22 @@ fn point(
 
 /// The row of a backend that the page completes.
 fn row(measured: &MeasuredScene, outcome: &Outcome) -> Value {
-    measured
-        .measurements(outcome)
-        .into_iter()
-        .map(|measurement| json!(measurement.row))
-        .next()
-        .unwrap_or_default()
+    let rows = measured.measurements(outcome);
+    rows.first().map_or(Value::Null, |first| json!(first.row))
 }
 
 /// Names of stages by what the page shows of them.
 fn stages() -> Value {
-    let of = |group| {
-        Stage::ALL
-            .iter()
-            .filter(|stage| stage.group() == group)
-            .collect::<Vec<_>>()
-    };
     json!({
-        "pose": of(StageGroup::Pose), "upload": [Stage::Upload], "skin": of(StageGroup::Skin), "draw": [Stage::Draw],
-        "frame": [Stage::Frame],
+        "pose": stages_of(StageGroup::Pose), "upload": [Stage::Upload], "skin": stages_of(StageGroup::Skin),
+        "draw": [Stage::Draw], "frame": [Stage::Frame],
     })
+}
+
+fn stages_of(group: StageGroup) -> Vec<Stage> {
+    let mut stages = Stage::ALL.to_vec();
+    stages.retain(|stage| stage.group() == group);
+    stages
 }
 
 /// Sentences of verdicts, with names in braces for what the page finds.
@@ -288,45 +274,40 @@ fn words() -> Value {
 /// Indices in the library of the reference's vertices, `[tick][group][sampled instance]`. Only linear blending is
 /// checked at every tick: other rules need vertices of their own.
 fn reference(
-    crowd: &crate::crowd::Crowd,
-    chosen: &[Vec<u32>],
-    ticks: &[u32],
+    frames: Frames,
     blending: Blending,
     library: &mut Library,
 ) -> Result<Vec<Vec<Vec<usize>>>, PageError> {
     let ticks = if blending == Blending::Linear {
-        ticks
+        frames.ticks
     } else {
-        &ticks[..1]
+        &frames.ticks[..1]
     };
-    let of_tick = |&tick: &u32| {
-        let of_group = |instances: &Vec<u32>| {
-            let blobs = instances
+    let mut indices = Vec::with_capacity(ticks.len());
+    for &tick in ticks {
+        let mut of_tick = Vec::with_capacity(frames.sampled.len());
+        for instances in frames.sampled {
+            let blobs: Result<Vec<_>, _> = instances
                 .par_iter()
-                .map(|&instance| vertices(crowd, instance, tick, blending));
-            let blobs = blobs
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(PageError::Reference)?;
-            Ok(blobs.iter().map(|blob| library.blob(blob)).collect())
-        };
-        chosen
-            .iter()
-            .map(of_group)
-            .collect::<Result<_, PageError>>()
-    };
-    ticks.iter().map(of_tick).collect()
+                .map(|&instance| vertices(&frames.scene.crowd, instance, tick, blending))
+                .collect();
+            let blobs = blobs.map_err(PageError::Reference)?;
+            of_tick.push(blobs.iter().map(|blob| library.blob(blob)).collect());
+        }
+        indices.push(of_tick);
+    }
+    Ok(indices)
 }
 
 /// The recording and the library's bytes, compressed: a 32-bit length, JSON with the place of each blob, the blobs.
 fn packed(recording: &Value, library: &Library) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    let place = |blob: &Vec<u8>| {
-        let place = [bytes.len(), blob.len()];
+    let mut places = Vec::with_capacity(library.blobs.len());
+    for blob in &library.blobs {
+        places.push([bytes.len(), blob.len()]);
         bytes.extend_from_slice(blob);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
-        place
-    };
-    let places: Vec<[usize; 2]> = library.blobs.iter().map(place).collect();
+    }
     let text = serde_json::to_vec(&json!({"recording": recording, "blobs": places}))?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&(text.len() as u32).to_le_bytes())?;
@@ -345,7 +326,8 @@ fn markup(
     collects: bool,
 ) -> std::io::Result<Markup> {
     let [width, height] = scene.resolution;
-    let (packed, mut scripts) = (packed(recording, library)?, SCRIPTS.join("\n"));
+    let packed = packed(recording, library)?;
+    let mut scripts = SCRIPTS.join("\n");
     if collects {
         scripts += SEND;
     }

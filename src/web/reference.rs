@@ -19,19 +19,34 @@ fn vertex_bytes(format: VertexFormat) -> usize {
     12 + 4 * (format.floats() / 3 - 1)
 }
 
-/// The number of instances of each group and of ticks, at most [`SAMPLED`] and `ticks`, whose vertices fit into some
-/// bytes. Fewer instances come before fewer ticks; two instances at one tick are there in any case.
-pub(super) fn coverage(crowd: &Crowd, bytes: usize, ticks: usize) -> (usize, usize) {
-    let of = |instances: usize| -> usize {
-        let group = |g: &crate::crowd::Group| {
-            g.len().min(instances) * g.model.mesh().vertex_count() * vertex_bytes(g.format)
-        };
-        crowd.groups().iter().map(group).sum()
-    };
-    let instances = (2..=SAMPLED)
-        .rev()
-        .find(|&instances| of(instances) * ticks <= bytes);
-    instances.map_or((2, 1), |instances| (instances, ticks))
+/// What a page holds of the reference.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Coverage {
+    /// Instances of each group, at most [`SAMPLED`].
+    pub instances: usize,
+    /// Number of ticks.
+    pub ticks: usize,
+}
+
+impl Coverage {
+    /// As much as fits into so many bytes, at most `ticks`. Fewer instances come before fewer ticks; two instances at
+    /// one tick are there in any case.
+    pub fn within(bytes: usize, crowd: &Crowd, ticks: usize) -> Self {
+        for instances in (2..=SAMPLED).rev() {
+            let groups = crowd.groups().iter();
+            let sizes = groups.map(|group| {
+                let vertices = group.len().min(instances) * group.model.mesh().vertex_count();
+                vertices * vertex_bytes(group.format)
+            });
+            if sizes.sum::<usize>() * ticks <= bytes {
+                return Self { instances, ticks };
+            }
+        }
+        Self {
+            instances: 2,
+            ticks: 1,
+        }
+    }
 }
 
 /// The reference's vertices of an instance. A vertex that has no place by the rule of blending is NaN.
@@ -61,18 +76,14 @@ pub(super) fn vertices(
         }
     }
     let allowed = PRECISION * Tolerance::of(group.format).of_group(group, shown).position;
-    match off <= allowed {
-        true => Ok(bytes),
-        false => {
-            let held = format!(
-                "floats hold its vertices to {off:.1e} of its size; expected {allowed:.0e}"
-            );
-            Err(format!(
-                "{:?} is too far from its origin for a page: {held}",
-                group.model.name()
-            ))
-        }
+    if off <= allowed {
+        return Ok(bytes);
     }
+    let held = format!("floats hold its vertices to {off:.1e} of its size; expected {allowed:.0e}");
+    Err(format!(
+        "{:?} is too far from its origin for a page: {held}",
+        group.model.name()
+    ))
 }
 
 /// Octahedral coordinates of a direction in one word. Floats hold a unit vector a hundred times finer than 16 bits do.
@@ -119,11 +130,13 @@ mod tests {
     #[test]
     fn coverage_keeps_within_bytes() {
         let crowd = Scene::load("smoke").unwrap().build(u64::MAX).unwrap().crowd;
-        assert_eq!(coverage(&crowd, usize::MAX, 3), (SAMPLED, 3));
-        let (instances, ticks) = coverage(&crowd, 1_000_000, 3);
+        let all = Coverage::within(usize::MAX, &crowd, 3);
+        assert_eq!((all.instances, all.ticks), (SAMPLED, 3));
+        let Coverage { instances, ticks } = Coverage::within(1_000_000, &crowd, 3);
         assert_eq!(ticks, 3);
         assert!((3..SAMPLED).contains(&instances), "{instances}");
-        assert_eq!(coverage(&crowd, 1, 3), (2, 1));
+        let least = Coverage::within(1, &crowd, 3);
+        assert_eq!((least.instances, least.ticks), (2, 1));
         let group = &crowd.groups()[0];
         let ends: Vec<_> = spread(group, instances).collect();
         assert_eq!(

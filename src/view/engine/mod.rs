@@ -188,21 +188,15 @@ impl Engine {
         }
         let no_threads = self.set_threads(state.threads).err();
         self.set_scene(state.scene());
-        let gpu = self
-            .context
-            .as_ref()
-            .ok()
-            .and_then(|context| context.gpu.as_ref());
-        let (name, software) = match gpu.map(|gpu| &gpu.adapter.summary) {
-            Some(summary) => (summary.label(), summary.software),
-            None => ("no adapter".into(), false),
-        };
         let mut shown = Shown {
-            adapter: name,
-            software,
+            adapter: "no adapter".into(),
             cpu: self.cpu.clone(),
             ..Shown::default()
         };
+        if let Ok(Context { gpu: Some(gpu), .. }) = &self.context {
+            shown.adapter = gpu.adapter.summary.label();
+            shown.software = gpu.adapter.summary.software;
+        }
         shown.problem = self.problem.clone().or(no_threads);
         if let Err(problem) = self.draw(state, size, &mut shown) {
             shown.problem = Some(problem);
@@ -219,11 +213,11 @@ impl Engine {
         shown.facts = Some(built.facts.clone());
         if built.at_bind.is_some() != state.player.at_bind {
             self.sides.clear();
-            let at_bind = state
-                .player
-                .at_bind
-                .then(|| crowd_at_bind(&built.scene.crowd));
-            built.at_bind = at_bind.transpose()?;
+            built.at_bind = if state.player.at_bind {
+                Some(crowd_at_bind(&built.scene.crowd)?)
+            } else {
+                None
+            };
         }
         let crowd = built.at_bind.as_ref().unwrap_or(&built.scene.crowd);
         let view_projection = state.orbit.view_projection(crowd, size);
@@ -269,10 +263,10 @@ impl Engine {
                 .side
                 .as_mut()
                 .map_err(|error| error.clone())
-                .and_then(|made| {
-                    side.device = made.prepared.device();
-                    side.frame = made.frame(crowd, state.player.tick(), &view, canvas)?;
-                    side.spans = made.timer.spans.to_vec();
+                .and_then(|prepared| {
+                    side.device = prepared.prepared.device();
+                    side.frame = prepared.frame(crowd, state.player.tick(), &view, canvas)?;
+                    side.spans = prepared.timer.spans.to_vec();
                     Ok(())
                 });
             side.problem = drawn.err().map(|error| error.to_string());
@@ -383,38 +377,33 @@ impl Engine {
 
 impl Facts {
     fn of(scene: &BuiltScene) -> Self {
-        let first = scene.crowd.groups().first().map(|group| &group.model);
-        let clip = scene
-            .crowd
-            .layers()
-            .of(0)
-            .first()
-            .map_or(REST, |layer| layer.clip);
-        let playing = first.and_then(|model| model.clips().get(clip as usize));
-        let clips = first
-            .into_iter()
-            .flat_map(|model| model.clips().iter().enumerate());
+        let layer = scene.crowd.layers().of(0).first();
+        let clip = layer.map_or(REST, |layer| layer.clip) as usize;
+        let mut clips = Vec::new();
+        let mut duration = 1.0;
+        if let Some(group) = scene.crowd.groups().first() {
+            for (index, known) in group.model.clips().iter().enumerate() {
+                clips.push(match known.name() {
+                    "" => index.to_string(),
+                    name => name.into(),
+                });
+                if index == clip {
+                    duration = known.duration().into();
+                }
+            }
+        }
+        let models = scene.models.iter();
         Self {
             instances: scene.crowd.instance_count(),
             vertices: scene.crowd.vertex_count(),
             settings: scene.settings.clone(),
-            clips: clips
-                .map(|(index, clip)| {
-                    if clip.name().is_empty() {
-                        index.to_string()
-                    } else {
-                        clip.name().into()
-                    }
-                })
-                .collect(),
+            clips,
             joints: Arc::new(
-                scene
-                    .models
-                    .iter()
+                models
                     .map(|model| model.skeleton().names().to_vec())
                     .collect(),
             ),
-            duration: playing.map_or(1.0, |clip| clip.duration().into()),
+            duration,
             notes: notes(&scene.crowd),
         }
     }
@@ -422,11 +411,13 @@ impl Facts {
 
 /// Repairs and omissions of importers in the models of a crowd.
 fn notes(crowd: &Crowd) -> Vec<String> {
-    let models = crowd.groups().iter().map(|group| &group.model);
-    let repairs =
-        models.flat_map(|model| model.repairs().iter().map(move |repair| (model, repair)));
-    let notes = repairs.map(|(model, repair)| format!("{}: {}", model.name(), repair.message));
-    notes.collect::<IndexSet<_>>().into_iter().collect()
+    let mut notes = IndexSet::new();
+    for group in crowd.groups() {
+        for repair in group.model.repairs() {
+            notes.insert(format!("{}: {}", group.model.name(), repair.message));
+        }
+    }
+    notes.into_iter().collect()
 }
 
 /// Draws overlays on a frame and reads the picture back.
@@ -439,21 +430,19 @@ fn finish(
     view: &crate::frame::View,
     shown: &mut SideShown,
 ) -> Result<()> {
-    let heat: Option<Heat> = match state.errors {
-        Errors::Hidden => None,
-        Errors::Reference => slots[index]
-            .side
-            .as_mut()
-            .ok()
-            .map(|side| side.errors(crowd, view.light))
-            .transpose()?,
-        Errors::Sides => match slots {
-            [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }] => {
-                let (own, other) = if index == 0 { (a, b) } else { (b, a) };
-                Some(own.differences(other, crowd, view.light)?)
-            }
-            _ => None,
+    let heat: Option<Heat> = match (state.errors, &mut *slots) {
+        (Errors::Sides, [Slot { side: Ok(a), .. }, Slot { side: Ok(b), .. }]) => {
+            Some(if index == 0 {
+                a.differences(b, crowd, view.light)?
+            } else {
+                b.differences(a, crowd, view.light)?
+            })
+        }
+        (Errors::Reference, slots) => match &mut slots[index].side {
+            Ok(side) => Some(side.errors(crowd, view.light)?),
+            Err(_) => None,
         },
+        _ => None,
     };
     let Ok(side) = &mut slots[index].side else {
         return Ok(());
@@ -470,7 +459,8 @@ fn finish(
     match &heat {
         Some(heat) => {
             presenter.draw_overlay(Beneath::Nothing, &heat.overlay)?;
-            (shown.worst, shown.painted) = (heat.worst, heat.painted);
+            shown.worst = heat.worst;
+            shown.painted = heat.painted;
         }
         None if !drawn => presenter.draw_overlay(Beneath::Nothing, &Overlay::default())?,
         None => {}

@@ -247,15 +247,16 @@ fn stop_shows_the_bind_pose_and_play_leaves_it() {
     let Ok(side) = &mut engine.sides[0].side else {
         panic!("no side")
     };
-    for (instance, words) in side.words(&crowd).unwrap() {
-        let model = &crowd.groups()[crowd.group_of(instance)].model;
-        for (words, position) in words.chunks(6).zip(model.mesh().positions()) {
+    for shown in side.words(&crowd).unwrap() {
+        let model = &crowd.groups()[crowd.group_of(shown.instance)].model;
+        for (words, position) in shown.words.chunks(6).zip(model.mesh().positions()) {
             let off = (0..3)
                 .map(|axis| (words[axis] - position[axis]).abs())
                 .fold(0.0, f32::max);
             assert!(
                 off < 1e-5 * model.bounds().diagonal(),
-                "instance {instance}"
+                "instance {}",
+                shown.instance
             );
         }
     }

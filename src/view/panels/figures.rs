@@ -1,7 +1,9 @@
 //! The right panel: crowd, backends, live figures, errors, and the measurement.
 
 use super::live::{Action, HISTORY, Live};
-use super::widgets::{Choice, LEFT, RIGHT, choice, heading, optional, problem_color};
+use super::widgets::{
+    Choice, LEFT, RIGHT, at_right, button, choice, heading, number, optional, problem_color, radio,
+};
 use crate::frame::{Clock, Stage, StageGroup, StageTime};
 use crate::model::MAX_INFLUENCES;
 use crate::registry::REGISTRY;
@@ -26,7 +28,8 @@ const SCROLL_BAR: f32 = 10.0;
 /// Widths of the name and of the time of a stage, in points.
 const NAME: f32 = 140.0;
 const TIME: f32 = 72.0;
-/// Colours of the sides in the graph.
+/// Names of the sides, and their colours in the graph.
+const NAMES: [&str; 2] = ["A", "B"];
 const SIDES: [Color32; 2] = [
     Color32::from_rgb(0x2f, 0x7e, 0xd8),
     Color32::from_rgb(0xd9, 0x73, 0x1a),
@@ -69,10 +72,7 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
     ui.horizontal(|ui| {
         let mut instances = run.instances.unwrap_or(facts.instances as u64);
         // Applied when the drag or the input ends, because every change builds the crowd again.
-        let drag = egui::DragValue::new(&mut instances)
-            .range(1..=10_000_000)
-            .speed(1.0)
-            .update_while_editing(false);
+        let drag = number(&mut instances, 1..=10_000_000).speed(1.0);
         let label = ui.label("Instances");
         if ui.add(drag).labelled_by(label.id).changed() {
             run.instances = Some(instances);
@@ -92,68 +92,36 @@ fn crowd(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         }
     });
     ui.collapsing("Options", |ui| {
+        let all = &Attributes::ALL;
         one_of(
             ui,
             &mut run.attributes,
             shown.attributes,
-            &Attributes::ALL,
+            all,
             Attributes::name,
         );
-        one_of(
-            ui,
-            &mut run.normals,
-            shown.normals,
-            &Normals::ALL,
-            Normals::name,
-        );
-        let hint = "16 bits for each number";
+        let all = &Normals::ALL;
+        one_of(ui, &mut run.normals, shown.normals, all, Normals::name);
+        let text = ["Packed vertices", "16 bits for each number"];
+        switch(ui, text, &mut run.output, shown.output, Output::Packed);
+        let text = ["Compact clips", "Frames of small numbers"];
+        switch(ui, text, &mut run.clips, shown.clips, Clips::Compact);
+        let text = ["Smooth clips", "Curves between linear keys"];
+        let smooth = Interpolation::Smooth;
         switch(
             ui,
-            ["Packed vertices", hint],
-            &mut run.output,
-            shown.output,
-            Output::Packed,
-        );
-        let hint = "Frames of small numbers";
-        switch(
-            ui,
-            ["Compact clips", hint],
-            &mut run.clips,
-            shown.clips,
-            Clips::Compact,
-        );
-        let hint = "Curves between linear keys";
-        switch(
-            ui,
-            ["Smooth clips", hint],
+            text,
             &mut run.interpolation,
             shown.interpolation,
-            Interpolation::Smooth,
+            smooth,
         );
-        let hint = "Most influences that a vertex keeps";
-        optional(
-            ui,
-            ["Influences", hint],
-            &mut run.influences,
-            MAX_INFLUENCES as u32,
-            AS_IS,
-        );
-        let hint = "Approximate number of vertices of each model";
-        optional(
-            ui,
-            ["Vertices", hint],
-            &mut run.vertices,
-            MOST_VERTICES,
-            AS_IS,
-        );
-        let hint = "Threads of parallel backends";
-        optional(
-            ui,
-            ["Threads", hint],
-            &mut state.threads,
-            MOST_THREADS,
-            "all",
-        );
+        let text = ["Influences", "Most influences that a vertex keeps"];
+        let most = MAX_INFLUENCES as u32;
+        optional(ui, text, &mut run.influences, most, AS_IS);
+        let text = ["Vertices", "Approximate number of vertices of each model"];
+        optional(ui, text, &mut run.vertices, MOST_VERTICES, AS_IS);
+        let text = ["Threads", "Threads of parallel backends"];
+        optional(ui, text, &mut state.threads, MOST_THREADS, "all");
         reuse(ui, run);
     });
     ui.small(format!("{} vertices per frame", grouped(facts.vertices)));
@@ -199,68 +167,53 @@ fn reuse(ui: &mut egui::Ui, run: &mut Settings) {
     ui.horizontal(|ui| {
         let is_whole = run.phase_buckets.is_none() && run.update_rate.is_none();
         if ui.radio(is_whole, AS_IS).clicked() {
-            (run.phase_buckets, run.update_rate) = (None, None);
+            run.phase_buckets = None;
+            run.update_rate = None;
         }
         let hint = "Instances share poses: phases are rounded";
-        if ui
-            .radio(run.phase_buckets.is_some(), "shared")
-            .on_hover_text(hint)
-            .clicked()
-        {
-            (run.phase_buckets, run.update_rate) = (Some(16), None);
+        if radio(ui, run.phase_buckets.is_some(), "shared", hint) {
+            run.phase_buckets = Some(16);
+            run.update_rate = None;
         }
         let hint = "Instances far from the camera are posed every second and every fourth frame";
-        if ui
-            .radio(run.update_rate.is_some(), "by distance")
-            .on_hover_text(hint)
-            .clicked()
-        {
-            (run.phase_buckets, run.update_rate) = (None, Some([20.0, 40.0]));
+        if radio(ui, run.update_rate.is_some(), "by distance", hint) {
+            run.phase_buckets = None;
+            run.update_rate = Some([20.0, 40.0]);
         }
     });
     if let Some(count) = &mut run.phase_buckets {
-        let drag = egui::DragValue::new(count)
-            .range(1..=Settings::MOST_BUCKETS)
-            .update_while_editing(false);
-        ui.add(drag.suffix(" phases"));
+        ui.add(number(count, 1..=Settings::MOST_BUCKETS).suffix(" phases"));
     }
     if let Some([near, far]) = &mut run.update_rate {
         ui.horizontal(|ui| {
-            ui.add(
-                egui::DragValue::new(near)
-                    .range(0.0..=*far)
-                    .suffix(" m")
-                    .update_while_editing(false),
-            );
-            ui.add(
-                egui::DragValue::new(far)
-                    .range(*near..=1e6)
-                    .suffix(" m")
-                    .update_while_editing(false),
-            );
+            ui.add(number(near, 0.0..=*far).suffix(" m"));
+            ui.add(number(far, *near..=1e6).suffix(" m"));
         });
     }
 }
 
 fn backends(ui: &mut egui::Ui, state: &mut State) {
-    let side = |ui: &mut egui::Ui, color: Color32, name: &str, backend: &mut String| {
-        ui.horizontal(|ui| {
-            ui.colored_label(color, name);
-            let backends = REGISTRY.iter().map(|entry| Choice {
-                name: entry.name,
-                summary: entry.summary,
-            });
-            choice(ui, &format!("Backend {name}"), backend, backends)
-                .into_iter()
-                .for_each(|chosen| *backend = chosen);
-        });
-    };
-    side(ui, SIDES[0], "A", &mut state.preferences.backends[0]);
+    backend(ui, 0, &mut state.preferences.backends);
     ui.checkbox(&mut state.split, "A | B")
         .on_hover_text("Two backends on the same crowd, moment and camera");
     if state.backends().len() > 1 {
-        side(ui, SIDES[1], "B", &mut state.preferences.backends[1]);
+        backend(ui, 1, &mut state.preferences.backends);
     }
+}
+
+/// The choice of one side's backend.
+fn backend(ui: &mut egui::Ui, side: usize, backends: &mut [String; 2]) {
+    let name = NAMES[side];
+    ui.horizontal(|ui| {
+        ui.colored_label(SIDES[side], name);
+        let choices = REGISTRY.iter().map(|entry| Choice {
+            name: entry.name,
+            summary: entry.summary,
+        });
+        if let Some(chosen) = choice(ui, &format!("Backend {name}"), &backends[side], choices) {
+            backends[side] = chosen;
+        }
+    });
 }
 
 fn machine(ui: &mut egui::Ui, live: &Live) {
@@ -279,9 +232,10 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     let frame = side.frame.as_secs_f32() * 1e3;
     ui.horizontal(|ui| {
         ui.colored_label(SIDES[index], egui::RichText::new(&side.backend).strong());
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.monospace(format!("{frame:.2} ms"))
-        });
+        at_right(
+            ui,
+            egui::RichText::new(format!("{frame:.2} ms")).monospace(),
+        );
     });
     ui.small(&side.device);
     ui.spacing_mut().item_spacing.y = 1.0;
@@ -299,8 +253,8 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
                 ui.add(name);
             });
             let width = (ui.available_width() - TIME).max(20.0);
-            let (rect, _) = ui.allocate_exact_size(Vec2::new(width, 12.0), Sense::hover());
-            let part = if frame > 0.0 {
+            let rect = bar(ui, width);
+            let share = if frame > 0.0 {
                 (ms / frame).clamp(0.0, 1.0)
             } else {
                 0.0
@@ -308,11 +262,9 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
             ui.painter()
                 .rect_filled(rect, 2.0, ui.visuals().extreme_bg_color);
             let filled =
-                egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * part, rect.height()));
+                egui::Rect::from_min_size(rect.min, Vec2::new(rect.width() * share, rect.height()));
             ui.painter().rect_filled(filled, 2.0, color_of(stage));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.monospace(format!("{ms:.2} ms"))
-            });
+            at_right(ui, egui::RichText::new(format!("{ms:.2} ms")).monospace());
         });
     }
     if let Some(problem) = &side.problem {
@@ -320,23 +272,25 @@ fn stages(ui: &mut egui::Ui, index: usize, side: &SideShown) {
     }
 }
 
+/// The area of a bar of this width.
+fn bar(ui: &mut egui::Ui, width: f32) -> egui::Rect {
+    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, 12.0), Sense::hover());
+    rect
+}
+
 /// The times of stages, on host and device where both work on one.
 fn shown_stages(spans: &[StageTime]) -> Vec<(Stage, Clock, f32)> {
-    let total = |stage: Stage, clock: Clock| {
-        let times = spans
-            .iter()
-            .filter(|span| (span.stage, span.clock) == (stage, clock))
-            .filter_map(|span| span.ns);
-        times.reduce(|sum, ns| sum + ns)
-    };
-    let parts = Stage::ALL
-        .iter()
-        .copied()
-        .filter(|stage| stage.group() != StageGroup::Whole);
     let mut shown = Vec::new();
-    for stage in parts {
+    for &stage in Stage::ALL {
+        if stage.group() == StageGroup::Whole {
+            continue;
+        }
         for clock in [Clock::Wall, Clock::Gpu, Clock::Fenced] {
-            if let Some(ns) = total(stage, clock) {
+            let times = spans
+                .iter()
+                .filter(|span| span.stage == stage && span.clock == clock)
+                .filter_map(|span| span.ns);
+            if let Some(ns) = times.reduce(|sum, ns| sum + ns) {
                 shown.push((stage, clock, ns as f32 * 1e-6));
             }
         }
@@ -358,8 +312,8 @@ fn color_of(stage: Stage) -> Color32 {
 /// Frame times of the last frames.
 fn graph(ui: &mut egui::Ui, live: &Live) {
     ui.add_space(6.0);
-    let (rect, response) =
-        ui.allocate_exact_size(Vec2::new(ui.available_width() - 8.0, 70.0), Sense::hover());
+    let size = Vec2::new(ui.available_width() - 8.0, 70.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.on_hover_text("Frame times, the newest at the right");
     ui.painter()
         .rect_filled(rect, 3.0, ui.visuals().extreme_bg_color);
@@ -374,32 +328,30 @@ fn graph(ui: &mut egui::Ui, live: &Live) {
     let top = scale(most);
     for (history, color) in live.history.iter().zip(SIDES) {
         let first = HISTORY - history.len();
-        let point = |(index, ms): (usize, &f32)| {
+        let mut points = Vec::with_capacity(history.len());
+        for (index, ms) in history.iter().enumerate() {
             let x = rect.left() + rect.width() * (first + index) as f32 / (HISTORY - 1) as f32;
-            egui::pos2(x, rect.bottom() - rect.height() * ms / top)
-        };
-        let points: Vec<_> = history.iter().enumerate().map(point).collect();
+            points.push(egui::pos2(x, rect.bottom() - rect.height() * ms / top));
+        }
         ui.painter().line(points, egui::Stroke::new(1.5, color));
     }
-    let label = |place, align, text: String| {
-        ui.painter().text(
-            place,
-            align,
-            text,
-            egui::FontId::proportional(SMALL),
-            ui.visuals().text_color(),
-        );
-    };
-    label(
-        rect.left_top() + egui::vec2(4.0, 2.0),
-        egui::Align2::LEFT_TOP,
-        format!("{top} ms, live"),
-    );
-    label(
-        rect.left_bottom() + egui::vec2(4.0, -2.0),
-        egui::Align2::LEFT_BOTTOM,
-        "0".into(),
-    );
+    let labels = [
+        (
+            rect.left_top() + egui::vec2(4.0, 2.0),
+            egui::Align2::LEFT_TOP,
+            format!("{top} ms, live"),
+        ),
+        (
+            rect.left_bottom() + egui::vec2(4.0, -2.0),
+            egui::Align2::LEFT_BOTTOM,
+            "0".into(),
+        ),
+    ];
+    for (place, align, text) in labels {
+        let font = egui::FontId::proportional(SMALL);
+        ui.painter()
+            .text(place, align, text, font, ui.visuals().text_color());
+    }
 }
 
 /// The next of 1, 2 and 5 times a power of ten.
@@ -424,7 +376,7 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
         return;
     }
     let width = ui.available_width() - 8.0;
-    let (rect, _) = ui.allocate_exact_size(Vec2::new(width, 12.0), Sense::hover());
+    let rect = bar(ui, width);
     let [low, high] = heat::SCALE.map(f64::log10);
     let steps = 120;
     for step in 0..steps {
@@ -432,16 +384,13 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
             [step, step + 1].map(|step| rect.left() + width * step as f32 / steps as f32);
         let exponent = low + (high - low) * f64::from(step) / f64::from(steps - 1);
         let [r, g, b] = heat::color(10f64.powf(exponent)).map(|c| (c * 255.0).round() as u8);
-        let part =
-            egui::Rect::from_min_max(egui::pos2(from, rect.top()), egui::pos2(to, rect.bottom()));
+        let slice = egui::Rect::from_x_y_ranges(from..=to, rect.y_range());
         ui.painter()
-            .rect_filled(part, 0.0, Color32::from_rgb(r, g, b));
+            .rect_filled(slice, 0.0, Color32::from_rgb(r, g, b));
     }
     ui.horizontal(|ui| {
         ui.small(format!("1e{low:.0}"));
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.small(format!("1e{high:.0}"))
-        });
+        at_right(ui, egui::RichText::new(format!("1e{high:.0}")).small());
     });
     ui.small("of the model's diagonal, logarithmic");
     for (index, side) in live.shown.sides.iter().enumerate() {
@@ -451,7 +400,7 @@ fn errors(ui: &mut egui::Ui, state: &mut State, live: &Live) {
                 worst.error, worst.item, worst.instance
             );
             ui.horizontal(|ui| {
-                ui.colored_label(SIDES[index], ["A", "B"][index]);
+                ui.colored_label(SIDES[index], NAMES[index]);
                 ui.label(text);
             });
         }
@@ -478,17 +427,16 @@ fn measurement(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut 
         return;
     }
     ui.horizontal(|ui| {
-        let names: Vec<&str> = state.backends().iter().map(String::as_str).collect();
-        let runs = format!(
-            "Runs the harness on this scene with {}, as `skinbench run` does",
-            names.join(" and ")
-        );
-        if ui.button("Measure").on_hover_text(runs).clicked() {
+        let names = state.backends().join(" and ");
+        let runs = format!("Runs the harness on this scene with {names}, as `skinbench run` does");
+        if button(ui, "Measure", &runs) {
             actions.push(Action::Measure);
         }
-        let button = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
-        let button = button.on_hover_text(&hint).on_disabled_hover_text(&hint);
-        if let (true, Ok(command)) = (button.clicked(), command) {
+        let copy = ui.add_enabled(command.is_ok(), egui::Button::new("Copy command"));
+        let copy = copy.on_hover_text(&hint).on_disabled_hover_text(&hint);
+        if copy.clicked()
+            && let Ok(command) = command
+        {
             ui.copy_text(command);
         }
     });
@@ -515,11 +463,7 @@ pub fn measured(ui: &egui::Ui, live: &mut Live) {
             egui::ScrollArea::both()
                 .max_height(420.0)
                 .show(ui, |ui| figures_of(ui, &measured.rows));
-            if ui
-                .button("Copy as text")
-                .on_hover_text("All that `skinbench run` prints")
-                .clicked()
-            {
+            if button(ui, "Copy as text", "All that `skinbench run` prints") {
                 ui.copy_text(measured.text.clone());
             }
         }

@@ -26,14 +26,13 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) {
     if response.hover_pos().is_some_and(on_divider) || (live.divider_held && response.dragged()) {
         ui.ctx().set_cursor_icon(egui::CursorIcon::ResizeHorizontal);
     }
-    match response
-        .interact_pointer_pos()
-        .filter(|_| live.divider_held && response.dragged())
+    let held = live.divider_held && response.dragged();
+    if let Some(pointer) = response.interact_pointer_pos()
+        && held
     {
-        Some(at) => {
-            state.divider = ((at.x - rect.left()) / rect.width().max(1.0)).clamp(0.02, 0.98)
-        }
-        None => navigate(ui, state, rect, &response),
+        state.divider = ((pointer.x - rect.left()) / rect.width().max(1.0)).clamp(0.02, 0.98);
+    } else {
+        navigate(ui, state, rect, &response);
     }
     let middle = rect.left() + rect.width() * state.divider;
     let whole = Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0));
@@ -43,13 +42,16 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) {
         let Some(texture) = texture.as_ref().filter(|_| index == 0 || split) else {
             continue;
         };
-        let (mut part, mut uv) = (rect, whole);
+        let mut area = rect;
+        let mut uv = whole;
         if split && index == 0 {
-            (part.max.x, uv.max.x) = (middle, state.divider);
+            area.max.x = middle;
+            uv.max.x = state.divider;
         } else if split {
-            (part.min.x, uv.min.x) = (middle, state.divider);
+            area.min.x = middle;
+            uv.min.x = state.divider;
         }
-        ui.painter().image(texture.id(), part, uv, Color32::WHITE);
+        ui.painter().image(texture.id(), area, uv, Color32::WHITE);
     }
     if split {
         ui.painter().vline(
@@ -60,20 +62,25 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &mut Live) {
         ui.painter()
             .circle_filled(Pos2::new(middle, rect.center().y), 5.0, Color32::WHITE);
     }
-    let corners = [
-        (rect.left_top(), egui::Align2::LEFT_TOP),
-        (rect.right_top(), egui::Align2::RIGHT_TOP),
-    ];
-    for ((corner, align), side) in
-        corners
-            .into_iter()
-            .zip(&live.shown.sides)
-            .take(if split { 2 } else { 1 })
+    let left = (
+        rect.left_top() + egui::vec2(10.0, 8.0),
+        egui::Align2::LEFT_TOP,
+    );
+    let right = (
+        rect.right_top() + egui::vec2(-10.0, 8.0),
+        egui::Align2::RIGHT_TOP,
+    );
+    let labelled = if split { 2 } else { 1 };
+    for ((corner, align), side) in [left, right]
+        .into_iter()
+        .zip(&live.shown.sides)
+        .take(labelled)
     {
-        let worst = side.worst.map_or_else(String::new, |worst| {
-            format!(", off by {:.1e} at most", worst.error)
-        });
-        label(ui, corner, align, format!("{}{worst}", side.backend));
+        let mut text = side.backend.clone();
+        if let Some(worst) = side.worst {
+            text += &format!(", off by {:.1e} at most", worst.error);
+        }
+        label(ui, corner, align, text);
     }
     if live.textures[0].is_none() && live.shown.problem.is_none() && state.problem.is_none() {
         ui.put(
@@ -89,13 +96,15 @@ fn navigate(ui: &egui::Ui, state: &mut State, rect: Rect, response: &egui::Respo
     let drag = response.drag_delta();
     let shift = ui.input(|input| input.modifiers.shift);
     if drag != egui::Vec2::ZERO {
-        match response.dragged_by(egui::PointerButton::Primary) && !shift {
-            true => state.orbit.turn(drag.into()),
-            false => state.orbit.shift(drag.into(), rect.height()),
+        if response.dragged_by(egui::PointerButton::Primary) && !shift {
+            state.orbit.turn(drag.into());
+        } else {
+            state.orbit.shift(drag.into(), rect.height());
         }
     }
     if response.hovered() {
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        let scroll = ui.input(|input| input.smooth_scroll_delta().y);
+        let pinch = ui.input(|input| input.zoom_delta());
         let factor = f64::from(pinch) * (f64::from(scroll) * 0.005).exp();
         if factor != 1.0 {
             state.orbit.zoom(factor);
@@ -107,15 +116,10 @@ fn navigate(ui: &egui::Ui, state: &mut State, rect: Rect, response: &egui::Respo
 }
 
 fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
-    let inset = if align == egui::Align2::LEFT_TOP {
-        egui::vec2(10.0, 8.0)
-    } else {
-        egui::vec2(-10.0, 8.0)
-    };
     let galley =
         ui.painter()
             .layout_no_wrap(text, egui::FontId::proportional(13.0), Color32::WHITE);
-    let place = align.anchor_size(corner + inset, galley.size());
+    let place = align.anchor_size(corner, galley.size());
     ui.painter()
         .rect_filled(place.expand(4.0), 4.0, Color32::from_black_alpha(120));
     ui.painter().galley(place.min, galley, Color32::WHITE);
@@ -123,18 +127,16 @@ fn label(ui: &egui::Ui, corner: Pos2, align: egui::Align2, text: String) {
 
 /// Shows problems on top of the picture; everything else stays usable.
 fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect) {
-    let whole = live.shown.problem.iter().cloned();
-    let sides = live
-        .shown
-        .sides
-        .iter()
-        .filter_map(|side| Some(format!("{}: {}", side.backend, side.problem.as_ref()?)));
-    let found: Vec<String> = whole.chain(sides).collect();
-    let mut note = None;
-    if state.errors == Errors::Sides && live.shown.sides.len() < 2 {
-        note = Some("A − B needs two backends".to_owned());
+    let mut found: Vec<String> = live.shown.problem.iter().cloned().collect();
+    for side in &live.shown.sides {
+        if let Some(problem) = &side.problem {
+            found.push(format!("{}: {problem}", side.backend));
+        }
     }
-    if found.is_empty() && state.problem.is_none() && note.is_none() {
+    if state.errors == Errors::Sides && live.shown.sides.len() < 2 {
+        found.push("A − B needs two backends".into());
+    }
+    if found.is_empty() && state.problem.is_none() {
         return;
     }
     let area = egui::Area::new(egui::Id::unique("problems"))
@@ -142,7 +144,7 @@ fn problems(ui: &egui::Ui, state: &mut State, live: &Live, rect: Rect) {
     area.pivot(egui::Align2::LEFT_BOTTOM).show(ui.ctx(), |ui| {
         ui.set_max_width(rect.width() - 40.0);
         egui::Frame::popup(ui.style()).show(ui, |ui| {
-            for problem in found.iter().chain(&note) {
+            for problem in found {
                 ui.colored_label(problem_color(ui), problem);
             }
             if live.shown.problem.is_some() && ui.button("Try again").clicked() {

@@ -1,7 +1,7 @@
 //! The left panel: model, clip, parts of the picture, camera, wave and layers.
 
 use super::live::{Action, Live};
-use super::widgets::{choice, heading};
+use super::widgets::{button, choice, heading, slider};
 use crate::crowd::LayerKind;
 use crate::view::orbit::{DISTANCE, ELEVATION};
 use crate::view::scene_document::LayerIndex;
@@ -26,26 +26,16 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
         state.switch_to(&chosen);
     }
     ui.horizontal(|ui| {
-        if ui
-            .button("Open…")
-            .on_hover_text("Open a scene or a model; files can be dropped on the window, too")
-            .clicked()
-        {
+        let hint = "Open a scene or a model; files can be dropped on the window, too";
+        if button(ui, "Open…", hint) {
             actions.push(Action::Open);
         }
-        if ui
-            .button("Save…")
-            .on_hover_text("Write what is shown as a scene file")
-            .clicked()
-        {
+        if button(ui, "Save…", "Write what is shown as a scene file") {
             actions.push(Action::Save);
         }
         let dark = ui.visuals().dark_mode;
-        if ui
-            .button(if dark { "Light" } else { "Dark" })
-            .on_hover_text("Colours of the window")
-            .clicked()
-        {
+        let other = if dark { "Light" } else { "Dark" };
+        if button(ui, other, "Colours of the window") {
             state.preferences.dark = Some(!dark);
             ui.ctx().set_theme(if dark {
                 egui::Theme::Light
@@ -90,24 +80,9 @@ pub fn show(ui: &mut egui::Ui, state: &mut State, live: &Live, actions: &mut Vec
     heading(ui, "Camera");
     ui.spacing_mut().slider_width = 100.0;
     let camera = &mut state.orbit.camera;
-    ui.add(
-        egui::Slider::new(&mut camera.orbit, -180.0..=180.0)
-            .suffix("°")
-            .max_decimals(0)
-            .text("Orbit"),
-    );
-    ui.add(
-        egui::Slider::new(&mut camera.elevation, ELEVATION)
-            .suffix("°")
-            .max_decimals(0)
-            .text("Elevation"),
-    );
-    ui.add(
-        egui::Slider::new(&mut camera.distance, DISTANCE)
-            .logarithmic(true)
-            .max_decimals(2)
-            .text("Distance"),
-    );
+    ui.add(slider(&mut camera.orbit, -180.0..=180.0, 0, "Orbit").suffix("°"));
+    ui.add(slider(&mut camera.elevation, ELEVATION, 0, "Elevation").suffix("°"));
+    ui.add(slider(&mut camera.distance, DISTANCE, 2, "Distance").logarithmic(true));
     if ui.button("Reset camera").clicked() {
         state.reset_camera();
     }
@@ -149,22 +124,19 @@ fn wave(ui: &mut egui::Ui, state: &mut State, clips: &[String]) {
             state.switch_wave(on, clips);
         }
         ui.spacing_mut().slider_width = 70.0;
-        ui.add(
-            egui::Slider::new(&mut state.fade, FADES)
-                .suffix(" s")
-                .max_decimals(1)
-                .text("Fade"),
-        );
+        ui.add(slider(&mut state.fade, FADES, 1, "Fade").suffix(" s"));
     });
 }
 
 /// Weights, masks and fades of a group's layers. `joints` are those of each group.
 fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
     let groups = state.document.groups();
-    let mut layered = (0..groups.len()).filter(|&group| !state.document.layers(group).is_empty());
-    let Some(first) = layered.next() else { return };
+    let mut layered: Vec<usize> = (0..groups.len()).collect();
+    layered.retain(|&group| !state.document.layers(group).is_empty());
+    let Some(&first) = layered.first() else {
+        return;
+    };
     heading(ui, "Layers");
-    let layered: Vec<usize> = std::iter::once(first).chain(layered).collect();
     if !layered.contains(&state.group) {
         state.group = first;
     }
@@ -179,7 +151,8 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
         }
     }
     let joints = joints.get(group).map_or(&[][..], Vec::as_slice);
-    let (tick, fade) = (state.player.tick(), state.fade);
+    let tick = state.player.tick();
+    let fade = state.fade;
     for (index, layer) in state.document.layers(group).into_iter().enumerate() {
         let at = LayerIndex {
             group,
@@ -197,29 +170,16 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
                 1.0
             };
             let mut weight = layer.weight;
-            if ui
-                .add(
-                    egui::Slider::new(&mut weight, 0.0..=most)
-                        .max_decimals(2)
-                        .text("Weight"),
-                )
-                .changed()
-            {
+            let weighed = slider(&mut weight, 0.0..=most, 2, "Weight");
+            if ui.add(weighed).changed() {
                 state.document.set_layer_weight(at, weight);
             }
             ui.horizontal(|ui| {
-                if ui
-                    .button("Fade in")
-                    .on_hover_text("From this moment on")
-                    .clicked()
-                {
+                let hint = "From this moment on";
+                if button(ui, "Fade in", hint) {
                     state.document.fade_in(at, tick, fade);
                 }
-                if ui
-                    .button("Fade out")
-                    .on_hover_text("From this moment on")
-                    .clicked()
-                {
+                if button(ui, "Fade out", hint) {
                     state.document.fade_out(at, tick, fade);
                 }
             });
@@ -229,30 +189,19 @@ fn layers(ui: &mut egui::Ui, state: &mut State, joints: &[Vec<String>]) {
                 "Mask: all joints"
             };
             ui.collapsing(title, |ui| {
-                if let Some(mask) = layer.mask.as_ref().filter(|mask| !mask.subtree.is_empty()) {
-                    ui.label(format!("all below {}", mask.subtree.join(", ")));
+                let mut weights: HashMap<&String, f64> = HashMap::new();
+                if let Some(mask) = &layer.mask {
+                    if !mask.subtree.is_empty() {
+                        ui.label(format!("all below {}", mask.subtree.join(", ")));
+                    }
+                    weights.extend(mask.joints.iter().map(|joint| (joint, 1.0)));
+                    for (joint, weight) in &mask.weights {
+                        weights.insert(joint, *weight);
+                    }
                 }
-                let named = layer
-                    .mask
-                    .iter()
-                    .flat_map(|mask| &mask.joints)
-                    .map(|name| (name, 1.0));
-                let weighed = layer
-                    .mask
-                    .iter()
-                    .flat_map(|mask| &mask.weights)
-                    .map(|(name, weight)| (name, *weight));
-                let weights: HashMap<_, _> = named.chain(weighed).collect();
                 for joint in joints {
                     let mut weight = weights.get(joint).copied().unwrap_or(0.0);
-                    if ui
-                        .add(
-                            egui::Slider::new(&mut weight, 0.0..=1.0)
-                                .max_decimals(2)
-                                .text(joint),
-                        )
-                        .changed()
-                    {
+                    if ui.add(slider(&mut weight, 0.0..=1.0, 2, joint)).changed() {
                         state.document.set_mask(at, joint, weight);
                     }
                 }

@@ -1,5 +1,6 @@
 //! The bar below the picture: play, pause, stop, steps, timeline, speed.
 
+use super::widgets::{button, slider};
 use crate::view::player::{FRAMES_PER_SECOND, Looping, Speed};
 use crate::view::state::State;
 use eframe::egui;
@@ -30,18 +31,10 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
             state.stop();
         }
         ui.separator();
-        if ui
-            .button("Step back")
-            .on_hover_text("One whole frame back")
-            .clicked()
-        {
+        if button(ui, "Step back", "One whole frame back") {
             state.player.step(-1);
         }
-        if ui
-            .button("Step on")
-            .on_hover_text("One whole frame on")
-            .clicked()
-        {
+        if button(ui, "Step on", "One whole frame on") {
             state.player.step(1);
         }
         ui.separator();
@@ -60,7 +53,8 @@ pub fn show(ui: &mut egui::Ui, state: &mut State) {
         speed(ui, state);
     });
     ui.horizontal(|ui| {
-        let (length, mut position) = (state.player.length(), state.player.position());
+        let length = state.player.length();
+        let mut position = state.player.position();
         ui.spacing_mut().slider_width = (ui.available_width() - 130.0).max(100.0);
         let timeline = egui::Slider::new(&mut position, 0.0..=length).show_value(false);
         if ui.add(timeline).on_hover_text("Timeline").changed() {
@@ -99,10 +93,7 @@ fn speed(ui: &mut egui::Ui, state: &mut State) {
                 .on_hover_text("Speed in whole frames per second; 25 is the pace as authored");
         }
         Speed::Free(factor) => {
-            let slider = egui::Slider::new(factor, FACTORS)
-                .prefix("× ")
-                .max_decimals(2);
-            ui.add(slider)
+            ui.add(slider(factor, FACTORS, 2, "").prefix("× "))
                 .on_hover_text("Speed as a factor of the pace as authored");
         }
     }

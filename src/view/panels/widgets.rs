@@ -1,6 +1,7 @@
 //! Controls that several panels use.
 
-use eframe::egui;
+use eframe::egui::{self, emath::Numeric};
+use std::ops::RangeInclusive;
 
 /// Width of the panel at the left, in points.
 pub const LEFT: f32 = 250.0;
@@ -16,10 +17,46 @@ pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
 
 /// Colour of messages about problems, which can be read on either background.
 pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
-    match ui.visuals().dark_mode {
-        true => egui::Color32::from_rgb(0xff, 0x8a, 0x7a),
-        false => egui::Color32::from_rgb(0xb0, 0x10, 0x20),
+    if ui.visuals().dark_mode {
+        egui::Color32::from_rgb(0xff, 0x8a, 0x7a)
+    } else {
+        egui::Color32::from_rgb(0xb0, 0x10, 0x20)
     }
+}
+
+/// A button. Returns whether it was clicked.
+pub(super) fn button(ui: &mut egui::Ui, label: &str, hint: &str) -> bool {
+    ui.button(label).on_hover_text(hint).clicked()
+}
+
+/// One of several buttons, of which one is down. Returns whether it was clicked.
+pub(super) fn radio(ui: &mut egui::Ui, is_down: bool, label: &str, hint: &str) -> bool {
+    ui.radio(is_down, label).on_hover_text(hint).clicked()
+}
+
+/// A number to drag or to type. It changes when the drag or the input ends.
+pub(super) fn number<T: Numeric>(value: &mut T, range: RangeInclusive<T>) -> egui::DragValue<'_> {
+    egui::DragValue::new(value)
+        .range(range)
+        .update_while_editing(false)
+}
+
+/// A slider for a number with so many digits after the point.
+pub(super) fn slider<'a>(
+    value: &'a mut f64,
+    range: RangeInclusive<f64>,
+    digits: usize,
+    label: &str,
+) -> egui::Slider<'a> {
+    egui::Slider::new(value, range)
+        .max_decimals(digits)
+        .text(label)
+}
+
+/// Text at the right end of a line.
+pub(super) fn at_right(ui: &mut egui::Ui, text: egui::RichText) {
+    let right = egui::Layout::right_to_left(egui::Align::Center);
+    ui.with_layout(right, |ui| ui.label(text));
 }
 
 /// A number that can be left to the scene: 0 is shown as `none` and stands for it.
@@ -33,10 +70,8 @@ pub(super) fn optional(
     let mut number = value.unwrap_or(0);
     ui.horizontal(|ui| {
         let named = ui.label(label);
-        let drag = egui::DragValue::new(&mut number)
-            .range(0..=most)
+        let drag = self::number(&mut number, 0..=most)
             .speed(0.1)
-            .update_while_editing(false)
             .custom_formatter(move |number, _| {
                 if number == 0.0 {
                     none.into()
