@@ -6,7 +6,7 @@
 
 use glam::Vec3;
 use skinbench::backend::Context;
-use skinbench::backend::cpu::{BlockJob, Cpu, CpuKernel};
+use skinbench::backend::cpu::{BlockJob, CpuKernel};
 use skinbench::backend::cpu_kernels::COLUMNS;
 use skinbench::frame::{BackendError, Bytes, PaletteLayout, Stage};
 use skinbench::harness::run::{self, RunOptions};
@@ -17,21 +17,22 @@ use skinbench::vertex::VertexFormat;
 use std::process::ExitCode;
 
 /// The row of the backend, as in the registry of the crate.
-static PLAIN_LOOP: BackendEntry =
-    Constructor::Host(&|context| Cpu::one_thread(&[&KERNEL], context)).named(
-        "plain-loop",
-        "one vertex at a time, one influence at a time",
-    );
+static PLAIN_LOOP: BackendEntry = Constructor::OneThread(&[&KERNEL]).named(
+    "plain-loop",
+    "one vertex at a time, one influence at a time",
+);
 
 const KERNEL: CpuKernel = CpuKernel {
     name: "plain-loop",
     // Palettes of 3x4 matrices, `[instance][entry]`.
     layout: PaletteLayout::Rows,
-    build: |crowd, _| match crowd.format() == VertexFormat::default() {
-        true => Ok((Box::new(skin), Bytes::default())),
-        false => Err(BackendError::Unavailable(
-            "skins f32 positions and unit normals only".into(),
-        )),
+    build: |crowd, _| {
+        if crowd.format() == VertexFormat::default() {
+            Ok((Box::new(skin), Bytes::default()))
+        } else {
+            let problem = "skins f32 positions and unit normals only";
+            Err(BackendError::Unavailable(problem.into()))
+        }
     },
     ..COLUMNS
 };

@@ -1,6 +1,6 @@
 //! The list of all backends.
 
-use crate::backend::cpu::Cpu;
+use crate::backend::cpu::{Cpu, CpuKernel};
 use crate::backend::cpu_kernels;
 #[cfg(feature = "gpu")]
 use crate::backend::gpu::{self, Skinning, Strategy};
@@ -48,6 +48,10 @@ impl std::fmt::Debug for BackendEntry {
 pub enum Constructor {
     /// By a function.
     Host(&'static (dyn Fn(&Context) -> Box<dyn Backend> + Sync)),
+    /// On the calling thread, by the fastest of some kernels.
+    OneThread(&'static [&'static CpuKernel]),
+    /// On all threads of the context, by the fastest of some kernels.
+    AllThreads(&'static [&'static CpuKernel]),
     /// On the device, by a kernel of this crate or another.
     #[cfg(feature = "gpu")]
     Device(Strategy),
@@ -77,6 +81,8 @@ impl BackendEntry {
     pub fn create(&self, context: &Context) -> Result<Box<dyn Backend>> {
         match &self.constructor {
             Constructor::Host(create) => Ok(create(context)),
+            Constructor::OneThread(kernels) => Ok(Cpu::one_thread(kernels, context)),
+            Constructor::AllThreads(kernels) => Ok(Cpu::all_threads(kernels, context)),
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => gpu::create(context, *strategy),
             #[cfg(not(feature = "gpu"))]
@@ -96,6 +102,9 @@ impl BackendEntry {
     pub fn abilities(&self) -> Abilities {
         match &self.constructor {
             Constructor::Host(create) => create(&Context::default()).abilities(),
+            Constructor::OneThread(kernels) | Constructor::AllThreads(kernels) => {
+                Cpu::one_thread(kernels, &Context::default()).abilities()
+            }
             #[cfg(feature = "gpu")]
             Constructor::Device(strategy) => strategy.abilities(),
             #[cfg(not(feature = "gpu"))]
@@ -122,123 +131,101 @@ pub fn find(name: &str) -> Option<&'static BackendEntry> {
 #[cfg(not(feature = "gpu"))]
 pub const NO_GPU: &str = "this build has no GPU backends; scripts/bench --gpu or cargo build --release makes one that has them";
 
-/// A way of making a backend on the device. A build without wgpu lacks the types in it, and knows the name only.
+/// Rows of backends on the device. A build without wgpu lacks the types in a constructor, and knows the names only.
 #[cfg(feature = "gpu")]
-macro_rules! device {
-    ($constructor:expr) => {
-        $constructor
+macro_rules! device_rows {
+    ($($constructor:expr, $name:literal, $summary:literal;)*) => {
+        [$($constructor.named($name, $summary)),*]
     };
 }
 
 #[cfg(not(feature = "gpu"))]
-macro_rules! device {
-    ($constructor:expr) => {
-        Constructor::NotBuilt
+macro_rules! device_rows {
+    ($($constructor:expr, $name:literal, $summary:literal;)*) => {
+        [$(Constructor::NotBuilt.named($name, $summary)),*]
     };
 }
 
 /// All backends.
 pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
-    use Constructor::Host;
+    use Constructor::{AllThreads, OneThread};
     let rows = vec![
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::SCALAR], context))
+        OneThread(&[&cpu_kernels::SCALAR])
             .named("cpu-scalar", "scalar pose and skin, one thread: the readable one"),
-        Host(&|context| Cpu::one_thread(cpu_kernels::CANDIDATES, context)).named(
+        OneThread(cpu_kernels::CANDIDATES).named(
             "cpu-simd",
             "SIMD, one thread: the fastest of lanes, cluster and columns, found by a trial in the first frame",
         ),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::COLUMNS], context))
+        OneThread(&[&cpu_kernels::COLUMNS])
             .named("cpu-simd:columns", "one vertex at a time, matrix columns in 128-bit registers: the classic"),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::LANES], context))
+        OneThread(&[&cpu_kernels::LANES])
             .named("cpu-simd:lanes", "16 instances in lanes, one contiguous output per instance"),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::INTERLEAVED], context))
+        OneThread(&[&cpu_kernels::INTERLEAVED])
             .named("cpu-simd:lanes-interleaved", "16 instances in lanes, and in the output: [vertex][word][instance]"),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::CLUSTER], context))
+        OneThread(&[&cpu_kernels::CLUSTER])
             .named("cpu-simd:cluster", "a lone character: vertices in lanes, sorted so that neighbours share joints"),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::FUSED], context))
+        OneThread(&[&cpu_kernels::FUSED])
             .named("cpu-simd:fused", "as lanes, each block posed and skinned while it is in the cache"),
-        Host(&|context| Cpu::one_thread(&[&cpu_kernels::DUAL_QUATERNION], context)).named(
+        OneThread(&[&cpu_kernels::DUAL_QUATERNION]).named(
             "cpu-simd:dual-quaternion",
             "16 instances in lanes, joints blended as dual quaternions: keeps volume",
         ),
-        Host(&|context| Cpu::all_threads(cpu_kernels::CANDIDATES, context))
+        AllThreads(cpu_kernels::CANDIDATES)
             .named("cpu-rayon", "as cpu-simd, all threads, with a trial of its own"),
     ];
-    let device_rows = [
-        device!(vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows))
-            .named("gpu-vertex", "pose as cpu-rayon; the vertex shader skins, in every pass"),
-        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns))
-            .named("gpu-vertex:mat4", "4x4 palettes in a storage buffer (Bevy's way)"),
-        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform)).named(
-            "gpu-vertex:uniform",
-            "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)",
-        ),
-        device!(vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture))
-            .named("gpu-vertex:texture", "3x4 palettes in a float texture (the way of many web engines)"),
-        device!(compute(Posing::Host, CANDIDATES))
-            .named("gpu-compute", "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it"),
-        device!(compute(Posing::Host, &[&PER_CHARACTER]))
-            .named("gpu-compute:per-character", "one dispatch per character, 4x4 palettes (what naive ports do)"),
-        device!(compute(Posing::Host, &[&NAIVE]))
-            .named("gpu-compute:naive", "one thread per vertex of each instance, 3x4 palettes"),
-        device!(compute(Posing::Host, &[&SHARED])).named(
-            "gpu-compute:shared",
-            "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)",
-        ),
-        device!(compute(Posing::Host, &[&INSTANCES]))
-            .named("gpu-compute:instances", "one thread per vertex and sixteen instances, vertex in registers"),
-        device!(compute(Posing::Host, &[&DUAL_QUATERNION]))
-            .named("gpu-compute:dual-quaternion", "as instances, joints blended as dual quaternions: keeps volume"),
-        device!(compute(Posing::Host, &[&HALF]))
-            .named("gpu-compute:f16", "as instances, palettes with 16-bit rotation and scale: a stated error"),
-        device!(compute(Posing::Host, &[&SUBGROUP])).named(
-            "gpu-compute:subgroup",
-            "as instances, each palette entry read once per subgroup and shared by its threads",
-        ),
-        device!(compute(Posing::Host, &[&POSITIONS])).named(
-            "gpu-compute:positions",
-            "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24",
-        ),
-        device!(compute(Posing::Host, &[&MERGED])).named(
-            "gpu-compute:merged",
-            "as instances, all models in one dispatch through a table, drawn by one multi-draw",
-        ),
-        device!(compute(Posing::Host, &[&MORPH_DENSE])).named(
-            "gpu-compute:morph-dense",
-            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets",
-        ),
-        device!(compute(Posing::Host, &[&MORPH_SHORT])).named(
-            "gpu-compute:morph-16",
-            "as instances, deltas of morph targets in 16 bits per number: a stated error",
-        ),
-        device!(compute(Posing::Device, CANDIDATES))
-            .named("gpu-full", "poses on the device too: a frame sends its tick; skins as gpu-compute"),
-        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows))
-            .named("gpu-full:vertex", "poses on the device; the vertex shader skins, in every pass"),
-        device!(compute(Posing::Visible, CANDIDATES)).named(
-            "gpu-full:culled",
-            "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect",
-        ),
-        device!(vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows))
-            .named("gpu-full:vertex-culled", "as gpu-full:vertex, only the instances in view"),
-        device!(compute(Posing::Levels, CANDIDATES)).named(
-            "gpu-full:levels",
-            "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod",
-        ),
-        device!(vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows))
-            .named("gpu-full:vertex-levels", "as gpu-full:levels, the vertex shader skins, in every pass"),
-        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions))).named(
-            "gpu-baked",
-            "clips baked as rotations and translations; the vertex shader blends two frames and skins",
-        ),
-        device!(vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)))
-            .named("gpu-baked:matrices", "clips baked as 3x4 matrices; the vertex shader blends two frames and skins"),
-        device!(compute(Posing::Device, BAKED_CANDIDATES)).named(
-            "gpu-baked:compute",
-            "clips baked as rotations and translations; a compute kernel blends two frames and skins once",
-        ),
-        device!(vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)))
-            .named("gpu-vat", "vertices baked frame by frame; the vertex shader blends two frames: no joint is left"),
+    let device_rows = device_rows![
+        vertex(Posing::Host, MeshForm::Packed, PaletteForm::Rows), "gpu-vertex",
+            "pose as cpu-rayon; the vertex shader skins, in every pass";
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Columns), "gpu-vertex:mat4",
+            "4x4 palettes in a storage buffer (Bevy's way)";
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Uniform), "gpu-vertex:uniform",
+            "4x4 palettes of up to 96 entries in one uniform block per character (the DirectX 12 book's way)";
+        vertex(Posing::Host, MeshForm::Plain, PaletteForm::Texture), "gpu-vertex:texture",
+            "3x4 palettes in a float texture (the way of many web engines)";
+        compute(Posing::Host, CANDIDATES), "gpu-compute",
+            "pose as cpu-rayon; the fastest of the compute kernels skins once, passes read it";
+        compute(Posing::Host, &[&PER_CHARACTER]), "gpu-compute:per-character",
+            "one dispatch per character, 4x4 palettes (what naive ports do)";
+        compute(Posing::Host, &[&NAIVE]), "gpu-compute:naive",
+            "one thread per vertex of each instance, 3x4 palettes";
+        compute(Posing::Host, &[&SHARED]), "gpu-compute:shared",
+            "one workgroup per character, palette in workgroup memory (Unity Kinemation's idea)";
+        compute(Posing::Host, &[&INSTANCES]), "gpu-compute:instances",
+            "one thread per vertex and sixteen instances, vertex in registers";
+        compute(Posing::Host, &[&DUAL_QUATERNION]), "gpu-compute:dual-quaternion",
+            "as instances, joints blended as dual quaternions: keeps volume";
+        compute(Posing::Host, &[&HALF]), "gpu-compute:f16",
+            "as instances, palettes with 16-bit rotation and scale: a stated error";
+        compute(Posing::Host, &[&SUBGROUP]), "gpu-compute:subgroup",
+            "as instances, each palette entry read once per subgroup and shared by its threads";
+        compute(Posing::Host, &[&POSITIONS]), "gpu-compute:positions",
+            "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24";
+        compute(Posing::Host, &[&MERGED]), "gpu-compute:merged",
+            "as instances, all models in one dispatch through a table, drawn by one multi-draw";
+        compute(Posing::Host, &[&MORPH_DENSE]), "gpu-compute:morph-dense",
+            "as instances, a delta for every morph target and vertex; each instance reads those of its active targets";
+        compute(Posing::Host, &[&MORPH_SHORT]), "gpu-compute:morph-16",
+            "as instances, deltas of morph targets in 16 bits per number: a stated error";
+        compute(Posing::Device, CANDIDATES), "gpu-full",
+            "poses on the device too: a frame sends its tick; skins as gpu-compute";
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex",
+            "poses on the device; the vertex shader skins, in every pass";
+        compute(Posing::Visible, CANDIDATES), "gpu-full:culled",
+            "as gpu-full, only the instances in view: a compute pass finds them, dispatches and draws are indirect";
+        vertex(Posing::Visible, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-culled",
+            "as gpu-full:vertex, only the instances in view";
+        compute(Posing::Levels, CANDIDATES), "gpu-full:levels",
+            "as gpu-full:culled, and the device chooses the level of detail of each instance; needs --lod";
+        vertex(Posing::Levels, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex-levels",
+            "as gpu-full:levels, the vertex shader skins, in every pass";
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Motions)), "gpu-baked",
+            "clips baked as rotations and translations; the vertex shader blends two frames and skins";
+        vertex(Posing::Device, MeshForm::Packed, PaletteForm::Baked(BakeFormat::Matrices)), "gpu-baked:matrices",
+            "clips baked as 3x4 matrices; the vertex shader blends two frames and skins";
+        compute(Posing::Device, BAKED_CANDIDATES), "gpu-baked:compute",
+            "clips baked as rotations and translations; a compute kernel blends two frames and skins once";
+        vertex(Posing::Device, MeshForm::Nothing, PaletteForm::Baked(BakeFormat::Vertices)), "gpu-vat",
+            "vertices baked frame by frame; the vertex shader blends two frames: no joint is left";
     ];
     rows.into_iter().chain(device_rows).collect()
 });

@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let clip = match &arguments.clip {
         None => REST,
-        Some(name) => find_clip(&model, name)
+        Some(name) => find_clip(model.name(), model.clips(), name)
             .map_err(|error| anyhow!("{}: {error}", arguments.model.display()))?,
     };
     let layer = Layer::held(clip, arguments.time.unwrap_or(0.0));

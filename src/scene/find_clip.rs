@@ -1,17 +1,13 @@
 //! Look-up of clips by name.
 
-use crate::model::{Clip, Model};
+use crate::model::Clip;
 use crate::wording;
 
-/// Index of a clip by name, or by number if no clip has that name.
+/// Index of a clip among those of a model by name, or by number if no clip has that name.
 ///
 /// # Errors
 /// There is no such clip; the message lists the existing ones.
-pub fn find_clip(model: &Model, wanted: &str) -> Result<u32, String> {
-    find_among(model.name(), model.clips(), wanted)
-}
-
-pub(super) fn find_among(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
+pub fn find_clip(model: &str, clips: &[Clip], wanted: &str) -> Result<u32, String> {
     if let Some(index) = clips.iter().position(|clip| clip.name() == wanted) {
         return Ok(index as u32);
     }

@@ -1,6 +1,6 @@
 //! The layers of a group: their plan in a scene file, and the layers of each instance.
 
-use super::find_clip::find_among;
+use super::find_clip::find_clip;
 use crate::asset::Place;
 use crate::crowd::{
     Fade, LONGEST, Layer, LayerKind, Playback, REST, Schedule, TICKS_PER_SECOND, UNMASKED,
@@ -182,7 +182,7 @@ impl Deriving {
 
     /// Index of a clip by name or number, or of the rest pose.
     pub fn find(&self, name: &str) -> Result<u32, String> {
-        match find_among(self.model.name(), self.loaded_clips(), name) {
+        match find_clip(self.model.name(), self.loaded_clips(), name) {
             Err(_) if name == "rest" => Ok(REST),
             found => found,
         }

@@ -1,7 +1,7 @@
 //! Loading of scenes by name: built-in ones, scene files, and models used as scenes.
 
 use super::model_source::{is_model_file, model_endings};
-use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, SceneFile, file};
+use super::{BUILT_IN_MODELS, ModelSource, Scene, SceneError, SceneFile};
 use crate::asset::regular_file;
 use std::path::{Path, PathBuf};
 
@@ -71,14 +71,6 @@ impl SceneFile {
         known.push("a .toml file".into());
         known.extend(model_endings());
         Err(SceneError::unknown("scene", name, &known))
-    }
-
-    /// Reads it.
-    ///
-    /// # Errors
-    /// An unknown key or a wrong value, with line and column.
-    pub fn read(&self) -> Result<Scene, SceneError> {
-        file::parse(self)
     }
 }
 

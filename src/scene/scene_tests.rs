@@ -452,8 +452,8 @@ fn masks_reach_whole_subtrees() {
 #[test]
 fn clips_are_found_by_name_before_number() {
     let model = ModelSource::from_name("walker").load().unwrap();
-    assert_eq!(find_clip(&model, "run"), Ok(2));
-    assert_eq!(find_clip(&model, "2"), Ok(2));
+    assert_eq!(find_clip(model.name(), model.clips(), "run"), Ok(2));
+    assert_eq!(find_clip(model.name(), model.clips(), "2"), Ok(2));
     let clips = |clip: &str| {
         let scene = built(&format!("[[group]]\nmodel = \"walker\"\ncount = 6\n{clip}"));
         (0..6)

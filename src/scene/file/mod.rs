@@ -20,59 +20,65 @@ const MOST_GROUPS: usize = 1_024;
 const GROUP_KEYS: &str = "model models vertices influences interpolation count layout spacing clip speed speed_spread \
     phase_spread yaw yaw_spread scale frames_per_second playback offset weight weights active_targets layer";
 
-/// Parses the text of a scene file.
-pub(super) fn parse(source: &SceneFile) -> Result<Scene, SceneError> {
-    let mut all = DeTable::parse(&source.text).map_err(|error| source.unreadable(&error))?;
-    let mut table = DeTable::new();
-    for key in SCENE_KEYS {
-        if let Some((key, value)) = all.get_mut().remove_entry(key) {
-            table.insert(key, value);
+impl SceneFile {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// An unknown key or a wrong value, with line and column.
+    pub fn read(&self) -> Result<Scene, SceneError> {
+        let mut all = DeTable::parse(&self.text).map_err(|error| self.unreadable(&error))?;
+        let mut table = DeTable::new();
+        for key in SCENE_KEYS {
+            if let Some((key, value)) = all.get_mut().remove_entry(key) {
+                table.insert(key, value);
+            }
         }
-    }
-    let settings = Settings::deserialize(toml::Deserializer::from(all.clone()))
-        .map_err(|error| source.unreadable(&error))?;
-    let keys = Keys {
-        source,
-        table: &table,
-        at: 0,
-    };
-    settings.check().map_err(|refused| {
-        let chosen = Keys {
-            table: all.get_ref(),
-            ..keys
+        let settings = Settings::deserialize(toml::Deserializer::from(all.clone()))
+            .map_err(|error| self.unreadable(&error))?;
+        let keys = Keys {
+            source: self,
+            table: &table,
+            at: 0,
         };
-        chosen.error(refused.name, refused.problem)
-    })?;
-    let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
-    if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
-        let problem = format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
-        return Err(keys.error("resolution", problem));
+        settings.check().map_err(|refused| {
+            let chosen = Keys {
+                table: all.get_ref(),
+                ..keys
+            };
+            chosen.error(refused.name, refused.problem)
+        })?;
+        let resolution = keys.get("resolution")?.unwrap_or([1280, 720]);
+        if !resolution.iter().all(|pixels| (1..=8192).contains(pixels)) {
+            let problem =
+                format!("resolution = {resolution:?}; expected 1 to 8192 pixels each way");
+            return Err(keys.error("resolution", problem));
+        }
+        let camera = camera(&keys.table("camera")?.unwrap_or(Keys {
+            table: &DeTable::new(),
+            ..keys
+        }))?;
+        let groups = keys.tables("group")?;
+        if groups.is_empty() {
+            return Err(self.error(
+                self.text.len(),
+                "no [[group]]; expected at least one".into(),
+            ));
+        }
+        if groups.len() > MOST_GROUPS {
+            let problem = format!("{} groups; expected at most {MOST_GROUPS}", groups.len());
+            return Err(groups[MOST_GROUPS].fault(problem));
+        }
+        let scene = Scene {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            seed: keys.get("seed")?.unwrap_or(1),
+            resolution,
+            camera,
+            settings: Settings::default(),
+            groups: groups.iter().map(checked).collect::<Result<_, _>>()?,
+        };
+        Ok(scene.with(settings))
     }
-    let camera = camera(&keys.table("camera")?.unwrap_or(Keys {
-        table: &DeTable::new(),
-        ..keys
-    }))?;
-    let groups = keys.tables("group")?;
-    if groups.is_empty() {
-        return Err(source.error(
-            source.text.len(),
-            "no [[group]]; expected at least one".into(),
-        ));
-    }
-    if groups.len() > MOST_GROUPS {
-        let problem = format!("{} groups; expected at most {MOST_GROUPS}", groups.len());
-        return Err(groups[MOST_GROUPS].fault(problem));
-    }
-    let scene = Scene {
-        name: source.name.clone(),
-        file: source.file.clone(),
-        seed: keys.get("seed")?.unwrap_or(1),
-        resolution,
-        camera,
-        settings: Settings::default(),
-        groups: groups.iter().map(checked).collect::<Result<_, _>>()?,
-    };
-    Ok(scene.with(settings))
 }
 
 fn camera(keys: &Keys) -> Result<Camera, SceneError> {
