@@ -2,12 +2,12 @@
 
 use crate::crowd::{BLOCK, Crowd, Fade, Group, Layer, LayerKind, REST, UNMASKED, time};
 use crate::model::{
-    Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, row_numbers, rows_to_affine,
+    Bounds, Clip, IDENTITY_ROWS, Model, Rows, Similarity, affine_to_f64_rows, rows_to_affine,
 };
 use crate::pose::{Affine, CrowdPose, Ends, KeySpan, Local, NoClock, PaletteOut, Width, block};
 use crate::simd::Isa;
 use crate::threads::Threads;
-use glam::{DAffine3, DVec3, Mat3, Quat, Vec4};
+use glam::{DAffine3, DMat3, DVec3, Mat3, Mat4, Quat, Vec4};
 use std::sync::Arc;
 
 /// Error that a vertex is allowed, over the diagonal of what a crowd shows.
@@ -34,15 +34,15 @@ const BLEND_MARGIN: f64 = 1.25;
 
 /// Returns whether baked clips of a group can be blended as its instances play them: whole, and without morph targets.
 pub fn blends(crowd: &Crowd, group: &Group) -> bool {
-    let whole = |layer: &Layer| {
-        layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial
-    };
-    let mut layers = group
-        .instances
-        .clone()
-        .map(|instance| crowd.layers().of(instance as usize));
     !group.has_targets()
-        && layers.all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(whole))
+        && crowd
+            .layers()
+            .range(group.instances.clone())
+            .all(|layers| layers.len() <= MOST_LAYERS && layers.iter().all(is_blendable))
+}
+
+fn is_blendable(layer: &Layer) -> bool {
+    layer.mask == UNMASKED && layer.kind != LayerKind::Additive && layer.fade != Fade::Inertial
 }
 
 /// Storage format of baked frames.
@@ -72,35 +72,32 @@ impl BakeFormat {
         match self {
             Self::Matrices | Self::Vertices => out.extend_from_slice(rows.as_chunks().0),
             Self::Motions => {
-                let Similarity {
-                    rotation,
-                    translation,
-                    scale,
-                } = Similarity::of(rows);
-                let far = before.is_some_and(|b| Quat::from_array(b).dot(rotation) < 0.0);
-                let rotation = if far { -rotation } else { rotation };
-                out.extend([rotation.to_array(), translation.extend(scale).to_array()]);
+                let motion = Similarity::of(rows);
+                let mut rotation = motion.rotation;
+                if before.is_some_and(|before| Quat::from_array(before).dot(rotation) < 0.0) {
+                    rotation = -rotation;
+                }
+                out.push(rotation.to_array());
+                out.push(motion.translation.extend(motion.scale).to_array());
             }
         }
     }
 
     /// Interpolates an entry between two frames, as shaders/palette_baked_*.wgsl do.
-    fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], part: f32) -> Rows {
-        let quad = |i: usize| Vec4::from(from[i]).lerp(Vec4::from(to[i]), part);
-        match self {
-            Self::Matrices | Self::Vertices => {
-                let [x, y, z] = [0, 1, 2].map(|i| quad(i).to_array());
-                std::array::from_fn(|i| [x, y, z][i / 4][i % 4])
-            }
-            Self::Motions => {
-                let moved = quad(1).to_array();
-                let rotated = Mat3::from_quat(Quat::from_vec4(quad(0)).normalize());
-                std::array::from_fn(|i| match i % 4 {
-                    3 => moved[i / 4],
-                    column => moved[3] * rotated.col(column)[i / 4],
-                })
-            }
+    fn between(self, from: &[[f32; 4]], to: &[[f32; 4]], fraction: f32) -> Rows {
+        let mut quads = [Vec4::ZERO; 3];
+        for ((quad, from), to) in quads.iter_mut().zip(from).zip(to) {
+            *quad = Vec4::from(*from).lerp(Vec4::from(*to), fraction);
         }
+        if self != Self::Motions {
+            return bytemuck::cast(quads);
+        }
+        let [rotation, moved, _] = quads;
+        let axes = Mat3::from_quat(Quat::from_vec4(rotation).normalize()) * moved.w;
+        let mut matrix = Mat4::from_mat3(axes);
+        matrix.w_axis = moved;
+        let [rows @ .., _, _, _, _] = matrix.transpose().to_cols_array();
+        rows
     }
 }
 
@@ -126,9 +123,17 @@ impl BakeError {
         }
     }
 
+    fn scaled(self, factor: f64) -> Self {
+        Self {
+            position: factor * self.position,
+            direction: factor * self.direction,
+            ends: factor * self.ends,
+        }
+    }
+
     /// Returns whether it is within this fraction of what is allowed.
-    pub fn is_within(self, part: f64) -> bool {
-        self.position <= part * POSITION && self.direction <= part * DIRECTION
+    pub fn is_within(self, fraction: f64) -> bool {
+        self.position <= fraction * POSITION && self.direction <= fraction * DIRECTION
     }
 }
 
@@ -175,25 +180,35 @@ pub struct Baker<'a> {
     ends: Ends,
     /// The unit of position errors.
     diagonal: f64,
-    /// For each entry: the corners of the box around the vertices that it moves, and the transform from palette to
-    /// model pose.
-    reach: Vec<(Option<[DVec3; 8]>, DAffine3)>,
+    /// One item per entry.
+    entries: Vec<Entry>,
+}
+
+/// A palette entry as errors are measured at it.
+struct Entry {
+    /// Corners of the box around the vertices that it moves.
+    corners: Option<[DVec3; 8]>,
+    /// Turns the entry's matrix into its joint's model pose.
+    to_model: DAffine3,
 }
 
 impl<'a> Baker<'a> {
     /// A baker for a model's mesh and skeleton. Position errors are over `diagonal`, that of what a crowd shows of the
     /// model.
     pub fn new(model: &'a Model, format: BakeFormat, diagonal: f64) -> Self {
-        let boxes = model.entry_boxes().into_iter().zip(model.inverse_binds());
-        let reach = boxes
-            .map(|(bounds, bind)| (bounds.map(Bounds::corners), rows_to_affine(bind).inverse()))
-            .collect();
+        let mut entries = Vec::new();
+        for (bounds, bind) in model.entry_boxes().into_iter().zip(model.inverse_binds()) {
+            entries.push(Entry {
+                corners: bounds.map(Bounds::corners),
+                to_model: rows_to_affine(bind).inverse(),
+            });
+        }
         Self {
             model,
             format,
             ends: Ends::of(model),
             diagonal,
-            reach,
+            entries,
         }
     }
 
@@ -204,15 +219,18 @@ impl<'a> Baker<'a> {
             return Some(Rate::of(1, 0.0));
         };
         let keys = KeySpan::of(clip);
-        keys.candidates(MOST_TO_A_KEY)
-            .into_iter()
-            .take_while(|frames| *frames <= most.min(MOST_FRAMES))
-            .find_map(|frames| {
-                let rate = Rate::of(frames, clip.duration());
-                let baked = self.frames(Some(clip), rate);
-                let error = self.error(clip, rate, &baked, keys.times(clip.duration(), frames));
-                error.is_within(MARGIN).then_some(Rate { error, ..rate })
-            })
+        for frames in keys.candidates(MOST_TO_A_KEY) {
+            if frames > most.min(MOST_FRAMES) {
+                break;
+            }
+            let rate = Rate::of(frames, clip.duration());
+            let baked = self.frames(Some(clip), rate);
+            let error = self.error(clip, rate, &baked, keys.times(clip.duration(), frames));
+            if error.is_within(MARGIN) {
+                return Some(Rate { error, ..rate });
+            }
+        }
+        None
     }
 
     /// Upper bound of the errors that come from averaging palettes instead of local poses, for instances that play
@@ -221,81 +239,59 @@ impl<'a> Baker<'a> {
     ///
     /// The layers merge or override, without masks, inertial fades and update rates.
     pub fn blend_error(&self, crowd: &Crowd, group: &Group) -> BakeError {
-        let plain = |i: &u32| matches!(crowd.layers().of(*i as usize), [layer] if layer.is_plain());
-        let blended: Vec<u32> = group.instances.clone().filter(|i| !plain(i)).collect();
-        let each = blended.len().div_ceil(BLENDED_INSTANCES).max(1);
-        let sampled: Vec<&[Layer]> = blended
-            .iter()
-            .step_by(each)
-            .map(|i| crowd.layers().of(*i as usize))
+        let blended: Vec<&[Layer]> = crowd
+            .layers()
+            .range(group.instances.clone())
+            .filter(|layers| !matches!(layers, [layer] if layer.is_plain()))
             .collect();
+        let each = blended.len().div_ceil(BLENDED_INSTANCES).max(1);
+        let sampled: Vec<&[Layer]> = blended.into_iter().step_by(each).collect();
         let mut few = Crowd::new();
         let placed = sampled.iter().map(|layers| (IDENTITY_ROWS, *layers));
         if sampled.is_empty() || few.push_group(Arc::clone(&group.model), placed).is_err() {
             return BakeError::default();
         }
-        let entries = self.model.palette_joints().len();
-        let mut own = vec![[0.0; 12]; sampled.len() * entries];
+        let entries = self.entries.len();
+        let mut blended_poses = vec![[0.0; 12]; sampled.len() * entries];
         let mut pose = CrowdPose::new(&few, Width::Block, Isa::strongest(), &Threads::One);
         let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         for tick in (0..BLENDED_TICKS).map(|i| i.wrapping_mul(TICK_STRIDE)) {
-            pose.pose(
-                &few,
-                tick,
-                &Threads::One,
-                &NoClock,
-                PaletteOut::Rows(&mut own),
-            );
-            for (layers, own) in sampled.iter().zip(own.chunks_exact(entries)) {
+            let out = PaletteOut::Rows(&mut blended_poses);
+            pose.pose(&few, tick, &Threads::One, &NoClock, out);
+            for (layers, palette) in sampled.iter().zip(blended_poses.chunks_exact(entries)) {
                 let mut sum = vec![[0.0; 12]; entries];
-                for (clip, time, weight) in shares(layers, tick) {
-                    let palette = poser.palettes(self.model.clips().get(clip as usize), &[time]);
-                    for (sum, v) in sum
-                        .as_flattened_mut()
-                        .iter_mut()
-                        .zip(palette.as_flattened())
-                    {
-                        *sum += weight * v;
+                for share in shares(layers, tick) {
+                    let clip = self.model.clips().get(share.clip as usize);
+                    let shown = poser.palettes(clip, &[share.time]);
+                    for (sum, v) in sum.as_flattened_mut().iter_mut().zip(shown.as_flattened()) {
+                        *sum += share.weight * v;
                     }
                 }
-                let found = own
-                    .iter()
-                    .zip(&sum)
-                    .enumerate()
-                    .map(|(e, (own, sum))| self.entry_error(e, own, sum));
-                worst = found.fold(worst, BakeError::max);
+                for (entry, sum) in sum.iter().enumerate() {
+                    worst = worst.max(self.entry_error(entry, &palette[entry], sum));
+                }
             }
         }
-        let more = |error: f64| BLEND_MARGIN * error;
-        BakeError {
-            position: more(worst.position),
-            direction: more(worst.direction),
-            ends: more(worst.ends),
-        }
+        worst.scaled(BLEND_MARGIN)
     }
 
     /// The frames of a clip at a rate, `[frame][entry][quad]`.
     pub fn frames(&self, clip: Option<&Clip>, rate: Rate) -> Vec<[f32; 4]> {
-        let entries = self.model.palette_joints().len();
+        let entries = self.entries.len();
         let row = entries * self.format.quads();
         let mut frames: Vec<[f32; 4]> = Vec::with_capacity(rate.frames * row);
         let mut poser = ClipPoser::new(self.model);
-        let last = clip.map_or(0.0, Clip::duration);
-        let time = |frame: usize| {
-            if frame > 0 && frame + 1 == rate.frames {
-                last
-            } else {
-                frame as f32 * rate.interval
-            }
-        };
-        for first in (0..rate.frames).step_by(BLOCK) {
-            let times: Vec<f32> = (first..rate.frames.min(first + BLOCK)).map(time).collect();
-            for palette in poser.palettes(clip, &times).chunks_exact(entries) {
-                for rows in palette {
-                    let before = frames.len().checked_sub(row).map(|at| frames[at]);
-                    self.format.write_entry(rows, before, &mut frames);
-                }
+        let mut times: Vec<f32> = (0..rate.frames)
+            .map(|frame| frame as f32 * rate.interval)
+            .collect();
+        if let [_, .., last] = &mut times[..] {
+            *last = clip.map_or(0.0, Clip::duration);
+        }
+        for times in times.chunks(BLOCK) {
+            for rows in poser.palettes(clip, times) {
+                let before = frames.len().checked_sub(row).map(|at| frames[at]);
+                self.format.write_entry(rows, before, &mut frames);
             }
         }
         frames
@@ -309,90 +305,99 @@ impl<'a> Baker<'a> {
         baked: &[[f32; 4]],
         times: impl Iterator<Item = f32>,
     ) -> BakeError {
-        let (entries, quads) = (self.reach.len(), self.format.quads());
+        let entries = self.entries.len();
+        let quads = self.format.quads();
+        let stored_frames: Vec<&[[f32; 4]]> = baked.chunks_exact(entries * quads).collect();
         let mut poser = ClipPoser::new(self.model);
         let mut worst = BakeError::default();
         let mut times = times.peekable();
         while times.peek().is_some() && worst.is_within(MARGIN) {
             let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
-            for (&time, palette) in at
-                .iter()
-                .zip(poser.palettes(Some(clip), &at).chunks_exact(entries))
-            {
-                let (frame, part) = rate.place(time);
-                let next = (frame + 1).min(rate.frames - 1);
-                let stored = |frame: usize, entry: usize| {
-                    &baked[(frame * entries + entry) * quads..][..quads]
-                };
-                let found = palette.iter().enumerate().map(|(entry, own)| {
-                    self.entry_error(
-                        entry,
-                        own,
-                        &self
-                            .format
-                            .between(stored(frame, entry), stored(next, entry), part),
-                    )
-                });
-                worst = found.fold(worst, BakeError::max);
+            let palettes = poser.palettes(Some(clip), &at);
+            for (&time, palette) in at.iter().zip(palettes.chunks_exact(entries)) {
+                let (frame, fraction) = rate.place(time);
+                let from = stored_frames[frame];
+                let to = stored_frames[(frame + 1).min(rate.frames - 1)];
+                for (entry, rows) in palette.iter().enumerate() {
+                    let stored = entry * quads..(entry + 1) * quads;
+                    let baked = self
+                        .format
+                        .between(&from[stored.clone()], &to[stored], fraction);
+                    worst = worst.max(self.entry_error(entry, rows, &baked));
+                }
             }
         }
         worst
     }
 
-    fn entry_error(&self, entry: usize, own: &Rows, baked: &Rows) -> BakeError {
-        let (corners, to_model) = &self.reach[entry];
-        let own = rows_to_affine(own);
+    fn entry_error(&self, entry: usize, exact: &Rows, baked: &Rows) -> BakeError {
+        let Entry { corners, to_model } = &self.entries[entry];
+        let exact = rows_to_affine(exact);
         let baked = rows_to_affine(baked);
         let off = DAffine3 {
-            matrix3: baked.matrix3 - own.matrix3,
-            translation: baked.translation - own.translation,
+            matrix3: baked.matrix3 - exact.matrix3,
+            translation: baked.translation - exact.translation,
         };
-        let axes = |m: &DAffine3| {
-            [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis].map(DVec3::length)
-        };
-        let largest = |lengths: [f64; 3]| lengths.into_iter().fold(0.0, f64::max);
-        let (size, apart) = (largest(axes(&own)), largest(axes(&off)));
-        let moved = corners
-            .iter()
-            .flatten()
-            .map(|&corner| off.transform_point3(corner).length());
+        let mut position = 0.0f64;
+        for &corner in corners.iter().flatten() {
+            position = position.max(off.transform_point3(corner).length());
+        }
+        let mut direction = 0.0;
+        let size = longest_axis(&exact.matrix3);
+        if corners.is_some() && size > 0.0 {
+            direction = longest_axis(&off.matrix3) / size;
+        }
         // The difference of two poses of a joint is that of its two palette entries, with the inverse bind undone.
-        let ends = row_numbers(&(off * *to_model));
+        let off_pose = affine_to_f64_rows(&(off * *to_model));
+        let joint = self.model.palette_joints()[entry].into();
         BakeError {
-            position: moved.fold(0.0, f64::max) / self.diagonal,
-            direction: if corners.is_some() && size > 0.0 {
-                apart / size
-            } else {
-                0.0
-            },
-            ends: self
-                .ends
-                .distance(self.model.palette_joints()[entry].into(), &ends),
+            position: position / self.diagonal,
+            direction,
+            ends: self.ends.distance(joint, &off_pose),
         }
     }
 }
 
-/// The clips that an instance's layers show at a tick: clip, time and share of the pose, as shaders/pose_baked.wgsl
-/// computes them. The shares sum to 1; the rest pose has what no merge layer takes.
-fn shares(layers: &[Layer], tick: u32) -> Vec<(u32, f32, f32)> {
-    let merged: f32 = layers
-        .iter()
-        .filter(|l| l.kind == LayerKind::Merge)
-        .map(|l| l.weight_at(tick))
-        .sum();
-    let mut shares = vec![(REST, 0.0, if merged > 0.0 { 0.0 } else { 1.0 })];
+fn longest_axis(m: &DMat3) -> f64 {
+    let axes = [m.x_axis, m.y_axis, m.z_axis];
+    axes.map(DVec3::length).into_iter().fold(0.0, f64::max)
+}
+
+/// A clip's share of a pose.
+struct Share {
+    /// Index of the clip, or [`REST`].
+    clip: u32,
+    /// Seconds.
+    time: f32,
+    weight: f32,
+}
+
+/// The clips that an instance's layers show at a tick, as shaders/pose_baked.wgsl computes them. The weights sum to 1;
+/// the rest pose has what no merge layer takes.
+fn shares(layers: &[Layer], tick: u32) -> Vec<Share> {
+    let merges = layers.iter().filter(|l| l.kind == LayerKind::Merge);
+    let merged: f32 = merges.map(|l| l.weight_at(tick)).sum();
+    let mut shares = vec![Share {
+        clip: REST,
+        time: 0.0,
+        weight: if merged > 0.0 { 0.0 } else { 1.0 },
+    }];
     for (index, layer) in layers.iter().enumerate() {
         let mut weight = layer.weight_at(tick);
         if layer.kind == LayerKind::Override {
-            shares
-                .iter_mut()
-                .for_each(|(.., beneath)| *beneath *= 1.0 - weight);
+            for beneath in &mut shares {
+                beneath.weight *= 1.0 - weight;
+            }
         } else if merged > 0.0 {
             weight /= merged;
         }
-        shares.push((layer.clip, time(layers, index, tick), weight));
+        shares.push(Share {
+            clip: layer.clip,
+            time: time(layers, index, tick),
+            weight,
+        });
     }
-    shares.retain(|(.., share)| *share > 0.0);
+    shares.retain(|share| share.weight > 0.0);
     shares
 }
 
@@ -424,20 +429,15 @@ impl<'a> ClipPoser<'a> {
             pose,
             rows,
         } = self;
-        let (skeleton, isa) = (model.skeleton(), Isa::strongest());
-        times
-            .iter()
-            .enumerate()
-            .for_each(|(lane, &time)| block::sample(skeleton, clip, time, lane, local));
+        let isa = Isa::strongest();
+        let skeleton = model.skeleton();
+        let joints = model.palette_joints();
+        for (lane, &time) in times.iter().enumerate() {
+            block::sample(skeleton, clip, time, lane, local);
+        }
         block::local_to_model(isa, skeleton, local, pose);
-        let rows = &mut rows[..times.len() * model.palette_joints().len()];
-        block::palette_rows(
-            isa,
-            model.palette_joints(),
-            model.inverse_binds(),
-            pose,
-            rows,
-        );
+        let rows = &mut rows[..times.len() * joints.len()];
+        block::palette_rows(isa, joints, model.inverse_binds(), pose, rows);
         rows
     }
 }

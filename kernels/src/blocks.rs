@@ -53,7 +53,7 @@ const CACHED: usize = 2;
 
 /// Number of poses that an instance may need at once in a block with so many layers: an inertial fade reads two past
 /// ticks of every layer up to its own.
-fn slots(instance: &[Layer], layers: usize) -> usize {
+fn pose_slots(instance: &[Layer], layers: usize) -> usize {
     let inertial = instance.iter().position(|l| l.fade == Fade::Inertial);
     layers + inertial.map_or(0, |layer| 2 * (layer + 1))
 }
@@ -69,18 +69,22 @@ impl Blocks {
     /// Cuts a crowd into blocks of `lanes` instances. Loops use rayon's current pool if `parallel`.
     pub fn new(crowd: &Crowd, lanes: usize, parallel: bool) -> Self {
         let mut blocks = Vec::new();
-        let (mut first_slot, mut first_joint, mut first_entry, mut first_row, mut first_word) =
-            (0, 0, 0, 0, 0);
-        for (group, g) in crowd.groups().iter().enumerate() {
-            let (joints, entries) = (g.model.skeleton().len(), g.model.palette_joints().len());
-            let mut first = g.instances.start;
-            while first < g.instances.end {
+        let mut first_slot = 0;
+        let mut first_joint = 0;
+        let mut first_entry = 0;
+        let mut first_row = 0;
+        let mut first_word = 0;
+        for (index, group) in crowd.groups().iter().enumerate() {
+            let entries = group.model.palette_joints().len();
+            let joints = group.model.skeleton().len();
+            let mut first = group.instances.start;
+            while first < group.instances.end {
                 let rate = crowd.update_rate(first);
-                let frozen = g.is_frozen(first);
+                let frozen = group.is_frozen(first);
                 let last = if frozen {
-                    g.instances.end
+                    group.instances.end
                 } else {
-                    g.moving().end
+                    group.moving().end
                 };
                 let end = last.min(first.saturating_add(lanes as u32));
                 let end = (first..end)
@@ -89,18 +93,20 @@ impl Blocks {
                 let instances = first..end;
                 first = end;
                 let count = instances.len();
-                let of = || {
-                    instances
-                        .clone()
-                        .map(|instance| crowd.layers().of(instance as usize))
-                };
-                let layers = of().map(<[Layer]>::len).max().unwrap_or(0);
-                let cached = if rate == UpdateRate::PLAIN { 0 } else { CACHED };
-                let slots = of().map(|l| slots(l, layers)).max().unwrap_or(0) + cached;
-                let plain = of().all(|l| l.len() == 1 && l[0].is_plain());
+                let all_layers = crowd.layers().range(instances.clone());
+                let layers = all_layers.clone().map(<[Layer]>::len).max().unwrap_or(0);
+                let mut slots = 0;
+                let mut plain = true;
+                for instance in all_layers {
+                    slots = slots.max(pose_slots(instance, layers));
+                    plain &= instance.len() == 1 && instance[0].is_plain();
+                }
+                if rate != UpdateRate::PLAIN {
+                    slots += CACHED;
+                }
                 blocks.push(Block {
                     index: blocks.len(),
-                    group,
+                    group: index,
                     instances,
                     frozen,
                     rate,
@@ -117,7 +123,7 @@ impl Blocks {
                 first_joint += joints;
                 first_entry += entries;
                 first_row += count * entries;
-                first_word += count * g.instance_words();
+                first_word += count * group.instance_words();
             }
         }
         Self { blocks, parallel }
@@ -141,15 +147,9 @@ impl Blocks {
         first: impl Fn(&Block) -> usize + Sync,
         work: impl Fn(&Block, &Group, &mut [T]) + Sync,
     ) {
-        self.in_parts(
-            &self.blocks,
-            1,
-            out,
-            &first,
-            &|part: &[Block], share: &mut [T]| {
-                work(&part[0], &crowd.groups()[part[0].group], share);
-            },
-        );
+        self.in_parts(&self.blocks, 1, out, &first, &|part, share| {
+            work(&part[0], &crowd.groups()[part[0].group], share);
+        });
     }
 
     /// Calls `work(part, its share of out)` for every `part` neighbouring ones of some blocks; the last part may be

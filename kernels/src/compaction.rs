@@ -3,9 +3,7 @@
 
 use crate::crowd::BLOCK;
 use crate::model::compact::{ClipError, Compact, Samples};
-use crate::model::{
-    Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Track, Transform,
-};
+use crate::model::{Channel, Clip, ClipKeys, Model, ModelError, RawKeys, Skeleton, Transform};
 use crate::pose::{Affine, Ends, KeySpan, Local, block, first_row, one};
 use crate::simd::Isa;
 use rayon::prelude::*;
@@ -51,158 +49,191 @@ fn compact(skeleton: &Skeleton, ends: &Ends, clip: &Clip, error: f64) -> Result<
     let ClipKeys::Raw(raw) = clip.keys() else {
         return Ok(clip.clone());
     };
-    let at_rest = |joint: u16, channel| {
-        let rest = if clip.is_additive() {
-            Transform::IDENTITY
-        } else {
-            skeleton.rest()[usize::from(joint)]
-        };
-        value_of(&rest.numbers(), channel)
-    };
-    let (keys, enough) = (KeySpan::of(clip), MARGIN * error);
+    let keys = KeySpan::of(clip);
+    let enough = MARGIN * error;
     for frames in keys.candidates(2) {
-        let interval = if frames > 1 {
-            (keys.end - keys.start) / (frames - 1) as f32
-        } else {
-            0.0
+        let mut interval = 0.0;
+        let mut times = vec![keys.start];
+        if frames > 1 {
+            interval = (keys.end - keys.start) / (frames - 1) as f32;
+            times.extend((1..frames - 1).map(|frame| keys.start + frame as f32 * interval));
+            times.push(keys.end);
+        }
+        let mut trial = Trial {
+            skeleton,
+            ends,
+            clip,
+            enough,
+            start: keys.start,
+            interval,
+            compared: keys.times(clip.duration(), frames).collect(),
+            channels: resampled(skeleton, clip, raw, &times),
         };
-        let time = |frame: usize| match frame {
-            _ if frame > 0 && frame + 1 == frames => keys.end,
-            _ => keys.start + frame as f32 * interval,
-        };
-        let mut channels = resampled(skeleton, clip, raw, (0..frames).map(time));
-        let encoded =
-            |channels: &[Samples]| Compact::encode(keys.start, interval, channels, at_rest);
-        // `None` beyond the error.
-        let within = |made: Compact| {
-            let (times, compact) = (
-                keys.times(clip.duration(), frames),
-                clip.with_compact(made.clone()),
-            );
-            let error = largest_error(ends, skeleton, clip, &compact, times, enough);
-            (error.distance <= enough).then(|| clip.with_compact(Compact { error, ..made }))
-        };
-        let moving = encoded(&channels)?;
+        let moving = trial.encoded()?;
         if moving.bytes() >= clip.bytes() {
             break;
         }
-        let Some(mut made) = within(moving) else {
+        let Some(mut best) = trial.within_error(moving) else {
             continue;
         };
-        let calm = calm(&channels, ends, enough);
-        hold_in_groups(calm.len(), |group| {
-            let mut moving = Vec::with_capacity(group.len());
-            for (channel, middle) in &calm[group.clone()] {
-                let held = vec![*middle; frames];
-                moving.push(std::mem::replace(&mut channels[*channel].values, held));
+        let calm = calm(&trial.channels, ends, enough);
+        hold_in_spans(calm.len(), |span| {
+            let mut moving = Vec::with_capacity(span.len());
+            for held in &calm[span.clone()] {
+                let values = &mut trial.channels[held.channel].values;
+                moving.push(std::mem::replace(values, vec![held.middle; frames]));
             }
-            if let Some(held) = within(encoded(&channels)?) {
-                made = held;
+            if let Some(compact) = trial.within_error(trial.encoded()?) {
+                best = compact;
                 return Ok(true);
             }
-            for ((channel, _), moving) in calm[group].iter().zip(moving) {
-                channels[*channel].values = moving;
+            for (held, moving) in calm[span].iter().zip(moving) {
+                trial.channels[held.channel].values = moving;
             }
             Ok(false)
         })?;
         for attempt in 0..ATTEMPTS {
             // Rounding may move the ends beneath every joint about as far.
-            let part = COARSEST * FINER.powi(attempt) * enough;
-            for Samples {
-                joint,
-                channel,
-                precision,
-                ..
-            } in &mut channels
-            {
-                *precision = (part / ends.span((*joint).into(), *channel)) as f32;
+            let allowed = COARSEST * FINER.powi(attempt) * enough;
+            for samples in &mut trial.channels {
+                let span = ends.span(samples.joint.into(), samples.channel);
+                samples.precision = (allowed / span) as f32;
             }
-            if let Some(rounded) = within(encoded(&channels)?) {
-                made = rounded;
-                break;
+            if let Some(compact) = trial.within_error(trial.encoded()?) {
+                return Ok(compact);
             }
         }
-        return Ok(made);
+        return Ok(best);
     }
     Ok(clip.clone())
 }
 
-/// Holds as many of `count` channels as possible, the first ones first. `hold` tries a group in addition to those that are
-/// held, and returns whether they all stay.
+/// An attempt to compact a clip at one rate.
+struct Trial<'a> {
+    skeleton: &'a Skeleton,
+    ends: &'a Ends,
+    clip: &'a Clip,
+    /// Largest allowed error.
+    enough: f64,
+    /// Seconds of the first frame, and from one frame to the next.
+    start: f32,
+    interval: f32,
+    /// Times at which the error is measured.
+    compared: Vec<f32>,
+    /// Values of each channel at every frame, and the precision that they keep.
+    channels: Vec<Samples>,
+}
+
+impl Trial<'_> {
+    fn encoded(&self) -> Result<Compact, ModelError> {
+        Compact::encode(
+            self.start,
+            self.interval,
+            &self.channels,
+            |joint, channel| {
+                let rest = if self.clip.is_additive() {
+                    Transform::IDENTITY
+                } else {
+                    self.skeleton.rest()[usize::from(joint)]
+                };
+                value_of(&rest.components(), channel)
+            },
+        )
+    }
+
+    /// The compact clip; `None` beyond the allowed error.
+    fn within_error(&self, encoded: Compact) -> Option<Clip> {
+        let error = largest_error(
+            self.ends,
+            self.skeleton,
+            self.clip,
+            &self.clip.with_compact(encoded.clone()),
+            &self.compared,
+            self.enough,
+        );
+        (error.distance <= self.enough)
+            .then(|| self.clip.with_compact(Compact { error, ..encoded }))
+    }
+}
+
+/// Holds as many of `count` channels as possible, the first ones first. `hold` tries a span of them in addition to those
+/// that are held, and returns whether they all stay.
 ///
-/// Most channels of a file with many hardly move, so groups are tried as a whole, and in halves where that goes too far.
+/// Most channels of a file with many hardly move, so spans are tried as a whole, and in halves where that goes too far.
 /// The result is that of trying one channel after the other, as long as there are attempts.
-fn hold_in_groups(
+fn hold_in_spans(
     count: usize,
     mut hold: impl FnMut(Range<usize>) -> Result<bool, ModelError>,
 ) -> Result<(), ModelError> {
-    let mut groups: Vec<Range<usize>> = std::iter::once(0..count).collect();
+    let mut spans: Vec<Range<usize>> = std::iter::once(0..count).collect();
     for _ in 0..MOST_HOLDS {
-        let Some(group) = groups.pop() else { break };
-        if group.is_empty() || hold(group.clone())? || group.len() == 1 {
+        let Some(span) = spans.pop() else { break };
+        if span.is_empty() || hold(span.clone())? || span.len() == 1 {
             continue;
         }
-        let middle = group.start.midpoint(group.end);
-        groups.push(middle..group.end);
-        groups.push(group.start..middle);
+        let middle = span.start.midpoint(span.end);
+        spans.push(middle..span.end);
+        spans.push(span.start..middle);
     }
     Ok(())
 }
 
 /// The poses of a clip's channels at some times.
-fn resampled(
-    skeleton: &Skeleton,
-    clip: &Clip,
-    raw: &RawKeys,
-    times: impl Iterator<Item = f32>,
-) -> Vec<Samples> {
-    let channel = |track: &Track| Samples {
-        joint: track.joint,
-        channel: track.channel,
-        values: Vec::new(),
-        precision: 0.0,
-    };
-    let mut channels: Vec<Samples> = raw.tracks().iter().map(channel).collect();
+fn resampled(skeleton: &Skeleton, clip: &Clip, raw: &RawKeys, times: &[f32]) -> Vec<Samples> {
+    let mut channels: Vec<Samples> = Vec::with_capacity(raw.tracks().len());
+    for track in raw.tracks() {
+        channels.push(Samples {
+            joint: track.joint,
+            channel: track.channel,
+            values: Vec::with_capacity(times.len()),
+            precision: 0.0,
+        });
+    }
     let mut pose: Vec<Local<1>> = vec![[[0.0; 1]; 10]; skeleton.len()];
-    for time in times {
+    for &time in times {
         one::sample(skeleton, Some(clip), time, &mut pose);
-        for Samples {
-            joint,
-            channel,
-            values,
-            ..
-        } in &mut channels
-        {
-            values.push(value_of(pose[usize::from(*joint)].as_flattened(), *channel));
+        for samples in &mut channels {
+            let pose = pose[usize::from(samples.joint)].as_flattened();
+            samples.values.push(value_of(pose, samples.channel));
         }
     }
     channels
 }
 
-/// Channels that change so little that the error may allow holding them at the middle of their range; the smallest
-/// change first.
-fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<(usize, [f32; 4])> {
-    let swings = channels.iter().enumerate().map(|(index, samples)| {
+/// A channel that changes so little that it may be held.
+struct CalmChannel {
+    /// Index among the channels.
+    channel: usize,
+    /// Middle of its range.
+    middle: [f32; 4],
+    /// Distance that holding it there moves the ends by.
+    swing: f64,
+}
+
+/// Channels that the error may allow holding at the middle of their range; the smallest change first.
+fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<CalmChannel> {
+    let mut calm = Vec::new();
+    for (channel, samples) in channels.iter().enumerate() {
         let (middle, swing) = samples.middle();
-        (
-            index,
-            middle,
-            f64::from(swing) * ends.reach(samples.joint.into(), samples.channel),
-        )
-    });
-    let mut calm: Vec<_> = swings
-        .filter(|(.., swing)| *swing > 0.0 && *swing <= enough)
-        .collect();
-    calm.sort_by(|(.., a), (.., b)| a.total_cmp(b));
-    calm.into_iter()
-        .map(|(index, middle, _)| (index, middle))
-        .collect()
+        let swing = f64::from(swing) * ends.reach(samples.joint.into(), samples.channel);
+        if swing > 0.0 && swing <= enough {
+            calm.push(CalmChannel {
+                channel,
+                middle,
+                swing,
+            });
+        }
+    }
+    calm.sort_by(|a, b| a.swing.total_cmp(&b.swing));
+    calm
 }
 
 /// The value of a channel in the ten numbers of a local pose. Vectors end in a zero.
 fn value_of(pose: &[f32], channel: Channel) -> [f32; 4] {
-    let numbers = &pose[first_row(channel)..][..channel.width()];
-    std::array::from_fn(|c| numbers.get(c).copied().unwrap_or(0.0))
+    let mut value = [0.0; 4];
+    let width = channel.width();
+    value[..width].copy_from_slice(&pose[first_row(channel)..][..width]);
+    value
 }
 
 /// The largest error over some times. Stops at the first error beyond `enough`.
@@ -211,26 +242,26 @@ fn largest_error(
     skeleton: &Skeleton,
     raw: &Clip,
     compact: &Clip,
-    times: impl Iterator<Item = f32>,
+    times: &[f32],
     enough: f64,
 ) -> ClipError {
     let mut worst = ClipError::default();
-    let mut times = times.peekable();
     let mut local: Vec<Local<BLOCK>> = vec![[[0.0; BLOCK]; 10]; skeleton.len()];
     let mut poses: [Vec<Affine<BLOCK>>; 2] =
         [0, 1].map(|_| vec![[[0.0; BLOCK]; 12]; skeleton.len()]);
-    while times.peek().is_some() && worst.distance <= enough {
-        let at: Vec<f32> = times.by_ref().take(BLOCK).collect();
+    for times in times.chunks(BLOCK) {
         for (clip, pose) in [raw, compact].into_iter().zip(&mut poses) {
-            at.iter().enumerate().for_each(|(lane, &time)| {
-                block::sample(skeleton, Some(clip), time, lane, &mut local)
-            });
+            for (lane, &time) in times.iter().enumerate() {
+                block::sample(skeleton, Some(clip), time, lane, &mut local);
+            }
             block::local_to_model(Isa::Scalar, skeleton, &local, pose);
         }
-        for (joint, (raw, compact)) in poses[0].iter().zip(&poses[1]).enumerate() {
-            for lane in (0..BLOCK).take(at.len()) {
-                let off =
-                    std::array::from_fn(|i| f64::from(raw[i][lane]) - f64::from(compact[i][lane]));
+        let [raw, compact] = &poses;
+        for joint in 0..skeleton.len() {
+            for lane in 0..times.len() {
+                let off = std::array::from_fn(|i| {
+                    f64::from(raw[joint][i][lane]) - f64::from(compact[joint][i][lane])
+                });
                 let distance = ends.distance(joint, &off);
                 if distance > worst.distance {
                     worst = ClipError {
@@ -239,6 +270,9 @@ fn largest_error(
                     };
                 }
             }
+        }
+        if worst.distance > enough {
+            break;
         }
     }
     worst
@@ -252,14 +286,7 @@ pub fn error(
     compact: &Clip,
     times: &[f32],
 ) -> ClipError {
-    largest_error(
-        ends,
-        skeleton,
-        raw,
-        compact,
-        times.iter().copied(),
-        f64::INFINITY,
-    )
+    largest_error(ends, skeleton, raw, compact, times, f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -410,17 +437,17 @@ mod tests {
             for room in [0, 10, usize::MAX] {
                 let mut held = Vec::new();
                 let mut attempts = 0;
-                let hold = |group: Range<usize>| {
+                let hold = |span: Range<usize>| {
                     attempts += 1;
                     let size = |channels: &[usize]| channels.iter().map(|c| c + 1).sum::<usize>();
-                    let added: Vec<usize> = group.collect();
+                    let added: Vec<usize> = span.collect();
                     let fits = size(&held) + size(&added) <= room;
                     if fits {
                         held.extend(added);
                     }
                     Ok(fits)
                 };
-                hold_in_groups(count, hold).unwrap();
+                hold_in_spans(count, hold).unwrap();
                 let one_by_one = match room {
                     0 => 0,
                     10 => count.min(4),

@@ -34,9 +34,10 @@ pub fn columns(palette: &[Rows], out: &mut [ColumnMatrix]) {
 /// uniform scales; others give wrong numbers.
 pub fn dual_quaternions(palette: &[Rows], out: &mut [DeviceDualQuaternion]) {
     for (out, rows) in out.iter_mut().zip(palette) {
-        let part = Similarity::of(rows);
-        let ([a, b, c, d], [e, f, g, h]) = (part.rotation.to_array(), part.dual_part().to_array());
-        *out = [a, b, c, d, e, f, g, h, part.scale, 0.0, 0.0, 0.0];
+        let motion = Similarity::of(rows);
+        motion.rotation.write_to_slice(out);
+        motion.dual_part().write_to_slice(&mut out[4..]);
+        out[8..].copy_from_slice(&[motion.scale, 0.0, 0.0, 0.0]);
     }
 }
 

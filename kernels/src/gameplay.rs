@@ -5,12 +5,11 @@
 //! vertex. A socket is a palette entry with its inverse bind matrix undone.
 
 use crate::blocks::{Block, Blocks};
-use crate::crowd::{BLOCK, Crowd, Group};
-use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
+use crate::crowd::{BLOCK, Crowd};
+use crate::model::{self, Model, ModelError, Rows, affine_to_rows, ensure, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::reference::shown;
 use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
-use crate::threads::Threads;
 use bytemuck::{Pod, Zeroable};
 
 /// Distance by which boxes are larger than what they contain, over the diagonal of what a crowd shows: the error that
@@ -58,60 +57,58 @@ impl ModelReads {
     /// # Errors
     /// Bounds of a mesh with morph targets, a name that no joint has, or a joint without a palette entry.
     pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
-        let boxes = if bounds {
-            entry_boxes(model)
-        } else {
-            Vec::new()
-        };
-        if bounds && !model.mesh().targets().is_empty() {
-            let problem = "has morph targets, and their weights have no limit; expected a model without targets for bounds";
-            return Err(ModelError::new(
-                format!("model {:?}", model.name()),
-                problem,
-            ));
-        }
-        let socket = |name: &String| {
-            let problem = |problem: &str| ModelError::new(format!("socket {name:?}"), problem);
-            let joint = model
-                .skeleton()
-                .names()
-                .iter()
-                .position(|known| known == name);
-            let joint = joint
-                .ok_or_else(|| problem(&format!("{:?} has no joint of this name", model.name())))?;
-            let entry = model
-                .palette_joints()
-                .iter()
-                .position(|&known| usize::from(known) == joint);
-            let entry = entry.ok_or_else(|| {
-                problem("no vertex can follow the joint; expected a joint of the skin")
+        let mut boxes = Vec::new();
+        if bounds {
+            ensure(model.mesh().targets().is_empty(), || {
+                ModelError::new(
+                    format!("model {:?}", model.name()),
+                    "has morph targets, and their weights have no limit; expected a model without targets for bounds",
+                )
             })?;
-            let bind = affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse());
-            Ok(Socket {
-                bind,
-                entry: entry as u32,
-                padding: [0; 3],
-            })
-        };
+            boxes = entry_boxes(model);
+        }
+        let sockets: Result<_, _> = sockets.iter().map(|name| socket(model, name)).collect();
         Ok(Self {
             boxes,
-            sockets: sockets.iter().map(socket).collect::<Result<_, _>>()?,
+            sockets: sockets?,
             margin: MARGIN * model.bounds().diagonal(),
         })
     }
 }
 
+/// The socket at the joint of this name.
+fn socket(model: &Model, name: &str) -> Result<Socket, ModelError> {
+    let place = format!("socket {name:?}");
+    let names = model.skeleton().names();
+    let Some(joint) = names.iter().position(|other| other == name) else {
+        let problem = format!("{:?} has no joint of this name", model.name());
+        return Err(ModelError::new(place, problem));
+    };
+    let joints = model.palette_joints();
+    let Some(entry) = joints.iter().position(|&other| usize::from(other) == joint) else {
+        let problem = "no vertex can follow the joint; expected a joint of the skin";
+        return Err(ModelError::new(place, problem));
+    };
+    Ok(Socket {
+        bind: affine_to_rows(&rows_to_affine(&model.inverse_binds()[entry]).inverse()),
+        entry: entry as u32,
+        padding: [0; 3],
+    })
+}
+
 /// The box around the vertices of each palette entry that moves any.
 fn entry_boxes(model: &Model) -> Vec<EntryBox> {
-    let own = |(entry, bounds): (u32, Option<model::Bounds>)| {
-        let model::Bounds { min, max } = bounds?;
-        Some(EntryBox {
-            entry,
-            centre: ((min + max) / 2.0).to_array(),
-            half: ((max - min) / 2.0).to_array(),
-        })
-    };
-    (0..).zip(model.entry_boxes()).filter_map(own).collect()
+    let mut boxes = Vec::new();
+    for (entry, bounds) in (0..).zip(model.entry_boxes()) {
+        if let Some(model::Bounds { min, max }) = bounds {
+            boxes.push(EntryBox {
+                entry,
+                centre: ((min + max) / 2.0).to_array(),
+                half: ((max - min) / 2.0).to_array(),
+            });
+        }
+    }
+    boxes
 }
 
 /// The choice of bounds and sockets for a crowd, with those of each of its models.
@@ -131,14 +128,15 @@ impl Gameplay {
     /// # Errors
     /// As [`ModelReads::new`].
     pub fn new(crowd: &Crowd, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
-        let groups = crowd.groups().iter().map(|group| {
+        let mut groups = Vec::with_capacity(crowd.groups().len());
+        for group in crowd.groups() {
+            let mut reads = ModelReads::new(&group.model, bounds, sockets)?;
             let shown = shown(crowd, group);
-            let margin = (f64::from(MARGIN) * shown.diagonal).max(shown.rounding) as f32;
-            let reads = ModelReads::new(&group.model, bounds, sockets)?;
-            Ok(ModelReads { margin, ..reads })
-        });
+            reads.margin = (f64::from(MARGIN) * shown.diagonal).max(shown.rounding) as f32;
+            groups.push(reads);
+        }
         Ok(Self {
-            groups: groups.collect::<Result<_, _>>()?,
+            groups,
             bounds,
             sockets: sockets.len(),
         })
@@ -146,12 +144,11 @@ impl Gameplay {
 
     /// Bytes of [`GameplayData`] for this many instances.
     pub fn bytes(&self, instances: usize) -> u64 {
-        let bounds = if self.bounds {
-            instances * size_of::<Bounds>()
-        } else {
-            0
-        };
-        (bounds + instances * self.sockets * size_of::<Rows>()) as u64
+        let mut bytes = self.sockets * size_of::<Rows>();
+        if self.bounds {
+            bytes += size_of::<Bounds>();
+        }
+        (instances * bytes) as u64
     }
 }
 
@@ -177,93 +174,80 @@ impl GameplayData {
         }
     }
 
-    /// Computes the bounds of all instances; `blocks` are those that made the palettes.
+    /// Computes the bounds of all instances, on rayon's current pool if the blocks are parallel; `blocks` are those that
+    /// made the palettes.
     pub fn read_bounds(
         &mut self,
         isa: Isa,
-        threads: &Threads,
-        (crowd, gameplay): (&Crowd, &Gameplay),
+        crowd: &Crowd,
+        gameplay: &Gameplay,
         blocks: &Blocks,
         palettes: Palettes,
     ) {
         let first = |block: &Block| block.instances.start as usize;
-        let out = &mut self.bounds[..];
-        threads.install(|| {
-            blocks.each(crowd, out, first, |block, group, out| {
-                let reads = &gameplay.groups[block.group];
-                match palettes.of(crowd, block) {
-                    BlockPalettes::Rows(rows) => {
-                        for (palette, out) in rows
-                            .chunks_exact(group.model.palette_joints().len())
-                            .zip(out)
-                        {
-                            let (lanes, out) =
-                                (bytemuck::cast_slice(palette), bytemuck::cast_mut(out));
-                            BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
-                        }
-                    }
-                    BlockPalettes::Lanes(lanes) => {
-                        let mut rows = [[0.0; BLOCK]; 6];
-                        simd::run(
-                            isa,
-                            BoundsKernel {
-                                reads,
-                                lanes,
-                                out: &mut rows,
-                            },
-                        );
-                        for (lane, out) in out.iter_mut().enumerate() {
-                            *out = rows.map(|row| row[lane]);
-                        }
+        blocks.each(crowd, &mut self.bounds, first, |block, group, bounds| {
+            let reads = &gameplay.groups[block.group];
+            match palettes.of(crowd, block) {
+                BlockPalettes::Rows(rows) => {
+                    let entries = group.model.palette_joints().len();
+                    for (palette, out) in rows.chunks_exact(entries).zip(bounds) {
+                        let lanes = bytemuck::cast_slice(palette);
+                        let out = bytemuck::cast_mut(out);
+                        BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
                     }
                 }
-            });
+                BlockPalettes::Lanes(lanes) => {
+                    let mut rows = [[0.0; BLOCK]; 6];
+                    let out = &mut rows;
+                    simd::run(isa, BoundsKernel { reads, lanes, out });
+                    for (lane, out) in bounds.iter_mut().enumerate() {
+                        *out = rows.map(|row| row[lane]);
+                    }
+                }
+            }
         });
     }
 
     /// Computes the sockets of all instances, as [`GameplayData::read_bounds`].
     pub fn read_sockets(
         &mut self,
-        threads: &Threads,
-        (crowd, gameplay): (&Crowd, &Gameplay),
+        crowd: &Crowd,
+        gameplay: &Gameplay,
         blocks: &Blocks,
         palettes: Palettes,
     ) {
-        let first = |block: &Block| block.instances.start as usize * gameplay.sockets;
-        let out = &mut self.sockets[..];
-        threads.install(|| {
-            blocks.each(crowd, out, first, |block, group: &Group, out| {
-                let sockets = &gameplay.groups[block.group].sockets;
-                let (entries, palettes) = (
-                    group.model.palette_joints().len(),
-                    palettes.of(crowd, block),
-                );
-                for (lane, out) in out.chunks_exact_mut(sockets.len().max(1)).enumerate() {
-                    for (out, socket) in out.iter_mut().zip(sockets) {
-                        *out = socket_of(
-                            socket,
-                            &palettes.entry(entries, lane, socket.entry as usize),
-                        );
-                    }
+        let count = gameplay.sockets;
+        let first = |block: &Block| block.instances.start as usize * count;
+        blocks.each(crowd, &mut self.sockets, first, |block, group, out| {
+            let entries = group.model.palette_joints().len();
+            let palettes = palettes.of(crowd, block);
+            for (lane, out) in out.chunks_exact_mut(count.max(1)).enumerate() {
+                for (out, socket) in out.iter_mut().zip(&gameplay.groups[block.group].sockets) {
+                    let palette = palettes.entry(entries, lane, socket.entry as usize);
+                    *out = socket_of(socket, &palette);
                 }
-            });
+            }
         });
     }
 }
 
 /// The model pose of a socket's joint.
 fn socket_of(socket: &Socket, palette: &Rows) -> Rows {
-    let row = |row: usize, column: usize| {
-        let sum: f32 = (0..3)
-            .map(|i| palette[4 * row + i] * socket.bind[4 * i + column])
-            .sum();
-        sum + if column == 3 {
-            palette[4 * row + 3]
-        } else {
-            0.0
-        }
-    };
-    std::array::from_fn(|i| row(i / 4, i % 4))
+    let mut pose = [0.0; 12];
+    for (row, m) in pose
+        .as_chunks_mut::<4>()
+        .0
+        .iter_mut()
+        .zip(palette.as_chunks::<4>().0)
+    {
+        let [x, y, z, translation] = *m;
+        *row = std::array::from_fn(|column| {
+            let sum =
+                x * socket.bind[column] + y * socket.bind[4 + column] + z * socket.bind[8 + column];
+            sum + if column == 3 { translation } else { 0.0 }
+        });
+    }
+    pose
 }
 
 /// Bounds of `N` instances side by side.
@@ -283,7 +267,7 @@ impl<const N: usize> Kernel for BoundsKernel<'_, N> {
             out,
         } = self;
         let margin = S::splat(*margin);
-        for group in 0..N / W {
+        for vector in 0..N / W {
             let mut min = [S::splat(f32::INFINITY); 3];
             let mut max = [S::splat(f32::NEG_INFINITY); 3];
             for EntryBox {
@@ -293,9 +277,10 @@ impl<const N: usize> Kernel for BoundsKernel<'_, N> {
             } in boxes
             {
                 let m = &lanes[*entry as usize];
-                let (c, h) = (centre.map(S::splat), half.map(S::splat));
+                let c = centre.map(S::splat);
+                let h = half.map(S::splat);
                 for (row, m) in m.as_chunks().0.iter().enumerate() {
-                    let [x, y, z, t] = load_rows::<N, W, S, 4>(m, group);
+                    let [x, y, z, t] = load_rows::<N, W, S, 4>(m, vector);
                     let middle = S::mul_add(x, c[0], S::mul_add(y, c[1], S::mul_add(z, c[2], t)));
                     let [x, y, z] = [abs::<W, S>(x), abs::<W, S>(y), abs::<W, S>(z)];
                     let reach = S::mul_add(x, h[0], S::mul_add(y, h[1], S::mul(z, h[2])));
@@ -304,10 +289,11 @@ impl<const N: usize> Kernel for BoundsKernel<'_, N> {
                 }
             }
             for (min, max) in min.iter_mut().zip(&mut max) {
-                (*min, *max) = (S::sub(*min, margin), S::add(*max, margin));
+                *min = S::sub(*min, margin);
+                *max = S::add(*max, margin);
             }
-            store_rows::<N, W, S>(&min, &mut out[..3], group);
-            store_rows::<N, W, S>(&max, &mut out[3..], group);
+            store_rows::<N, W, S>(&min, &mut out[..3], vector);
+            store_rows::<N, W, S>(&max, &mut out[3..], vector);
         }
     }
 }

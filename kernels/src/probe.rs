@@ -78,7 +78,8 @@ struct Multiply {
 impl Kernel for Multiply {
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
-        let (factor, offset) = (S::splat(black_box(0.999)), S::splat(black_box(0.001)));
+        let factor = S::splat(black_box(0.999));
+        let offset = S::splat(black_box(0.001));
         let mut values: [S::V; CHAINS] = std::array::from_fn(|i| S::splat(i as f32));
         for _ in 0..self.rounds {
             for v in &mut values {
@@ -86,9 +87,9 @@ impl Kernel for Multiply {
             }
         }
         let mut out = [0.0; W];
-        values.into_iter().for_each(|v| {
+        for v in values {
             S::store(v, &mut out);
             black_box(&out);
-        });
+        }
     }
 }

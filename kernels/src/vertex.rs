@@ -18,6 +18,8 @@
 //! sign(d.xy)`, where sign(0) is 1; a zero vector is (0, 0). They have no length: `raw` and `unit` normals are packed
 //! identically. As vertex attributes, words 0 and 1 are `snorm16x4`, words 2 and 3 `snorm16x2`.
 
+use glam::Vec3;
+
 /// Largest integer of a snorm16.
 pub(crate) const SNORM: f32 = 32_767.0;
 
@@ -140,30 +142,30 @@ impl VertexFormat {
         (self.words() * size_of::<f32>()) as u64
     }
 
-    /// A stored vertex's numbers, in the order of [`VertexFormat::floats`]; `words` are its [`VertexFormat::words`]
+    /// A stored vertex's attributes, in the order of [`VertexFormat::floats`]; `words` are its [`VertexFormat::words`]
     /// words, as the bits of floats. Packed words that no kernel can have written, such as NaN poison, decode to NaN.
     pub fn decode(self, cube: &Cube, words: &[f32]) -> [f32; 10] {
-        let mut numbers = [0.0; 10];
+        let mut vertex = [0.0; 10];
         if self.encoding == Encoding::F32 {
-            numbers[..words.len()].copy_from_slice(words);
-            return numbers;
+            vertex[..words.len()].copy_from_slice(words);
+            return vertex;
         }
-        let halves = |word: usize| unpack(words[word].to_bits());
-        let ([x, y], [z, w]) = (halves(0), halves(1));
-        for (axis, n) in [x, y, z].into_iter().enumerate() {
-            numbers[axis] = cube.centre[axis] + cube.half * n;
+        let [x, y] = unpack(words[0]);
+        let [z, w] = unpack(words[1]);
+        for (axis, coordinate) in [x, y, z].into_iter().enumerate() {
+            vertex[axis] = cube.centre[axis] + cube.half * coordinate;
         }
         if w != 0.0 && (self.attributes < Attributes::Pnt || w.abs() != 1.0) {
-            numbers = [f32::NAN; 10];
+            vertex = [f32::NAN; 10];
         }
         if self.attributes >= Attributes::Pn {
-            numbers[3..6].copy_from_slice(&direction(halves(2)));
+            vertex[3..6].copy_from_slice(&direction(unpack(words[2])));
         }
         if self.attributes >= Attributes::Pnt {
-            numbers[6..9].copy_from_slice(&direction(halves(3)));
-            numbers[9] = w;
+            vertex[6..9].copy_from_slice(&direction(unpack(words[3])));
+            vertex[9] = w;
         }
-        numbers
+        vertex
     }
 }
 
@@ -190,10 +192,7 @@ impl Cube {
 
     /// The cube around a box.
     pub fn around(min: [f32; 3], max: [f32; 3]) -> Self {
-        let diagonal = (0..3)
-            .map(|c| (max[c] - min[c]).powi(2))
-            .sum::<f32>()
-            .sqrt();
+        let diagonal = Vec3::from(min).distance(max.into());
         let half = if diagonal > 0.0 {
             Self::REACH * diagonal
         } else {
@@ -208,8 +207,11 @@ impl Cube {
 
 /// Two numbers of -1 to 1 as snorm16 in one word.
 pub fn pack(low: f32, high: f32) -> u32 {
-    let bits = |v: f32| (v.clamp(-1.0, 1.0) * SNORM).round_ties_even() as i32 as u32 & 0xffff;
-    bits(low) | bits(high) << 16
+    snorm(low) | snorm(high) << 16
+}
+
+fn snorm(number: f32) -> u32 {
+    (number.clamp(-1.0, 1.0) * SNORM).round_ties_even() as i32 as u32 & 0xffff
 }
 
 /// A direction's octahedral coordinates.
@@ -218,25 +220,23 @@ pub fn octahedral([x, y, z]: [f32; 3]) -> [f32; 2] {
     if sum == 0.0 {
         return [0.0; 2];
     }
-    let (u, v) = (x / sum, y / sum);
-    if z >= 0.0 {
-        [u, v]
-    } else {
-        [(1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)]
-    }
+    let unfolded = [x / sum, y / sum];
+    if z >= 0.0 { unfolded } else { folded(unfolded) }
 }
 
-fn unpack(word: u32) -> [f32; 2] {
-    [word as u16, (word >> 16) as u16].map(|half| f32::from(half as i16) / SNORM)
+/// Coordinates of the other side of the octahedron's edge.
+fn folded([u, v]: [f32; 2]) -> [f32; 2] {
+    [(1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v)]
+}
+
+fn unpack(word: f32) -> [f32; 2] {
+    let bits = word.to_bits();
+    [bits as u16, (bits >> 16) as u16].map(|half| f32::from(half as i16) / SNORM)
 }
 
 fn direction([u, v]: [f32; 2]) -> [f32; 3] {
     let z = 1.0 - u.abs() - v.abs();
-    let (x, y) = if z >= 0.0 {
-        (u, v)
-    } else {
-        ((1.0 - v.abs()).copysign(u), (1.0 - u.abs()).copysign(v))
-    };
+    let [x, y] = if z >= 0.0 { [u, v] } else { folded([u, v]) };
     let length = (x * x + y * y + z * z).sqrt();
     [x / length, y / length, z / length]
 }
@@ -260,7 +260,7 @@ mod tests {
             let length = (x * x + y * y + z * z).sqrt();
             if length > 0.0 {
                 let [u, v] = octahedral([x, y, z]);
-                let got = direction(unpack(pack(u, v)));
+                let got = direction(unpack(f32::from_bits(pack(u, v))));
                 let chord = [x, y, z]
                     .iter()
                     .zip(got)

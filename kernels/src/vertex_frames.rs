@@ -31,44 +31,43 @@ impl VertexFrames {
     /// # Panics
     /// `palettes` is not a whole number of palettes of `entries` matrices, or these are too few for the mesh.
     pub fn new(mesh: &Mesh, format: VertexFormat, entries: usize, palettes: &[Rows]) -> Self {
-        let normals = if format.normals == Normals::Exact {
-            Normals::Exact
-        } else {
-            Normals::Raw
-        };
-        let plain = VertexFormat {
-            normals,
-            encoding: Encoding::F32,
-            ..format
-        };
-        let (floats, row) = (format.floats(), mesh.vertex_count() * format.floats());
-        let mut numbers = vec![0.0; palettes.len() / entries * row];
+        let mut plain = format;
+        plain.encoding = Encoding::F32;
+        if format.normals == Normals::Unit {
+            plain.normals = Normals::Raw;
+        }
+        let floats = format.floats();
+        let row = mesh.vertex_count() * floats;
+        let mut vertices = vec![0.0; palettes.len() / entries * row];
         for (palette, out) in palettes
             .chunks_exact(entries)
-            .zip(numbers.chunks_exact_mut(row))
+            .zip(vertices.chunks_exact_mut(row))
         {
             skin::skin(mesh, palette, plain, out);
         }
-        let vertices = || numbers.chunks_exact(floats);
-        let Bounds { min, max } = Bounds::around(vertices().map(Vec3::from_slice));
-        let lengths = vertices().flat_map(|vertex| vertex[3..].iter().take(6));
-        let longest = lengths.fold(0.0f32, |most, v| most.max(v.abs()));
-        let centre: [f32; 3] = std::array::from_fn(|axis| min[axis].midpoint(max[axis]));
-        let half = (0..3)
-            .map(|axis| max[axis] - centre[axis])
-            .fold(f32::MIN_POSITIVE, f32::max);
-        let stored = |(at, &number): (usize, &f32)| match at {
-            0..3 => (number - centre[at]) / half,
-            3..9 if longest > 0.0 => number / longest,
-            _ => number,
-        };
-        let mut words = Vec::with_capacity(numbers.len() / floats * Self::words_of(format));
-        for vertex in vertices() {
-            let mut stored = vertex.iter().enumerate().map(stored);
-            while let Some(low) = stored.next() {
-                words.push(pack(low, stored.next().unwrap_or(0.0)));
+        let vertices = vertices.chunks_exact(floats);
+        let Bounds { min, max } = Bounds::around(vertices.clone().map(Vec3::from_slice));
+        let centre = min.midpoint(max);
+        let half = (max - centre).max_element().max(f32::MIN_POSITIVE);
+        let directions = vertices
+            .clone()
+            .flat_map(|vertex| vertex[3..].iter().take(6));
+        let longest = directions.fold(0.0f32, |most, v| most.max(v.abs()));
+        let mut words = Vec::with_capacity(vertices.len() * Self::words_of(format));
+        for vertex in vertices {
+            let mut stored = [0.0; 10];
+            for (at, &number) in vertex.iter().enumerate() {
+                stored[at] = match at {
+                    0..3 => (number - centre[at]) / half,
+                    3..9 if longest > 0.0 => number / longest,
+                    _ => number,
+                };
+            }
+            for [low, high] in &stored.as_chunks().0[..Self::words_of(format)] {
+                words.push(pack(*low, *high));
             }
         }
+        let centre = centre.to_array();
         Self {
             cube: Cube { centre, half },
             longest,

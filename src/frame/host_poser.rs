@@ -107,12 +107,12 @@ impl HostPoser {
         let (isa, blocks, palettes) = (self.isa, self.crowd_pose.blocks(), self.palettes());
         if gameplay.bounds {
             timer.wall(Stage::Bounds, || {
-                data.read_bounds(isa, threads, (crowd, &gameplay), blocks, palettes)
+                threads.install(|| data.read_bounds(isa, crowd, &gameplay, blocks, palettes));
             });
         }
         if gameplay.sockets > 0 {
             timer.wall(Stage::Sockets, || {
-                data.read_sockets(threads, (crowd, &gameplay), blocks, palettes)
+                threads.install(|| data.read_sockets(crowd, &gameplay, blocks, palettes));
             });
         }
         self.gameplay = Some((gameplay, data));

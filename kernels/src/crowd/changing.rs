@@ -2,7 +2,7 @@
 
 use super::schedule::{LONGEST, Schedule};
 use super::turnover::{Turnover, drawn};
-use super::{Crowd, CrowdError, Fade, Layer, MAX_LAYERS, Playback, time};
+use super::{Crowd, CrowdError, Layer, MAX_LAYERS, Playback, time};
 use crate::model::{Rows, ensure};
 use arrayvec::ArrayVec;
 
@@ -19,22 +19,20 @@ impl Crowd {
         self.require_full_posing()?;
         let mut order: Vec<u32> = (0..self.instance_count() as u32).collect();
         for group in &mut self.groups {
-            let own = &mut order[group.instances.start as usize..group.instances.end as usize];
-            let frozen = (share * own.len() as f64).round() as usize;
-            own.sort_by_key(|&instance| drawn(seed, instance, 1));
-            let (moving, still) = own.split_at_mut(own.len() - frozen);
+            let instances = &mut order[group.indices()];
+            let frozen = (share * instances.len() as f64).round() as usize;
+            instances.sort_by_key(|&instance| drawn(seed, instance, 1));
+            let (moving, still) = instances.split_at_mut(instances.len() - frozen);
             moving.sort_unstable();
             still.sort_unstable();
-            group.frozen = still.len() as u32;
+            group.frozen = frozen as u32;
         }
         self.reorder(&order);
-        for instance in self
-            .groups
-            .iter()
-            .flat_map(|group| group.moving().end..group.instances.end)
-        {
-            let held = held(self.layers.of(instance as usize));
-            self.layers.replace(instance as usize, &held);
+        for group in &self.groups {
+            for instance in group.moving().end..group.instances.end {
+                let held = held(self.layers.of(instance as usize));
+                self.layers.replace(instance as usize, &held);
+            }
         }
         Ok(self)
     }
@@ -50,15 +48,11 @@ impl Crowd {
         ensure(!self.is_reduced() && self.turnover.is_none(), || {
             CrowdError(problem.into())
         })?;
-        let kind = |instance: u32| {
+        let kinds = (0..self.instance_count() as u32).map(|instance| {
             let group = self.group_of(instance);
-            (
-                group,
-                self.groups[group].is_frozen(instance),
-                shape(self.layers.of(instance as usize)),
-            )
-        };
-        let kinds = (0..self.instance_count() as u32).map(kind);
+            let is_frozen = self.groups[group].is_frozen(instance);
+            (group, is_frozen, shape(self.layers.of(instance as usize)))
+        });
         self.turnover = Some(Box::new(Turnover::new(kinds, share, seed)));
         Ok(self)
     }
@@ -80,80 +74,63 @@ impl Crowd {
 
     /// The layers of an instance at a tick. There are as many at every tick, and they need as many slots.
     pub fn layers_at(&self, instance: u32, tick: u32) -> InstanceLayers {
-        let (model, ahead) = self
-            .turnover
-            .as_ref()
-            .map_or((instance, 0), |turnover| turnover.model(instance, tick));
-        let later = |layer: &Layer| {
-            let mut layer = *layer;
+        let mut model = instance;
+        let mut ahead = 0;
+        if let Some(turnover) = &self.turnover {
+            (model, ahead) = turnover.model(instance, tick);
+        }
+        let mut layers: InstanceLayers = self.layers.of(model as usize).iter().copied().collect();
+        for layer in &mut layers {
             if layer.playback != Playback::Once {
                 layer.phase = layer.phase.wrapping_add(layer.step.wrapping_mul(ahead));
             }
             layer.schedule.offset = layer.schedule.offset.wrapping_add(ahead);
-            layer
-        };
-        self.layers.of(model as usize).iter().map(later).collect()
+        }
+        layers
     }
 
     /// Model to world, of an instance at a tick.
     pub fn placement_at(&self, instance: u32, tick: u32) -> &Rows {
-        let place = self
-            .turnover
-            .as_ref()
-            .map_or(instance, |turnover| turnover.place(instance, tick));
+        let place = match &self.turnover {
+            Some(turnover) => turnover.place(instance, tick),
+            None => instance,
+        };
         &self.placements[place as usize]
     }
 }
 
 /// A key of layers that is equal for two instances if each may take the other's: everything but clips and times.
 fn shape(layers: &[Layer]) -> Vec<u8> {
-    let common = |layer: &Layer| {
-        let times = Layer {
-            clip: 0,
-            phase: 0,
-            step: 0,
-            pace: 0,
-            time_base: 0.0,
-            time_scale: 0.0,
-            ..*layer
-        };
-        let schedule = Schedule {
-            offset: 0,
-            ..layer.schedule
-        };
-        Layer {
-            frame_rate: 0.0,
-            schedule,
-            ..times
-        }
-    };
-    Layer::key(layers, common)
+    Layer::key(layers, |layer| {
+        layer.clip = 0;
+        layer.phase = 0;
+        layer.step = 0;
+        layer.pace = 0;
+        layer.time_base = 0.0;
+        layer.time_scale = 0.0;
+        layer.frame_rate = 0.0;
+        layer.schedule.offset = 0;
+    })
 }
 
 /// Layers that show what these show at tick 0.
 fn held(layers: &[Layer]) -> InstanceLayers {
-    let of = |(index, layer): (usize, &Layer)| Layer {
-        kind: layer.kind,
-        weight: Layer {
-            fade: Fade::Cross,
-            ..*layer
+    let mut held = InstanceLayers::new();
+    for (index, layer) in layers.iter().enumerate() {
+        let mut schedule = Schedule::ALWAYS;
+        if layer.schedule.length > 0 {
+            // What may be absent stays a layer that needs blending.
+            schedule.length = LONGEST;
         }
-        .weight_at(0),
-        mask: layer.mask,
-        // What may be absent stays a layer that needs blending.
-        schedule: match layer.schedule.length {
-            0 => Schedule::ALWAYS,
-            _ => Schedule {
-                period: 0,
-                offset: 0,
-                length: LONGEST,
-                fade_in: 0,
-                fade_out: 0,
-            },
-        },
-        ..Layer::held(layer.clip, time(layers, index, 0))
-    };
-    layers.iter().enumerate().map(of).collect()
+        held.push(Layer {
+            kind: layer.kind,
+            weight: layer.crossfaded_weight(0),
+            mask: layer.mask,
+            schedule,
+            ..Layer::held(layer.clip, time(layers, index, 0))
+        });
+    }
+    held
 }
 
 #[cfg(test)]

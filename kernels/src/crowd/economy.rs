@@ -19,27 +19,31 @@ impl Crowd {
         })?;
         self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
-        let mut of = Vec::with_capacity(self.instance_count());
+        let mut pose_indices = Vec::with_capacity(self.instance_count());
         for group in &self.groups {
             let first = poses.instance_count() as u32;
             let mut known: FnvHashMap<(u64, Vec<u8>), u32> = FnvHashMap::default();
-            for instance in group.instances.clone() {
-                let own = self.layers.of(instance as usize);
-                let bucket = (u64::from(own[0].phase) * u64::from(buckets)) >> 32;
-                let pose = *known.entry((bucket, clip_set(own))).or_insert_with(|| {
+            for layers in self.layers.range(group.instances.clone()) {
+                let bucket = (u64::from(layers[0].phase) * u64::from(buckets)) >> 32;
+                let pose = *known.entry((bucket, clip_set(layers))).or_insert_with(|| {
                     poses.placements.push(IDENTITY_ROWS);
-                    poses.layers.push(in_bucket(own, bucket, buckets));
+                    poses.layers.push(in_bucket(layers, bucket, buckets));
                     poses.placements.len() as u32 - 1
                 });
-                of.push(pose);
+                pose_indices.push(pose);
             }
             poses.groups.push(Group {
                 instances: first..poses.instance_count() as u32,
                 ..group.clone()
             });
         }
-        let own = std::mem::replace(&mut self.layers, poses.layers.reordered(&of));
-        self.shared = Some(Box::new(SharedPoses { poses, of, own }));
+        let shared_layers = poses.layers.reordered(&pose_indices);
+        let own_layers = std::mem::replace(&mut self.layers, shared_layers);
+        self.shared = Some(Box::new(SharedPoses {
+            poses,
+            pose_indices,
+            own_layers,
+        }));
         Ok(self)
     }
 
@@ -50,20 +54,20 @@ impl Crowd {
     /// A rate of 0, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
-        let of: Vec<u32> = self.placements.iter().map(every).collect();
-        let problem = "an instance posed every 0 ticks; expected 1 or more";
-        ensure(!of.contains(&0), || CrowdError(problem.into()))?;
-        let mut order: Vec<u32> = (0..of.len() as u32).collect();
+        let intervals: Vec<u32> = self.placements.iter().map(every).collect();
+        ensure(!intervals.contains(&0), || {
+            CrowdError("an instance posed every 0 ticks; expected 1 or more".into())
+        })?;
+        let mut order: Vec<u32> = (0..intervals.len() as u32).collect();
+        order.sort_by_key(|&instance| (self.group_of(instance), intervals[instance as usize]));
         for group in &self.groups {
-            let own = &mut order[group.instances.start as usize..group.instances.end as usize];
-            own.sort_by_key(|&instance| of[instance as usize]);
-            for alike in own.chunk_by(|&a, &b| of[a as usize] == of[b as usize]) {
-                let every = of[alike[0] as usize];
-                let rate = |place: usize| UpdateRate {
-                    every,
-                    offset: (place / BLOCK) as u32 % every,
-                };
-                self.rates.extend((0..alike.len()).map(rate));
+            let order = &order[group.indices()];
+            for alike in order.chunk_by(|&a, &b| intervals[a as usize] == intervals[b as usize]) {
+                let every = intervals[alike[0] as usize];
+                for place in 0..alike.len() {
+                    let offset = (place / BLOCK) as u32 % every;
+                    self.rates.push(UpdateRate { every, offset });
+                }
             }
         }
         self.reorder(&order);
@@ -73,56 +77,41 @@ impl Crowd {
     /// Brings layers, expressions and placements into another order of instances.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         self.layers = self.layers.reordered(order);
+        self.placements = reordered(&self.placements, order);
         if !self.alone.is_empty() {
             self.pinned = self.pinned.reordered(order);
-            self.alone = order
-                .iter()
-                .map(|&instance| self.alone[instance as usize])
-                .collect();
+            self.alone = reordered(&self.alone, order);
         }
-        self.placements = order
-            .iter()
-            .map(|&instance| self.placements[instance as usize])
-            .collect();
     }
+}
+
+fn reordered<T: Copy>(items: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().map(|&item| items[item as usize]).collect()
 }
 
 /// A key of everything that instances must have in common to share poses: all of their layers but phase, step, pace and
 /// the schedule's offset.
 fn clip_set(layers: &[Layer]) -> Vec<u8> {
-    let common = |layer: &Layer| {
-        let mut common = Layer {
-            phase: 0,
-            step: 0,
-            pace: 0,
-            ..*layer
-        };
-        common.schedule.offset = 0;
-        common
-    };
-    Layer::key(layers, common)
+    Layer::key(layers, |layer| {
+        layer.phase = 0;
+        layer.step = 0;
+        layer.pace = 0;
+        layer.schedule.offset = 0;
+    })
 }
 
 /// An instance's layers with phases shifted so that the first layer is in the middle of its bucket.
-fn in_bucket(own: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
+fn in_bucket(layers: &[Layer], bucket: u64, buckets: u32) -> Vec<Layer> {
+    let first = layers[0];
     let middle = (((2 * bucket + 1) << 31) / u64::from(buckets)) as u32;
-    let moved = middle.wrapping_sub(own[0].phase);
-    let moves =
-        |index: usize, layer: &Layer| index == 0 || (layer.in_step != 0 && own[0].in_step != 0);
-    let phase = |index, layer: &Layer| {
-        if moves(index, layer) {
-            layer.phase.wrapping_add(moved)
-        } else {
-            layer.phase
+    let shift = middle.wrapping_sub(first.phase);
+    let mut shifted = layers.to_vec();
+    for (index, layer) in shifted.iter_mut().enumerate() {
+        if index == 0 || (layer.in_step != 0 && first.in_step != 0) {
+            layer.phase = layer.phase.wrapping_add(shift);
         }
-    };
-    own.iter()
-        .enumerate()
-        .map(|(index, layer)| Layer {
-            phase: phase(index, layer),
-            ..*layer
-        })
-        .collect()
+    }
+    shifted
 }
 
 #[cfg(test)]

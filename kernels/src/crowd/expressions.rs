@@ -1,7 +1,7 @@
 //! Weights of morph targets that instances keep, whatever their clips say.
 
 use super::{Crowd, CrowdError, Group};
-use crate::model::{Lists, TargetWeight};
+use crate::model::{Lists, TargetWeight, ensure};
 
 /// Weights of an instance's morph targets besides those of its clips.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -22,36 +22,30 @@ impl Crowd {
         mut self,
         expressions: impl IntoIterator<Item = Expression<'a>>,
     ) -> Result<Self, CrowdError> {
-        let (mut all_pinned, mut all_alone) = (Lists::default(), Vec::new());
-        for (instance, Expression { pinned, alone }) in expressions
-            .into_iter()
-            .enumerate()
-            .take(self.instance_count())
-        {
+        let instances = self.instance_count();
+        self.pinned = Lists::default();
+        self.alone.clear();
+        for (instance, expression) in expressions.into_iter().enumerate().take(instances) {
             let model = &self.groups[self.group_of(instance as u32)].model;
             let count = model.mesh().targets().len();
-            for &TargetWeight { target, weight } in pinned {
-                if target as usize >= count || !weight.is_finite() {
-                    let problem = format!("the weight {weight} for target {target}");
-                    let expected = format!(
-                        "a finite number for one of the {count} targets of {:?}",
+            for &TargetWeight { target, weight } in expression.pinned {
+                ensure((target as usize) < count && weight.is_finite(), || {
+                    CrowdError(format!(
+                        "instance {instance} has the weight {weight} for target {target}; expected a finite number for \
+                         one of the {count} targets of {:?}",
                         model.name()
-                    );
-                    return Err(CrowdError(format!(
-                        "instance {instance} has {problem}; expected {expected}"
-                    )));
-                }
+                    ))
+                })?;
             }
-            all_pinned.push(pinned.iter().copied());
-            all_alone.push(alone);
+            self.pinned.push(expression.pinned.iter().copied());
+            self.alone.push(expression.alone);
         }
-        if all_alone.len() != self.instance_count() {
-            let (got, expected) = (all_alone.len(), self.instance_count());
-            return Err(CrowdError(format!(
-                "{got} expressions; expected {expected}, one per instance"
-            )));
-        }
-        (self.pinned, self.alone) = (all_pinned, all_alone);
+        let found = self.alone.len();
+        ensure(found == instances, || {
+            CrowdError(format!(
+                "{found} expressions; expected {instances}, one per instance"
+            ))
+        })?;
         for group in &mut self.groups {
             group.shown.take();
         }

@@ -1,6 +1,6 @@
 //! Families: instances at several levels of detail, of which a frame shows one at a time.
 
-use super::{Crowd, CrowdError};
+use super::{Crowd, CrowdError, Group};
 use crate::model::ensure;
 
 /// Most levels of a family.
@@ -33,16 +33,10 @@ impl Crowd {
             ))
         })?;
         for family in self.groups.chunks(levels) {
-            let own = |at: usize, place: u32| (family[at].instances.start + place) as usize;
-            let alike = |at: usize| {
-                family[at].format == family[0].format
-                    && family[at].len() == family[0].len()
-                    && (0..family[0].len() as u32).all(|place| {
-                        self.placements[own(at, place)] == self.placements[own(0, place)]
-                            && self.layers.of(own(at, place)) == self.layers.of(own(0, place))
-                    })
-            };
-            ensure((1..levels).all(alike), || {
+            let alike = family
+                .iter()
+                .all(|group| self.same_instances(group, &family[0]));
+            ensure(alike, || {
                 let name = family[0].model.name();
                 CrowdError(format!(
                     "levels of {name:?} with different instances; expected the same"
@@ -51,6 +45,16 @@ impl Crowd {
         }
         self.level_sizes = sizes.to_vec();
         Ok(self)
+    }
+
+    /// Returns whether two groups have equal formats, placements and layers.
+    fn same_instances(&self, a: &Group, b: &Group) -> bool {
+        a.format == b.format
+            && self.placements[a.indices()] == self.placements[b.indices()]
+            && self
+                .layers
+                .range(a.instances.clone())
+                .eq(self.layers.range(b.instances.clone()))
     }
 
     /// Number of neighbouring groups that show the same instances: 1 if the crowd has no families.

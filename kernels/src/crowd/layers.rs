@@ -1,7 +1,7 @@
 //! Layers of clips that an instance plays, and the integer time that all backends share.
 
 use super::schedule::{Presence, Schedule, TICKS_PER_SECOND};
-use crate::model::Model;
+use crate::model::{Clip, Model};
 use bytemuck::NoUninit;
 
 /// [`Layer::clip`] of the rest pose.
@@ -93,9 +93,10 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A key of an instance's layers: their bytes, after `common` has made equal what may differ.
-    pub(super) fn key(layers: &[Self], common: impl Fn(&Self) -> Self) -> Vec<u8> {
-        let layers: Vec<Self> = layers.iter().map(common).collect();
+    /// A key of an instance's layers: their bytes, after `equalise` has made equal what may differ.
+    pub(super) fn key(layers: &[Self], equalise: impl Fn(&mut Self)) -> Vec<u8> {
+        let mut layers = layers.to_vec();
+        layers.iter_mut().for_each(equalise);
         bytemuck::cast_slice(&layers).to_vec()
     }
 
@@ -106,10 +107,8 @@ impl Layer {
 
     /// As [`Layer::looping`], with another playback mode. Ping-pong starts backwards at phases of 2^31 and more.
     pub fn playing(model: &Model, clip: u32, playback: Playback, phase: u32, speed: f64) -> Self {
-        let duration = model
-            .clips()
-            .get(clip as usize)
-            .map_or(0.0, |c| c.duration());
+        let clips = model.clips();
+        let duration = clips.get(clip as usize).map_or(0.0, Clip::duration);
         let turns = if duration > 0.0 {
             speed / (f64::from(duration) * TICKS_PER_SECOND)
         } else {
@@ -117,14 +116,15 @@ impl Layer {
         };
         // Half a cycle per tick is more than any clip needs, and keeps the sign.
         let most = 0.5 - 2f64.powi(-32);
-        let step = match playback {
-            Playback::Loop => step(turns),
-            Playback::PingPong => step(0.5 * turns),
-            Playback::Once => step(turns.clamp(-most, most)),
+        let cycles = match playback {
+            Playback::Loop => turns,
+            Playback::PingPong => 0.5 * turns,
+            Playback::Once => turns.clamp(-most, most),
         };
         Self {
             phase,
-            step,
+            // Through i64, so that clips can play backwards: the phase wraps either way.
+            step: (cycles.fract() * 2f64.powi(32)).round() as i64 as u32,
             time_scale: duration * 2f32.powi(-24),
             playback,
             ..Self::held(clip, 0.0)
@@ -161,30 +161,37 @@ impl Layer {
 
     /// Its weight at a tick, before masks. Crossfades ease in and out: 3s² - 2s³ of the elapsed fraction of the fade.
     pub fn weight_at(&self, tick: u32) -> f32 {
-        let eased = |ticks: u32, fade: u32| {
-            let s = ticks as f32 / fade as f32;
-            s * s * (3.0 - 2.0 * s)
-        };
-        match (self.schedule.at(tick), self.fade) {
+        let schedule = &self.schedule;
+        match (schedule.at(tick), self.fade) {
             (Presence::Absent, _) | (Presence::Out(_), Fade::Inertial) => 0.0,
             (Presence::Full, _) | (Presence::In(_), Fade::Inertial) => self.weight,
-            (Presence::In(ticks), Fade::Cross) => self.weight * eased(ticks, self.schedule.fade_in),
+            (Presence::In(ticks), Fade::Cross) => self.weight * eased(ticks, schedule.fade_in),
             (Presence::Out(ticks), Fade::Cross) => {
-                self.weight * (1.0 - eased(ticks, self.schedule.fade_out))
+                self.weight * (1.0 - eased(ticks, schedule.fade_out))
             }
         }
     }
+
+    /// Its weight at a tick if it fades by weight.
+    pub fn crossfaded_weight(self, tick: u32) -> f32 {
+        let crossfading = Self {
+            fade: Fade::Cross,
+            ..self
+        };
+        crossfading.weight_at(tick)
+    }
+}
+
+/// Weight of a layer that has faded in for some of the ticks of its fade.
+fn eased(ticks: u32, fade: u32) -> f32 {
+    let s = ticks as f32 / fade as f32;
+    s * s * (3.0 - 2.0 * s)
 }
 
 impl AsRef<[Layer]> for Layer {
     fn as_ref(&self) -> &[Layer] {
         std::slice::from_ref(self)
     }
-}
-
-/// Converts cycles to a phase step; through i64, so that clips can play backwards: the phase wraps either way.
-fn step(cycles: f64) -> u32 {
-    (cycles.fract() * 2f64.powi(32)).round() as i64 as u32
 }
 
 /// The time in seconds that one of an instance's layers shows at a tick.
@@ -227,8 +234,12 @@ fn phase(layers: &[Layer], layer: &Layer, tick: u32, clock: u32) -> u32 {
 /// The phase of a single cycle, which stops at its ends.
 fn once(start: u32, step: i32, clock: i32) -> u32 {
     let clock = clock.max(0) as u32;
-    let room = if step < 0 { start } else { u32::MAX - start };
-    let end = if step < 0 { 0 } else { u32::MAX };
+    let mut end = u32::MAX;
+    let mut room = u32::MAX - start;
+    if step < 0 {
+        end = 0;
+        room = start;
+    }
     match room.checked_div(step.unsigned_abs()) {
         Some(most) if clock > most => end,
         _ => start.wrapping_add((step as u32).wrapping_mul(clock)),
@@ -251,21 +262,19 @@ pub struct Inertia {
 impl Inertia {
     /// The fade that an instance is in at a tick, if any. At most one layer of an instance fades inertially.
     pub fn of(layers: &[Layer], tick: u32) -> Option<Self> {
-        let (layer, found) = layers
-            .iter()
-            .enumerate()
-            .find(|(_, l)| l.fade == Fade::Inertial)?;
-        match found.schedule.at(tick) {
+        let layer = layers.iter().position(|l| l.fade == Fade::Inertial)?;
+        let schedule = &layers[layer].schedule;
+        match schedule.at(tick) {
             Presence::In(elapsed) => Some(Self {
                 layer,
                 elapsed,
-                length: found.schedule.fade_in,
+                length: schedule.fade_in,
                 coming: true,
             }),
             Presence::Out(elapsed) => Some(Self {
                 layer,
                 elapsed,
-                length: found.schedule.fade_out,
+                length: schedule.fade_out,
                 coming: false,
             }),
             Presence::Absent | Presence::Full => None,
@@ -276,23 +285,20 @@ impl Inertia {
     pub fn time(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
         let ago = self.elapsed.wrapping_add(back);
         let then = tick.wrapping_sub(ago);
-        match index == self.layer {
-            true => time_at(
-                layers,
-                index,
-                then,
-                layers[index].schedule.clock(tick).wrapping_sub(ago),
-            ),
-            false => time(layers, index, then),
+        if index != self.layer {
+            return time(layers, index, then);
         }
+        let clock = layers[index].schedule.clock(tick).wrapping_sub(ago);
+        time_at(layers, index, then, clock)
     }
 
     /// The weight that a layer had then; the fading layer counts in full.
     pub fn weight(&self, layers: &[Layer], index: usize, tick: u32, back: u32) -> f32 {
-        match index == self.layer {
-            true => layers[index].weight,
-            false => layers[index].weight_at(tick.wrapping_sub(self.elapsed.wrapping_add(back))),
+        let layer = &layers[index];
+        if index == self.layer {
+            return layer.weight;
         }
+        layer.weight_at(tick.wrapping_sub(self.elapsed.wrapping_add(back)))
     }
 }
 

@@ -27,7 +27,7 @@ pub use shown::{JointShown, Shown};
 pub use turnover::Turnover;
 pub use update_rate::{Between, UpdateRate};
 
-use crate::model::{Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
+use crate::model::{Clip, Lists, Model, RotationBlend, Rows, TargetWeight, ensure};
 use crate::vertex::{Attributes, VertexFormat};
 use fieldwork::Fieldwork;
 use std::ops::Range;
@@ -70,6 +70,10 @@ impl Group {
     /// Always `false`: a group has at least one instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
+    }
+    /// The instances as indices of slices.
+    fn indices(&self) -> Range<usize> {
+        self.instances.start as usize..self.instances.end as usize
     }
     /// Returns whether the model has morph targets.
     pub fn has_targets(&self) -> bool {
@@ -135,9 +139,9 @@ struct SharedPoses {
     /// An instance for each pose, in the crowd's groups.
     poses: Crowd,
     /// Index of each instance's pose.
-    of: Vec<u32>,
+    pose_indices: Vec<u32>,
     /// Layers that each instance would play by itself.
-    own: Layers,
+    own_layers: Layers,
 }
 
 impl Crowd {
@@ -184,7 +188,9 @@ impl Crowd {
         let first = self.instance_count() as u32;
         for (placement, layers) in instances {
             let layers = layers.as_ref();
-            check_layers(&model, masks.len(), layers)?;
+            check_layers(&model, masks.len(), layers).map_err(|problem| {
+                CrowdError(format!("an instance of {:?}: {problem}", model.name()))
+            })?;
             let most = u32::MAX as usize;
             ensure(
                 self.placements.len() < most && self.layers.all().len() + layers.len() <= most,
@@ -204,14 +210,13 @@ impl Crowd {
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
         }
-        let masks = masks.concat();
         self.groups.push(Group {
             model,
             instances: first..end,
             format,
             frozen: 0,
             baked: false,
-            masks,
+            masks: masks.concat(),
             shown: OnceLock::new(),
         });
         Ok(())
@@ -248,37 +253,35 @@ impl Crowd {
     }
     /// Skinned vertices of one frame.
     pub fn vertex_count(&self) -> u64 {
-        self.groups
-            .iter()
-            .map(|g| g.len() as u64 * g.model.mesh().vertex_count() as u64)
-            .sum()
+        self.sum(|group| group.model.mesh().vertex_count())
     }
     /// Posed joints of one frame.
     pub fn joint_count(&self) -> u64 {
-        self.groups
-            .iter()
-            .map(|g| g.len() as u64 * g.model.skeleton().len() as u64)
-            .sum()
+        self.sum(|group| group.model.skeleton().len())
     }
     /// Palette entries of one frame.
     pub fn palette_entries(&self) -> u64 {
+        self.sum(|group| group.model.palette_joints().len())
+    }
+    /// The sum over all instances of what each one of a group has.
+    fn sum(&self, each: impl Fn(&Group) -> usize) -> u64 {
         self.groups
             .iter()
-            .map(|g| g.len() as u64 * g.model.palette_joints().len() as u64)
+            .map(|group| group.len() as u64 * each(group) as u64)
             .sum()
     }
     /// The first group of each model.
     pub fn first_of_models(&self) -> impl Iterator<Item = &Group> {
-        let new = |(index, group): &(usize, &Group)| {
-            !self.groups[..*index]
+        let mut first: Vec<&Group> = Vec::new();
+        for group in &self.groups {
+            if !first
                 .iter()
                 .any(|other| Arc::ptr_eq(&other.model, &group.model))
-        };
-        self.groups
-            .iter()
-            .enumerate()
-            .filter(new)
-            .map(|(_, group)| group)
+            {
+                first.push(group);
+            }
+        }
+        first.into_iter()
     }
     /// The formats that occur among the groups, each once: at most two.
     pub fn formats(&self) -> Vec<VertexFormat> {
@@ -289,10 +292,7 @@ impl Crowd {
     }
     /// 32-bit words of one frame's skinned vertices: `[instance][vertex][word]`, group after group.
     pub fn output_words(&self) -> u64 {
-        self.groups
-            .iter()
-            .map(|g| g.len() as u64 * g.instance_words() as u64)
-            .sum()
+        self.sum(Group::instance_words)
     }
     /// The group that holds an instance.
     pub fn group_of(&self, instance: u32) -> usize {
@@ -316,9 +316,11 @@ impl Crowd {
     }
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
-        let problem = "poses are shared, updated less often, frozen or replaced already; expected one of them";
         ensure(!self.is_reduced() && !self.changes(), || {
-            CrowdError(problem.into())
+            CrowdError(
+                "poses are shared, updated less often, frozen or replaced already; expected one of them"
+                    .into(),
+            )
         })
     }
 
@@ -348,14 +350,14 @@ impl Crowd {
 
     /// The index of the pose in [`Crowd::posed`] that each instance shows; `None` if poses are not shared.
     pub fn poses(&self) -> Option<&[u32]> {
-        self.shared.as_ref().map(|shared| &shared.of[..])
+        self.shared.as_ref().map(|shared| &shared.pose_indices[..])
     }
 
     /// The layers that instances would play if poses were not shared.
     pub fn own_layers(&self) -> &Layers {
         self.shared
             .as_ref()
-            .map_or(&self.layers, |shared| &shared.own)
+            .map_or(&self.layers, |shared| &shared.own_layers)
     }
 }
 
@@ -377,74 +379,75 @@ fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
     Ok(())
 }
 
-fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), CrowdError> {
-    let refused = |problem: String| {
-        Err(CrowdError(format!(
-            "an instance of {:?}: {problem}",
-            model.name()
-        )))
-    };
-    if !(1..=MAX_LAYERS).contains(&layers.len()) {
-        return refused(format!(
-            "{} layers; expected 1 to {MAX_LAYERS}",
-            layers.len()
-        ));
-    }
+fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), String> {
+    ensure((1..=MAX_LAYERS).contains(&layers.len()), || {
+        format!("{} layers; expected 1 to {MAX_LAYERS}", layers.len())
+    })?;
     let merged = layers
         .iter()
         .take_while(|l| l.kind == LayerKind::Merge)
         .count();
-    if merged == 0 || layers[merged..].iter().any(|l| l.kind == LayerKind::Merge) {
-        return refused("expected merge layers first, one at least, then the others".into());
-    }
-    if layers[..merged].iter().map(|l| l.weight).sum::<f32>() == 0.0 {
-        return refused("weights of merge layers that sum to 0; expected more".into());
-    }
-    if layers.iter().filter(|l| l.fade == Fade::Inertial).count() > 1 {
-        return refused("more than one inertial layer; expected one at most".into());
-    }
+    let (merged, others) = layers.split_at(merged);
+    ensure(
+        !merged.is_empty() && others.iter().all(|l| l.kind != LayerKind::Merge),
+        || "expected merge layers first, one at least, then the others".to_string(),
+    )?;
+    ensure(merged.iter().map(|l| l.weight).sum::<f32>() != 0.0, || {
+        "weights of merge layers that sum to 0; expected more".to_string()
+    })?;
+    ensure(
+        layers.iter().filter(|l| l.fade == Fade::Inertial).count() <= 1,
+        || "more than one inertial layer; expected one at most".to_string(),
+    )?;
     for (index, layer) in layers.iter().enumerate() {
-        let clip = model.clips().get(layer.clip as usize);
-        let additive = layer.kind == LayerKind::Additive;
-        let most = if layer.kind == LayerKind::Merge {
-            f32::MAX
-        } else {
-            1.0
-        };
-        let Schedule {
-            period,
-            length,
-            fade_in,
-            fade_out,
-            ..
-        } = layer.schedule;
-        let problem = if clip.is_none() && layer.clip != REST {
-            format!("clip {}; the model has {}", layer.clip, model.clips().len())
-        } else if clip.is_some_and(|c| c.is_additive()) != additive {
-            "an additive clip on a layer that is not additive, or the reverse".into()
-        } else if !(0.0..=most).contains(&layer.weight) {
-            format!(
-                "the weight {}; expected 0 {}",
-                layer.weight,
-                if most > 1.0 { "or more" } else { "to 1" }
-            )
-        } else if layer.mask != UNMASKED && layer.mask as usize >= masks {
-            format!("mask {}; the group has {masks}", layer.mask)
-        } else if u64::from(fade_in) + u64::from(fade_out) > u64::from(length)
-            || length > LONGEST
-            || (period != 0 && length > period)
-        {
+        check_layer(model, masks, layer)
+            .map_err(|problem| format!("layer {index} has {problem}"))?;
+    }
+    Ok(())
+}
+
+fn check_layer(model: &Model, masks: usize, layer: &Layer) -> Result<(), String> {
+    let clip = model.clips().get(layer.clip as usize);
+    ensure(clip.is_some() || layer.clip == REST, || {
+        format!("clip {}; the model has {}", layer.clip, model.clips().len())
+    })?;
+    ensure(
+        clip.is_some_and(Clip::is_additive) == (layer.kind == LayerKind::Additive),
+        || "an additive clip on a layer that is not additive, or the reverse".to_string(),
+    )?;
+    if layer.kind == LayerKind::Merge {
+        ensure((0.0..=f32::MAX).contains(&layer.weight), || {
+            format!("the weight {}; expected 0 or more", layer.weight)
+        })?;
+        ensure(layer.fade != Fade::Inertial, || {
+            "an inertial fade on a merge layer; expected an override or additive layer".to_string()
+        })?;
+    } else {
+        ensure((0.0..=1.0).contains(&layer.weight), || {
+            format!("the weight {}; expected 0 to 1", layer.weight)
+        })?;
+    }
+    ensure(
+        layer.mask == UNMASKED || (layer.mask as usize) < masks,
+        || format!("mask {}; the group has {masks}", layer.mask),
+    )?;
+    let Schedule {
+        period,
+        length,
+        fade_in,
+        fade_out,
+        ..
+    } = layer.schedule;
+    ensure(
+        u64::from(fade_in) + u64::from(fade_out) <= u64::from(length)
+            && length <= LONGEST
+            && (period == 0 || length <= period),
+        || {
             format!(
                 "fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next"
             )
-        } else if layer.fade == Fade::Inertial && layer.kind == LayerKind::Merge {
-            "an inertial fade on a merge layer; expected an override or additive layer".into()
-        } else {
-            continue;
-        };
-        return refused(format!("layer {index} has {problem}"));
-    }
-    Ok(())
+        },
+    )
 }
 
 #[cfg(test)]

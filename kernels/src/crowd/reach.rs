@@ -11,7 +11,7 @@ use crate::model::{
     Bounds, Channel, ClipKeys, Interpolation, JointTransform, NO_PARENT, RawKeys, Rows,
     rows_to_affine,
 };
-use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4, Vec3};
 
 /// Margin for f32 rounding, as a fraction of radius and distance.
 const ROUNDING: f64 = 1e-4;
@@ -80,12 +80,7 @@ pub struct EntryReach {
 /// (Gershgorin's theorem), exact if its columns are perpendicular.
 fn stretch(m: &DMat3) -> f64 {
     let squares = m.transpose() * *m;
-    squares
-        .to_cols_array_2d()
-        .iter()
-        .map(|c| c.iter().map(|v| v.abs()).sum::<f64>())
-        .fold(0.0, f64::max)
-        .sqrt()
+    (squares.abs() * DVec3::ONE).max_element().sqrt()
 }
 
 /// Component-wise smallest and largest values of a channel.
@@ -93,6 +88,15 @@ fn stretch(m: &DMat3) -> f64 {
 struct ValueRange {
     low: DVec3,
     high: DVec3,
+}
+
+impl From<Bounds> for ValueRange {
+    fn from(bounds: Bounds) -> Self {
+        Self {
+            low: bounds.min.as_dvec3(),
+            high: bounds.max.as_dvec3(),
+        }
+    }
 }
 
 impl ValueRange {
@@ -104,7 +108,8 @@ impl ValueRange {
     }
 
     fn include(&mut self, value: DVec3) {
-        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
     }
 
     fn middle(&self) -> DVec3 {
@@ -126,7 +131,8 @@ impl ValueRange {
     }
 
     fn widen(&mut self, by: DVec3) {
-        (self.low, self.high) = (self.low - by, self.high + by);
+        self.low -= by;
+        self.high += by;
     }
 }
 
@@ -161,15 +167,17 @@ impl Motion {
 
 /// Ranges of the channels of a group's joints in its clips.
 fn clip_motions(group: &Group) -> Vec<Motion> {
-    let rest = group.model.skeleton().rest().iter().map(|rest| Motion {
-        rest: rest.rotation.as_dquat().normalize(),
-        rotates: false,
-        translation: ValueRange::at(rest.translation.as_dvec3()),
-        scale: ValueRange::at(rest.scale.as_dvec3()),
-        moved: DVec3::ZERO,
-        stretched: DVec3::ONE,
-    });
-    let mut motions: Vec<_> = rest.collect();
+    let mut motions = Vec::with_capacity(group.model.skeleton().len());
+    for rest in group.model.skeleton().rest() {
+        motions.push(Motion {
+            rest: rest.rotation.as_dquat().normalize(),
+            rotates: false,
+            translation: ValueRange::at(rest.translation.as_dvec3()),
+            scale: ValueRange::at(rest.scale.as_dvec3()),
+            moved: DVec3::ZERO,
+            stretched: DVec3::ONE,
+        });
+    }
     for clip in group.model.clips() {
         match clip.keys() {
             ClipKeys::Raw(raw) => add_raw(&mut motions, clip.is_additive(), raw),
@@ -182,7 +190,8 @@ fn clip_motions(group: &Group) -> Vec<Motion> {
 /// Adds the ranges of keys. A Hermite spline stays within the convex hull of its Bézier points.
 fn add_raw(motions: &mut [Motion], additive: bool, raw: &RawKeys) {
     for track in raw.tracks() {
-        let (channel, times) = (track.channel, raw.times_of(track));
+        let channel = track.channel;
+        let times = raw.times_of(track);
         let motion = &mut motions[usize::from(track.joint)];
         let is_spline = track.interpolation == Interpolation::CubicSpline;
         let is_curved = is_spline || track.interpolation == Interpolation::Squad;
@@ -190,20 +199,13 @@ fn add_raw(motions: &mut [Motion], additive: bool, raw: &RawKeys) {
         for key in 0..times.len() {
             let here = raw.value(track, key, track.interpolation.value_of_key());
             motion.add(channel, additive, here);
-            let third = |from: usize, to: usize| f64::from(times[to] - times[from]) / 3.0;
             if is_spline && key > 0 {
-                motion.add(
-                    channel,
-                    additive,
-                    here - third(key - 1, key) * raw.value(track, key, 0),
-                );
+                let third = f64::from(times[key] - times[key - 1]) / 3.0;
+                motion.add(channel, additive, here - third * raw.value(track, key, 0));
             }
             if is_spline && key + 1 < times.len() {
-                motion.add(
-                    channel,
-                    additive,
-                    here + third(key, key + 1) * raw.value(track, key, 2),
-                );
+                let third = f64::from(times[key + 1] - times[key]) / 3.0;
+                motion.add(channel, additive, here + third * raw.value(track, key, 2));
             }
         }
     }
@@ -238,55 +240,42 @@ impl Crowd {
 
     /// The reach of each palette entry of a group.
     pub fn entry_reaches(&self, group: &Group) -> Vec<EntryReach> {
-        let (motions, model, skeleton) =
-            (self.motions(group), &group.model, group.model.skeleton());
-        // Of each joint: the least and the largest factor, first relative to its parent.
-        let factors = |motion: &Motion| {
-            [
+        let model = &*group.model;
+        let skeleton = model.skeleton();
+        // The least and the largest factor of each joint, first relative to its parent.
+        let mut factors = Vec::with_capacity(skeleton.len());
+        for motion in self.motions(group) {
+            factors.push([
                 motion.scale.least().min_element(),
                 motion.scale.most().max_element(),
-            ]
-        };
-        let mut joints: Vec<[f64; 2]> = motions.iter().map(factors).collect();
+            ]);
+        }
         for (joint, rows) in skeleton.matrices() {
-            joints[usize::from(*joint)] = [stretch(&rows_to_affine(rows).matrix3); 2];
+            factors[usize::from(*joint)] = [stretch(&rows_to_affine(rows).matrix3); 2];
         }
-        for (joint, &parent) in skeleton
-            .parents()
-            .iter()
-            .enumerate()
-            .filter(|(_, parent)| **parent != NO_PARENT)
-        {
-            let above = joints[usize::from(parent)];
-            joints[joint]
-                .iter_mut()
-                .zip(above)
-                .for_each(|(own, above)| *own *= above);
-        }
-        let mut reaches: Vec<_> = (boxes(group)
-            .zip(model.inverse_binds())
-            .zip(model.palette_joints()))
-        .map(|((boxed, bind), &joint)| {
-            let bind = stretch(&rows_to_affine(bind).matrix3);
-            let [least, stretch] = joints[usize::from(joint)].map(|factor| factor * bind);
-            EntryReach {
-                centre: boxed.map_or(DVec3::ZERO, |boxed| boxed.middle()),
-                radius: 0.0,
-                stretch,
-                least,
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            if parent != NO_PARENT {
+                let [least, largest] = factors[usize::from(parent)];
+                factors[joint][0] *= least;
+                factors[joint][1] *= largest;
             }
-        })
-        .collect();
+        }
+        let mut reaches = Vec::with_capacity(model.palette_joints().len());
+        for (entry, bounds) in model.entry_boxes().into_iter().enumerate() {
+            let bind = stretch(&rows_to_affine(&model.inverse_binds()[entry]).matrix3);
+            let [least, largest] = factors[usize::from(model.palette_joints()[entry])];
+            reaches.push(EntryReach {
+                centre: bounds.map_or(DVec3::ZERO, |bounds| ValueRange::from(bounds).middle()),
+                radius: 0.0,
+                stretch: largest * bind,
+                least: least * bind,
+            });
+        }
         for (vertex, position) in model.mesh().positions().iter().enumerate() {
-            for (entry, _) in model
-                .mesh()
-                .influences_of(vertex)
-                .filter(|(_, weight)| *weight > 0.0)
-            {
-                let reach = &mut reaches[usize::from(entry)];
-                reach.radius = reach
-                    .radius
-                    .max(DVec3::from(position.map(f64::from)).distance(reach.centre));
+            let position = Vec3::from(*position).as_dvec3();
+            for entry in model.mesh().entries_of(vertex) {
+                let reach = &mut reaches[entry];
+                reach.radius = reach.radius.max(position.distance(reach.centre));
             }
         }
         reaches
@@ -294,21 +283,15 @@ impl Crowd {
 
     /// Ranges of the channels of a group's joints at any tick.
     fn motions(&self, group: &Group) -> Vec<Motion> {
-        let layers = || {
-            group
-                .instances
-                .clone()
-                .map(|instance| self.layers().of(instance as usize))
-        };
-        let additive = layers()
-            .map(|own| own.iter().filter(|l| l.kind == LayerKind::Additive).count())
-            .max()
-            .unwrap_or(0);
-        let fades = layers().flatten().filter(|l| l.fade == Fade::Inertial);
-        let fade = fades
-            .map(|l| l.schedule.fade_in.max(l.schedule.fade_out))
-            .max()
-            .unwrap_or(0);
+        let mut additive = 0;
+        let mut fade = 0;
+        for layers in self.layers().range(group.instances.clone()) {
+            let differences = layers.iter().filter(|l| l.kind == LayerKind::Additive);
+            additive = additive.max(differences.count());
+            for layer in layers.iter().filter(|l| l.fade == Fade::Inertial) {
+                fade = fade.max(layer.schedule.fade_in.max(layer.schedule.fade_out));
+            }
+        }
         let mut motions = clip_motions(group);
         for motion in &mut motions {
             motion.translation.widen(additive as f64 * motion.moved);
@@ -327,37 +310,42 @@ impl Crowd {
 
 /// Joins spheres from the leaves to the roots, each in its joint's own space until it is passed to the parent.
 fn sphere(group: &Group, motions: &[Motion]) -> Reach {
-    let (model, skeleton) = (&group.model, group.model.skeleton());
-    let mut own: Vec<Option<Reach>> = vec![None; skeleton.len()];
-    let join = |held: &mut Option<Reach>, new: Reach| {
-        *held = Some(held.map_or(new, |held| held.join(new)))
-    };
-    for (entry, boxed) in boxes(group).enumerate() {
-        if let Some(boxed) = boxed {
-            let bind = rows_to_affine(&model.inverse_binds()[entry]);
-            let reach = Reach {
-                centre: bind.transform_point3(boxed.middle()),
-                radius: boxed.half().length() * stretch(&bind.matrix3),
-            };
-            join(&mut own[usize::from(model.palette_joints()[entry])], reach);
-        }
+    let model = &group.model;
+    let skeleton = model.skeleton();
+    let mut spheres: Vec<Option<Reach>> = vec![None; skeleton.len()];
+    for (entry, bounds) in model.entry_boxes().into_iter().enumerate() {
+        let Some(bounds) = bounds else { continue };
+        let range = ValueRange::from(bounds);
+        let vertices = Reach {
+            centre: range.middle(),
+            radius: range.half().length(),
+        };
+        let bind = rows_to_affine(&model.inverse_binds()[entry]);
+        let joint = usize::from(model.palette_joints()[entry]);
+        join(&mut spheres[joint], carried(&bind, vertices));
     }
     let mut all = None;
     for joint in (0..skeleton.len()).rev() {
-        let Some(inner) = own[joint] else { continue };
+        let Some(inner) = spheres[joint] else {
+            continue;
+        };
         let outer = match skeleton.rest_of(joint) {
             JointTransform::Matrix(rows) => carried(&rows_to_affine(&rows), inner),
             JointTransform::Transform(_) => moved(&motions[joint], inner),
         };
         match skeleton.parents()[joint] {
             NO_PARENT => join(&mut all, outer),
-            parent => join(&mut own[usize::from(parent)], outer),
+            parent => join(&mut spheres[usize::from(parent)], outer),
         }
     }
     all.unwrap_or(Reach {
         centre: DVec3::ZERO,
         radius: 0.0,
     })
+}
+
+fn join(held: &mut Option<Reach>, new: Reach) {
+    *held = Some(held.map_or(new, |held| held.join(new)));
 }
 
 fn carried(by: &DAffine3, inner: Reach) -> Reach {
@@ -369,34 +357,20 @@ fn carried(by: &DAffine3, inner: Reach) -> Reach {
 
 /// A joint's sphere in its parent's space.
 fn moved(motion: &Motion, inner: Reach) -> Reach {
-    let (translation, scale) = (motion.translation, motion.scale);
+    let translation = motion.translation;
+    let scale = motion.scale;
     let most = scale.most().max_element();
     if motion.rotates {
-        let radius = translation.half().length() + most * (inner.centre.length() + inner.radius);
         return Reach {
             centre: translation.middle(),
-            radius,
+            radius: translation.half().length() + most * (inner.centre.length() + inner.radius),
         };
     }
-    let centre = translation.middle() + motion.rest * (scale.middle() * inner.centre);
     let strayed = (scale.half() * inner.centre).length();
     Reach {
-        centre,
+        centre: translation.middle() + motion.rest * (scale.middle() * inner.centre),
         radius: translation.half().length() + strayed + most * inner.radius,
     }
-}
-
-/// The box around each palette entry's vertices in mesh space; `None` for an entry without vertices.
-fn boxes(group: &Group) -> impl Iterator<Item = Option<ValueRange>> {
-    let range = |Bounds { min, max }: Bounds| ValueRange {
-        low: min.as_dvec3(),
-        high: max.as_dvec3(),
-    };
-    group
-        .model
-        .entry_boxes()
-        .into_iter()
-        .map(move |bounds| bounds.map(range))
 }
 
 #[cfg(test)]

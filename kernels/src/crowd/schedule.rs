@@ -78,36 +78,24 @@ impl Schedule {
         if self.length == 0 || (self.period == 0 && clock >= LONGEST) {
             return 0;
         }
-        match self.period {
-            0 => self.gained_since_start(pace, clock),
-            period => (clock / period)
-                .wrapping_mul(self.gained_since_start(pace, self.length))
-                .wrapping_add(self.gained_since_start(pace, clock % period)),
+        if self.period == 0 {
+            return self.gained_since_start(pace, clock);
         }
+        (clock / self.period)
+            .wrapping_mul(self.gained_since_start(pace, self.length))
+            .wrapping_add(self.gained_since_start(pace, clock % self.period))
     }
 
     fn gained_since_start(&self, pace: u32, clock: u32) -> u32 {
-        // n ticks into a rise over f ticks: pace * n^2 / 2f.
-        let rise = |ticks: u32, fade: u32| match fade {
-            0 => 0,
-            _ => ((pace as i32 / (2 * fade) as i32) as u32)
-                .wrapping_mul(ticks)
-                .wrapping_mul(ticks),
-        };
         let clock = clock.min(self.length);
-        let going = self.length - self.fade_out;
         if clock < self.fade_in {
-            return rise(clock, self.fade_in);
+            return gained_in_rise(pace, clock, self.fade_in);
         }
         let whole = pace.wrapping_mul(clock - self.fade_in);
-        let subtracted = if clock > going {
-            rise(clock - going, self.fade_out)
-        } else {
-            0
-        };
-        rise(self.fade_in, self.fade_in)
+        let fading = clock.saturating_sub(self.length - self.fade_out);
+        gained_in_rise(pace, self.fade_in, self.fade_in)
             .wrapping_add(whole)
-            .wrapping_sub(subtracted)
+            .wrapping_sub(gained_in_rise(pace, fading, self.fade_out))
     }
 
     /// The pace closest to `pace` whose sums over both fades are whole numbers.
@@ -116,6 +104,16 @@ impl Schedule {
         let unit = (2 * a / greatest_common_divisor(a, b) * b) as f64;
         ((f64::from(pace) / unit).round() * unit) as i64 as u32
     }
+}
+
+/// The sum of a pace that has risen from 0 for some of the ticks of a fade: `pace * ticks² / (2 * fade)`.
+fn gained_in_rise(pace: u32, ticks: u32, fade: u32) -> u32 {
+    if fade == 0 {
+        return 0;
+    }
+    ((pace as i32 / (2 * fade) as i32) as u32)
+        .wrapping_mul(ticks)
+        .wrapping_mul(ticks)
 }
 
 fn greatest_common_divisor(a: u64, b: u64) -> u64 {

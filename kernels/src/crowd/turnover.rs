@@ -36,19 +36,19 @@ impl Turnover {
         let mut order: Vec<u32> = (0..kinds.len() as u32).collect();
         order.sort_by_key(|&instance| drawn(seed, instance, 0));
         let mut rank = vec![0; order.len()];
-        (0..)
-            .zip(&order)
-            .for_each(|(place, &instance)| rank[instance as usize] = place);
+        for (place, &instance) in (0..).zip(&order) {
+            rank[instance as usize] = place;
+        }
         let mut known = FnvHashMap::default();
-        let number = |key: K| {
+        let mut kind = Vec::with_capacity(order.len());
+        let mut of_kinds = Vec::with_capacity(order.len());
+        for (instance, key) in (0..).zip(kinds) {
             let next = known.len() as u32;
-            *known.entry(key).or_insert(next)
-        };
-        let kind: Vec<u32> = kinds.map(number).collect();
-        let kinds = Lists::gathered(
-            known.len(),
-            kind.iter().map(|kind| *kind as usize).zip(0..).collect(),
-        );
+            let number = *known.entry(key).or_insert(next);
+            kind.push(number);
+            of_kinds.push((number as usize, instance));
+        }
+        let kinds = Lists::gathered(known.len(), of_kinds);
         Self {
             seed,
             shifts: (1.0 / share).round().max(1.0) as u32,
@@ -61,11 +61,8 @@ impl Turnover {
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> usize {
-        let lists = [&self.order, &self.rank, &self.kind]
-            .map(|list| size_of_val(&list[..]))
-            .iter()
-            .sum::<usize>();
-        lists + self.kinds.bytes()
+        let lists = self.order.len() + self.rank.len() + self.kind.len();
+        lists * size_of::<u32>() + self.kinds.bytes()
     }
 
     /// The instances that are others at one tick than at another, each once.
@@ -77,60 +74,62 @@ impl Turnover {
             .copied()
     }
 
+    /// The instances of a shift.
     fn of_shift(&self, shift: u32) -> &[u32] {
-        let begin = |shift: u32| {
-            (u64::from(shift) * self.order.len() as u64 / u64::from(self.shifts)) as usize
-        };
-        &self.order[begin(shift)..begin(shift + 1)]
+        &self.order[self.shift_start(shift)..self.shift_start(shift + 1)]
     }
 
-    /// An instance's shift, and how often it has been replaced until a tick.
-    fn shift(&self, instance: u32, tick: u32) -> (u32, u32) {
+    fn shift_start(&self, shift: u32) -> usize {
+        (u64::from(shift) * self.order.len() as u64 / u64::from(self.shifts)) as usize
+    }
+
+    /// An instance's shift.
+    fn shift(&self, instance: u32) -> u32 {
         let next = u64::from(self.rank[instance as usize]) + 1;
-        let shift = (next * u64::from(self.shifts) - 1) / self.order.len() as u64;
-        (
-            shift as u32,
-            ((u64::from(tick) + u64::from(self.shifts) - 1 - shift) / u64::from(self.shifts))
-                as u32,
-        )
+        ((next * u64::from(self.shifts) - 1) / self.order.len() as u64) as u32
+    }
+
+    /// How often an instance has been replaced until a tick.
+    fn replacements(&self, instance: u32, tick: u32) -> u32 {
+        let before = self.shifts - 1 - self.shift(instance);
+        ((u64::from(tick) + u64::from(before)) / u64::from(self.shifts)) as u32
     }
 
     /// The instance whose first place this one has at a tick.
     pub(super) fn place(&self, instance: u32, tick: u32) -> u32 {
-        let (shift, times) = self.shift(instance, tick);
-        let shift_mates = self.of_shift(shift);
-        let own = self.rank[instance as usize] - self.rank[shift_mates[0] as usize];
-        let moved = if times == 0 {
-            0
-        } else {
-            drawn(self.seed, shift_mates[0], 2 * times)
-        };
-        shift_mates[((u64::from(own) + moved % shift_mates.len() as u64) % shift_mates.len() as u64)
-            as usize]
+        let replacements = self.replacements(instance, tick);
+        if replacements == 0 {
+            return instance;
+        }
+        let shift_mates = self.of_shift(self.shift(instance));
+        let first = shift_mates[0];
+        let place = u64::from(self.rank[instance as usize] - self.rank[first as usize]);
+        let count = shift_mates.len() as u64;
+        let moved = drawn(self.seed, first, 2 * replacements) % count;
+        shift_mates[((place + moved) % count) as usize]
     }
 
     /// The instance that this one is a copy of at a tick, and how many ticks it is ahead.
     pub(super) fn model(&self, instance: u32, tick: u32) -> (u32, u32) {
-        let (_, times) = self.shift(instance, tick);
-        if times == 0 {
+        let replacements = self.replacements(instance, tick);
+        if replacements == 0 {
             return (instance, 0);
         }
         let kind = self.kinds.of(self.kind[instance as usize] as usize);
-        let drawn = drawn(self.seed, instance, 2 * times + 1);
-        (
-            kind[((drawn >> 32) % kind.len() as u64) as usize],
-            (drawn % AHEAD) as u32,
-        )
+        let drawn = drawn(self.seed, instance, 2 * replacements + 1);
+        let model = kind[((drawn >> 32) % kind.len() as u64) as usize];
+        (model, (drawn % AHEAD) as u32)
     }
 }
 
 /// A number drawn for an instance, by SplitMix64.
 pub(super) fn drawn(seed: u64, instance: u32, purpose: u32) -> u64 {
-    let step = |number: u64| {
-        let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^ (number >> 31)
-    };
-    step(step(seed) ^ (u64::from(purpose) << 32 | u64::from(instance)))
+    split_mix(split_mix(seed) ^ (u64::from(purpose) << 32 | u64::from(instance)))
+}
+
+fn split_mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }

@@ -52,7 +52,7 @@ impl UpdateRate {
 
 impl Between {
     /// The fraction of the way to the pose after, 0 to 1.
-    pub fn part(self) -> f32 {
+    pub fn fraction(self) -> f32 {
         self.elapsed as f32 / (self.end - self.start).max(1) as f32
     }
 }

@@ -10,25 +10,20 @@ pub const IDENTITY_ROWS: Rows = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.
 
 /// [`Rows`] as an f64 affine.
 pub fn rows_to_affine(rows: &Rows) -> DAffine3 {
-    let numbers = rows.map(f64::from);
-    let [x, y, z] = [0, 4, 8].map(|first| DVec4::from_slice(&numbers[first..]));
+    let values = rows.map(f64::from);
+    let [x, y, z] = [0, 4, 8].map(|first| DVec4::from_slice(&values[first..]));
     DAffine3::from_mat4(DMat4::from_cols(x, y, z, DVec4::W).transpose())
 }
 
-/// The numbers of an f64 affine, in the order of [`Rows`].
-pub(crate) fn row_numbers(a: &DAffine3) -> [f64; 12] {
-    std::array::from_fn(|i| {
-        if i % 4 == 3 {
-            a.translation[i / 4]
-        } else {
-            a.matrix3.col(i % 4)[i / 4]
-        }
-    })
+/// The elements of an f64 affine, in the order of [`Rows`].
+pub(crate) fn affine_to_f64_rows(a: &DAffine3) -> [f64; 12] {
+    let [rows @ .., _, _, _, _] = DMat4::from(*a).transpose().to_cols_array();
+    rows
 }
 
 /// An f64 affine rounded to [`Rows`].
 pub fn affine_to_rows(a: &DAffine3) -> Rows {
-    row_numbers(a).map(|v| v as f32)
+    affine_to_f64_rows(a).map(|v| v as f32)
 }
 
 /// A uniform scale, then a rotation, then a translation.
@@ -43,21 +38,19 @@ pub struct Similarity {
 }
 
 impl Similarity {
-    /// Parts of a matrix that consists of nothing else; others give wrong numbers.
+    /// Scale, rotation and translation of a matrix that consists of nothing else; others give wrong numbers.
     pub fn of(rows: &Rows) -> Self {
-        let column = |c: usize| Vec3::new(rows[c], rows[4 + c], rows[8 + c]);
-        let scale = column(0).length();
-        let unit = |c: usize| {
-            if scale > 0.0 {
-                column(c) / scale
-            } else {
-                Vec3::AXES[c]
-            }
+        let [x, y, z, translation] =
+            [0, 1, 2, 3].map(|column| Vec3::new(rows[column], rows[4 + column], rows[8 + column]));
+        let scale = x.length();
+        let axes = if scale > 0.0 {
+            Mat3::from_cols(x / scale, y / scale, z / scale)
+        } else {
+            Mat3::IDENTITY
         };
-        let rotation = Quat::from_mat3(&Mat3::from_cols(unit(0), unit(1), unit(2))).normalize();
         Self {
-            rotation,
-            translation: column(3),
+            rotation: Quat::from_mat3(&axes).normalize(),
+            translation,
             scale,
         }
     }

@@ -54,6 +54,13 @@ pub(crate) fn ensure<E>(holds: bool, error: impl FnOnce() -> E) -> Result<(), E>
     if holds { Ok(()) } else { Err(error()) }
 }
 
+/// Index of the first item that holds a number that is not finite.
+pub(super) fn first_not_finite<const N: usize>(items: &[[f32; N]]) -> Option<usize> {
+    items
+        .iter()
+        .position(|item| item.iter().any(|number| !number.is_finite()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Lists of items.
 
+use std::ops::Range;
+
 /// Numbered lists of items, in compressed-row form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lists<T> {
@@ -20,12 +22,14 @@ impl<T> Lists<T> {
     /// `count` lists from (list, item) in any order. A list keeps the order of its items; items of lists beyond `count`
     /// are left out.
     pub fn gathered(count: usize, mut items: Vec<(usize, T)>) -> Self {
-        items.sort_by_key(|(list, _)| *list);
+        items.sort_by_key(|item| item.0);
         let mut items = items.into_iter().peekable();
         let mut lists = Self::default();
         for list in 0..count {
-            let own = std::iter::from_fn(|| items.next_if(|(held, _)| *held == list));
-            lists.push(own.map(|(_, item)| item));
+            while let Some((_, item)) = items.next_if(|next| next.0 == list) {
+                lists.items.push(item);
+            }
+            lists.push([]);
         }
         lists
     }
@@ -50,7 +54,15 @@ impl<T> Lists<T> {
 
     /// All lists.
     pub fn iter(&self) -> impl Iterator<Item = &[T]> {
-        (0..self.len()).map(|list| self.of(list))
+        self.range(0..self.len() as u32)
+    }
+
+    /// Neighbouring lists.
+    ///
+    /// # Panics
+    /// There is no such list.
+    pub fn range(&self, lists: Range<u32>) -> impl Iterator<Item = &[T]> + Clone {
+        lists.map(|list| self.of(list as usize))
     }
 
     /// Offset of each list's items, and the end of the last: one item more than lists.
@@ -89,9 +101,9 @@ impl<T> Lists<T> {
         T: Copy,
     {
         let mut lists = Self::default();
-        order
-            .iter()
-            .for_each(|&list| lists.push(self.of(list as usize).iter().copied()));
+        for &list in order {
+            lists.push(self.of(list as usize).iter().copied());
+        }
         lists
     }
 

@@ -1,6 +1,7 @@
 //! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
 
-use super::{Bounds, Lists, ModelError, Repair, Skin, Target, TargetDeltas, Targets, ensure};
+use super::error::{ModelError, ensure, first_not_finite};
+use super::{Bounds, Lists, Repair, Skin, Target, TargetDeltas, Targets};
 use crate::vertex::Cube;
 use fieldwork::Fieldwork;
 use glam::{DVec3, Vec3};
@@ -20,9 +21,9 @@ impl<I: IntoIterator<Item = (u16, f32)>> FromIterator<I> for Influences {
     /// The pairs of each vertex, as [`Influences::push`].
     fn from_iter<V: IntoIterator<Item = I>>(vertices: V) -> Self {
         let mut influences = Self::default();
-        vertices
-            .into_iter()
-            .for_each(|pairs| influences.push(pairs));
+        for pairs in vertices {
+            influences.push(pairs);
+        }
         influences
     }
 }
@@ -31,12 +32,12 @@ impl Influences {
     /// The influences of `vertices` vertices from (vertex, joint, weight) in any order. A vertex keeps the order of its
     /// pairs, of which some are left out as in [`Influences::push`]; vertices that are out of range are left out.
     pub fn gathered(vertices: usize, pairs: Vec<(u32, u16, f32)>) -> Self {
-        let pairs = pairs
-            .into_iter()
-            .map(|(vertex, joint, weight)| (vertex as usize, (joint, weight)))
-            .collect();
-        let all = Lists::gathered(vertices, pairs);
-        all.iter().map(|own| own.iter().copied()).collect()
+        let mut items = Vec::with_capacity(pairs.len());
+        for (vertex, joint, weight) in pairs {
+            items.push((vertex as usize, (joint, weight)));
+        }
+        let lists = Lists::gathered(vertices, items);
+        lists.iter().map(|pairs| pairs.iter().copied()).collect()
     }
 
     /// Number of vertices.
@@ -62,7 +63,7 @@ impl Influences {
     pub fn push(&mut self, pairs: impl IntoIterator<Item = (u16, f32)>) {
         let mut pairs = pairs.into_iter().peekable();
         let first = pairs.peek().copied();
-        let mut held = pairs.filter(|(_, weight)| *weight != 0.0).peekable();
+        let mut held = pairs.filter(|pair| pair.1 != 0.0).peekable();
         match held.peek() {
             Some(_) => self.0.push(held),
             None => self.0.push(first),
@@ -111,43 +112,30 @@ impl PrimitiveData {
     /// # Panics
     /// An index out of range.
     pub fn with_vertices(&self, kept: &[u32]) -> Self {
-        fn gathered<T: Copy>(values: &[T], kept: &[u32]) -> Vec<T> {
-            kept.iter().map(|&vertex| values[vertex as usize]).collect()
+        let mut dumped_vertices = 0;
+        if self.dumped_vertices > 0 {
+            dumped_vertices = kept.len() as u32;
         }
-        let Self {
-            skin,
-            positions,
-            normals,
-            tangents,
-            uvs,
-            influences: from,
-            dumped_vertices,
-            targets,
-            ..
-        } = self;
-        let influences = kept
-            .iter()
-            .map(|&vertex| from.of(vertex as usize))
-            .collect();
-        let mut numbered: Vec<(u32, u32)> = kept.iter().copied().zip(0..).collect();
-        numbered.sort_unstable();
         Self {
-            skin: *skin,
-            positions: gathered(positions, kept),
-            normals: normals.as_ref().map(|normals| gathered(normals, kept)),
-            tangents: tangents.as_ref().map(|tangents| gathered(tangents, kept)),
-            uvs: uvs.as_ref().map(|uvs| gathered(uvs, kept)),
-            influences,
+            skin: self.skin,
+            positions: chosen(&self.positions, kept),
+            normals: self.normals.as_ref().map(|normals| chosen(normals, kept)),
+            tangents: self
+                .tangents
+                .as_ref()
+                .map(|tangents| chosen(tangents, kept)),
+            uvs: self.uvs.as_ref().map(|uvs| chosen(uvs, kept)),
+            influences: kept
+                .iter()
+                .map(|&vertex| self.influences.of(vertex as usize))
+                .collect(),
             indices: Vec::new(),
             subsets: Vec::new(),
-            dumped_vertices: if *dumped_vertices > 0 {
-                kept.len() as u32
-            } else {
-                0
-            },
-            targets: targets
+            dumped_vertices,
+            targets: self
+                .targets
                 .iter()
-                .map(|deltas| deltas.with_vertices(&numbered))
+                .map(|deltas| deltas.with_vertices(kept))
                 .collect(),
         }
     }
@@ -155,13 +143,14 @@ impl PrimitiveData {
     /// Replaces the triangles by these, each with the index of its material. They are sorted by material, within which
     /// they keep their order, and each material has one subset.
     pub fn set_triangles(&mut self, mut triangles: Vec<(u16, [u32; 3])>) {
-        triangles.sort_by_key(|(material, _)| *material);
+        triangles.sort_by_key(|triangle| triangle.0);
         self.indices.clear();
         self.subsets.clear();
         for run in triangles.chunk_by(|a, b| a.0 == b.0) {
             let first = self.indices.len() as u32;
-            self.indices
-                .extend(run.iter().flat_map(|(_, corners)| *corners));
+            for (_, corners) in run {
+                self.indices.extend(corners);
+            }
             self.subsets.push(Subset {
                 material: run[0].0,
                 indices: first..self.indices.len() as u32,
@@ -198,6 +187,17 @@ pub struct VertexRun {
     pub first_influence: u32,
 }
 
+impl VertexRun {
+    /// The pairs of some of the run's vertices.
+    #[inline]
+    fn pairs(&self, vertices: Range<usize>) -> Range<usize> {
+        let influences = self.influences as usize;
+        let first = self.first_influence as usize
+            + (vertices.start - self.first_vertex as usize) * influences;
+        first..first + vertices.len() * influences
+    }
+}
+
 /// Origin of a stored vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VertexOrigin {
@@ -205,6 +205,13 @@ pub struct VertexOrigin {
     pub primitive: u32,
     /// Index of the vertex in the primitive, in file order.
     pub vertex: u32,
+}
+
+/// A vertex on its way into the store.
+struct SortedVertex {
+    origin: VertexOrigin,
+    /// Palette entries and weights, padded to one of [`INFLUENCE_CLASSES`].
+    pairs: Vec<(u16, f32)>,
 }
 
 /// All primitives' vertices, structure-of-arrays.
@@ -267,9 +274,9 @@ impl Mesh {
         primitives.retain(|primitive| !primitive.positions.is_empty());
         let empty = found - primitives.len();
         if empty > 0 {
-            repairs.push(Repair {
-                message: format!("left out {empty} primitives without vertices"),
-            });
+            repairs.push(Repair::new(format!(
+                "left out {empty} primitives without vertices"
+            )));
         }
         let mut weight_repairs = WeightRepairs::default();
         let mut vertices = Vec::with_capacity(vertex_count);
@@ -277,76 +284,74 @@ impl Mesh {
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
             for vertex in 0..primitive.positions.len() {
                 let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
-                pairs
-                    .iter_mut()
-                    .for_each(|(joint, _)| *joint += first_entry);
+                for pair in &mut pairs {
+                    pair.0 += first_entry;
+                }
+                let class = INFLUENCE_CLASSES
+                    .into_iter()
+                    .find(|&class| class >= pairs.len());
                 // Padding repeats the first joint, whose palette entry is in the cache already.
-                pairs.resize(class_of(pairs.len()), (pairs[0].0, 0.0));
-                vertices.push((
-                    VertexOrigin {
-                        primitive: index as u32,
-                        vertex: vertex as u32,
-                    },
-                    pairs,
-                ));
+                pairs.resize(class.unwrap_or(MAX_INFLUENCES), (pairs[0].0, 0.0));
+                let origin = VertexOrigin {
+                    primitive: index as u32,
+                    vertex: vertex as u32,
+                };
+                vertices.push(SortedVertex { origin, pairs });
             }
         }
         weight_repairs.describe(repairs);
         // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
-        vertices.sort_by_key(|(_, pairs)| pairs.len());
+        vertices.sort_by_key(|vertex| vertex.pairs.len());
 
+        let mut stored_primitives = Vec::with_capacity(primitives.len());
+        for primitive in &mut primitives {
+            stored_primitives.push(Primitive {
+                skin: primitive.skin,
+                vertex_count: primitive.positions.len() as u32,
+                dumped_vertices: primitive.dumped_vertices,
+                has_normals: primitive.normals.is_some(),
+                subsets: Vec::with_capacity(primitive.subsets.len()),
+            });
+            primitive
+                .normals
+                .get_or_insert_with(|| generated_normals(&primitive.positions, &primitive.indices));
+        }
         let with_tangents = primitives.iter().all(|p| p.tangents.is_some());
         let with_uvs = primitives.iter().any(|p| p.uvs.is_some());
-        let normals: Vec<Vec<[f32; 3]>> = primitives
-            .iter()
-            .map(|p| {
-                p.normals
-                    .clone()
-                    .unwrap_or_else(|| generated_normals(&p.positions, &p.indices))
-            })
-            .collect();
-        let sources: Vec<VertexOrigin> = vertices.iter().map(|(source, _)| *source).collect();
+        let sources: Vec<VertexOrigin> = vertices.iter().map(|vertex| vertex.origin).collect();
         let mut mesh = Self {
-            positions: in_order(&sources, |primitive| Some(&primitives[primitive].positions)),
-            normals: in_order(&sources, |primitive| Some(&normals[primitive])),
-            tangents: with_tangents.then(|| {
-                in_order(&sources, |primitive| {
-                    primitives[primitive].tangents.as_ref()
-                })
-            }),
-            uvs: with_uvs
-                .then(|| in_order(&sources, |primitive| primitives[primitive].uvs.as_ref())),
+            positions: in_order(&primitives, &sources, |p| Some(&p.positions)),
+            normals: in_order(&primitives, &sources, |p| p.normals.as_ref()),
+            tangents: with_tangents
+                .then(|| in_order(&primitives, &sources, |p| p.tangents.as_ref())),
+            uvs: with_uvs.then(|| in_order(&primitives, &sources, |p| p.uvs.as_ref())),
             joints: Vec::new(),
             entries: 0,
             weights: Vec::new(),
             runs: Vec::new(),
             indices: Vec::with_capacity(primitives.iter().map(|p| p.indices.len()).sum()),
-            primitives: Vec::with_capacity(primitives.len()),
+            primitives: stored_primitives,
             sources,
             targets: Targets::default(),
             // The model sets this later, because it knows the rest pose.
             cube: Cube::around([0.0; 3], [0.0; 3]),
         };
-        for run in vertices.chunk_by(|(_, a), (_, b)| a.len() == b.len()) {
+        let mut first_vertex = 0;
+        for run in vertices.chunk_by(|a, b| a.pairs.len() == b.pairs.len()) {
+            let run_length = run.len() as u32;
             mesh.runs.push(VertexRun {
-                influences: run[0].1.len() as u32,
-                first_vertex: mesh
-                    .runs
-                    .last()
-                    .map_or(0, |before| before.first_vertex + before.vertex_count),
-                vertex_count: run.len() as u32,
+                influences: run[0].pairs.len() as u32,
+                first_vertex,
+                vertex_count: run_length,
                 first_influence: mesh.joints.len() as u32,
             });
-            for (joint, weight) in run.iter().flat_map(|(_, pairs)| pairs) {
-                mesh.joints.push(*joint);
-                mesh.weights.push(*weight);
+            first_vertex += run_length;
+            for &(joint, weight) in run.iter().flat_map(|vertex| &vertex.pairs) {
+                mesh.joints.push(joint);
+                mesh.weights.push(weight);
+                mesh.entries = mesh.entries.max(usize::from(joint) + 1);
             }
         }
-        mesh.entries = mesh
-            .joints
-            .iter()
-            .max()
-            .map_or(0, |&most| usize::from(most) + 1);
 
         let mut stored: Vec<Vec<u32>> = primitives
             .iter()
@@ -355,69 +360,62 @@ impl Mesh {
         for (vertex, source) in (0..).zip(&mesh.sources) {
             stored[source.primitive as usize][source.vertex as usize] = vertex;
         }
-        let own = primitives
-            .iter()
-            .zip(&stored)
-            .map(|(primitive, stored)| (&primitive.targets[..], &stored[..]));
-        mesh.targets = Targets::new(targets, own, vertex_count, with_tangents)?;
-        for (primitive, stored) in primitives.iter().zip(stored) {
+        let mut deltas = Vec::new();
+        for (index, primitive) in primitives.iter().enumerate() {
+            let stored = &stored[index];
+            deltas.extend(primitive.targets.iter().map(|deltas| (deltas, &stored[..])));
             let first_index = mesh.indices.len() as u32;
             mesh.indices
                 .extend(primitive.indices.iter().map(|&i| stored[i as usize]));
-            let stored_subset = |s: &Subset| Subset {
-                material: s.material,
-                indices: first_index + s.indices.start..first_index + s.indices.end,
-            };
-            mesh.primitives.push(Primitive {
-                skin: primitive.skin,
-                vertex_count: primitive.positions.len() as u32,
-                dumped_vertices: primitive.dumped_vertices,
-                has_normals: primitive.normals.is_some(),
-                subsets: primitive.subsets.iter().map(stored_subset).collect(),
-            });
+            for subset in &primitive.subsets {
+                mesh.primitives[index].subsets.push(Subset {
+                    material: subset.material,
+                    indices: first_index + subset.indices.start..first_index + subset.indices.end,
+                });
+            }
         }
+        mesh.targets = Targets::new(targets, deltas, vertex_count, with_tangents)?;
         Ok(mesh)
     }
 
     /// The primitives in the form that importers give, in file order; joints are indices into the primitive's skin
     /// again.
     pub(super) fn to_primitives(&self, skins: &[Skin]) -> Vec<PrimitiveData> {
-        let mut stored: Vec<(VertexOrigin, usize)> =
-            self.sources.iter().copied().zip(0..).collect();
-        stored.sort_unstable();
+        let mut stored: Vec<u32> = (0..self.vertex_count() as u32).collect();
+        stored.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
         let mut rest = &stored[..];
         let mut primitives = Vec::with_capacity(self.primitives.len());
         for primitive in &self.primitives {
-            let (own, after) = rest.split_at(primitive.vertex_count as usize);
-            rest = after;
-            let own = || own.iter().map(|&(_, vertex)| vertex);
+            let (vertices, others) = rest.split_at(primitive.vertex_count as usize);
+            rest = others;
             let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
-            let pairs = |v| {
-                self.influences_of(v)
-                    .map(move |(entry, weight)| (entry - first_entry, weight))
-            };
-            let influences = own().map(pairs).collect();
+            let mut influences = Influences::default();
+            for &vertex in vertices {
+                influences.push(
+                    self.influences_of(vertex as usize)
+                        .map(|(entry, weight)| (entry - first_entry, weight)),
+                );
+            }
+            let normals = primitive.has_normals.then_some(&self.normals);
             let mut data = PrimitiveData {
                 skin: primitive.skin,
-                positions: own().map(|v| self.positions[v]).collect(),
-                normals: primitive
-                    .has_normals
-                    .then(|| own().map(|v| self.normals[v]).collect()),
+                positions: chosen(&self.positions, vertices),
+                normals: normals.map(|normals| chosen(normals, vertices)),
                 tangents: self
                     .tangents
                     .as_ref()
-                    .map(|t| own().map(|v| t[v]).collect()),
-                uvs: self.uvs.as_ref().map(|t| own().map(|v| t[v]).collect()),
+                    .map(|tangents| chosen(tangents, vertices)),
+                uvs: self.uvs.as_ref().map(|uvs| chosen(uvs, vertices)),
                 influences,
                 dumped_vertices: primitive.dumped_vertices,
                 ..PrimitiveData::default()
             };
             for subset in &primitive.subsets {
                 let first = data.indices.len() as u32;
-                let indices =
-                    &self.indices[subset.indices.start as usize..subset.indices.end as usize];
-                data.indices
-                    .extend(indices.iter().map(|&v| self.sources[v as usize].vertex));
+                for index in subset.indices.clone() {
+                    let vertex = self.indices[index as usize] as usize;
+                    data.indices.push(self.sources[vertex].vertex);
+                }
                 data.subsets.push(Subset {
                     material: subset.material,
                     indices: first..data.indices.len() as u32,
@@ -431,35 +429,21 @@ impl Mesh {
 
     /// Gives primitives the deltas of their vertices.
     fn targets_to(&self, primitives: &mut [PrimitiveData]) {
-        let mut entries: Vec<_> = self
-            .targets
-            .entries()
-            .map(|(t, v, d)| (self.sources[v].primitive, t, self.sources[v].vertex, d))
-            .collect();
+        let mut entries = Vec::new();
+        for (target, vertex, delta) in self.targets.entries() {
+            entries.push((target as u32, self.sources[vertex], delta));
+        }
         entries.sort_unstable();
-        for run in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (primitive, target, ..) = run[0];
+        for run in entries.chunk_by(|a, b| a.0 == b.0 && a.1.primitive == b.1.primitive) {
+            let (target, origin, _) = run[0];
             let mut deltas = TargetDeltas {
-                target: target as u32,
+                target,
                 ..TargetDeltas::default()
             };
-            for &(_, _, vertex, delta) in run {
-                let tangent = self
-                    .targets
-                    .tangents()
-                    .get(delta)
-                    .copied()
-                    .unwrap_or_default();
-                deltas.push(
-                    vertex,
-                    [
-                        self.targets.positions()[delta],
-                        self.targets.normals()[delta],
-                        tangent,
-                    ],
-                );
+            for &(_, origin, delta) in run {
+                deltas.push(origin.vertex, self.targets.deltas(delta));
             }
-            primitives[primitive as usize].targets.push(deltas);
+            primitives[origin.primitive as usize].targets.push(deltas);
         }
     }
 
@@ -477,9 +461,7 @@ impl Mesh {
         run: &VertexRun,
         vertices: Range<usize>,
     ) -> (&[[u16; INFLUENCES]], &[[f32; INFLUENCES]]) {
-        let first = run.first_influence as usize
-            + (vertices.start - run.first_vertex as usize) * INFLUENCES;
-        let pairs = first..first + vertices.len() * INFLUENCES;
+        let pairs = run.pairs(vertices);
         (
             self.joints[pairs.clone()].as_chunks().0,
             self.weights[pairs].as_chunks().0,
@@ -491,37 +473,46 @@ impl Mesh {
     }
     /// A stored vertex's (palette entry, weight) pairs, padding included.
     pub fn influences_of(&self, vertex: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
-        let run = self.runs[self
+        let run = self
             .runs
-            .partition_point(|r| r.first_vertex as usize <= vertex)
-            - 1];
-        let count = run.influences as usize;
-        let first = run.first_influence as usize + (vertex - run.first_vertex as usize) * count;
-        self.joints[first..first + count]
+            .partition_point(|run| run.first_vertex as usize <= vertex)
+            - 1;
+        let pairs = self.runs[run].pairs(vertex..vertex + 1);
+        self.joints[pairs.clone()]
             .iter()
             .copied()
-            .zip(self.weights[first..first + count].iter().copied())
+            .zip(self.weights[pairs].iter().copied())
+    }
+    /// The palette entries that move a stored vertex: those of weights above 0.
+    pub(crate) fn entries_of(&self, vertex: usize) -> impl Iterator<Item = usize> + '_ {
+        self.influences_of(vertex)
+            .filter(|pair| pair.1 > 0.0)
+            .map(|pair| pair.0.into())
     }
 }
 
-/// The numbers of all vertices from the streams of their primitives; zeros where a primitive lacks the stream.
-fn in_order<'a, T: Copy + Default + 'a>(
-    sources: &[VertexOrigin],
-    stream: impl Fn(usize) -> Option<&'a Vec<T>>,
-) -> Vec<T> {
-    let own = |source: &VertexOrigin| {
-        stream(source.primitive as usize)
-            .map(|values| values[source.vertex as usize])
-            .unwrap_or_default()
-    };
-    sources.iter().map(own).collect()
+/// The values of these vertices.
+fn chosen<T: Copy>(values: &[T], vertices: &[u32]) -> Vec<T> {
+    vertices
+        .iter()
+        .map(|&vertex| values[vertex as usize])
+        .collect()
 }
 
-fn class_of(influences: usize) -> usize {
-    INFLUENCE_CLASSES
-        .into_iter()
-        .find(|&c| c >= influences)
-        .unwrap_or(MAX_INFLUENCES)
+/// The values of all vertices from the streams of their primitives; zeros where a primitive lacks the stream.
+fn in_order<T: Copy + Default>(
+    primitives: &[PrimitiveData],
+    sources: &[VertexOrigin],
+    stream: impl Fn(&PrimitiveData) -> Option<&Vec<T>>,
+) -> Vec<T> {
+    let mut values = Vec::with_capacity(sources.len());
+    for source in sources {
+        values.push(match stream(&primitives[source.primitive as usize]) {
+            Some(stream) => stream[source.vertex as usize],
+            None => T::default(),
+        });
+    }
+    values
 }
 
 fn check_primitive(
@@ -538,62 +529,38 @@ fn check_primitive(
             skins.len()
         ));
     };
-    let length = |name: &str, got: usize| {
-        ensure(got == count, || {
-            format!("{got} {name} for {count} positions; expected as many")
-        })
-    };
-    let stream = |name: &str, numbers: &[f32], width: usize| {
-        length(&format!("{name}s"), numbers.len() / width)?;
-        match numbers.iter().position(|v| !v.is_finite()) {
-            Some(at) => Err(format!(
-                "the {name} of vertex {} holds a number that is not finite",
-                at / width
-            )),
-            None => Ok(()),
-        }
-    };
-    stream("position", p.positions.as_flattened(), 3)?;
-    p.normals.as_ref().map_or(Ok(()), |normals| {
-        stream("normal", normals.as_flattened(), 3)
-    })?;
-    p.tangents.as_ref().map_or(Ok(()), |tangents| {
-        stream("tangent", tangents.as_flattened(), 4)
-    })?;
-    p.uvs
-        .as_ref()
-        .map_or(Ok(()), |uvs| stream("uv", uvs.as_flattened(), 2))?;
-    length("sets of influences", p.influences.vertices())?;
+    check_stream("position", Some(&p.positions), count)?;
+    check_stream("normal", p.normals.as_ref(), count)?;
+    check_stream("tangent", p.tangents.as_ref(), count)?;
+    check_stream("uv", p.uvs.as_ref(), count)?;
+    check_length("sets of influences", p.influences.vertices(), count)?;
     let joints = skin.entries.len();
-    for (vertex, (joint, weight)) in
-        (0..count).flat_map(|v| p.influences.of(v).map(move |pair| (v, pair)))
-    {
-        ensure(usize::from(joint) < joints, || {
-            format!("vertex {vertex} has joint {joint}; its skin has {joints}")
-        })?;
-        ensure(weight.is_finite() && weight >= 0.0, || {
-            format!("vertex {vertex} has the weight {weight}; expected 0 or more")
-        })?;
+    for vertex in 0..count {
+        for (joint, weight) in p.influences.of(vertex) {
+            ensure(usize::from(joint) < joints, || {
+                format!("vertex {vertex} has joint {joint}; its skin has {joints}")
+            })?;
+            ensure(weight.is_finite() && weight >= 0.0, || {
+                format!("vertex {vertex} has the weight {weight}; expected 0 or more")
+            })?;
+        }
     }
     let indices = p.indices.len();
     ensure(indices.is_multiple_of(3), || {
         format!("{indices} indices; expected a multiple of 3")
     })?;
-    if let Some(at) = p.indices.iter().position(|&i| i as usize >= count) {
-        return Err(format!(
-            "triangle {} names vertex {}; there are {count}",
-            at / 3,
-            p.indices[at]
-        ));
+    for (at, &vertex) in p.indices.iter().enumerate() {
+        ensure((vertex as usize) < count, || {
+            let triangle = at / 3;
+            format!("triangle {triangle} names vertex {vertex}; there are {count}")
+        })?;
     }
     for subset in &p.subsets {
-        let Subset {
-            material,
-            indices: covered,
-        } = subset;
-        ensure(usize::from(*material) < materials, || {
+        let material = subset.material;
+        ensure(usize::from(material) < materials, || {
             format!("material {material} is out of range; there are {materials}")
         })?;
+        let covered = &subset.indices;
         ensure(
             covered.start <= covered.end && covered.end as usize <= indices,
             || format!("a subset covers indices {covered:?}; there are {indices}"),
@@ -605,6 +572,28 @@ fn check_primitive(
     ensure(p.dumped_vertices as usize <= count, || {
         format!("{} vertices of the file among {count}", p.dumped_vertices)
     })
+}
+
+fn check_length(name: &str, found: usize, count: usize) -> Result<(), String> {
+    ensure(found == count, || {
+        format!("{found} {name} for {count} positions; expected as many")
+    })
+}
+
+/// Refuses a stream that has more or fewer values than positions, or one that is not finite.
+fn check_stream<const N: usize>(
+    name: &str,
+    stream: Option<&Vec<[f32; N]>>,
+    count: usize,
+) -> Result<(), String> {
+    let Some(values) = stream else { return Ok(()) };
+    check_length(&format!("{name}s"), values.len(), count)?;
+    match first_not_finite(values) {
+        Some(vertex) => Err(format!(
+            "the {name} of vertex {vertex} holds a number that is not finite"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Counts repairs, so that each kind is reported once.
@@ -628,36 +617,26 @@ impl WeightRepairs {
             truncated,
             most,
         } = self;
-        let counted = [
-            (
-                renormalised,
-                format!(
-                    "renormalised the weights of {renormalised} vertices (worst sum {worst_sum})"
-                ),
-            ),
-            (
-                weightless,
-                format!(
-                    "{weightless} vertices whose weights are all 0 now follow the joint of their first influence"
-                ),
-            ),
-            (
-                unheld,
-                format!("{unheld} vertices without a joint now follow the skin's joint 0"),
-            ),
-            (
-                truncated,
-                format!(
-                    "kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"
-                ),
-            ),
-        ];
-        repairs.extend(
-            counted
-                .into_iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(_, message)| Repair { message }),
-        );
+        if renormalised > 0 {
+            repairs.push(Repair::new(format!(
+                "renormalised the weights of {renormalised} vertices (worst sum {worst_sum})"
+            )));
+        }
+        if weightless > 0 {
+            repairs.push(Repair::new(format!(
+                "{weightless} vertices whose weights are all 0 now follow the joint of their first influence"
+            )));
+        }
+        if unheld > 0 {
+            repairs.push(Repair::new(format!(
+                "{unheld} vertices without a joint now follow the skin's joint 0"
+            )));
+        }
+        if truncated > 0 {
+            repairs.push(Repair::new(format!(
+                "kept the {MAX_INFLUENCES} largest of up to {most} influences on {truncated} vertices"
+            )));
+        }
     }
 }
 
@@ -671,10 +650,7 @@ fn repaired(
     vertex: usize,
     repairs: &mut WeightRepairs,
 ) -> Vec<(u16, f32)> {
-    let mut pairs: Vec<(u16, f32)> = influences
-        .of(vertex)
-        .filter(|(_, weight)| *weight > 0.0)
-        .collect();
+    let mut pairs: Vec<(u16, f32)> = influences.of(vertex).filter(|pair| pair.1 > 0.0).collect();
     if pairs.is_empty() {
         let Some((joint, _)) = influences.of(vertex).next() else {
             repairs.unheld += 1;
@@ -683,27 +659,25 @@ fn repaired(
         repairs.weightless += 1;
         return vec![(joint, 1.0)];
     }
-    let mut renormalise = false;
-    if pairs.len() > MAX_INFLUENCES {
+    let is_truncated = pairs.len() > MAX_INFLUENCES;
+    if is_truncated {
         repairs.truncated += 1;
         repairs.most = repairs.most.max(pairs.len());
         pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
         pairs.truncate(MAX_INFLUENCES);
-        renormalise = true;
     }
-    let sum: f64 = pairs.iter().map(|(_, weight)| f64::from(*weight)).sum();
-    if (sum - 1.0).abs() > WORTH_A_WORD && !renormalise {
+    let sum: f64 = pairs.iter().map(|pair| f64::from(pair.1)).sum();
+    let off = (sum - 1.0).abs();
+    if off > WORTH_A_WORD && !is_truncated {
         repairs.renormalised += 1;
-        if (sum - 1.0).abs() > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1
-        {
+        if off > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1 {
             repairs.worst_sum = sum as f32;
         }
     }
-    renormalise |= (sum - 1.0).abs() > ROUNDING;
-    if renormalise {
-        pairs
-            .iter_mut()
-            .for_each(|(_, weight)| *weight = (f64::from(*weight) / sum) as f32);
+    if is_truncated || off > ROUNDING {
+        for (_, weight) in &mut pairs {
+            *weight = (f64::from(*weight) / sum) as f32;
+        }
     }
     pairs
 }
@@ -721,9 +695,9 @@ pub fn area_normals<'a>(
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| positions[vertex as usize]);
         let area = (b - a).cross(c - a);
-        triangle
-            .iter()
-            .for_each(|&vertex| sums[vertex as usize] += area);
+        for &vertex in triangle {
+            sums[vertex as usize] += area;
+        }
     }
     sums
 }
@@ -733,11 +707,11 @@ pub fn area_normals<'a>(
 fn generated_normals(positions: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
     let positions: Vec<DVec3> = positions
         .iter()
-        .map(|position| DVec3::from(position.map(f64::from)))
+        .map(|&position| Vec3::from(position).as_dvec3())
         .collect();
-    let sums = area_normals(&positions, indices.as_chunks::<3>().0);
-    sums.into_iter()
-        .map(|n| n.normalize_or_zero().as_vec3().to_array())
+    area_normals(&positions, indices.as_chunks().0)
+        .into_iter()
+        .map(|normal| normal.normalize_or_zero().as_vec3().to_array())
         .collect()
 }
 

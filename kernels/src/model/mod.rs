@@ -17,7 +17,7 @@ mod skeleton_builder;
 mod skin;
 mod targets;
 
-pub(crate) use affine::row_numbers;
+pub(crate) use affine::affine_to_f64_rows;
 pub use affine::{IDENTITY_ROWS, Rows, Similarity, affine_to_rows, rows_to_affine};
 pub use bounds::Bounds;
 pub use clip::compact;
@@ -96,9 +96,9 @@ impl Model {
         if materials.is_empty() {
             materials.push(Material::default());
         }
-        let mut ranges = Vec::with_capacity(skins.len());
         let mut palette_joints = Vec::new();
         let mut inverse_binds = Vec::new();
+        let mut stored_skins = Vec::with_capacity(skins.len());
         for (index, skin) in skins.into_iter().enumerate() {
             let place = format!("skin {index} {:?}", skin.name);
             skin.check(skeleton.len())
@@ -112,21 +112,18 @@ impl Model {
                     format!("the skins hold more than {MAX_JOINTS} palette entries together"),
                 )
             })?;
-            ranges.push(Skin {
+            stored_skins.push(Skin {
                 name: skin.name,
                 entries: first..palette_joints.len() as u32,
             });
         }
-        let skins = ranges;
+        let skins = stored_skins;
         for clip in &clips {
             check_clip(clip, &skeleton, targets.len())?;
         }
         let mut mesh = Mesh::new(primitives, targets, &skins, materials.len(), &mut repairs)?;
-        let bounds = rest_bounds(
-            &rest_palette(&skeleton, &palette_joints, &inverse_binds),
-            &mesh,
-        )
-        .ok_or_else(|| ModelError::new("rest pose", "skinned vertices are not finite"))?;
+        let rest_palette = rest_palette(&skeleton, &palette_joints, &inverse_binds);
+        let bounds = rest_bounds(&rest_palette, &mesh)?;
         mesh.cube = Cube::around(bounds.min.to_array(), bounds.max.to_array());
         Ok(Self {
             name,
@@ -145,16 +142,17 @@ impl Model {
 
     /// Takes the model apart, to change some parts and build another one. Triangles that no subset draws are left out.
     pub fn into_parts(self) -> ModelParts {
-        let skin = |skin: &Skin| {
+        let mut skins = Vec::with_capacity(self.skins.len());
+        for skin in &self.skins {
             let entries = skin.entries.start as usize..skin.entries.end as usize;
-            SkinData {
+            skins.push(SkinData {
                 name: skin.name.clone(),
                 joints: self.palette_joints[entries.clone()].to_vec(),
                 inverse_binds: self.inverse_binds[entries].to_vec(),
-            }
-        };
+            });
+        }
         ModelParts {
-            skins: self.skins.iter().map(skin).collect(),
+            skins,
             primitives: self.mesh.to_primitives(&self.skins),
             targets: self.mesh.targets().list().to_vec(),
             name: self.name,
@@ -175,19 +173,10 @@ impl Model {
         let mut boxes: Vec<Option<Bounds>> = vec![None; self.palette_joints.len()];
         for (vertex, position) in self.mesh.positions().iter().enumerate() {
             let position = Vec3::from(*position);
-            for (entry, _) in self
-                .mesh
-                .influences_of(vertex)
-                .filter(|(_, weight)| *weight > 0.0)
-            {
-                let held = boxes[usize::from(entry)].get_or_insert(Bounds {
-                    min: position,
-                    max: position,
-                });
-                *held = Bounds {
-                    min: held.min.min(position),
-                    max: held.max.max(position),
-                };
+            for entry in self.mesh.entries_of(vertex) {
+                boxes[entry]
+                    .get_or_insert(Bounds::at(position))
+                    .include(position);
             }
         }
         boxes
@@ -195,8 +184,10 @@ impl Model {
     /// For each joint whether some vertex follows it, or a joint below it.
     pub fn followed_joints(&self) -> Vec<bool> {
         let mut followed = vec![false; self.skeleton.len()];
-        for (joint, boxed) in self.palette_joints.iter().zip(self.entry_boxes()) {
-            followed[usize::from(*joint)] |= boxed.is_some();
+        for vertex in 0..self.mesh.vertex_count() {
+            for entry in self.mesh.entries_of(vertex) {
+                followed[usize::from(self.palette_joints[entry])] = true;
+            }
         }
         for (joint, &parent) in self.skeleton.parents().iter().enumerate().rev() {
             if followed[joint] && parent != NO_PARENT {
@@ -219,12 +210,8 @@ impl Model {
     /// # Errors
     /// The errors of [`Clip::smoothed`].
     pub fn smoothed(self) -> Result<Self, ModelError> {
-        let clips = self
-            .clips
-            .iter()
-            .map(Clip::smoothed)
-            .collect::<Result<_, _>>()?;
-        Ok(self.with_clips(clips))
+        let clips: Result<_, _> = self.clips.iter().map(Clip::smoothed).collect();
+        Ok(self.with_clips(clips?))
     }
     /// Adds a clip and returns its index.
     ///
@@ -245,54 +232,52 @@ impl Model {
 }
 
 fn check_clip(clip: &Clip, skeleton: &Skeleton, targets: usize) -> Result<(), ModelError> {
-    let refused =
-        |problem: String| Err(ModelError::new(format!("clip {:?}", clip.name()), problem));
-    if let Some(end) = clip
-        .weights()
-        .iter()
-        .map(|track| track.targets.end)
-        .find(|&end| end as usize > targets)
-    {
-        return refused(format!(
-            "a track sets the weight of target {}; the model has {targets}",
-            end - 1
-        ));
+    let place = format!("clip {:?}", clip.name());
+    for track in clip.weights() {
+        let end = track.targets.end;
+        if end as usize > targets {
+            let target = end - 1;
+            return Err(ModelError::new(
+                place,
+                format!("a track sets the weight of target {target}; the model has {targets}"),
+            ));
+        }
     }
-    match clip
-        .keys()
-        .joints()
-        .find(|&joint| usize::from(joint) >= skeleton.len())
-    {
-        None => Ok(()),
-        Some(joint) => refused(format!(
-            "a track moves joint {joint}; the skeleton has {}",
-            skeleton.len()
-        )),
+    let joints = skeleton.len();
+    for joint in clip.keys().joints() {
+        if usize::from(joint) >= joints {
+            return Err(ModelError::new(
+                place,
+                format!("a track moves joint {joint}; the skeleton has {joints}"),
+            ));
+        }
     }
+    Ok(())
 }
 
 fn rest_palette(skeleton: &Skeleton, joints: &[u16], inverse_binds: &[Rows]) -> Vec<DAffine3> {
     let pose = skeleton.rest_model_pose();
-    joints
-        .iter()
-        .zip(inverse_binds)
-        .map(|(&j, m)| pose[usize::from(j)] * rows_to_affine(m))
-        .collect()
+    let mut palette = Vec::with_capacity(joints.len());
+    for (joint, inverse_bind) in joints.iter().zip(inverse_binds) {
+        palette.push(pose[usize::from(*joint)] * rows_to_affine(inverse_bind));
+    }
+    palette
 }
 
-/// The box around the vertices at rest, if all of them are finite.
-fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Option<Bounds> {
-    let skinned = |vertex: usize| {
-        let position = DVec3::from(mesh.positions()[vertex].map(f64::from));
-        let moved = |(entry, weight): (u16, f32)| {
-            f64::from(weight) * palette[usize::from(entry)].transform_point3(position)
-        };
-        mesh.influences_of(vertex)
-            .map(moved)
-            .sum::<DVec3>()
-            .as_vec3()
-    };
-    let skinned: Vec<Vec3> = (0..mesh.vertex_count()).map(skinned).collect();
-    let finite = skinned.iter().all(|position| position.is_finite());
-    finite.then(|| Bounds::around(skinned))
+/// The box around the vertices at rest, which must be finite.
+fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, ModelError> {
+    let mut skinned = Vec::with_capacity(mesh.vertex_count());
+    for (vertex, position) in mesh.positions().iter().enumerate() {
+        let position = Vec3::from(*position).as_dvec3();
+        let mut sum = DVec3::ZERO;
+        for (entry, weight) in mesh.influences_of(vertex) {
+            sum += f64::from(weight) * palette[usize::from(entry)].transform_point3(position);
+        }
+        let sum = sum.as_vec3();
+        ensure(sum.is_finite(), || {
+            ModelError::new("rest pose", "skinned vertices are not finite")
+        })?;
+        skinned.push(sum);
+    }
+    Ok(Bounds::around(skinned))
 }

@@ -29,20 +29,11 @@ impl Transform {
     };
 
     /// Rotation x y z w, translation x y z, scale x y z.
-    pub(crate) fn numbers(&self) -> [f32; 10] {
-        let ([x, y, z, w], [tx, ty, tz]) = (self.rotation.to_array(), self.translation.to_array());
-        [
-            x,
-            y,
-            z,
-            w,
-            tx,
-            ty,
-            tz,
-            self.scale.x,
-            self.scale.y,
-            self.scale.z,
-        ]
+    pub(crate) fn components(&self) -> [f32; 10] {
+        let [x, y, z, w] = self.rotation.to_array();
+        let [tx, ty, tz] = self.translation.to_array();
+        let [sx, sy, sz] = self.scale.to_array();
+        [x, y, z, w, tx, ty, tz, sx, sy, sz]
     }
 }
 
@@ -60,21 +51,15 @@ impl JointTransform {
     pub fn to_affine(&self) -> DAffine3 {
         match self {
             Self::Matrix(rows) => rows_to_affine(rows),
-            Self::Transform(Transform {
-                rotation,
-                translation,
-                scale,
-            }) => {
-                let rotation = rotation.as_dquat();
-                let unit = if rotation.length_squared() > 0.0 {
-                    rotation.normalize()
-                } else {
-                    rotation
-                };
+            Self::Transform(transform) => {
+                let mut rotation = transform.rotation.as_dquat();
+                if rotation.length_squared() > 0.0 {
+                    rotation = rotation.normalize();
+                }
                 DAffine3::from_scale_rotation_translation(
-                    scale.as_dvec3(),
-                    unit,
-                    translation.as_dvec3(),
+                    transform.scale.as_dvec3(),
+                    rotation,
+                    transform.translation.as_dvec3(),
                 )
             }
         }
@@ -196,7 +181,7 @@ impl Skeleton {
     pub fn rest_of(&self, joint: usize) -> JointTransform {
         match self
             .matrices
-            .binary_search_by_key(&joint, |(fixed, _)| usize::from(*fixed))
+            .binary_search_by_key(&joint, |matrix| usize::from(matrix.0))
         {
             Ok(at) => JointTransform::Matrix(self.matrices[at].1),
             Err(_) => JointTransform::Transform(self.rest[joint]),
@@ -208,10 +193,9 @@ impl Skeleton {
         let mut pose: Vec<DAffine3> = Vec::with_capacity(self.len());
         for (joint, &parent) in self.parents.iter().enumerate() {
             let local = self.rest_of(joint).to_affine();
-            pose.push(if parent == NO_PARENT {
-                local
-            } else {
-                pose[usize::from(parent)] * local
+            pose.push(match parent {
+                NO_PARENT => local,
+                parent => pose[usize::from(parent)] * local,
             });
         }
         pose
@@ -224,27 +208,23 @@ fn place(index: usize, joint: &Joint) -> String {
 
 /// The transform with a unit quaternion; the identity for a matrix.
 fn checked(rest: JointTransform) -> Result<Transform, &'static str> {
-    let t = match rest {
-        JointTransform::Transform(t) => t,
-        JointTransform::Matrix(rows) => {
-            let finite = rows.iter().all(|v| v.is_finite());
-            return ensure(finite, || "its matrix holds a number that is not finite")
-                .map(|()| Transform::IDENTITY);
+    let transform = match rest {
+        JointTransform::Transform(transform) => transform,
+        JointTransform::Matrix(rows) if rows.iter().all(|v| v.is_finite()) => {
+            return Ok(Transform::IDENTITY);
         }
+        JointTransform::Matrix(_) => return Err("its matrix holds a number that is not finite"),
     };
-    let finite = t.rotation.is_finite() && t.translation.is_finite() && t.scale.is_finite();
-    ensure(
-        finite,
-        || "its rest transform holds a number that is not finite",
-    )?;
-    let rotation = t.rotation.as_dquat();
-    ensure(
-        rotation.length() >= 1e-6,
-        || "its rest rotation has zero length; expected a unit quaternion",
-    )?;
+    if transform.components().iter().any(|v| !v.is_finite()) {
+        return Err("its rest transform holds a number that is not finite");
+    }
+    let rotation = transform.rotation.as_dquat();
+    if rotation.length() < 1e-6 {
+        return Err("its rest rotation has zero length; expected a unit quaternion");
+    }
     Ok(Transform {
         rotation: rotation.normalize().as_quat(),
-        ..t
+        ..transform
     })
 }
 

@@ -67,6 +67,10 @@ impl JointBuilder {
         self.length = Some(length);
         self
     }
+
+    fn refused(&self, index: usize, problem: String) -> ModelError {
+        ModelError::new(format!("joint {index} {:?}", self.name), problem)
+    }
 }
 
 /// Change of a joint's bind transform at one time of an animation.
@@ -111,16 +115,13 @@ impl SkeletonBuilder {
         parent: Option<&str>,
         offset: Vec3,
     ) -> &mut JointBuilder {
-        let (parent, orientation) = (parent.map(Into::into), Quat::IDENTITY);
-        self.joints.push(JointBuilder {
+        self.joints.push_mut(JointBuilder {
             name: name.into(),
-            parent,
+            parent: parent.map(Into::into),
             offset,
-            orientation,
+            orientation: Quat::IDENTITY,
             length: None,
-        });
-        let last = self.joints.len() - 1;
-        &mut self.joints[last]
+        })
     }
 
     /// The skeleton.
@@ -129,43 +130,46 @@ impl SkeletonBuilder {
     /// A duplicate name, an unknown parent, no root or more than one, a cycle, a negative length or one that is not
     /// finite, or any error of [`Skeleton::new`].
     pub fn build(self) -> Result<BuiltSkeleton, ModelError> {
-        let place = |index: usize, name: &str| format!("joint {index} {name:?}");
         let mut by_name = HashMap::new();
         for (index, joint) in self.joints.iter().enumerate() {
             if let Some(other) = by_name.insert(joint.name.as_str(), index) {
-                let problem =
-                    format!("joint {other} has the same name; expected names to be unique");
-                return Err(ModelError::new(place(index, &joint.name), problem));
+                return Err(joint.refused(
+                    index,
+                    format!("joint {other} has the same name; expected names to be unique"),
+                ));
             }
-            if let Some(length) = joint.length.filter(|l| !(l.is_finite() && *l >= 0.0)) {
-                let problem = format!("a length of {length} m; expected 0 or more");
-                return Err(ModelError::new(place(index, &joint.name), problem));
+            if let Some(length) = joint.length
+                && !(length.is_finite() && length >= 0.0)
+            {
+                return Err(
+                    joint.refused(index, format!("a length of {length} m; expected 0 or more"))
+                );
             }
         }
         let mut root: Option<&JointBuilder> = None;
         let mut joints = Vec::with_capacity(self.joints.len());
         for (index, joint) in self.joints.iter().enumerate() {
-            let parent = match &joint.parent {
-                Some(parent) => Some(*by_name.get(parent.as_str()).ok_or_else(|| {
-                    let problem =
-                        format!("its parent {parent:?} is not a joint; expected the name of one");
-                    ModelError::new(place(index, &joint.name), problem)
-                })?),
-                None => {
-                    if let Some(first) = root.replace(joint) {
-                        let problem =
-                            format!("a second root beside {:?}; expected one", first.name);
-                        return Err(ModelError::new(place(index, &joint.name), problem));
-                    }
-                    None
+            let mut parent_index = None;
+            if let Some(parent) = &joint.parent {
+                parent_index = by_name.get(parent.as_str()).copied();
+                if parent_index.is_none() {
+                    return Err(joint.refused(
+                        index,
+                        format!("its parent {parent:?} is not a joint; expected the name of one"),
+                    ));
                 }
-            };
+            } else if let Some(first) = root.replace(joint) {
+                return Err(joint.refused(
+                    index,
+                    format!("a second root beside {:?}; expected one", first.name),
+                ));
+            }
             let rest = Transform {
                 rotation: joint.orientation,
                 translation: joint.offset,
                 scale: Vec3::ONE,
             };
-            joints.push(Joint::new(&joint.name, parent, rest));
+            joints.push(Joint::new(&joint.name, parent_index, rest));
         }
         let (skeleton, new_index) = Skeleton::new(joints)?;
         let mut lengths = vec![None; skeleton.len()];
@@ -182,29 +186,25 @@ impl BuiltSkeleton {
     /// # Errors
     /// No joint of this name.
     pub fn keys(&self, name: &str, frames: &[Frame]) -> Result<Vec<Keys>, ModelError> {
-        let joint = self
-            .skeleton
-            .names()
-            .iter()
-            .position(|n| n == name)
-            .ok_or_else(|| {
-                ModelError::new(
-                    format!("joint {name:?}"),
-                    "is not in the skeleton; expected the name of a joint",
-                )
-            })?;
+        let Some(joint) = self.skeleton.names().iter().position(|n| n == name) else {
+            return Err(ModelError::new(
+                format!("joint {name:?}"),
+                "is not in the skeleton; expected the name of a joint",
+            ));
+        };
         let rest = self.skeleton.rest()[joint];
-        let times: Vec<f32> = frames.iter().map(|f| f.time).collect();
-        let track = |channel, values| Keys::linear(joint as u16, channel, times.clone(), values);
-        let translations = frames
-            .iter()
-            .flat_map(|f| (rest.translation + f.translation).to_array());
-        let rotations = frames
-            .iter()
-            .flat_map(|f| (rest.rotation * f.rotation).to_array());
+        let mut times = Vec::with_capacity(frames.len());
+        let mut translations = Vec::with_capacity(3 * frames.len());
+        let mut rotations = Vec::with_capacity(4 * frames.len());
+        for frame in frames {
+            times.push(frame.time);
+            translations.extend((rest.translation + frame.translation).to_array());
+            rotations.extend((rest.rotation * frame.rotation).to_array());
+        }
+        let joint = joint as u16;
         Ok(vec![
-            track(Channel::Translation, translations.collect()),
-            track(Channel::Rotation, rotations.collect()),
+            Keys::linear(joint, Channel::Translation, times.clone(), translations),
+            Keys::linear(joint, Channel::Rotation, times, rotations),
         ])
     }
 }

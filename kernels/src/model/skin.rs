@@ -1,7 +1,7 @@
 //! Skins: lists of joints with their inverse bind matrices.
 
 use super::affine::{Rows, affine_to_rows};
-use super::error::{ModelError, ensure};
+use super::error::{ModelError, ensure, first_not_finite};
 use super::skeleton::Skeleton;
 use std::ops::Range;
 
@@ -27,27 +27,21 @@ pub struct SkinData {
 }
 
 impl SkinData {
-    /// Describes the first fault for a skeleton of so many joints.
-    pub(super) fn check(&self, skeleton: usize) -> Result<(), String> {
-        let (joints, binds) = (self.joints.len(), self.inverse_binds.len());
+    /// Describes the first fault for a skeleton of `count` joints.
+    pub(super) fn check(&self, count: usize) -> Result<(), String> {
+        let joints = self.joints.len();
+        let binds = self.inverse_binds.len();
         ensure(joints > 0 && joints == binds, || {
-            let expected = "expected the same number of each, at least one";
-            format!("{joints} joints and {binds} inverse binds; {expected}")
+            format!(
+                "{joints} joints and {binds} inverse binds; expected the same number of each, at least one"
+            )
         })?;
-        if let Some(joint) = self
-            .joints
-            .iter()
-            .find(|&&joint| usize::from(joint) >= skeleton)
-        {
-            return Err(format!(
-                "joint {joint} is out of range; the skeleton has {skeleton}"
-            ));
+        for joint in &self.joints {
+            ensure(usize::from(*joint) < count, || {
+                format!("joint {joint} is out of range; the skeleton has {count}")
+            })?;
         }
-        match self
-            .inverse_binds
-            .iter()
-            .position(|m| m.iter().any(|v| !v.is_finite()))
-        {
+        match first_not_finite(&self.inverse_binds) {
             Some(entry) => Err(format!(
                 "inverse bind {entry} holds a number that is not finite"
             )),
@@ -64,20 +58,17 @@ impl SkinData {
     /// A joint that the skeleton lacks.
     pub fn at_rest(skeleton: &Skeleton, joints: Vec<u16>) -> Result<Self, ModelError> {
         let pose = skeleton.rest_model_pose();
-        let inverse = |&joint: &u16| {
+        let mut inverse_binds = Vec::with_capacity(joints.len());
+        for &joint in &joints {
             let inverse = pose[usize::from(joint)].inverse();
-            inverse
-                .is_finite()
-                .then(|| affine_to_rows(&inverse))
-                .ok_or_else(|| {
-                    let place = format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]);
-                    ModelError::new(
-                        place,
-                        "its scale has no inverse; expected one that is not 0",
-                    )
-                })
-        };
-        let inverse_binds = joints.iter().map(inverse).collect::<Result<_, _>>()?;
+            ensure(inverse.is_finite(), || {
+                ModelError::new(
+                    format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]),
+                    "its scale has no inverse; expected one that is not 0",
+                )
+            })?;
+            inverse_binds.push(affine_to_rows(&inverse));
+        }
         Ok(Self {
             name: String::new(),
             joints,

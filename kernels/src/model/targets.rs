@@ -1,6 +1,7 @@
 //! Morph targets: shapes that a mesh takes on in proportion to weights, stored as sparse deltas from the mesh.
 
-use super::{Lists, ModelError, ensure};
+use super::Lists;
+use super::error::{ModelError, ensure, first_not_finite};
 use fieldwork::Fieldwork;
 
 /// Most targets of a model.
@@ -45,51 +46,43 @@ impl TargetDeltas {
         }
     }
 
-    /// The deltas of the vertices that are kept: (vertex, new number) by rising vertex.
-    pub(super) fn with_vertices(&self, kept: &[(u32, u32)]) -> Self {
-        let mut left = Self {
+    /// The deltas of the vertices that are kept, under their new numbers: the places in `kept`.
+    pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
+        let mut deltas = Self {
             target: self.target,
             ..Self::default()
         };
-        for &(vertex, deltas) in &self.vertices {
-            let first = kept.partition_point(|(other, _)| *other < vertex);
-            let own = kept[first..]
-                .iter()
-                .take_while(|(other, _)| *other == vertex);
-            own.for_each(|(_, number)| left.push(*number, deltas));
+        for (number, vertex) in (0..).zip(kept) {
+            if let Ok(at) = self.vertices.binary_search_by_key(vertex, |moved| moved.0) {
+                deltas.push(number, self.vertices[at].1);
+            }
         }
-        left.vertices.sort_unstable_by_key(|(number, _)| *number);
-        left
+        deltas
     }
 
     /// Describes the first fault among the deltas for a primitive of `count` vertices.
     pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
-        let Self { target, vertices } = self;
-        ensure((*target as usize) < targets, || {
+        let target = self.target;
+        ensure((target as usize) < targets, || {
             format!("deltas of target {target}; the model has {targets}")
         })?;
-        if let Some([(a, _), (b, _)]) = vertices.array_windows().find(|[a, b]| b.0 <= a.0) {
-            return Err(format!(
-                "target {target} has vertex {b} after {a}; expected rising ones"
-            ));
+        let mut before = None;
+        for (vertex, deltas) in &self.vertices {
+            if let Some(before) = before.replace(vertex)
+                && vertex <= before
+            {
+                return Err(format!(
+                    "target {target} has vertex {vertex} after {before}; expected rising ones"
+                ));
+            }
+            ensure((*vertex as usize) < count, || {
+                format!("target {target} moves vertex {vertex}; there are {count}")
+            })?;
+            ensure(first_not_finite(deltas).is_none(), || {
+                format!("target {target} moves vertex {vertex} by a number that is not finite")
+            })?;
         }
-        if let Some((vertex, _)) = vertices
-            .last()
-            .filter(|(vertex, _)| *vertex as usize >= count)
-        {
-            return Err(format!(
-                "target {target} moves vertex {vertex}; there are {count}"
-            ));
-        }
-        match vertices
-            .iter()
-            .find(|(_, deltas)| deltas.as_flattened().iter().any(|v| !v.is_finite()))
-        {
-            Some((vertex, _)) => Err(format!(
-                "target {target} moves vertex {vertex} by a number that is not finite"
-            )),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -116,6 +109,14 @@ impl DeltaRun {
     }
 }
 
+/// Deltas on their way into the store.
+struct SortedDeltas {
+    target: u32,
+    /// The stored vertex.
+    vertex: u32,
+    deltas: [[f32; 3]; 3],
+}
+
 /// The targets of a model, structure-of-arrays: the deltas of one target after the other, sorted by vertex.
 #[derive(Debug, Clone, Default, PartialEq, Fieldwork)]
 #[fieldwork(get(doc_template = "{}"))]
@@ -137,11 +138,11 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Sorts deltas, which have been checked, by target and stored vertex. Each primitive comes with the stored vertices
-    /// of its own ones. Without tangents of the mesh, those of targets are left out.
-    pub(super) fn new<'a>(
+    /// Sorts deltas, which have been checked, by target and stored vertex. Each item comes with the stored vertices of
+    /// its primitive's own ones. Without tangents of the mesh, those of targets are left out.
+    pub(super) fn new(
         list: Vec<Target>,
-        primitives: impl Iterator<Item = (&'a [TargetDeltas], &'a [u32])>,
+        primitives: Vec<(&TargetDeltas, &[u32])>,
         vertices: usize,
         with_tangents: bool,
     ) -> Result<Self, ModelError> {
@@ -151,24 +152,25 @@ impl Targets {
                 format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
             )
         })?;
-        if let Some(target) = list.iter().position(|target| !target.weight.is_finite()) {
-            return Err(ModelError::new(
-                format!("target {target}"),
-                "a weight that is not finite",
-            ));
-        }
-        let mut sorted = Vec::new();
-        for (targets, stored) in primitives {
-            for TargetDeltas { target, vertices } in targets {
-                sorted.extend(
-                    vertices
-                        .iter()
-                        .map(|(vertex, deltas)| (*target, stored[*vertex as usize], deltas)),
-                );
-            }
+        for (target, Target { weight, .. }) in list.iter().enumerate() {
+            ensure(weight.is_finite(), || {
+                ModelError::new(format!("target {target}"), "a weight that is not finite")
+            })?;
         }
         if list.is_empty() {
             return Ok(Self::default());
+        }
+        let mut sorted = Vec::new();
+        for (deltas, stored) in primitives {
+            let target = deltas.target;
+            for &(vertex, deltas) in &deltas.vertices {
+                let vertex = stored[vertex as usize];
+                sorted.push(SortedDeltas {
+                    target,
+                    vertex,
+                    deltas,
+                });
+            }
         }
         ensure(sorted.len() <= u32::MAX as usize, || {
             ModelError::new(
@@ -176,39 +178,35 @@ impl Targets {
                 format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
             )
         })?;
-        sorted.sort_unstable_by_key(|&(target, vertex, ..)| (target, vertex));
-        if let Some([(target, ..), _]) = sorted
-            .array_windows()
-            .find(|[a, b]| (a.0, a.1) == (b.0, b.1))
-        {
-            return Err(ModelError::new(
-                format!("target {target}"),
-                "two deltas for a vertex; expected one",
-            ));
+        sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
+        for [a, b] in sorted.array_windows() {
+            ensure((a.target, a.vertex) != (b.target, b.vertex), || {
+                ModelError::new(
+                    format!("target {}", a.target),
+                    "two deltas for a vertex; expected one",
+                )
+            })?;
         }
         let mut targets = Self {
             slots: vec![UNMOVED; vertices],
             ..Self::default()
         };
         let mut spans = Vec::new();
-        for run in sorted.chunk_by(|a, b| (a.0, a.1 + 1) == (b.0, b.1)) {
-            let (target, first_vertex, ..) = run[0];
-            let first_delta = targets.positions.len() as u32;
-            spans.push((
-                target as usize,
-                DeltaRun {
-                    first_vertex,
-                    count: run.len() as u32,
-                    first_delta,
-                },
-            ));
-            for &(_, vertex, &[position, normal, tangent]) in run {
+        for run in sorted.chunk_by(|a, b| (a.target, a.vertex + 1) == (b.target, b.vertex)) {
+            let span = DeltaRun {
+                first_vertex: run[0].vertex,
+                count: run.len() as u32,
+                first_delta: targets.positions.len() as u32,
+            };
+            spans.push((run[0].target as usize, span));
+            targets.slots[span.vertices()].fill(0);
+            for delta in run {
+                let [position, normal, tangent] = delta.deltas;
                 targets.positions.push(position);
                 targets.normals.push(normal);
                 if with_tangents {
                     targets.tangents.push(tangent);
                 }
-                targets.slots[vertex as usize] = 0;
             }
         }
         targets.spans = Lists::gathered(list.len(), spans);
@@ -239,22 +237,33 @@ impl Targets {
     pub fn moved(&self) -> usize {
         self.moved as usize
     }
+    /// Position, normal and tangent of an item of the delta streams; a tangent of zero if there are none.
+    ///
+    /// # Panics
+    /// There is no such item.
+    pub fn deltas(&self, item: usize) -> [[f32; 3]; 3] {
+        let tangent = self.tangents.get(item).copied().unwrap_or_default();
+        [self.positions[item], self.normals[item], tangent]
+    }
     /// The targets, vertices and deltas of all items of the delta streams: `(target, vertex, delta)`.
-    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (0..self.len()).flat_map(|target| {
-            self.spans(target).iter().flat_map(move |span| {
-                span.vertices()
-                    .zip(span.deltas())
-                    .map(move |(v, d)| (target, v, d))
-            })
-        })
+    pub fn entries(&self) -> Vec<(usize, usize, usize)> {
+        let mut entries = Vec::with_capacity(self.positions.len());
+        for target in 0..self.len() {
+            for span in self.spans(target) {
+                for (vertex, delta) in span.vertices().zip(span.deltas()) {
+                    entries.push((target, vertex, delta));
+                }
+            }
+        }
+        entries
     }
     /// The deltas of each vertex: target, and item of the delta streams.
     pub fn by_vertex(&self) -> Lists<(u32, u32)> {
-        let deltas = self
-            .entries()
-            .map(|(target, vertex, delta)| (vertex, (target as u32, delta as u32)));
-        Lists::gathered(self.slots.len(), deltas.collect())
+        let mut deltas = Vec::with_capacity(self.positions.len());
+        for (target, vertex, delta) in self.entries() {
+            deltas.push((vertex, (target as u32, delta as u32)));
+        }
+        Lists::gathered(self.slots.len(), deltas)
     }
     /// Bytes of the store, names aside.
     pub fn bytes(&self) -> usize {
@@ -269,39 +278,39 @@ impl Targets {
     pub fn packed(&self) -> PackedTargets {
         let mut packed = PackedTargets {
             steps: Vec::with_capacity(self.len()),
-            deltas: Vec::new(),
+            deltas: Vec::with_capacity(self.positions.len()),
         };
         for target in 0..self.len() {
-            let deltas = || self.spans(target).iter().flat_map(DeltaRun::deltas);
-            let step = |stream: &[[f32; 3]]| {
-                deltas()
-                    .flat_map(|at| stream[at])
-                    .fold(0.0f32, |most, v| most.max(v.abs()))
-                    / STEPS
-            };
-            let steps = [step(&self.positions), step(&self.normals)];
-            let short = |v: f32, step: f32| {
-                if step > 0.0 {
-                    (v / step).round() as i16
-                } else {
-                    0
-                }
-            };
-            packed.deltas.extend(deltas().map(|at| {
-                let ([px, py, pz], [nx, ny, nz]) = (self.positions[at], self.normals[at]);
-                let [p, n] = steps;
-                [
-                    short(px, p),
-                    short(py, p),
-                    short(pz, p),
-                    short(nx, n),
-                    short(ny, n),
-                    short(nz, n),
-                ]
-            }));
-            packed.steps.push(steps);
+            let spans = self.spans(target);
+            let position_step = step(spans, &self.positions);
+            let normal_step = step(spans, &self.normals);
+            packed.steps.push([position_step, normal_step]);
+            for delta in spans.iter().flat_map(DeltaRun::deltas) {
+                let [px, py, pz] = self.positions[delta].map(|v| in_steps(v, position_step));
+                let [nx, ny, nz] = self.normals[delta].map(|v| in_steps(v, normal_step));
+                packed.deltas.push([px, py, pz, nx, ny, nz]);
+            }
         }
         packed
+    }
+}
+
+/// Length of one of [`STEPS`] steps to the largest number of a target's deltas.
+fn step(spans: &[DeltaRun], stream: &[[f32; 3]]) -> f32 {
+    let mut most = 0.0f32;
+    for span in spans {
+        for number in stream[span.deltas()].as_flattened() {
+            most = most.max(number.abs());
+        }
+    }
+    most / STEPS
+}
+
+fn in_steps(number: f32, step: f32) -> i16 {
+    if step > 0.0 {
+        (number / step).round() as i16
+    } else {
+        0
     }
 }
 
@@ -349,18 +358,12 @@ mod tests {
     /// Two primitives of four vertices each; the store keeps their vertices in turns.
     fn targets() -> Targets {
         let list = vec![Target::default(); 4];
-        let (first, second) = (
-            [deltas(0, &[0, 1, 3]), deltas(2, &[2])],
-            [deltas(2, &[0, 3]), deltas(3, &[1])],
-        );
-        let stored: [&[u32]; 2] = [&[0, 2, 4, 6], &[1, 3, 5, 7]];
-        Targets::new(
-            list,
-            [(&first[..], stored[0]), (&second, stored[1])].into_iter(),
-            8,
-            false,
-        )
-        .unwrap()
+        let first = [deltas(0, &[0, 1, 3]), deltas(2, &[2])];
+        let second = [deltas(2, &[0, 3]), deltas(3, &[1])];
+        let mut stored: Vec<(&TargetDeltas, &[u32])> = Vec::new();
+        stored.extend(first.iter().map(|deltas| (deltas, &[0, 2, 4, 6][..])));
+        stored.extend(second.iter().map(|deltas| (deltas, &[1, 3, 5, 7][..])));
+        Targets::new(list, stored, 8, false).unwrap()
     }
 
     #[test]
@@ -391,7 +394,7 @@ mod tests {
         );
         let dense = Targets::new(
             vec![Target::default()],
-            [(&[deltas(0, &[0, 1, 2])][..], &[4, 5, 6][..])].into_iter(),
+            vec![(&deltas(0, &[0, 1, 2]), &[4, 5, 6])],
             8,
             true,
         );
@@ -413,7 +416,7 @@ mod tests {
             found.extend(deltas.map(|&(target, delta)| (target as usize, vertex, delta as usize)));
         }
         found.sort_unstable();
-        assert_eq!(found, targets.entries().collect::<Vec<_>>());
+        assert_eq!(found, targets.entries());
     }
 
     #[test]
@@ -454,7 +457,7 @@ mod tests {
         assert!(fault(bad).contains("moves vertex 3 by a number that is not finite"));
         assert_eq!(deltas(1, &[0, 3]).check(4, 2), Ok(()));
         let new = |list, deltas: TargetDeltas| {
-            Targets::new(list, [(&[deltas][..], &[0, 1][..])].into_iter(), 2, false)
+            Targets::new(list, vec![(&deltas, &[0, 1])], 2, false)
                 .unwrap_err()
                 .to_string()
         };

@@ -95,7 +95,9 @@ impl Kernel for LanesKernel<'_> {
             if width >= 6 {
                 fill(&mut rows[3..6], &mesh.normals()[vertex]);
             }
-            if let (9, Some(tangents)) = (width, mesh.tangents()) {
+            if width >= 9
+                && let Some(tangents) = mesh.tangents()
+            {
                 fill(&mut rows[6..9], &tangents[vertex]);
             }
         }
@@ -121,11 +123,11 @@ impl Kernel for LanesKernel<'_> {
     }
 }
 
-/// Writes the same numbers to all lanes.
+/// Writes the same vector to all lanes.
 #[inline(always)]
-fn fill(rows: &mut [[f32; BLOCK]], numbers: &[f32]) {
-    for (row, number) in rows.iter_mut().zip(numbers) {
-        *row = [*number; BLOCK];
+fn fill(rows: &mut [[f32; BLOCK]], vector: &[f32]) {
+    for (row, component) in rows.iter_mut().zip(vector) {
+        *row = [*component; BLOCK];
     }
 }
 
@@ -136,11 +138,11 @@ fn add<const W: usize, S: Simd<W>>(
     weights: &[f32; BLOCK],
     delta: &[f32; 3],
 ) {
-    for (row, number) in rows.iter_mut().zip(delta) {
-        for group in 0..BLOCK / W {
-            let weight = load_group::<BLOCK, W, S>(weights, group);
-            let to = &mut row.as_chunks_mut::<W>().0[group];
-            S::store(S::mul_add(weight, S::splat(*number), S::load(to)), to);
+    for (row, component) in rows.iter_mut().zip(delta) {
+        for vector in 0..BLOCK / W {
+            let weight = load_group::<BLOCK, W, S>(weights, vector);
+            let to = &mut row.as_chunks_mut::<W>().0[vector];
+            S::store(S::mul_add(weight, S::splat(*component), S::load(to)), to);
         }
     }
 }

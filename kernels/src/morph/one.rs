@@ -15,10 +15,9 @@ pub struct ShapeBuffer {
 impl ShapeBuffer {
     /// Allocates memory for meshes of up to so many vertices and tangents.
     pub fn new(vertices: usize, tangents: usize) -> Self {
-        let vectors = || vec![[0.0; 3]; vertices];
         Self {
-            positions: vectors(),
-            normals: vectors(),
+            positions: vec![[0.0; 3]; vertices],
+            normals: vec![[0.0; 3]; vertices],
             tangents: vec![[0.0; 4]; tangents],
         }
     }
@@ -37,52 +36,41 @@ pub fn morph<'a>(
     attributes: Attributes,
     buffer: &'a mut ShapeBuffer,
 ) -> Shape<'a> {
-    let own = mesh.shape();
+    let mut shape = mesh.shape();
     if active.is_empty() {
-        return own;
+        return shape;
     }
-    let (targets, count) = (mesh.targets(), mesh.vertex_count());
-    let ShapeBuffer {
-        positions,
-        normals,
-        tangents,
-    } = buffer;
-    let positions = &mut positions[..count];
-    positions.copy_from_slice(own.positions);
-    let add = |deltas, out| {
-        simd::run(
-            isa,
-            AddKernel {
-                mesh,
-                active,
-                deltas,
-                out,
-            },
-        )
-    };
-    add(targets.positions(), positions);
-    let normals = if attributes > Attributes::P {
-        let normals = &mut normals[..count];
-        normals.copy_from_slice(own.normals);
-        add(targets.normals(), normals);
-        normals
-    } else {
-        own.normals
-    };
-    let tangents = match own.tangents {
-        Some(base) if attributes > Attributes::Pn => {
-            let tangents = &mut tangents[..count];
-            tangents.copy_from_slice(base);
-            add_tangents(mesh, active, tangents);
-            Some(&*tangents)
-        }
-        base => base,
-    };
-    Shape {
-        positions,
-        normals,
-        tangents,
+    let targets = mesh.targets();
+    let count = mesh.vertex_count();
+    let positions = &mut buffer.positions[..count];
+    positions.copy_from_slice(shape.positions);
+    add(isa, mesh, active, targets.positions(), positions);
+    shape.positions = positions;
+    if attributes > Attributes::P {
+        let normals = &mut buffer.normals[..count];
+        normals.copy_from_slice(shape.normals);
+        add(isa, mesh, active, targets.normals(), normals);
+        shape.normals = normals;
     }
+    if attributes > Attributes::Pn
+        && let Some(base) = shape.tangents
+    {
+        let tangents = &mut buffer.tangents[..count];
+        tangents.copy_from_slice(base);
+        add_tangents(mesh, active, tangents);
+        shape.tangents = Some(tangents);
+    }
+    shape
+}
+
+fn add(isa: Isa, mesh: &Mesh, active: &[TargetWeight], deltas: &[[f32; 3]], out: &mut [[f32; 3]]) {
+    let kernel = AddKernel {
+        mesh,
+        active,
+        deltas,
+        out,
+    };
+    simd::run(isa, kernel);
 }
 
 /// Adds one stream of deltas to one stream of vertices.
@@ -126,13 +114,11 @@ fn add_tangents(mesh: &Mesh, active: &[TargetWeight], out: &mut [[f32; 4]]) {
     let targets = mesh.targets();
     for &TargetWeight { target, weight } in active {
         for span in targets.spans(target as usize) {
-            for (out, delta) in out[span.vertices()]
-                .iter_mut()
-                .zip(&targets.tangents()[span.deltas()])
-            {
-                out.iter_mut()
-                    .zip(delta)
-                    .for_each(|(out, delta)| *out += weight * delta);
+            let deltas = &targets.tangents()[span.deltas()];
+            for (out, delta) in out[span.vertices()].iter_mut().zip(deltas) {
+                for (out, delta) in out.iter_mut().zip(delta) {
+                    *out += weight * delta;
+                }
             }
         }
     }

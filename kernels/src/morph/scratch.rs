@@ -4,7 +4,7 @@ use super::lanes::{MorphedLanes, lane_rows, morph_lanes};
 use super::one::{ShapeBuffer, morph};
 use super::weights::weights_of;
 use crate::blocks::Block;
-use crate::crowd::{BLOCK, Crowd, Group};
+use crate::crowd::{BLOCK, Crowd};
 use crate::model::{Shape, TargetWeight};
 use crate::pose::Width;
 use crate::simd::{Aligned, Isa};
@@ -18,49 +18,66 @@ pub struct MorphScratch {
     rows: Aligned<[f32; BLOCK]>,
 }
 
-/// Most targets, active targets, vertices and tangents of an instance, and most rows of weights and of vertices of a
-/// block.
-fn lengths(crowd: &Crowd, widths: &[Width]) -> [usize; 6] {
-    let most = |count: &dyn Fn(&Group) -> usize| {
-        let morphed = crowd.groups().iter().filter(|group| group.has_targets());
-        morphed.map(count).max().unwrap_or(0)
-    };
-    let targets = most(&|group| group.model.mesh().targets().len());
-    let vertices = most(&|group| group.model.mesh().vertex_count());
-    let tangents = most(&|group| group.model.mesh().tangents().map_or(0, <[_]>::len));
-    let rows = most(&|group| lane_rows(group.model.mesh(), group.format.attributes));
-    let [one, block] = [Width::One, Width::Block].map(|width| usize::from(widths.contains(&width)));
-    [
-        targets,
-        one * targets,
-        one * vertices,
-        one * tangents,
-        block * targets,
-        block * rows,
-    ]
+/// Lengths of the buffers of a [`MorphScratch`].
+#[derive(Default)]
+struct Lengths {
+    targets: usize,
+    // Of an instance by itself.
+    active: usize,
+    vertices: usize,
+    tangents: usize,
+    // Of a block.
+    weights: usize,
+    rows: usize,
+}
+
+impl Lengths {
+    /// The most that any group with targets needs.
+    fn of(crowd: &Crowd, widths: &[Width]) -> Self {
+        let mut lengths = Self::default();
+        for group in crowd.groups().iter().filter(|group| group.has_targets()) {
+            let mesh = group.model.mesh();
+            let targets = mesh.targets().len();
+            lengths.targets = lengths.targets.max(targets);
+            if widths.contains(&Width::One) {
+                let tangents = mesh.tangents().map_or(0, <[_]>::len);
+                lengths.active = lengths.active.max(targets);
+                lengths.vertices = lengths.vertices.max(mesh.vertex_count());
+                lengths.tangents = lengths.tangents.max(tangents);
+            }
+            if widths.contains(&Width::Block) {
+                let rows = lane_rows(mesh, group.format.attributes);
+                lengths.weights = lengths.weights.max(targets);
+                lengths.rows = lengths.rows.max(rows);
+            }
+        }
+        lengths
+    }
 }
 
 impl MorphScratch {
     /// Allocates memory for instances one by one, for blocks of them, or for both.
     pub fn new(crowd: &Crowd, widths: &[Width]) -> Self {
-        let [targets, active, vertices, tangents, weights, rows] = lengths(crowd, widths);
+        let lengths = Lengths::of(crowd, widths);
         Self {
-            dense: vec![0.0; targets],
-            active: Vec::with_capacity(active),
-            shape: ShapeBuffer::new(vertices, tangents),
-            weights: Aligned::zeroed(weights),
-            rows: Aligned::zeroed(rows),
+            dense: vec![0.0; lengths.targets],
+            active: Vec::with_capacity(lengths.active),
+            shape: ShapeBuffer::new(lengths.vertices, lengths.tangents),
+            weights: Aligned::zeroed(lengths.weights),
+            rows: Aligned::zeroed(lengths.rows),
         }
     }
 
     /// Bytes that [`MorphScratch::new`] allocates.
     pub fn bytes(crowd: &Crowd, widths: &[Width]) -> u64 {
-        let [targets, active, vertices, tangents, weights, rows] = lengths(crowd, widths);
-        let shape = 2 * vertices * size_of::<[f32; 3]>() + tangents * size_of::<[f32; 4]>();
-        let lists = targets * size_of::<f32>() + active * size_of::<TargetWeight>() + shape;
+        let lengths = Lengths::of(crowd, widths);
+        let lists = lengths.targets * size_of::<f32>()
+            + lengths.active * size_of::<TargetWeight>()
+            + 2 * lengths.vertices * size_of::<[f32; 3]>()
+            + lengths.tangents * size_of::<[f32; 4]>();
         lists as u64
-            + Aligned::<[f32; BLOCK]>::bytes(weights)
-            + Aligned::<[f32; BLOCK]>::bytes(rows)
+            + Aligned::<[f32; BLOCK]>::bytes(lengths.weights)
+            + Aligned::<[f32; BLOCK]>::bytes(lengths.rows)
     }
 
     /// Morphs an instance at a tick. Needs memory for instances one by one.
@@ -74,12 +91,12 @@ impl MorphScratch {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let mesh = group.model.mesh();
         weights_of(crowd, &group.model, instance, tick, &mut self.dense);
-        let all = (0..)
-            .zip(&self.dense[..mesh.targets().len()])
-            .map(|(target, &weight)| TargetWeight { target, weight });
         self.active.clear();
-        self.active
-            .extend(all.filter(|active| active.weight != 0.0));
+        for (target, &weight) in (0..).zip(&self.dense[..mesh.targets().len()]) {
+            if weight != 0.0 {
+                self.active.push(TargetWeight { target, weight });
+            }
+        }
         morph(
             isa,
             mesh,
@@ -98,14 +115,15 @@ impl MorphScratch {
         tick: u32,
     ) -> MorphedLanes<'a> {
         let group = &crowd.groups()[block.group];
-        let (model, mesh) = (&group.model, group.model.mesh());
+        let model = &group.model;
+        let mesh = model.mesh();
         let rows = &mut self.weights[..mesh.targets().len()];
         rows.fill([0.0; BLOCK]);
         for (lane, instance) in block.instances.clone().enumerate() {
             weights_of(crowd, model, instance, tick, &mut self.dense);
-            rows.iter_mut()
-                .zip(&self.dense)
-                .for_each(|(row, weight)| row[lane] = *weight);
+            for (row, weight) in rows.iter_mut().zip(&self.dense) {
+                row[lane] = *weight;
+            }
         }
         morph_lanes(isa, mesh, rows, group.format.attributes, &mut self.rows)
     }

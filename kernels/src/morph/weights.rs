@@ -1,6 +1,6 @@
 //! Weights of an instance's morph targets at a tick.
 
-use crate::crowd::{Crowd, Expression, Fade, Layer, LayerKind, time};
+use crate::crowd::{Crowd, Expression, Layer, LayerKind, time};
 use crate::model::Model;
 
 /// Computes the weights of an instance's targets at a tick; `out` takes one number per target.
@@ -24,9 +24,9 @@ pub fn weights(
     if expression.alone {
         out.fill(0.0);
     } else {
-        out.iter_mut()
-            .zip(targets)
-            .for_each(|(weight, target)| *weight = target.weight);
+        for (weight, target) in out.iter_mut().zip(targets) {
+            *weight = target.weight;
+        }
         add_layers(model, layers, tick, out);
     }
     for pin in expression.pinned {
@@ -40,66 +40,41 @@ pub fn weights(
 /// As [`weights`].
 pub fn weights_of(crowd: &Crowd, model: &Model, instance: u32, tick: u32, out: &mut [f32]) {
     let expression = crowd.expression(instance);
-    match crowd.turnover() {
+    if crowd.turnover().is_some() {
+        let layers = crowd.layers_at(instance, tick);
+        weights(model, &layers, expression, tick, out);
+    } else {
         // Most crowds keep their layers, which need no copy.
-        None => weights(
-            model,
-            crowd.layers().of(instance as usize),
-            expression,
-            tick,
-            out,
-        ),
-        Some(_) => weights(
-            model,
-            &crowd.layers_at(instance, tick),
-            expression,
-            tick,
-            out,
-        ),
+        let layers = crowd.layers().of(instance as usize);
+        weights(model, layers, expression, tick, out);
     }
 }
 
 fn add_layers(model: &Model, layers: &[Layer], tick: u32, out: &mut [f32]) {
     let targets = model.mesh().targets().list();
-    let share = |layer: &Layer| {
-        Layer {
-            fade: Fade::Cross,
-            ..*layer
-        }
-        .weight_at(tick)
-    };
-    let merges = |layer: &&Layer| layer.kind == LayerKind::Merge;
-    let total: f32 = layers.iter().filter(merges).map(share).sum();
+    let merges = layers.iter().filter(|l| l.kind == LayerKind::Merge);
+    let total: f32 = merges.map(|l| l.crossfaded_weight(tick)).sum();
     for (index, layer) in layers.iter().enumerate() {
-        let Some(clip) = model
-            .clips()
-            .get(layer.clip as usize)
-            .filter(|clip| !clip.weights().is_empty())
-        else {
+        let Some(clip) = model.clips().get(layer.clip as usize) else {
             continue;
         };
-        let share = share(layer);
-        if share == 0.0 {
+        let share = layer.crossfaded_weight(tick);
+        if clip.weights().is_empty() || share == 0.0 {
             continue;
         }
         let time = time(layers, index, tick);
         for track in clip.weights() {
-            match layer.kind {
-                LayerKind::Merge if share == total => {
-                    track.sample(time, |target, weight| out[target] = weight)
+            track.sample(time, |target, weight| {
+                let out = &mut out[target];
+                match layer.kind {
+                    LayerKind::Merge if share == total => *out = weight,
+                    LayerKind::Merge => {
+                        *out += (weight - targets[target].weight) * (share / total);
+                    }
+                    LayerKind::Override => *out += (weight - *out) * share,
+                    LayerKind::Additive => *out += weight * share,
                 }
-                LayerKind::Merge => track.sample(time, |target, weight| {
-                    out[target] += (weight - targets[target].weight) * (share / total);
-                }),
-                LayerKind::Override => {
-                    track.sample(time, |target, weight| {
-                        out[target] += (weight - out[target]) * share
-                    });
-                }
-                LayerKind::Additive => {
-                    track.sample(time, |target, weight| out[target] += weight * share)
-                }
-            }
+            });
         }
     }
 }

@@ -161,7 +161,7 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
         // The difference is negative, which is the sign that selects, in lanes without weight.
         let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
-        for (v, rest) in pose.iter_mut().zip(self.rest.numbers()) {
+        for (v, rest) in pose.iter_mut().zip(self.rest.components()) {
             *v = S::select_negative(none, S::splat(rest), *v);
         }
         pose

@@ -586,7 +586,7 @@ impl<const N: usize> BlockPoser<N> {
                 self.isa,
                 group,
                 block.cached_slots(between),
-                between.part(),
+                between.fraction(),
                 slots,
             );
         } else if let Some(steady) = &self.steady[block.index] {

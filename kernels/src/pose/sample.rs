@@ -41,7 +41,7 @@ pub(super) fn constants<const N: usize>(
         .is_some_and(Clip::is_additive)
         .then_some(&Transform::IDENTITY);
     for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
-        write(out, lane, 0, &still.unwrap_or(rest).numbers());
+        write(out, lane, 0, &still.unwrap_or(rest).components());
     }
     for still in clip
         .and_then(|clip| clip.keys().compact())
