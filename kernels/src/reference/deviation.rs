@@ -4,7 +4,7 @@ use super::{Blending, ReferencePose, shown};
 use crate::crowd::{Crowd, Group, Shown};
 use crate::model::rows_to_affine;
 use crate::vertex::{Encoding, Normals, VertexFormat};
-use glam::{DAffine3, DVec3};
+use glam::{DVec3, DVec4, Vec3};
 
 /// An error and its place; NaN counts as the largest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +29,14 @@ impl WorstError {
         let other_larger =
             !self.error.is_nan() && (other.error.is_nan() || other.error > self.error);
         if other_larger { other } else { self }
+    }
+
+    fn include(&mut self, error: f64, instance: u32, item: usize) {
+        *self = self.max(Self {
+            error,
+            instance,
+            item,
+        });
     }
 }
 
@@ -66,116 +74,106 @@ impl Deviation {
             mut local_worst,
             mut model_worst,
             mut palette_worst,
-            mut position,
-            mut normal,
-        ] = [WorstError::NONE; 5];
-        let worst = |error, item| WorstError {
-            error,
-            instance,
-            item,
-        };
-        // Far from the origin, floats hold places less precisely: `far` is the largest distance on the way.
-        let off = |got: DVec3, want: DVec3, far: f64| {
-            got.distance(want) / diagonal.max(want.length()).max(far)
-        };
+            mut position_worst,
+            mut normal_worst,
+        ] = Self::NONE.0;
 
-        for (joint, (got, want)) in local
-            .as_chunks::<10>()
-            .0
-            .iter()
-            .zip(&reference.local)
-            .enumerate()
-        {
+        let locals = local.as_chunks::<10>().0.iter().zip(&reference.local);
+        for (joint, (got, want)) in locals.enumerate() {
             let got = got.map(f64::from);
-            let difference = |sign: f64| {
-                (0..4)
-                    .map(|c| (got[c] - sign * want.rotation.to_array()[c]).abs())
-                    .fold(0.0, nan_max)
-            };
-            let rotation = if difference(1.0) <= difference(-1.0) {
-                difference(1.0)
-            } else {
-                difference(-1.0)
-            };
             let most = &shown.joints[joint];
-            let translation = off(
-                DVec3::from_slice(&got[4..]),
+            let rotation = rotation_error(DVec4::from_slice(&got), want.rotation.into());
+            let translation = DVec3::from_slice(&got[4..]);
+            let translation = relative_distance(
+                translation,
                 want.translation,
-                most.translation,
+                diagonal.max(most.translation),
             );
-            let scale = DVec3::from_slice(&got[7..]).distance(want.scale)
-                / want.scale.length().max(most.scale).max(1.0);
-            local_worst =
-                local_worst.max(worst(nan_max(nan_max(rotation, translation), scale), joint));
+            let scale = DVec3::from_slice(&got[7..]);
+            let scale = relative_distance(scale, want.scale, most.scale.max(1.0));
+            let error = nan_max(nan_max(rotation, translation), scale);
+            local_worst.include(error, instance, joint);
         }
-        for (joint, (got, want)) in model_pose
-            .as_chunks::<12>()
-            .0
-            .iter()
-            .zip(&reference.model)
-            .enumerate()
-        {
+        let poses = model_pose.as_chunks::<12>().0.iter().zip(&reference.model);
+        for (joint, (got, want)) in poses.enumerate() {
             let got = rows_to_affine(got);
             let most = &shown.joints[joint];
-            let size = (0..3)
-                .map(|axis| want.matrix3.col(axis).length())
-                .fold(most.axis, f64::max);
-            let axes = (0..3)
-                .map(|c| (got.matrix3.col(c) - want.matrix3.col(c)).length())
-                .fold(0.0, nan_max);
-            let axes = if size > 0.0 { axes / size } else { axes };
-            let translation = off(got.translation, want.translation, most.distance);
-            model_worst = model_worst.max(worst(nan_max(axes, translation), joint));
+            let mut size = most.axis;
+            let mut axes = 0.0;
+            for axis in 0..3 {
+                let want = want.matrix3.col(axis);
+                size = size.max(want.length());
+                axes = nan_max(axes, got.matrix3.col(axis).distance(want));
+            }
+            if size > 0.0 {
+                axes /= size;
+            }
+            let far = diagonal.max(most.distance);
+            let translation = relative_distance(got.translation, want.translation, far);
+            model_worst.include(nan_max(axes, translation), instance, joint);
         }
-        for (entry, (got, want)) in palette
-            .as_chunks::<12>()
-            .0
-            .iter()
-            .zip(&reference.palette)
-            .enumerate()
-        {
+        let entries = palette.as_chunks::<12>().0.iter().zip(&reference.palette);
+        for (entry, (got, want)) in entries.enumerate() {
             let got = rows_to_affine(got);
-            let far = shown.joints[usize::from(model.palette_joints()[entry])].distance;
-            let moved = |a: &DAffine3, p: DVec3| a.matrix3 * p + a.translation;
-            let error = corners
-                .iter()
-                .map(|&p| off(moved(&got, p), moved(want, p), far));
-            palette_worst = palette_worst.max(worst(error.fold(0.0, nan_max), entry));
+            let joint = usize::from(model.palette_joints()[entry]);
+            let far = diagonal.max(shown.joints[joint].distance);
+            let mut error = 0.0;
+            for &corner in corners {
+                let want = want.transform_point3(corner);
+                let off = relative_distance(got.transform_point3(corner), want, far);
+                error = nan_max(error, off);
+            }
+            palette_worst.include(error, instance, entry);
         }
-        for (vertex, words) in vertices.chunks_exact(group.format.words()).enumerate() {
-            let numbers = group
-                .format
-                .decode(model.mesh().cube(), words)
-                .map(f64::from);
-            let got = &numbers[..group.format.floats()];
-            let finite = got.iter().all(|v| v.is_finite());
-            if finite
-                && blending == Blending::DualQuaternion
+        let format = group.format;
+        for (vertex, words) in vertices.chunks_exact(format.words()).enumerate() {
+            let decoded = format.decode(model.mesh().cube(), words).map(f64::from);
+            let got = &decoded[..format.floats()];
+            if blending == Blending::DualQuaternion
+                && got.iter().all(|v| v.is_finite())
                 && reference.is_undecided(model, vertex)
             {
                 continue;
             }
-            let want = reference.skin(model, vertex, group.format.normals, blending);
-            let at = |first: usize| DVec3::from_slice(&got[first..]);
-            position = position.max(worst(at(0).distance(want.position) / diagonal, vertex));
+            let want = reference.skin(model, vertex, format.normals, blending);
+            let position = DVec3::from_slice(got).distance(want.position) / diagonal;
+            position_worst.include(position, instance, vertex);
             let mut direction = 0.0;
             if got.len() >= 6 {
-                direction = direction_error(at(3), want.normal, group.format);
+                direction = direction_error(DVec3::from_slice(&got[3..]), want.normal, format);
             }
             if got.len() >= 10 {
-                direction = nan_max(
-                    direction,
-                    direction_error(at(6), want.tangent.truncate(), group.format),
-                );
+                let tangent = DVec3::from_slice(&got[6..]);
+                let tangent = direction_error(tangent, want.tangent.truncate(), format);
+                direction = nan_max(direction, tangent);
                 // The handedness is copied; any difference counts as a right angle.
                 if got[9] != want.tangent.w {
                     direction = nan_max(direction, 90f64.to_radians());
                 }
             }
-            normal = normal.max(worst(direction, vertex));
+            normal_worst.include(direction, instance, vertex);
         }
-        Self([local_worst, model_worst, palette_worst, position, normal])
+        Self([
+            local_worst,
+            model_worst,
+            palette_worst,
+            position_worst,
+            normal_worst,
+        ])
     }
+}
+
+/// Largest difference of a component of two quaternions, of which either sign is the same rotation.
+fn rotation_error(got: DVec4, want: DVec4) -> f64 {
+    let [same, opposite] = [got - want, got + want]
+        .map(|difference| difference.abs().to_array().into_iter().fold(0.0, nan_max));
+    if same <= opposite { same } else { opposite }
+}
+
+/// Distance over the length of what is wanted. Far from the origin, floats hold places less precisely: the distance is
+/// divided by `far`, the largest one on the way, if that is more.
+fn relative_distance(got: DVec3, want: DVec3, far: f64) -> f64 {
+    got.distance(want) / want.length().max(far)
 }
 
 /// Distance of each vertex of an instance from where the reference has it, as by [`distances`].
@@ -203,20 +201,17 @@ pub fn distances(
     place: impl Fn(usize) -> DVec3,
 ) -> Vec<f64> {
     let diagonal = shown(crowd, group).diagonal;
-    let words = words.chunks_exact(group.format.words()).enumerate();
-    words
-        .map(|(vertex, words)| position(group, words).distance(place(vertex)) / diagonal)
-        .collect()
+    let mut distances = Vec::with_capacity(group.model.mesh().vertex_count());
+    for (vertex, words) in words.chunks_exact(group.format.words()).enumerate() {
+        distances.push(position(group, words).distance(place(vertex)) / diagonal);
+    }
+    distances
 }
 
 /// Position of a skinned vertex.
 pub fn position(group: &Group, words: &[f32]) -> DVec3 {
-    DVec3::from_slice(
-        &group
-            .format
-            .decode(group.model.mesh().cube(), words)
-            .map(f64::from),
-    )
+    let [x, y, z, ..] = group.format.decode(group.model.mesh().cube(), words);
+    Vec3::new(x, y, z).as_dvec3()
 }
 
 /// The larger number; NaN counts as the largest.

@@ -14,7 +14,7 @@ use crate::crowd::{Crowd, Layer, UpdateRate};
 use crate::model::{Clip, JointTransform, Model, NO_PARENT, Skeleton, rows_to_affine};
 use crate::vertex::Normals;
 pub use deviation::{Deviation, WorstError, distances, nan_max, position, vertex_errors};
-use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4};
+use glam::{DAffine3, DMat3, DQuat, DVec3, DVec4, Vec3, Vec4};
 pub use sample::LocalPose;
 pub use shown::{clip_bounds, shown, with_fitting_cubes};
 
@@ -75,37 +75,29 @@ impl ReferencePose {
         tick: u32,
     ) -> Self {
         let group = &crowd.groups()[crowd.group_of(instance)];
-        let (model, skeleton) = (&*group.model, group.model.skeleton());
-        let posed = |tick| blend::pose(group, layers, layers.len(), tick);
-        let UpdateRate { every, offset } = rate;
-        let past = (u64::from(tick) + u64::from(offset)) % u64::from(every);
-        let local = match past {
-            0 => posed(tick),
-            _ => {
-                let (start, end) = (
-                    u64::from(tick).saturating_sub(past),
-                    u64::from(tick) + u64::from(every) - past,
-                );
-                let part = (u64::from(tick) - start) as f64 / (end - start) as f64;
-                blend::between(posed(start as u32), posed(end as u32), part)
-            }
+        let model = &*group.model;
+        let past = (u64::from(tick) + u64::from(rate.offset)) % u64::from(rate.every);
+        let local = if past == 0 {
+            blend::pose(group, layers, layers.len(), tick)
+        } else {
+            let tick = u64::from(tick);
+            let start = tick.saturating_sub(past);
+            let end = tick + u64::from(rate.every) - past;
+            let before = blend::pose(group, layers, layers.len(), start as u32);
+            let after = blend::pose(group, layers, layers.len(), end as u32);
+            blend::between(before, after, (tick - start) as f64 / (end - start) as f64)
         };
-        let pose = in_model(skeleton, &local);
-        let palette = model
-            .palette_joints()
-            .iter()
-            .zip(model.inverse_binds())
-            .map(|(&joint, inverse_bind)| pose[usize::from(joint)] * rows_to_affine(inverse_bind))
-            .collect();
-        let offsets = morph::offsets(
-            model.mesh(),
-            &morph::weights(crowd, model, instance, layers, tick),
-        );
+        let pose = in_model(model.skeleton(), &local);
+        let mut palette = Vec::with_capacity(model.palette_joints().len());
+        for (&joint, inverse_bind) in model.palette_joints().iter().zip(model.inverse_binds()) {
+            palette.push(pose[usize::from(joint)] * rows_to_affine(inverse_bind));
+        }
+        let weights = morph::weights(crowd, model, instance, layers, tick);
         Self {
             local,
             model: pose,
             palette,
-            offsets,
+            offsets: morph::offsets(model.mesh(), &weights),
         }
     }
 
@@ -113,20 +105,24 @@ impl ReferencePose {
     /// apart, so that either direction is as near, or one joint almost shrinks to a point, so that its matrix hardly
     /// says how it is turned. A joint that shrinks to nothing counts as unrotated.
     pub fn is_undecided(&self, model: &Model, vertex: usize) -> bool {
-        let parts: Vec<(f64, DQuat)> = model
-            .mesh()
-            .influences_of(vertex)
-            .filter(|(_, weight)| *weight != 0.0)
-            .map(|(entry, _)| scale_and_rotation(&self.palette[usize::from(entry)]))
-            .collect();
-        let largest = parts.iter().map(|(size, _)| *size).fold(0.0, f64::max);
-        let collapsed = parts
-            .iter()
-            .any(|(size, _)| *size != 0.0 && *size < COLLAPSED * largest);
-        let half_turn = parts
-            .iter()
-            .any(|(_, rotation)| rotation.dot(parts[0].1).abs() < HALF_TURN);
-        collapsed || half_turn
+        let mut first = None;
+        let mut largest = 0.0f64;
+        let mut smallest = f64::INFINITY;
+        for (entry, weight) in model.mesh().influences_of(vertex) {
+            if weight == 0.0 {
+                continue;
+            }
+            let motion = EvenMotion::of(&self.palette[usize::from(entry)]);
+            largest = largest.max(motion.scale);
+            if motion.scale != 0.0 {
+                smallest = smallest.min(motion.scale);
+            }
+            let first = *first.get_or_insert(motion.rotation);
+            if motion.rotation.dot(first).abs() < HALF_TURN {
+                return true;
+            }
+        }
+        smallest < COLLAPSED * largest
     }
 
     /// A vertex that targets move first, then joints.
@@ -146,29 +142,28 @@ impl ReferencePose {
             Blending::DualQuaternion => dual_quaternion(influences),
         };
         let [moved, turned, swayed] = self.offsets.get(vertex).copied().unwrap_or_default();
-        let p = DVec3::from(mesh.positions()[vertex].map(f64::from)) + moved;
-        let n = DVec3::from(mesh.normals()[vertex].map(f64::from)) + turned;
+        let p = Vec3::from(mesh.positions()[vertex]).as_dvec3() + moved;
+        let n = Vec3::from(mesh.normals()[vertex]).as_dvec3() + turned;
         let t = mesh
             .tangents()
-            .map_or([0.0; 4], |t| t[vertex].map(f64::from));
-        let normal = match normals {
+            .map_or(Vec4::ZERO, |tangents| tangents[vertex].into())
+            .as_dvec4();
+        let mut normal = match normals {
             Normals::Unit | Normals::Raw => m.matrix3 * n,
             Normals::Exact => {
                 let [x, y, z] = [0, 1, 2].map(|row| m.matrix3.row(row));
                 DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)).transpose() * n
             }
         };
-        let finished = |v: DVec3| {
-            if normals == Normals::Raw {
-                v
-            } else {
-                v.normalize_or_zero()
-            }
-        };
+        let mut tangent = m.matrix3 * (t.truncate() + swayed);
+        if normals != Normals::Raw {
+            normal = normal.normalize_or_zero();
+            tangent = tangent.normalize_or_zero();
+        }
         ReferenceVertex {
             position: m.matrix3 * p + m.translation,
-            normal: finished(normal),
-            tangent: finished(m.matrix3 * (DVec3::new(t[0], t[1], t[2]) + swayed)).extend(t[3]),
+            normal,
+            tangent: tangent.extend(t.w),
         }
     }
 }
@@ -183,17 +178,18 @@ pub fn clip_pose(skeleton: &Skeleton, clip: &Clip, time: f64) -> Vec<DAffine3> {
 /// Joint to model space, of local poses.
 fn in_model(skeleton: &Skeleton, local: &[LocalPose]) -> Vec<DAffine3> {
     let mut pose: Vec<DAffine3> = Vec::with_capacity(local.len());
-    for (joint, (l, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
-        let own = match skeleton.rest_of(joint) {
+    for (joint, (local, &parent)) in local.iter().zip(skeleton.parents()).enumerate() {
+        let to_parent = match skeleton.rest_of(joint) {
             JointTransform::Matrix(rows) => rows_to_affine(&rows),
-            JointTransform::Transform(_) => {
-                DAffine3::from_scale_rotation_translation(l.scale, l.rotation, l.translation)
-            }
+            JointTransform::Transform(_) => DAffine3::from_scale_rotation_translation(
+                local.scale,
+                local.rotation,
+                local.translation,
+            ),
         };
-        pose.push(if parent == NO_PARENT {
-            own
-        } else {
-            pose[usize::from(parent)] * own
+        pose.push(match parent {
+            NO_PARENT => to_parent,
+            parent => pose[usize::from(parent)] * to_parent,
         });
     }
     pose
@@ -209,68 +205,79 @@ pub fn reference_vertices(crowd: &Crowd, instance: u32, tick: u32) -> Vec<f64> {
 pub fn blended_vertices(crowd: &Crowd, instance: u32, tick: u32, blending: Blending) -> Vec<f64> {
     let group = &crowd.groups()[crowd.group_of(instance)];
     let pose = ReferencePose::new(crowd, instance, tick);
+    let model = &group.model;
     let floats = group.format.floats();
-    (0..group.model.mesh().vertex_count())
-        .flat_map(|vertex| {
-            let ReferenceVertex {
-                position: p,
-                normal: n,
-                tangent: t,
-            } = pose.skin(&group.model, vertex, group.format.normals, blending);
-            let undefined =
-                blending == Blending::DualQuaternion && pose.is_undecided(&group.model, vertex);
-            let number = move |value: f64| if undefined { f64::NAN } else { value };
-            [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w]
-                .into_iter()
-                .take(floats)
-                .map(number)
-        })
-        .collect()
+    let mut vertices = Vec::with_capacity(model.mesh().vertex_count() * floats);
+    for vertex in 0..model.mesh().vertex_count() {
+        let ReferenceVertex {
+            position: p,
+            normal: n,
+            tangent: t,
+        } = pose.skin(model, vertex, group.format.normals, blending);
+        let mut values = [p.x, p.y, p.z, n.x, n.y, n.z, t.x, t.y, t.z, t.w];
+        if blending == Blending::DualQuaternion && pose.is_undecided(model, vertex) {
+            values.fill(f64::NAN);
+        }
+        vertices.extend_from_slice(&values[..floats]);
+    }
+    vertices
 }
 
 /// The weighted sum of matrices.
 fn linear<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
-    let zero = DAffine3 {
+    let mut sum = DAffine3 {
         matrix3: DMat3::ZERO,
         translation: DVec3::ZERO,
     };
-    influences.fold(zero, |sum, (m, weight)| DAffine3 {
-        matrix3: sum.matrix3 + m.matrix3 * weight,
-        translation: sum.translation + m.translation * weight,
-    })
+    for (m, weight) in influences {
+        sum.matrix3 += m.matrix3 * weight;
+        sum.translation += m.translation * weight;
+    }
+    sum
 }
 
-/// Scale and rotation of a matrix that scales evenly. What shrinks to a point has no rotation; it counts as unrotated.
-fn scale_and_rotation(m: &DAffine3) -> (f64, DQuat) {
-    let size = m.matrix3.determinant().cbrt();
-    if size == 0.0 {
-        return (0.0, DQuat::IDENTITY);
+/// Scale and rotation of a matrix that scales evenly.
+struct EvenMotion {
+    scale: f64,
+    rotation: DQuat,
+}
+
+impl EvenMotion {
+    /// What shrinks to a point has no rotation; it counts as unrotated.
+    fn of(m: &DAffine3) -> Self {
+        let scale = m.matrix3.determinant().cbrt();
+        let mut rotation = DQuat::IDENTITY;
+        if scale != 0.0 {
+            rotation = DQuat::from_mat3(&(m.matrix3 * (1.0 / scale))).normalize();
+        }
+        Self { scale, rotation }
     }
-    (
-        size,
-        DQuat::from_mat3(&(m.matrix3 * (1.0 / size))).normalize(),
-    )
 }
 
 /// The weighted sum of the matrices' dual quaternions, all in the hemisphere of the first, as a matrix (Kavan and
 /// others 2008). Scales are summed separately.
 fn dual_quaternion<'a>(influences: impl Iterator<Item = (&'a DAffine3, f64)>) -> DAffine3 {
-    let (mut real, mut dual, mut scale) = (DVec4::ZERO, DVec4::ZERO, 0.0);
+    let mut real = DVec4::ZERO;
+    let mut dual = DVec4::ZERO;
+    let mut scale = 0.0;
     let mut first = None;
     for (m, weight) in influences {
-        let (size, rotation) = scale_and_rotation(m);
-        let moved = DQuat::from_vec4(m.translation.extend(0.0)) * rotation;
-        let side = DVec4::from(rotation).dot(*first.get_or_insert(DVec4::from(rotation)));
+        let motion = EvenMotion::of(m);
+        let rotation = DVec4::from(motion.rotation);
+        let moved = DQuat::from_vec4(m.translation.extend(0.0)) * motion.rotation;
+        let side = rotation.dot(*first.get_or_insert(rotation));
         let signed = if side < 0.0 { -weight } else { weight };
-        real += DVec4::from(rotation) * signed;
+        real += rotation * signed;
         dual += DVec4::from(moved) * (0.5 * signed);
-        scale += size * weight;
+        scale += motion.scale * weight;
     }
-    let (real, dual) = (real / real.length(), dual / real.length());
-    let rotation = DQuat::from_vec4(real);
-    let (r, d) = (real.truncate(), dual.truncate());
+    let length = real.length();
+    real /= length;
+    dual /= length;
+    let r = real.truncate();
+    let d = dual.truncate();
     DAffine3 {
-        matrix3: DMat3::from_quat(rotation) * scale,
+        matrix3: DMat3::from_quat(DQuat::from_vec4(real)) * scale,
         translation: 2.0 * (d * real.w - r * dual.w + r.cross(d)),
     }
 }

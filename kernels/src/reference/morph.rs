@@ -4,7 +4,7 @@
 use super::blend::weight;
 use crate::crowd::{Crowd, Fade, Layer, LayerKind, time};
 use crate::model::{Mesh, Model};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 /// Weights of an instance's targets at a tick, from the given layers.
 pub(super) fn weights(
@@ -15,51 +15,47 @@ pub(super) fn weights(
     tick: u32,
 ) -> Vec<f64> {
     let targets = model.mesh().targets().list();
-    let expression = crowd.expression(instance);
-    let mut weights: Vec<f64> = targets
-        .iter()
-        .map(|target| f64::from(target.weight))
-        .collect();
-    let defaults = weights.clone();
-    // An inertial fade changes weights as a crossfade does.
-    let share = |layer: &Layer| {
-        weight(
-            &Layer {
-                fade: Fade::Cross,
-                ..*layer
-            },
-            tick,
-        )
-    };
-    let merged: f64 = layers
-        .iter()
-        .filter(|layer| layer.kind == LayerKind::Merge)
-        .map(share)
-        .sum();
+    let defaults: Vec<f64> = targets.iter().map(|target| target.weight.into()).collect();
+    let mut weights = defaults.clone();
+    let merges = layers.iter().filter(|l| l.kind == LayerKind::Merge);
+    let merged: f64 = merges.map(|layer| crossfaded_weight(layer, tick)).sum();
     for (index, layer) in layers.iter().enumerate() {
-        let clip = model.clips().get(layer.clip as usize);
-        for track in clip.into_iter().flat_map(|clip| clip.weights()) {
+        let Some(clip) = model.clips().get(layer.clip as usize) else {
+            continue;
+        };
+        let share = crossfaded_weight(layer, tick);
+        let time = f64::from(time(layers, index, tick));
+        for track in clip.weights() {
             for (place, target) in track.targets.clone().enumerate() {
-                let own = track.exact(place, time(layers, index, tick).into());
+                let value = track.exact(place, time);
                 let at = target as usize;
-                weights[at] += share(layer)
+                weights[at] += share
                     * match layer.kind {
                         LayerKind::Merge if merged == 0.0 => 0.0,
-                        LayerKind::Merge => (own - defaults[at]) / merged,
-                        LayerKind::Override => own - weights[at],
-                        LayerKind::Additive => own,
+                        LayerKind::Merge => (value - defaults[at]) / merged,
+                        LayerKind::Override => value - weights[at],
+                        LayerKind::Additive => value,
                     };
             }
         }
     }
+    let expression = crowd.expression(instance);
     if expression.alone {
         weights.fill(0.0);
     }
-    expression
-        .pinned
-        .iter()
-        .for_each(|pin| weights[pin.target as usize] = pin.weight.into());
+    for pin in expression.pinned {
+        weights[pin.target as usize] = pin.weight.into();
+    }
     weights
+}
+
+/// The weight of a layer; an inertial fade changes weights of targets as a crossfade does.
+fn crossfaded_weight(layer: &Layer, tick: u32) -> f64 {
+    let crossfading = Layer {
+        fade: Fade::Cross,
+        ..*layer
+    };
+    weight(&crossfading, tick)
 }
 
 /// Sums of the targets' deltas for each vertex: position, normal, direction of the tangent. Empty for a mesh without
@@ -70,18 +66,10 @@ pub(super) fn offsets(mesh: &Mesh, weights: &[f64]) -> Vec<[DVec3; 3]> {
         return Vec::new();
     }
     let mut offsets = vec![[DVec3::ZERO; 3]; mesh.vertex_count()];
-    let vector = |v: [f32; 3]| DVec3::from(v.map(f64::from));
     for (target, vertex, delta) in targets.entries() {
-        let tangent = targets.tangents().get(delta).copied().unwrap_or_default();
-        let deltas = [
-            targets.positions()[delta],
-            targets.normals()[delta],
-            tangent,
-        ];
-        offsets[vertex]
-            .iter_mut()
-            .zip(deltas)
-            .for_each(|(sum, delta)| *sum += weights[target] * vector(delta));
+        for (sum, delta) in offsets[vertex].iter_mut().zip(targets.deltas(delta)) {
+            *sum += weights[target] * Vec3::from(delta).as_dvec3();
+        }
     }
     offsets
 }

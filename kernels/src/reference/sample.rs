@@ -24,16 +24,16 @@ impl LocalPose {
     };
 
     /// Interpolates to another pose, along the shorter arc.
-    pub(super) fn lerp(self, other: Self, part: f64) -> Self {
+    pub(super) fn lerp(self, other: Self, fraction: f64) -> Self {
         let rotation = DVec4::from(self.rotation);
         Self {
             rotation: DQuat::from_vec4(
                 rotation
-                    .lerp(towards(rotation, other.rotation.into()), part)
+                    .lerp(towards(rotation, other.rotation.into()), fraction)
                     .normalize(),
             ),
-            translation: self.translation.lerp(other.translation, part),
-            scale: self.scale.lerp(other.scale, part),
+            translation: self.translation.lerp(other.translation, fraction),
+            scale: self.scale.lerp(other.scale, fraction),
         }
     }
 
@@ -79,16 +79,11 @@ fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     let before = (place.floor() as usize).min(last);
     let after = (before + 1).min(last);
     let fraction = place - before as f64;
-    let bits = |frame: usize| {
-        let bytes = compact.numbers[frame * compact.row..].iter();
-        bytes.flat_map(|byte| (0..8).map(move |digit| byte >> digit & 1))
-    };
-    let (mut bits_before, mut bits_after) = (bits(before), bits(after));
+    let mut bits_before = Bits::of_frame(compact, before);
+    let mut bits_after = Bits::of_frame(compact, after);
     for track in &compact.tracks {
-        let (a, b) = (
-            decoded(track, &mut bits_before),
-            decoded(track, &mut bits_after),
-        );
+        let a = decoded(track, &mut bits_before);
+        let b = decoded(track, &mut bits_after);
         let value = match track.channel {
             Channel::Rotation => sphere(a, towards(a, b), fraction),
             _ => a.lerp(b, fraction),
@@ -97,30 +92,53 @@ fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     }
 }
 
+/// The bits of a frame, the lowest bit of each byte first.
+struct Bits<'a> {
+    bytes: &'a [u8],
+    /// Bits that have been read.
+    read: usize,
+}
+
+impl<'a> Bits<'a> {
+    fn of_frame(compact: &'a Compact, frame: usize) -> Self {
+        Self {
+            bytes: &compact.numbers[frame * compact.row..],
+            read: 0,
+        }
+    }
+
+    /// The next number, of `count` bits, the lowest first.
+    fn next(&mut self, count: u8) -> u32 {
+        let mut number = 0;
+        for digit in 0..count {
+            let bit = self.bytes[self.read / 8] >> (self.read % 8) & 1;
+            number |= u32::from(bit) << digit;
+            self.read += 1;
+        }
+        number
+    }
+}
+
 /// The value of a track's key, which is next in the bits of a frame.
-fn decoded(track: &CompactTrack, bits: &mut impl Iterator<Item = u8>) -> DVec4 {
-    // The lowest bit comes first.
-    let mut next = |count: u8| {
-        let own = bits.take(count.into()).zip(0..);
-        own.fold(0, |number, (bit, digit)| number | u32::from(bit) << digit)
-    };
+fn decoded(track: &CompactTrack, bits: &mut Bits) -> DVec4 {
     let unit = 2f64.powi(i32::from(track.exponent) - 15);
-    let v = DVec3::from_array([0, 1, 2].map(|c| {
-        let (low, extent) = (f64::from(track.low[c]), f64::from(track.extent[c]));
+    let mut v = DVec3::ZERO;
+    for c in 0..3 {
+        let extent = f64::from(track.extent[c]);
         let most = f64::from((1u32 << track.bits[c]) - 1);
-        let number = f64::from(next(track.bits[c]));
-        unit * (low
-            + if most == 0.0 {
-                extent / 65_536.0
-            } else {
-                extent * number / most
-            })
-    }));
+        let number = f64::from(bits.next(track.bits[c]));
+        let above = if most == 0.0 {
+            extent / 65_536.0
+        } else {
+            extent * number / most
+        };
+        v[c] = unit * (f64::from(track.low[c]) + above);
+    }
     if track.channel != Channel::Rotation {
         return v.extend(0.0);
     }
     let dropped = if track.dropped == ANY {
-        next(2)
+        bits.next(2)
     } else {
         track.dropped.into()
     };

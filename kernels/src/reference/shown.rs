@@ -64,9 +64,10 @@ pub fn with_fitting_cubes(mut crowd: Crowd) -> Crowd {
         let shown = shown(&crowd, group);
         let cube = group.model.mesh().cube();
         let centre = Vec3::from(cube.centre);
-        let holds = |corner: Vec3| (corner - centre).abs().max_element() <= cube.half;
+        let below = (shown.all.min - centre).abs();
+        let above = (shown.all.max - centre).abs();
         let usual = Cube::around(shown.bounds.min.to_array(), shown.bounds.max.to_array());
-        if holds(shown.all.min) && holds(shown.all.max) && cube.half <= 2.0 * usual.half {
+        if below.max(above).max_element() <= cube.half && cube.half <= 2.0 * usual.half {
             continue;
         }
         let extent = (shown.all.max - shown.all.min).max_element() / 2.0;
@@ -94,16 +95,18 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
     let mut largest: Option<Bounds> = None;
     let mut all: Option<Bounds> = None;
     let mut farthest = 0.0f64;
-    let mut of_joints = vec![JointShown::default(); joints];
+    let mut joints_shown = vec![JointShown::default(); joints];
     let poses = (JOINTS / joints).clamp(FEWEST_POSES, POSES);
     let instances = group.len().min(INSTANCES).min(poses);
     for sample in 0..poses {
         let place = (sample % instances) * (group.len() - 1) / (instances - 1).max(1);
         let instance = group.instances.start + place as u32;
         let pose = ReferencePose::new(crowd, instance, sample as u32 * TICK_STRIDE);
-        add_joints(model, &pose, &mut of_joints);
-        for (joint, _) in followed.iter().enumerate().filter(|(_, own)| **own) {
-            farthest = farthest.max(of_joints[joint].distance);
+        add_joints(model, &pose, &mut joints_shown);
+        for (joint, is_followed) in joints_shown.iter().zip(&followed) {
+            if *is_followed {
+                farthest = farthest.max(joint.distance);
+            }
         }
         let mut points = Vec::with_capacity(vertices.len());
         for &vertex in &vertices {
@@ -111,22 +114,21 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
             farthest = farthest.max(point.farthest);
             points.push(point.position.as_vec3());
         }
-        let own = Bounds::around(points);
-        if !(own.min.is_finite() && own.max.is_finite()) {
+        let posed = Bounds::around(points);
+        if !(posed.min.is_finite() && posed.max.is_finite()) {
             continue;
         }
-        if largest.is_none_or(|largest| own.diagonal() > largest.diagonal()) {
-            largest = Some(own);
+        if largest.is_none_or(|largest| posed.diagonal() > largest.diagonal()) {
+            largest = Some(posed);
         }
-        let before = all.unwrap_or(own);
-        all = Some(Bounds {
-            min: before.min.min(own.min),
-            max: before.max.max(own.max),
-        });
+        let all = all.get_or_insert(posed);
+        all.include(posed.min);
+        all.include(posed.max);
     }
     let rest = model.bounds();
     let largest = largest.unwrap_or(rest);
-    let [resting, posed] = [rest, largest].map(|bounds| f64::from(bounds.diagonal()));
+    let resting = f64::from(rest.diagonal());
+    let posed = f64::from(largest.diagonal());
     let similar = resting <= SIMILAR * posed && posed <= SIMILAR * resting;
     let bounds = if similar { rest } else { largest };
     let diagonal = match f64::from(bounds.diagonal()) {
@@ -142,7 +144,7 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
         all: all.unwrap_or(rest),
         farthest,
         rounding: 0.5 * 3f64.sqrt() * roundings * spacing(farthest),
-        joints: of_joints,
+        joints: joints_shown,
     }
 }
 
@@ -153,14 +155,15 @@ fn add_joints(model: &Model, pose: &ReferencePose, joints: &mut [JointShown]) {
             NO_PARENT => 0.0,
             parent => joints[usize::from(parent)].distance,
         };
-        let (local, placed) = (&pose.local[joint], &pose.model[joint]);
+        let local = &pose.local[joint];
+        let placed = &pose.model[joint];
         let axes = (0..3).map(|axis| placed.matrix3.col(axis).length());
-        let own = &mut joints[joint];
-        *own = JointShown {
-            translation: own.translation.max(local.translation.length()),
-            scale: own.scale.max(local.scale.length()),
-            distance: own.distance.max(above).max(placed.translation.length()),
-            axis: axes.fold(own.axis, f64::max),
+        let shown = &mut joints[joint];
+        *shown = JointShown {
+            translation: shown.translation.max(local.translation.length()),
+            scale: shown.scale.max(local.scale.length()),
+            distance: shown.distance.max(above).max(placed.translation.length()),
+            axis: axes.fold(shown.axis, f64::max),
         };
     }
 }
@@ -186,17 +189,18 @@ fn longest_chain(model: &Model, followed: &[bool]) -> usize {
 fn outermost(model: &Model) -> Vec<usize> {
     let boxes = model.entry_boxes();
     let mesh = model.mesh();
-    let touches = |vertex: &usize| {
-        let position = Vec3::from(mesh.positions()[*vertex]);
-        let mut entries = mesh
-            .influences_of(*vertex)
-            .filter(|(_, weight)| *weight > 0.0);
-        entries.any(|(entry, _)| {
-            boxes[usize::from(entry)]
-                .is_some_and(|own| position.cmpeq(own.min).any() || position.cmpeq(own.max).any())
-        })
-    };
-    let outer: Vec<usize> = (0..mesh.vertex_count()).filter(touches).collect();
+    let mut outer = Vec::new();
+    for (vertex, position) in mesh.positions().iter().enumerate() {
+        let position = Vec3::from(*position);
+        let touches = mesh.entries_of(vertex).any(|entry| {
+            boxes[entry].is_some_and(|bounds| {
+                position.cmpeq(bounds.min).any() || position.cmpeq(bounds.max).any()
+            })
+        });
+        if touches {
+            outer.push(vertex);
+        }
+    }
     let step = outer.len().div_ceil(VERTICES).max(1);
     outer.into_iter().step_by(step).collect()
 }
@@ -212,13 +216,16 @@ impl ReferencePose {
     /// Blends the places where the joints of a vertex put it.
     fn place(&self, model: &Model, vertex: usize) -> Place {
         let mesh = model.mesh();
-        let moved = self.offsets.get(vertex).map_or(DVec3::ZERO, |own| own[0]);
-        let point = DVec3::from(mesh.positions()[vertex].map(f64::from)) + moved;
+        let moved = self.offsets.get(vertex).map_or(DVec3::ZERO, |sums| sums[0]);
+        let point = Vec3::from(mesh.positions()[vertex]).as_dvec3() + moved;
         let mut place = Place {
             position: DVec3::ZERO,
             farthest: 0.0,
         };
-        for (entry, weight) in mesh.influences_of(vertex).filter(|(_, w)| *w > 0.0) {
+        for (entry, weight) in mesh.influences_of(vertex) {
+            if weight <= 0.0 {
+                continue;
+            }
             let entry = &self.palette[usize::from(entry)];
             let turned = entry.matrix3 * point;
             place.position += f64::from(weight) * (turned + entry.translation);

@@ -108,10 +108,9 @@ impl Simd<8> for Avx2 {
         // 24 shuffles: pairs, then fours, then halves.
         unsafe {
             for i in (0..8).step_by(2) {
-                (r[i], r[i + 1]) = (
-                    _mm256_unpacklo_ps(r[i], r[i + 1]),
-                    _mm256_unpackhi_ps(r[i], r[i + 1]),
-                );
+                let [a, b] = [r[i], r[i + 1]];
+                r[i] = _mm256_unpacklo_ps(a, b);
+                r[i + 1] = _mm256_unpackhi_ps(a, b);
             }
             for i in [0, 4] {
                 let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
@@ -121,11 +120,9 @@ impl Simd<8> for Avx2 {
                 r[i + 3] = _mm256_shuffle_ps::<0xee>(b, d);
             }
             for i in 0..4 {
-                let (a, b) = (r[i], r[i + 4]);
-                (r[i], r[i + 4]) = (
-                    _mm256_permute2f128_ps::<0x20>(a, b),
-                    _mm256_permute2f128_ps::<0x31>(a, b),
-                );
+                let [a, b] = [r[i], r[i + 4]];
+                r[i] = _mm256_permute2f128_ps::<0x20>(a, b);
+                r[i + 4] = _mm256_permute2f128_ps::<0x31>(a, b);
             }
         }
     }
@@ -133,18 +130,18 @@ impl Simd<8> for Avx2 {
     fn columns([a, b, c, d]: [__m256; 4]) -> [Vec4; 8] {
         // 8 shuffles: pairs, then fours, in both halves at once.
         unsafe {
-            let (ab, more_ab) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-            let (cd, more_cd) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-            let low = [
+            let ab = _mm256_unpacklo_ps(a, b);
+            let cd = _mm256_unpacklo_ps(c, d);
+            let more_ab = _mm256_unpackhi_ps(a, b);
+            let more_cd = _mm256_unpackhi_ps(c, d);
+            let pairs = [
                 _mm256_shuffle_ps::<0x44>(ab, cd),
                 _mm256_shuffle_ps::<0xee>(ab, cd),
-            ];
-            let high = [
                 _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
                 _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
             ];
             let mut columns = [Vec4::ZERO; 8];
-            for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
+            for (column, v) in pairs.into_iter().enumerate() {
                 columns[column] = _mm256_castps256_ps128(v).into();
                 columns[4 + column] = _mm256_extractf128_ps::<1>(v).into();
             }
@@ -159,22 +156,19 @@ impl Simd<8> for Avx2 {
     fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
         // The first two rows side by side.
         let [a, b, c, d, e, f, g, h, third @ ..] = *rows;
-        let (pair, third) = (
-            Self::load(&[a, b, c, d, e, f, g, h]),
-            Vec4::from_array(third),
-        );
-        let (weights, weight) = (Self::splat(weight), Vec4::splat(weight));
+        let mut pair = Self::load(&[a, b, c, d, e, f, g, h]);
+        let mut third = Vec4::from_array(third);
+        let weights = Self::splat(weight);
+        let weight = Vec4::splat(weight);
         unsafe {
-            let (pair, third) = match sum {
-                None => (_mm256_mul_ps(weights, pair), weight * third),
-                Some([x, y, z]) => {
-                    let sum = _mm256_set_m128(y.into(), x.into());
-                    (
-                        _mm256_fmadd_ps(weights, pair, sum),
-                        Self::mul_add_128(weight, third, z),
-                    )
-                }
-            };
+            if let Some([x, y, z]) = sum {
+                let sum = _mm256_set_m128(y.into(), x.into());
+                pair = _mm256_fmadd_ps(weights, pair, sum);
+                third = Self::mul_add_128(weight, third, z);
+            } else {
+                pair = _mm256_mul_ps(weights, pair);
+                third = weight * third;
+            }
             [
                 _mm256_castps256_ps128(pair).into(),
                 _mm256_extractf128_ps::<1>(pair).into(),

@@ -112,10 +112,9 @@ impl Simd<16> for Avx512 {
         // 64 shuffles: pairs, fours, then quarters of 128 bits twice.
         unsafe {
             for i in (0..16).step_by(2) {
-                (r[i], r[i + 1]) = (
-                    _mm512_unpacklo_ps(r[i], r[i + 1]),
-                    _mm512_unpackhi_ps(r[i], r[i + 1]),
-                );
+                let [a, b] = [r[i], r[i + 1]];
+                r[i] = _mm512_unpacklo_ps(a, b);
+                r[i + 1] = _mm512_unpackhi_ps(a, b);
             }
             for i in (0..16).step_by(4) {
                 let [a, b, c, d] = [r[i], r[i + 1], r[i + 2], r[i + 3]];
@@ -127,14 +126,10 @@ impl Simd<16> for Avx512 {
             // Here r[4g + c] holds, in quarter q, column 4q + c of rows 4g to 4g + 3.
             for c in 0..4 {
                 let [w, x, y, z] = [r[c], r[4 + c], r[8 + c], r[12 + c]];
-                let (even, odd) = (
-                    _mm512_shuffle_f32x4::<0x88>(w, x),
-                    _mm512_shuffle_f32x4::<0xdd>(w, x),
-                );
-                let (more_even, more_odd) = (
-                    _mm512_shuffle_f32x4::<0x88>(y, z),
-                    _mm512_shuffle_f32x4::<0xdd>(y, z),
-                );
+                let even = _mm512_shuffle_f32x4::<0x88>(w, x);
+                let odd = _mm512_shuffle_f32x4::<0xdd>(w, x);
+                let more_even = _mm512_shuffle_f32x4::<0x88>(y, z);
+                let more_odd = _mm512_shuffle_f32x4::<0xdd>(y, z);
                 r[c] = _mm512_shuffle_f32x4::<0x88>(even, more_even);
                 r[4 + c] = _mm512_shuffle_f32x4::<0x88>(odd, more_odd);
                 r[8 + c] = _mm512_shuffle_f32x4::<0xdd>(even, more_even);
@@ -146,18 +141,18 @@ impl Simd<16> for Avx512 {
     fn columns([a, b, c, d]: [__m512; 4]) -> [Vec4; 16] {
         // 8 shuffles: pairs, then fours, in all quarters at once.
         unsafe {
-            let (ab, more_ab) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-            let (cd, more_cd) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-            let low = [
+            let ab = _mm512_unpacklo_ps(a, b);
+            let cd = _mm512_unpacklo_ps(c, d);
+            let more_ab = _mm512_unpackhi_ps(a, b);
+            let more_cd = _mm512_unpackhi_ps(c, d);
+            let pairs = [
                 _mm512_shuffle_ps::<0x44>(ab, cd),
                 _mm512_shuffle_ps::<0xee>(ab, cd),
-            ];
-            let high = [
                 _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
                 _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
             ];
             let mut columns = [Vec4::ZERO; 16];
-            for (column, v) in [low[0], low[1], high[0], high[1]].into_iter().enumerate() {
+            for (column, v) in pairs.into_iter().enumerate() {
                 columns[column] = _mm512_castps512_ps128(v).into();
                 columns[4 + column] = _mm512_extractf32x4_ps::<1>(v).into();
                 columns[8 + column] = _mm512_extractf32x4_ps::<2>(v).into();

@@ -83,10 +83,10 @@ impl Simd<4> for Baseline {
     #[inline(always)]
     fn pack_16(low: Vec4, high: Vec4) -> Vec4 {
         // Adding 1.5 * 2^23 leaves the rounded integer in the low bits of the sum.
-        let bits = |v: Vec4| {
-            UVec4::from_array((v + Vec4::splat(12_582_912.0)).to_array().map(f32::to_bits))
-        };
-        let packed = (bits(low) & UVec4::splat(0xffff)) | (bits(high) << UVec4::splat(16));
+        let shift = Vec4::splat(12_582_912.0);
+        let [low, high] =
+            [low, high].map(|v| UVec4::from_array((v + shift).to_array().map(f32::to_bits)));
+        let packed = (low & UVec4::splat(0xffff)) | (high << UVec4::splat(16));
         Vec4::from_array(packed.to_array().map(f32::from_bits))
     }
     #[inline(always)]

@@ -68,8 +68,9 @@ impl Simd<1> for Scalar {
     }
     #[inline(always)]
     fn pack_16(low: f32, high: f32) -> f32 {
-        let bits = |v: f32| v.round_ties_even() as i32 as u32 & 0xffff;
-        f32::from_bits(bits(low) | bits(high) << 16)
+        let low = low.round_ties_even() as i32 as u32 & 0xffff;
+        let high = high.round_ties_even() as i32 as u32 & 0xffff;
+        f32::from_bits(low | high << 16)
     }
     #[inline(always)]
     fn transpose(_: &mut [f32; 1]) {}
