@@ -4,7 +4,7 @@ use super::Skinned;
 use super::gpu_skinner::{GpuSkinner, Posed};
 use crate::crowd::Crowd;
 use crate::frame::{DeviceBuffer, FrameInput, OutputBuffers, Purpose, Result, Retention, Stage};
-use crate::gpu::device::commands::ComputePass;
+use crate::gpu::device::command::{Command, Recorder};
 use crate::gpu::device::objects::BindGroup;
 use crate::gpu::draw::source::{BufferForm, StoredVertices};
 use crate::gpu::skin::compute::{self, ComputeSkin, SkinKernel};
@@ -97,21 +97,22 @@ impl GpuSkinner for ComputeSkinner {
             }
         }
         held_parts.resize(outputs.len(), 0);
-        posed.gpu.compute_pass(commands, Stage::Skin, |pass| {
-            for (index, (part, bound)) in posed.parts.iter().zip(&bound[0].1).enumerate() {
-                let instances = match &part[..] {
-                    // A ring keeps nothing, and only chunks that are parts by themselves are in the output buffers.
-                    [chunk] if kept && held_parts.len() == posed.parts.len() => chunk
-                        .part(&frame.crowd.groups()[chunk.group].moving())
-                        .len()
-                        as u32,
-                    _ => instances_of(part),
-                };
-                skin.dispatch(&posed.gpu, pass, index, bound, instances);
-                let buffers = held_parts.len();
-                held_parts[index % buffers] = index;
-            }
-        });
+        let label = Stage::Skin.name();
+        commands.run(Command::Compute { label });
+        for (index, (part, bound)) in posed.parts.iter().zip(&bound[0].1).enumerate() {
+            let instances = match &part[..] {
+                // A ring keeps nothing, and only chunks that are parts by themselves are in the output buffers.
+                [chunk] if kept && held_parts.len() == posed.parts.len() => chunk
+                    .part(&frame.crowd.groups()[chunk.group].moving())
+                    .len()
+                    as u32,
+                _ => instances_of(part),
+            };
+            skin.dispatch(&posed.gpu, commands, index, bound, instances);
+            let buffers = held_parts.len();
+            held_parts[index % buffers] = index;
+        }
+        commands.run(Command::End);
     }
 
     fn skinned(&self, posed: &Posed) -> Skinned {
@@ -151,11 +152,11 @@ impl GpuSkinner for ComputeSkinner {
                     gpu.poison(&held[slot..=slot])?;
                     let mut commands = gpu.commands("skin again");
                     let bound = &self.bound[0].1[index];
-                    let again = |pass: &mut ComputePass| {
-                        self.skin
-                            .dispatch(gpu, pass, index, bound, instances_of(part));
-                    };
-                    commands.compute_pass("skin again", None, again);
+                    commands.run(Command::Compute { label: "again" });
+                    let instances = instances_of(part);
+                    self.skin
+                        .dispatch(gpu, &mut commands, index, bound, instances);
+                    commands.run(Command::End);
                     commands.finish()?;
                     self.held_parts[slot] = index;
                 }

@@ -1,5 +1,7 @@
 //! Objects of a device.
 
+use serde::{Serialize, Serializer};
+
 /// An object of a device: one of wgpu's, or a number in its place where nothing is executed. A clone is the same object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceObject<T> {
@@ -37,12 +39,21 @@ impl<T> DeviceObject<T> {
     }
 }
 
-/// A buffer of a device.
-#[derive(Debug, Clone, PartialEq)]
+/// Serialised, an object is its number.
+impl<T> Serialize for DeviceObject<T> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.id.serialize(out)
+    }
+}
+
+/// A buffer of a device. Serialised, it is its number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "gpu", serde(transparent))]
 pub struct DeviceBuffer {
     /// The buffer.
     #[cfg(feature = "gpu")]
     pub object: DeviceObject<wgpu::Buffer>,
     /// Bytes.
+    #[cfg_attr(feature = "gpu", serde(skip))]
     pub size: u64,
 }

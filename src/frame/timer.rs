@@ -99,6 +99,11 @@ impl Stage {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// The stage with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|stage| stage.name() == name)
+    }
 }
 
 impl TryFrom<String> for Stage {

@@ -59,7 +59,7 @@ class Timestamps {
   async time(player, commands, turns) {
     const [begin, end] = await this.around((encoder, querySet) => {
       // Dispatches repeat within their pass; passes that draw repeat as a whole.
-      const isCompute = commands[0][0] === 'compute';
+      const isCompute = commands[0].do === 'compute';
       const list = isCompute ? commands : Array.from({ length: turns }, () => commands).flat();
       list.forEach((command, index) => {
         const writes = {

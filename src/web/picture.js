@@ -26,7 +26,6 @@ class Picture {
   open(device) {
     this.device = device;
     this.player = new Player(new Shared(device), this.source.recording.picture, this.source);
-    this.player.begin();
     this.pixels = device.createBuffer({ size: this.row * this.size[1], usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
     return this.draw();
   }

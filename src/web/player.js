@@ -42,13 +42,6 @@ class Player {
     this.poses = new Map();
   }
 
-  /** Writes what the native program writes before the first frame. */
-  begin() {
-    for (const command of this.backend.setup) {
-      if (command[0] === 'write') this.write(command);
-    }
-  }
-
   destroy() {
     for (const resource of this.own) resource.destroy();
     this.made = [];
@@ -143,12 +136,12 @@ class Player {
     return name === 'layout' || name === 'module' ? undefined : value;
   }
 
-  write([, buffer, offset, contents]) {
-    this.device.queue.writeBuffer(this.object(buffer), offset, this.source.blob(contents));
+  write({ buffer, contents }) {
+    this.device.queue.writeBuffer(this.object(buffer), 0, this.source.blob(contents));
   }
 
   /** Palettes of all instances of a chunk: the page holds those of some, which the others repeat. */
-  palettes(buffer, { at: begin, instances, bytes, first, poses }) {
+  palettes({ buffer, at: begin, instances, bytes, first, poses }) {
     const key = `${buffer}:${begin}:${poses[0]}`;
     if (!this.poses.has(key)) {
       const all = new Uint8Array(instances * bytes);
@@ -161,8 +154,8 @@ class Player {
   /** Sends a tick's data to the device. */
   upload(tick) {
     for (const command of this.backend.uploads[tick]) {
-      if (command[0] === 'write') this.write(command);
-      else this.device.queue.writeBuffer(this.object(command[1]), command[2].at, this.palettes(command[1], command[2]));
+      if (command.do === 'write') this.write(command);
+      else this.device.queue.writeBuffer(this.object(command.buffer), command.at, this.palettes(command));
     }
   }
 
@@ -179,50 +172,53 @@ class Player {
 
   /** Records a command; `again` times what happens within it, with timestamps at its ends. */
   encode(encoder, command, again = 1, timestampWrites = undefined) {
-    const [name, ...rest] = command;
-    if (name === 'compute') {
-      const pass = encoder.beginComputePass({ label: rest[0].label, timestampWrites });
-      for (let turn = 0; turn < again; turn++) rest[1].forEach((inner) => this.within(pass, inner));
-      pass.end();
-    } else if (name === 'render') {
-      const [{ colors, depth, label }, commands] = rest;
-      const pass = encoder.beginRenderPass({
-        label,
-        timestampWrites,
-        colorAttachments: colors.map(({ view, clear }) => ({
-          view: this.object(view), loadOp: clear ? 'clear' : 'load', storeOp: 'store', clearValue: clear?.map((part) => part ?? NOWHERE),
-        })),
-        depthStencilAttachment: depth
-          ? { view: this.object(depth.view), depthLoadOp: depth.clear === null ? 'load' : 'clear', depthClearValue: depth.clear ?? 1, depthStoreOp: 'store' }
-          : undefined,
-      });
-      commands.forEach((inner) => this.within(pass, inner));
-      pass.end();
-    } else if (name === 'copy') {
-      const [from, at, to, offset, bytes] = rest;
-      encoder.copyBufferToBuffer(this.object(from), at, this.object(to), offset, bytes);
-    } else if (name === 'toTexture') {
-      const [buffer, bytesPerRow, texture, ...size] = rest;
-      encoder.copyBufferToTexture({ buffer: this.object(buffer), bytesPerRow }, { texture: this.object(texture) }, size);
-    } else if (name === 'fromTexture') {
-      const [texture, buffer, bytesPerRow, ...size] = rest;
-      encoder.copyTextureToBuffer({ texture: this.object(texture) }, { buffer: this.object(buffer), bytesPerRow }, size);
-    } else {
-      throw new Error(`a command ${name}`);
+    switch (command.do) {
+      case 'compute': {
+        const pass = encoder.beginComputePass({ label: command.label, timestampWrites });
+        for (let turn = 0; turn < again; turn++) command.commands.forEach((inner) => this.within(pass, inner));
+        return pass.end();
+      }
+      case 'render': {
+        const { label, colors, depth, commands } = command;
+        const pass = encoder.beginRenderPass({
+          label,
+          timestampWrites,
+          colorAttachments: colors.map(({ view, clear }) => ({
+            view: this.object(view), loadOp: clear ? 'clear' : 'load', storeOp: 'store', clearValue: clear?.map((part) => part ?? NOWHERE),
+          })),
+          depthStencilAttachment: depth
+            ? { view: this.object(depth.view), depthLoadOp: depth.clear === null ? 'load' : 'clear', depthClearValue: depth.clear ?? 1, depthStoreOp: 'store' }
+            : undefined,
+        });
+        commands.forEach((inner) => this.within(pass, inner));
+        return pass.end();
+      }
+      case 'copy': return encoder.copyBufferToBuffer(this.object(command.from), command.fromOffset, this.object(command.to), command.toOffset, command.bytes);
+      case 'toTexture': return encoder.copyBufferToTexture(
+        { buffer: this.object(command.from), bytesPerRow: command.bytesPerRow }, { texture: this.object(command.to) }, this.sizeOf(command.to));
+      case 'fromTexture': return encoder.copyTextureToBuffer(
+        { texture: this.object(command.from) }, { buffer: this.object(command.to), bytesPerRow: command.bytesPerRow }, [this.sizeOf(command.from)[0], command.rows]);
+      default: throw new Error(`a command ${command.do}`);
     }
   }
 
-  within(pass, [name, ...rest]) {
-    switch (name) {
-      case 'pipeline': return pass.setPipeline(this.object(rest[0]));
-      case 'group': return pass.setBindGroup(rest[0], this.object(rest[1]), rest[2]);
-      case 'indices': return pass.setIndexBuffer(this.object(rest[0]), rest[1]);
-      case 'dispatch': return pass.dispatchWorkgroups(...rest);
-      case 'dispatchIndirect': return pass.dispatchWorkgroupsIndirect(this.object(rest[0]), rest[1]);
-      case 'draw': return pass.draw(...rest);
-      case 'drawIndexed': return pass.drawIndexed(...rest);
-      case 'drawIndexedIndirect': return pass.drawIndexedIndirect(this.object(rest[0]), rest[1]);
-      default: throw new Error(`a command ${name} in a pass`);
+  /** Width and height of a texture. */
+  sizeOf(texture) {
+    return this.backend.objects[texture].size;
+  }
+
+  within(pass, command) {
+    const length = ({ start, end }) => end - start;
+    switch (command.do) {
+      case 'pipeline': return pass.setPipeline(this.object(command.pipeline));
+      case 'bind': return pass.setBindGroup(command.index, this.object(command.group), command.offsets);
+      case 'indices': return pass.setIndexBuffer(this.object(command.buffer), 'uint32');
+      case 'dispatch': return pass.dispatchWorkgroups(...command.workgroups);
+      case 'dispatchIndirect': return pass.dispatchWorkgroupsIndirect(this.object(command.counts), command.offset);
+      case 'draw': return pass.draw(length(command.vertices), length(command.instances), command.vertices.start, command.instances.start);
+      case 'drawIndexed': return pass.drawIndexed(length(command.indices), length(command.instances), command.indices.start, 0, command.instances.start);
+      case 'drawIndexedIndirect': return pass.drawIndexedIndirect(this.object(command.arguments), command.offset);
+      default: throw new Error(`a command ${command.do} in a pass`);
     }
   }
 
@@ -235,14 +231,14 @@ class Player {
     };
     const read = [];
     for (const command of commands) {
-      if (command[0] === 'write') {
+      if (command.do === 'write') {
         submit();
         this.write(command);
-      } else if (command[0] === 'read') {
+      } else if (command.do === 'read') {
         submit();
-        const buffer = this.object(command[1]);
-        await buffer.mapAsync(GPUMapMode.READ, 0, command[2]);
-        read.push(buffer.getMappedRange(0, command[2]).slice(0));
+        const buffer = this.object(command.buffer);
+        await buffer.mapAsync(GPUMapMode.READ, 0, command.bytes);
+        read.push(buffer.getMappedRange(0, command.bytes).slice(0));
         buffer.unmap();
       } else {
         this.encode(encoder, command);
@@ -257,7 +253,7 @@ class Player {
     const stages = [];
     const draws = [];
     for (const command of this.backend.frame) {
-      const stage = command[0] === 'compute' ? command[1].label : command[0] === 'render' ? 'draw' : 'upload';
+      const stage = command.do === 'compute' ? command.label : command.do === 'render' ? 'draw' : 'upload';
       if (stage === 'draw') {
         draws.push(command);
         continue;

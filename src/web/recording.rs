@@ -147,7 +147,7 @@ pub(super) fn record(
 ) -> Result<Recorded> {
     let mut session = Session::new(entry, frames.scene, 2)?;
     let crowd = &frames.scene.crowd;
-    let setup = session.gpu.take_commands();
+    session.gpu.take_commands();
     let mut uploads = Vec::with_capacity(frames.ticks.len());
     let mut frame = Vec::new();
     let mut posed_by_host = false;
@@ -194,7 +194,6 @@ pub(super) fn record(
         "reference": reference_name(blending),
         "tolerance": {"position": tolerance.position, "normal": tolerance.normal},
         "bytes": traffic.collect::<serde_json::Map<_, _>>(),
-        "setup": listed(&setup, library),
         "uploads": uploads,
         "frame": listed(&frame, library),
         "reads": reads,
@@ -225,11 +224,10 @@ pub(super) fn record_picture(
     library: &mut Library,
 ) -> Result<Value> {
     let mut session = Session::new(entry, scene, 1)?;
-    let setup = session.gpu.take_commands();
+    session.gpu.take_commands();
     let (writes, frame) = split(session.frame(0)?);
     Ok(json!({
         "name": entry.name,
-        "setup": listed(&setup, library),
         "uploads": [listed(&writes, library)],
         "frame": listed(&frame, library),
         "objects": session.objects(library),
@@ -248,7 +246,7 @@ fn uploaded(
     let object = |index: &Value| tape.as_ref()?.objects.get(index.as_u64()? as usize);
     let (mut palettes, mut list) = (Vec::new(), Vec::new());
     for write in writes {
-        let buffer = &write.value[1];
+        let buffer = &write.value["buffer"];
         match &write.bytes {
             Some(bytes) if object(buffer).is_some_and(|o| o.label() == PALETTES) => {
                 palettes.push((buffer, bytes))
@@ -293,13 +291,15 @@ fn uploaded(
     }
     for (chunk, buffer, at, stride) in written {
         let first = chunk.instances.start - crowd.groups()[chunk.group].instances.start;
-        list.push(json!(["poses", buffer, {
+        list.push(json!({
+            "do": "poses",
+            "buffer": buffer,
             "at": at,
             "instances": chunk.instances.len(),
             "bytes": stride,
             "first": first,
             "poses": poses[chunk.group],
-        }]));
+        }));
     }
     Ok((list, by_host))
 }

@@ -60,7 +60,6 @@ class Bench {
     if (!this.players.has(backend)) {
       const player = new Player(this.shared, backend, source);
       this.players.set(backend, player);
-      player.begin();
     }
     return this.players.get(backend);
   }

@@ -6,8 +6,8 @@
 
 use crate::frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
 use crate::gpu::Gpu;
+use crate::gpu::device::Buffer;
 use crate::gpu::device::gpu::WgpuDevice;
-use crate::gpu::device::{Buffer, ComputePass};
 use crate::gpu::shader::{Kernel, shader};
 use crate::simd::LINE;
 use crate::threads::Threads;
@@ -22,7 +22,7 @@ const LEAST_BYTES: u64 = 256 << 10;
 /// Sizes per power of two: the next one to that of a stage is at most 9 % off.
 const SIZES: f64 = 4.0;
 /// Bytes that a workgroup writes or copies, and that one reads.
-const TILE: u64 = 4 << 10;
+pub(in crate::gpu) const TILE: u64 = 4 << 10;
 const READ_TILE: u64 = 16 << 10;
 /// Measured rounds; the fastest counts. Times of debug builds say nothing.
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 4 };
@@ -73,7 +73,7 @@ impl Gpu {
             let resources = [("source", (&from).into()), ("output", (&to).into())];
             let group = kernel.bind(self, 0, &resources);
             self.check()?;
-            let (x, y) = self.folded((bytes / tile) as u32);
+            let [x, y] = self.folded((bytes / tile) as u32);
             let dispatch = |pass: &mut wgpu::ComputePass, sweeps| {
                 pass.set_pipeline(kernel.pipeline.get());
                 pass.set_bind_group(0, group.get(), &[]);
@@ -253,17 +253,6 @@ fn write_rate(staging: &wgpu::Buffer, threads: &Threads) -> f64 {
     // The first round touches the memory.
     let Ok(least) = least_time(Rounds::exactly(1 + ROUNDS), fill);
     per_second(staging.size(), least)
-}
-
-/// Records a compute pass that fills the first bytes of a buffer.
-pub(in crate::gpu) fn fill_pass(
-    gpu: &Gpu,
-    target: &Buffer,
-    bytes: u64,
-) -> Result<impl Fn(&mut ComputePass)> {
-    let kernel = Kernel::new(gpu, "fill", shader("fill.wgsl", &[]), &[], true)?;
-    let group = kernel.bind(gpu, 0, &[("output", target.into())]);
-    Ok(move |pass: &mut ComputePass| pass.dispatch(gpu, &kernel, &group, (bytes / TILE) as u32))
 }
 
 #[cfg(test)]

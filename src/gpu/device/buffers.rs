@@ -3,10 +3,9 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, OutputBuffers, Purpose, Result, Retention};
 use crate::gpu::Gpu;
-use crate::gpu::device::gpu::STAGING_BYTES;
-use crate::gpu::device::{Buffer, one_line};
+use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
+use crate::gpu::device::{Buffer, Command, Recorder, one_line};
 use crate::gpu::skin::chunks::{Chunk, chunks};
-use serde_json::json;
 use std::rc::Rc;
 
 /// Buffers of a ring.
@@ -106,11 +105,13 @@ impl Gpu {
         );
         for buffer in buffers {
             for offset in (0..buffer.size).step_by(nan.size as usize) {
-                commands.copy(
-                    (&nan, 0),
-                    (buffer, offset),
-                    nan.size.min(buffer.size - offset),
-                );
+                commands.run(Command::Copy {
+                    from: &nan,
+                    from_offset: 0,
+                    to: buffer,
+                    to_offset: offset,
+                    bytes: nan.size.min(buffer.size - offset),
+                });
             }
         }
         commands.finish()
@@ -153,11 +154,22 @@ impl Gpu {
         for piece in out[start..].chunks_mut((staging.size / 4) as usize) {
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(piece);
             let mut commands = self.commands("read back");
-            commands.copy((buffer, offset), (&staging, 0), bytes.len() as u64);
+            commands.run(Command::Copy {
+                from: buffer,
+                from_offset: offset,
+                to: &staging,
+                to_offset: 0,
+                bytes: bytes.len() as u64,
+            });
+            if let Medium::Tape(tape) = &self.medium {
+                tape.borrow_mut().append(&Command::Read {
+                    buffer: &staging,
+                    bytes: bytes.len(),
+                });
+            }
             commands.finish()?;
-            match self.wgpu() {
-                Some(_) => self.read_wgpu(staging.object.get(), bytes)?,
-                None => self.record(json!(["read", staging.object.id, bytes.len()])),
+            if self.wgpu().is_some() {
+                self.read_wgpu(staging.object.get(), bytes)?;
             }
             offset += bytes.len() as u64;
         }

@@ -1,14 +1,13 @@
-//! Creation of buffers, textures and pipelines, wherever the device keeps them.
+//! Creation of buffers and textures, wherever the device keeps them.
 
 use crate::frame::{Bytes, DeviceObject, Purpose};
 use crate::gpu::Gpu;
-use crate::gpu::device::gpu::{Medium, WgpuDevice};
-use crate::gpu::device::{
-    Buffer, Entry, RenderPipeline, RenderPipelineParts, Sampler, Texture, TextureView, descriptors,
+use crate::gpu::device::description::{
+    BufferDescription, Description, SamplerDescription, TextureDescription, ViewDescription,
 };
+use crate::gpu::device::gpu::Medium;
+use crate::gpu::device::{Buffer, Sampler, Texture, TextureView};
 use bytemuck::NoUninit;
-use serde_json::json;
-use wgpu::util::DeviceExt;
 
 impl Gpu {
     /// Counts a new buffer or texture.
@@ -17,16 +16,20 @@ impl Gpu {
             .set(self.created.get() + Bytes::of(purpose, bytes));
     }
 
-    /// Creates an object: one of wgpu's, or what stands for it on a tape.
-    pub(in crate::gpu) fn create<T, E: Into<Entry>>(
-        &self,
-        real: impl FnOnce(&WgpuDevice) -> T,
-        recorded: impl FnOnce() -> E,
-    ) -> DeviceObject<T> {
+    /// Creates an object: one of wgpu's, or a number in its place.
+    pub(in crate::gpu) fn create<D: Description>(&self, object: &D) -> DeviceObject<D::Object> {
         match &self.medium {
-            Medium::Device(open) => DeviceObject::real(real(open)),
-            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(recorded().into())),
+            Medium::Device(open) => DeviceObject::real(object.create(open)),
+            Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(object)),
             Medium::CountsOnly => DeviceObject::numbered(0),
+        }
+    }
+
+    fn described(&self, purpose: Purpose, buffer: &BufferDescription) -> Buffer {
+        self.count(purpose, buffer.size);
+        Buffer {
+            object: self.create(buffer),
+            size: buffer.size,
         }
     }
 
@@ -38,19 +41,13 @@ impl Gpu {
         size: u64,
         usage: wgpu::BufferUsages,
     ) -> Buffer {
-        let size = size.max(16).next_multiple_of(16);
-        self.count(purpose, size);
-        let descriptor = wgpu::BufferDescriptor {
-            label: Some(label),
-            size,
+        let description = BufferDescription {
+            label,
+            size: size.max(16).next_multiple_of(16),
             usage,
-            mapped_at_creation: false,
+            contents: None,
         };
-        let object = self.create(
-            |open| open.device.create_buffer(&descriptor),
-            || descriptors::buffer(label, size, usage, None),
-        );
-        Buffer { object, size }
+        self.described(purpose, &description)
     }
 
     /// Creates a storage buffer that kernels write, and that copies read and fill.
@@ -74,18 +71,13 @@ impl Gpu {
         } else {
             contents
         };
-        let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-        self.count(purpose, size);
-        let descriptor = wgpu::util::BufferInitDescriptor {
-            label: Some(label),
-            contents,
+        let description = BufferDescription {
+            label,
+            size: (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
             usage,
+            contents: Some(contents),
         };
-        let object = self.create(
-            |open| open.device.create_buffer_init(&descriptor),
-            || descriptors::buffer(label, size, usage, Some(contents)),
-        );
-        Buffer { object, size }
+        self.described(purpose, &description)
     }
 
     /// As [`Gpu::buffer_with`], for contents of `count` items that take long or much memory: they are not made where
@@ -100,44 +92,36 @@ impl Gpu {
     ) -> Buffer {
         let bytes = count * size_of::<T>();
         if self.only_counts() && bytes > 0 {
-            let size = (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-            self.count(purpose, size);
-            return Buffer {
-                object: DeviceObject::numbered(0),
-                size,
+            let description = BufferDescription {
+                label,
+                size: (bytes as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT),
+                usage,
+                contents: None,
             };
+            return self.described(purpose, &description);
         }
         self.buffer_with(purpose, label, bytemuck::cast_slice(&contents()), usage)
     }
 
     /// Creates a storage buffer with constant contents.
     pub fn storage<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &[T]) -> Buffer {
-        self.buffer_with(
-            purpose,
-            label,
-            bytemuck::cast_slice(contents),
-            wgpu::BufferUsages::STORAGE,
-        )
+        let usage = wgpu::BufferUsages::STORAGE;
+        self.buffer_with(purpose, label, bytemuck::cast_slice(contents), usage)
     }
 
     /// Creates a uniform buffer with constant contents.
     pub fn uniform<T: NoUninit>(&self, purpose: Purpose, label: &str, contents: &T) -> Buffer {
-        self.buffer_with(
-            purpose,
-            label,
-            bytemuck::bytes_of(contents),
-            wgpu::BufferUsages::UNIFORM,
-        )
+        let usage = wgpu::BufferUsages::UNIFORM;
+        self.buffer_with(purpose, label, bytemuck::bytes_of(contents), usage)
     }
 
-    /// Writes bytes of a buffer before the commands that are submitted next.
+    /// Writes bytes of a buffer before the commands that are submitted next. On a tape, the buffer holds them
+    /// from the beginning.
     pub(in crate::gpu) fn write_buffer(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) {
-        match self.wgpu() {
-            Some(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
-            None => self.record(Entry {
-                value: json!(["write", buffer.object.id, offset]),
-                bytes: Some(bytes.into()),
-            }),
+        match &self.medium {
+            Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
+            Medium::Tape(tape) => tape.borrow_mut().fill(buffer.object.id, offset, bytes),
+            Medium::Nowhere => {}
         }
     }
 
@@ -145,38 +129,21 @@ impl Gpu {
     pub(in crate::gpu) fn texture(
         &self,
         purpose: Purpose,
-        label: &str,
-        size: wgpu::Extent3d,
-        format: wgpu::TextureFormat,
-        usage: wgpu::TextureUsages,
-        [mip_level_count, sample_count]: [u32; 2],
+        description: &TextureDescription,
     ) -> Texture {
-        let descriptor = wgpu::TextureDescriptor {
-            label: Some(label),
-            size,
-            mip_level_count,
-            sample_count,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage,
-            view_formats: &[],
-        };
-        let texel = u64::from(format.block_copy_size(None).unwrap_or(4) * sample_count);
-        let levels = (0..mip_level_count).filter_map(|level| descriptor.mip_level_size(level));
-        let texels = levels.map(|size| {
-            u64::from(size.width)
-                * u64::from(size.height)
-                * u64::from(descriptor.size.depth_or_array_layers)
-        });
-        self.count(purpose, texel * texels.sum::<u64>());
-        let object = self.create(
-            |open| open.device.create_texture(&descriptor),
-            || descriptors::texture(&descriptor),
-        );
+        let descriptor = description.descriptor();
+        let texel = description.format.block_copy_size(None).unwrap_or(4) * description.samples;
+        let layers = description.size.depth_or_array_layers;
+        let mut texels = 0;
+        for size in (0..description.levels).filter_map(|level| descriptor.mip_level_size(level)) {
+            texels += u64::from(size.width) * u64::from(size.height) * u64::from(layers);
+        }
+        self.count(purpose, u64::from(texel) * texels);
+        let object = self.create(description);
         Texture {
             view: self.view(&object, None),
             object,
-            size,
+            size: description.size,
         }
     }
 
@@ -188,20 +155,19 @@ impl Gpu {
         width: u32,
         height: u32,
     ) -> Texture {
-        let size = wgpu::Extent3d {
-            width,
-            height,
-            depth_or_array_layers: 1,
-        };
-        let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-        self.texture(
-            purpose,
+        let description = TextureDescription {
             label,
-            size,
-            wgpu::TextureFormat::Rgba32Float,
-            usage,
-            [1, 1],
-        )
+            size: wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            },
+            format: wgpu::TextureFormat::Rgba32Float,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            levels: 1,
+            samples: 1,
+        };
+        self.texture(purpose, &description)
     }
 
     /// Writes all texels of a level and a layer of a texture. A tape holds one level and layer: the last written.
@@ -248,12 +214,7 @@ impl Gpu {
         texture: &DeviceObject<wgpu::Texture>,
         dimension: Option<wgpu::TextureViewDimension>,
     ) -> TextureView {
-        let descriptor = wgpu::TextureViewDescriptor {
-            dimension,
-            ..Default::default()
-        };
-        let real = |_: &WgpuDevice| texture.get().create_view(&descriptor);
-        self.create(real, || json!({"kind": "view", "texture": texture.id}))
+        self.create(&ViewDescription { texture, dimension })
     }
 
     /// A view of a texture's layers as an array.
@@ -263,58 +224,6 @@ impl Gpu {
 
     /// A sampler that repeats and filters.
     pub(in crate::gpu) fn repeating_sampler(&self, label: &str) -> Sampler {
-        let descriptor = wgpu::SamplerDescriptor {
-            label: Some(label),
-            address_mode_u: wgpu::AddressMode::Repeat,
-            address_mode_v: wgpu::AddressMode::Repeat,
-            mag_filter: wgpu::FilterMode::Linear,
-            min_filter: wgpu::FilterMode::Linear,
-            mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            ..Default::default()
-        };
-        let recorded = || json!({"kind": "sampler", "label": label});
-        self.create(|open| open.device.create_sampler(&descriptor), recorded)
-    }
-
-    /// Creates a pipeline that draws.
-    pub(in crate::gpu) fn render_pipeline(&self, parts: &RenderPipelineParts) -> RenderPipeline {
-        self.create(
-            |open| {
-                let module = parts.module.get();
-                let compilation_options = wgpu::PipelineCompilationOptions {
-                    constants: parts.constants,
-                    ..Default::default()
-                };
-                open.device
-                    .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                        label: Some(parts.label),
-                        layout: Some(parts.layout.get()),
-                        vertex: wgpu::VertexState {
-                            module,
-                            entry_point: Some(parts.vertex),
-                            compilation_options: compilation_options.clone(),
-                            buffers: parts.vertex_buffers,
-                        },
-                        primitive: wgpu::PrimitiveState {
-                            topology: parts.topology,
-                            ..Default::default()
-                        },
-                        depth_stencil: parts.depth_state(),
-                        multisample: wgpu::MultisampleState {
-                            count: parts.samples,
-                            ..Default::default()
-                        },
-                        fragment: parts.fragment.map(|(entry, targets)| wgpu::FragmentState {
-                            module,
-                            entry_point: Some(entry),
-                            compilation_options,
-                            targets,
-                        }),
-                        multiview_mask: None,
-                        cache: open.pipeline_cache.as_ref(),
-                    })
-            },
-            || descriptors::render_pipeline(parts),
-        )
+        self.create(&SamplerDescription { label })
     }
 }

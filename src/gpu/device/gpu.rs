@@ -220,13 +220,6 @@ impl Gpu {
         Some(tape.borrow())
     }
 
-    /// Puts a command on the tape, if there is one.
-    pub(in crate::gpu) fn record(&self, command: impl Into<Entry>) {
-        if let Medium::Tape(tape) = &self.medium {
-            tape.borrow_mut().commands.push(command.into());
-        }
-    }
-
     /// Commands recorded on the tape since the last call; none without a tape.
     pub fn take_commands(&self) -> Vec<Entry> {
         let Medium::Tape(tape) = &self.medium else {
@@ -329,9 +322,9 @@ impl Gpu {
     }
 
     /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
-    pub(in crate::gpu) fn folded(&self, groups: u32) -> (u32, u32) {
+    pub(in crate::gpu) fn folded(&self, groups: u32) -> [u32; 2] {
         let rows = groups.div_ceil(self.adapter.workgroup_limit.get()).max(1);
-        (groups.div_ceil(rows), rows)
+        [groups.div_ceil(rows), rows]
     }
 
     /// Checks for the first error that the device reported since the last call. A lost device stays lost.

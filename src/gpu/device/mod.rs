@@ -4,9 +4,10 @@ pub(in crate::gpu) mod adapter;
 pub(in crate::gpu) mod arithmetic;
 pub(in crate::gpu) mod bandwidth;
 pub(in crate::gpu) mod buffers;
+pub mod command;
 pub mod commands;
 pub(in crate::gpu) mod create;
-pub(in crate::gpu) mod descriptors;
+pub(in crate::gpu) mod description;
 pub(in crate::gpu) mod failures;
 pub(in crate::gpu) mod gpu;
 pub mod objects;
@@ -17,10 +18,15 @@ pub(in crate::gpu) mod timing;
 
 pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};
-pub(in crate::gpu) use commands::{ColorTarget, Commands, ComputePass, Piece, RenderPass, Targets};
+pub(in crate::gpu) use command::{ColorTarget, Command, DepthTarget, DrawPart, Recorder, Targets};
+pub(in crate::gpu) use commands::Commands;
+pub(in crate::gpu) use description::{
+    ColorDescription, DepthDescription, EntryPoint, FragmentDescription, PipelineDescription,
+    TextureDescription,
+};
 pub(in crate::gpu) use failures::{Failures, one_line};
 pub(in crate::gpu) use objects::{
     BindGroup, Buffer, COLOR, ComputePipeline, DEPTH, Named, PipelineLayout, RenderPipeline,
-    RenderPipelineParts, Resource, Sampler, ShaderModule, Texture, TextureView,
+    Resource, Sampler, ShaderModule, Texture, TextureView,
 };
 pub(in crate::gpu) use tape::{Entry, Tape};

@@ -1,7 +1,8 @@
-//! Objects of a device, what is bound to the variables of shaders, and the parts of pipelines that draw.
+//! Objects of a device, and what is bound to the variables of shaders.
 
 pub use crate::frame::DeviceBuffer as Buffer;
 use crate::frame::DeviceObject;
+use serde::{Serialize, Serializer};
 
 /// Resources bound together.
 pub type BindGroup = DeviceObject<wgpu::BindGroup>;
@@ -27,43 +28,69 @@ pub struct Texture {
     pub(in crate::gpu) view: TextureView,
 }
 
+impl Serialize for Texture {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.object.serialize(out)
+    }
+}
+
 /// Something that is bound to a variable of a shader.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
 pub enum Resource {
-    /// Bytes of a buffer from an offset on: so many, or all.
-    Buffer(Buffer, u64, Option<u64>),
+    /// Bytes of a buffer.
+    Buffer {
+        /// The buffer.
+        buffer: Buffer,
+        /// The first byte.
+        offset: u64,
+        /// Number of bytes; `None` for all.
+        size: Option<u64>,
+    },
     /// A texture.
-    View(TextureView),
+    View {
+        /// The texture.
+        view: TextureView,
+    },
     /// A sampler.
-    Sampler(Sampler),
+    Sampler {
+        /// The sampler.
+        sampler: Sampler,
+    },
 }
 
 impl Resource {
     /// The binding of wgpu.
     pub(in crate::gpu) fn get(&self) -> wgpu::BindingResource<'_> {
         match self {
-            Self::Buffer(buffer, offset, size) => {
-                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: buffer.object.get(),
-                    offset: *offset,
-                    size: size.and_then(wgpu::BufferSize::new),
-                })
-            }
-            Self::View(view) => wgpu::BindingResource::TextureView(view.get()),
-            Self::Sampler(sampler) => wgpu::BindingResource::Sampler(sampler.get()),
+            Self::Buffer {
+                buffer,
+                offset,
+                size,
+            } => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: buffer.object.get(),
+                offset: *offset,
+                size: size.and_then(wgpu::BufferSize::new),
+            }),
+            Self::View { view } => wgpu::BindingResource::TextureView(view.get()),
+            Self::Sampler { sampler } => wgpu::BindingResource::Sampler(sampler.get()),
+        }
+    }
+}
+
+impl From<&Buffer> for Resource {
+    fn from(buffer: &Buffer) -> Self {
+        Self::Buffer {
+            buffer: buffer.clone(),
+            offset: 0,
+            size: None,
         }
     }
 }
 
 impl From<Buffer> for Resource {
     fn from(buffer: Buffer) -> Self {
-        Self::Buffer(buffer, 0, None)
-    }
-}
-
-impl From<&Buffer> for Resource {
-    fn from(buffer: &Buffer) -> Self {
-        buffer.clone().into()
+        (&buffer).into()
     }
 }
 
@@ -74,38 +101,3 @@ pub type Named = (&'static str, Resource);
 pub(in crate::gpu) const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 /// Depths of a picture.
 pub(in crate::gpu) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-
-/// Parts of a pipeline that draws.
-pub(in crate::gpu) struct RenderPipelineParts<'a> {
-    pub label: &'a str,
-    pub layout: &'a PipelineLayout,
-    pub module: &'a ShaderModule,
-    /// Values of the module's overrides.
-    pub constants: &'a [(&'a str, f64)],
-    /// Entry point for vertices.
-    pub vertex: &'a str,
-    pub vertex_buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
-    pub topology: wgpu::PrimitiveTopology,
-    /// Bias of depths; `None` if there is no depth.
-    pub depth_bias: Option<i32>,
-    /// Samples per pixel.
-    pub samples: u32,
-    /// Entry point for fragments, and the targets of colours; `None` for depth only.
-    pub fragment: Option<(&'a str, &'a [Option<wgpu::ColorTargetState>])>,
-}
-
-impl RenderPipelineParts<'_> {
-    pub fn depth_state(&self) -> Option<wgpu::DepthStencilState> {
-        self.depth_bias.map(|bias| wgpu::DepthStencilState {
-            format: DEPTH,
-            depth_write_enabled: Some(true),
-            depth_compare: Some(wgpu::CompareFunction::Less),
-            stencil: Default::default(),
-            bias: wgpu::DepthBiasState {
-                constant: bias,
-                slope_scale: bias as f32,
-                clamp: 0.0,
-            },
-        })
-    }
-}

@@ -3,7 +3,10 @@
 //! A tape holds objects in the order of their creation, each as a descriptor in WebGPU's own words, and lists of
 //! commands that refer to objects by index. Shader texts and bytes are kept once, in a [`Library`] that tapes share.
 
+use crate::gpu::device::command::Command;
+use crate::gpu::device::description::Description;
 use indexmap::IndexSet;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Texts of shaders and contents of buffers and textures, each stored once.
@@ -27,22 +30,22 @@ impl Library {
     }
 }
 
-/// An object or a command of a tape in WebGPU's words, which name other objects by index.
+/// An object or a command of a tape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// An object's kind and descriptor, with the text of a shader, or a command's name and arguments.
+    /// Its serialised form, with the text of a shader.
     pub value: Value,
     /// Contents of a buffer or texture before the first command, or what a command writes.
     pub bytes: Option<Vec<u8>>,
 }
 
-impl From<Value> for Entry {
-    fn from(value: Value) -> Self {
-        Self { value, bytes: None }
-    }
-}
-
 impl Entry {
+    fn new(what: &impl Serialize, bytes: Option<Vec<u8>>) -> Self {
+        // Serialisation fails only for maps whose keys are no strings.
+        let value = serde_json::to_value(what).unwrap_or_default();
+        Self { value, bytes }
+    }
+
     /// The entry in the page's form: text and bytes by their index in the library.
     pub fn json(&self, library: &mut Library) -> Value {
         let mut value = self.value.clone();
@@ -50,11 +53,7 @@ impl Entry {
             value["text"] = library.text(text).into();
         }
         if let Some(bytes) = &self.bytes {
-            let index = library.blob(bytes).into();
-            match &mut value {
-                Value::Array(command) => command.push(index),
-                object => object["contents"] = index,
-            }
+            value["contents"] = library.blob(bytes).into();
         }
         value
     }
@@ -70,21 +69,59 @@ impl Entry {
 pub struct Tape {
     /// All objects, in the order of their creation.
     pub objects: Vec<Entry>,
-    /// Commands since the last call of [`Gpu::take_commands`](crate::gpu::Gpu::take_commands).
+    /// Commands since the last call of [`Gpu::take_commands`](crate::gpu::Gpu::take_commands). Those of a pass are
+    /// listed in the command that begins it.
     pub commands: Vec<Entry>,
+    /// `true` within a pass.
+    in_pass: bool,
 }
 
 impl Tape {
     /// Adds an object and returns its index.
-    pub fn push(&mut self, object: Entry) -> usize {
-        self.objects.push(object);
+    pub(in crate::gpu) fn push(&mut self, object: &impl Description) -> usize {
+        self.objects.push(Entry::new(object, object.contents()));
         self.objects.len() - 1
+    }
+
+    /// Changes what a buffer holds before the first command.
+    pub fn fill(&mut self, buffer: usize, offset: u64, bytes: &[u8]) {
+        let contents = self.objects[buffer].bytes.get_or_insert_default();
+        let begin = offset as usize;
+        let end = begin + bytes.len();
+        contents.resize(contents.len().max(end), 0);
+        contents[begin..end].copy_from_slice(bytes);
+    }
+
+    /// Adds a command.
+    pub fn append(&mut self, command: &Command) {
+        let bytes = match command {
+            // The page times what it plays by itself, and maps no buffer during a frame.
+            Command::Stage(_) | Command::EndStage | Command::Map { .. } => return,
+            Command::End => {
+                self.in_pass = false;
+                return;
+            }
+            Command::Write { bytes, .. } => Some(bytes.to_vec()),
+            _ => None,
+        };
+        let mut entry = Entry::new(command, bytes);
+        if let (true, Some(pass)) = (self.in_pass, self.commands.last_mut())
+            && let Some(commands) = pass.value["commands"].as_array_mut()
+        {
+            return commands.push(entry.value);
+        }
+        if let Command::Compute { .. } | Command::Render(_) = command {
+            self.in_pass = true;
+            entry.value["commands"] = Value::Array(Vec::new());
+        }
+        self.commands.push(entry);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::{DeviceBuffer, DeviceObject};
     use serde_json::json;
 
     #[test]
@@ -98,10 +135,38 @@ mod tests {
             [library.blob(&[1]), library.blob(&[2]), library.blob(&[1])],
             [0, 1, 0]
         );
-        let write = Entry {
-            value: json!(["write", 3, 8]),
-            bytes: Some(vec![2]),
+        let buffer = DeviceBuffer {
+            object: DeviceObject::numbered(3),
+            size: 4,
         };
-        assert_eq!(write.json(&mut library), json!(["write", 3, 8, 1]));
+        let mut tape = Tape::default();
+        tape.append(&Command::Write {
+            buffer: &buffer,
+            bytes: &[2],
+        });
+        tape.append(&Command::Compute { label: "skin" });
+        tape.append(&Command::Dispatch {
+            workgroups: [4, 2, 1],
+        });
+        tape.append(&Command::End);
+        tape.append(&Command::Draw {
+            vertices: 0..3,
+            instances: 1..2,
+        });
+        let listed: Vec<Value> = tape
+            .commands
+            .iter()
+            .map(|command| command.json(&mut library))
+            .collect();
+        assert_eq!(
+            listed,
+            [
+                json!({"do": "write", "buffer": 3, "contents": 1}),
+                json!({"do": "compute", "label": "skin", "commands": [
+                    {"do": "dispatch", "workgroups": [4, 2, 1]},
+                ]}),
+                json!({"do": "draw", "vertices": {"start": 0, "end": 3}, "instances": {"start": 1, "end": 2}}),
+            ]
+        );
     }
 }

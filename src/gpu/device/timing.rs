@@ -5,9 +5,11 @@ use crate::frame::{
     BackendError, Clock, ClockChoice, DeviceClock, Purpose, Result, Stage, StageTime, StageTimer,
 };
 use crate::gpu::Gpu;
-use crate::gpu::device::bandwidth::fill_pass;
+use crate::gpu::device::bandwidth::TILE as FILL_TILE;
+use crate::gpu::device::commands::Piece;
 use crate::gpu::device::timestamps::{CAPACITY, OUTER, StageQueries, Timestamps};
-use crate::gpu::device::{Commands, ComputePass, Piece, TIMING};
+use crate::gpu::device::{Command, Commands, Recorder, TIMING};
+use crate::gpu::shader::{Kernel, shader};
 use arrayvec::ArrayVec;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -65,20 +67,22 @@ impl Gpu {
             BYTES,
             wgpu::BufferUsages::STORAGE,
         );
-        let fill = fill_pass(self, &target, BYTES)?;
-        let round = |_| -> Result<Option<&'static str>> {
+        let kernel = Kernel::new(self, "fill", shader("fill.wgsl", &[]), &[], true)?;
+        let group = kernel.bind(self, 0, &[("output", (&target).into())]);
+        let workgroups = [(BYTES / FILL_TILE) as u32, 1, 1];
+        let mut faults = Vec::new();
+        for _ in 0..ROUNDS {
             let start = Instant::now();
             let mut commands = self.frame("clock check");
-            self.compute_pass(&mut commands, Stage::Skin, &fill);
+            let label = Stage::Skin.name();
+            commands.run(Command::Compute { label });
+            commands.dispatch(&kernel.pipeline, &group, workgroups);
+            commands.run(Command::End);
             commands.finish()?;
             let wall = start.elapsed();
             let ticks = self.ticks(timestamps)?;
-            Ok(timestamps.fault(&ticks, wall))
-        };
-        let faults: Vec<_> = (0..ROUNDS)
-            .map(round)
-            .filter_map(Result::transpose)
-            .collect::<Result<_>>()?;
+            faults.extend(timestamps.fault(&ticks, wall));
+        }
         Ok(faults.first().copied().filter(|_| faults.len() > 1))
     }
 
@@ -87,12 +91,12 @@ impl Gpu {
         let Some((device, queue)) = self.device() else {
             return Ok(Duration::ZERO);
         };
-        let time = |_| {
+        let mut times = Vec::new();
+        for _ in 0..WARM_UP + EMPTY {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.begin_compute_pass(&Default::default());
-            self.time_submission(queue, encoder.finish(), "an empty submission")
-        };
-        let mut times: Vec<_> = (0..WARM_UP + EMPTY).map(time).collect::<Result<_>>()?;
+            times.push(self.time_submission(queue, encoder.finish(), "an empty submission")?);
+        }
         times[WARM_UP..].sort_unstable();
         Ok(times[WARM_UP + EMPTY / 2])
     }
@@ -100,6 +104,7 @@ impl Gpu {
     /// Starts recording a frame whose stages are timed, with the first of the outer pair of timestamps.
     pub fn frame(self: &Rc<Self>, label: &str) -> Commands {
         let mut commands = self.commands(label);
+        commands.timed = true;
         self.timing.fences.borrow_mut().clear();
         if self.times_in_encoder()
             && self.timing.takes_timestamps()
@@ -113,7 +118,7 @@ impl Gpu {
     }
 
     /// Returns whether timestamps can be taken between passes.
-    fn times_in_encoder(&self) -> bool {
+    pub(in crate::gpu) fn times_in_encoder(&self) -> bool {
         self.adapter.features.contains(TIMING)
     }
 
@@ -123,67 +128,12 @@ impl Gpu {
         self.timing.off.set(!on);
     }
 
-    /// Begins a stage that is timed by fences, if any are: what was recorded before goes to another submission. Returns
-    /// whether its end must be [cut](Commands::cut) off, too.
-    pub(in crate::gpu) fn begin_fenced(&self, commands: &mut Commands) -> bool {
-        // A stage beyond the capacity stays untimed, as with timestamps.
-        let begins = commands.has_room_for_stage()
-            && !self.timing.off.get()
-            && self.timing.clock.get().is_fenced();
-        if begins {
-            commands.cut(None);
-        }
-        begins
-    }
-
     /// Queries for a stage, if the adapter has them.
     pub(in crate::gpu) fn span(&self, stage: Stage) -> Option<StageQueries> {
         let timestamps = self
             .timestamps()
             .filter(|_| self.timing.takes_timestamps())?;
         timestamps.span(stage)
-    }
-
-    /// Runs `record` in a compute pass timed as `stage`.
-    pub fn compute_pass(
-        &self,
-        commands: &mut Commands,
-        stage: Stage,
-        record: impl FnOnce(&mut ComputePass),
-    ) {
-        let fenced = self.timing.clock.get().is_fenced();
-        if fenced || (self.adapter.summary.software && self.times_in_encoder()) {
-            return self.timed(commands, stage, |commands| {
-                commands.compute_pass(stage.name(), None, record)
-            });
-        }
-        commands.compute_pass(stage.name(), self.span(stage), record);
-    }
-
-    /// Records commands other than passes, timed as `stage` if the clock of the device can time them.
-    ///
-    /// A software adapter gets one submission per stage: llvmpipe runs dispatches and copies at once but takes
-    /// timestamps at its next flush, so that in a single submission 130 ms of skinning were measured as 0.1 ms. The
-    /// begin is flushed before the work. The end may share its flush with the next stage's begin, because the work
-    /// before both is done by then.
-    pub fn timed(&self, commands: &mut Commands, stage: Stage, record: impl FnOnce(&mut Commands)) {
-        let fenced = self.begin_fenced(commands);
-        let span = if self.times_in_encoder() {
-            self.span(stage)
-        } else {
-            None
-        };
-        if let Some([begin, _]) = span {
-            commands.mark(begin);
-            commands.flush();
-        }
-        record(commands);
-        if let Some([_, end]) = span {
-            commands.mark(end);
-        }
-        if fenced {
-            commands.cut(Some(stage));
-        }
     }
 
     /// Submits a piece of a frame. A stage is timed from an idle device until it is idle again.

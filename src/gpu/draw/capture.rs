@@ -4,8 +4,9 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Purpose, Result};
 use crate::gpu::device::{
-    BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, RenderPass, RenderPipeline,
-    RenderPipelineParts, Targets, Texture,
+    BindGroup, Buffer, CAPTURE_FORMAT, ColorDescription, ColorTarget, Command, Commands, DrawPart,
+    EntryPoint, FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets,
+    Texture, TextureDescription,
 };
 use crate::gpu::draw::source::{VertexSource, for_each_binding};
 use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
@@ -61,32 +62,46 @@ impl Capture {
             usage,
         );
         let target = |label| {
-            let size = wgpu::Extent3d {
-                width: WIDTH,
-                height,
-                depth_or_array_layers: 1,
+            let description = TextureDescription {
+                label,
+                size: wgpu::Extent3d {
+                    width: WIDTH,
+                    height,
+                    depth_or_array_layers: 1,
+                },
+                format: CAPTURE_FORMAT,
+                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+                levels: 1,
+                samples: 1,
             };
-            let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
-            gpu.texture(Purpose::Staging, label, size, CAPTURE_FORMAT, usage, [1, 1])
+            gpu.texture(Purpose::Staging, &description)
         };
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipelines = made_once(source.kinds.iter().copied(), |&kind| {
             let module = module(gpu, "capture", wgsl(kind), true);
+            let constants = kind.constants();
+            let shader = |entry_point| EntryPoint {
+                module: &module,
+                entry_point,
+                constants: &constants,
+            };
+            let color = ColorDescription {
+                format: CAPTURE_FORMAT,
+                write_mask: wgpu::ColorWrites::ALL,
+            };
             let pipeline = |entry| {
-                gpu.render_pipeline(&RenderPipelineParts {
+                gpu.create(&PipelineDescription {
                     label: "capture",
                     layout: &layout,
-                    module: &module,
-                    constants: &kind.constants(),
-                    vertex: "vertex",
+                    vertex: shader("vertex"),
                     vertex_buffers: &[],
                     topology: wgpu::PrimitiveTopology::PointList,
-                    depth_bias: None,
+                    depth_stencil: None,
                     samples: 1,
-                    fragment: Some((
-                        entry,
-                        &[Some(CAPTURE_FORMAT.into()), Some(CAPTURE_FORMAT.into())],
-                    )),
+                    fragment: Some(FragmentDescription {
+                        shader: shader(entry),
+                        targets: vec![color; 2],
+                    }),
                 })
             };
             ["position_and_normal", "tangent"].map(pipeline)
@@ -172,35 +187,43 @@ impl Capture {
         };
         let mut commands = gpu.commands("capture");
         commands.upload(&self.uniform, bytemuck::bytes_of(&uniform));
-        let nan = wgpu::Color {
-            r: f64::NAN,
-            g: f64::NAN,
-            b: f64::NAN,
-            a: f64::NAN,
-        };
         let colors = self.targets.each_ref().map(|target| ColorTarget {
             view: &target.view,
             resolve: None,
-            clear: Some(nan),
+            clear: Some([f64::NAN; 4]),
         });
-        let targets = Targets {
+        commands.run(Command::Render(Targets {
             label: "capture",
             colors: &colors,
             depth: None,
-        };
-        commands.render_pass(&targets, (None, None), |pass| {
-            pass.set_pipeline(pipeline);
-            pass.set_bind_group(1, &self.group, &[]);
-            let draw = |pass: &mut RenderPass, instances| pass.draw(vertices.clone(), instances);
-            for_each_binding(pass, bindings, self.source.stride, instances, draw);
+            part: DrawPart::default(),
+        }));
+        commands.run(Command::Pipeline { pipeline });
+        commands.run(Command::Bind {
+            index: 1,
+            group: &self.group,
+            offsets: &[],
         });
+        let draw = |pass: &mut Commands, instances| {
+            pass.run(Command::Draw {
+                vertices: vertices.clone(),
+                instances,
+            });
+        };
+        for_each_binding(&mut commands, bindings, self.source.stride, instances, draw);
+        commands.run(Command::End);
         commands.finish()
     }
 
     fn texels_of(&self, gpu: &Rc<Gpu>, texture: &Texture, texels: usize) -> Result<Vec<f32>> {
         let rows = (texels as u32).div_ceil(WIDTH);
         let mut commands = gpu.commands("texels");
-        commands.copy_texture(texture, &self.texels, WIDTH * TEXEL_BYTES, rows);
+        commands.run(Command::FromTexture {
+            from: texture,
+            to: &self.texels,
+            bytes_per_row: WIDTH * TEXEL_BYTES,
+            rows,
+        });
         commands.finish()?;
         let mut floats = Vec::new();
         gpu.read_back(&self.texels, 0, texels * 4, &mut floats)?;

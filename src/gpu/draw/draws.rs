@@ -2,7 +2,8 @@
 
 use crate::frame::{Mode, Purpose};
 use crate::gpu::device::{
-    BindGroup, Buffer, COLOR, Named, RenderPass, RenderPipeline, RenderPipelineParts,
+    BindGroup, Buffer, COLOR, ColorDescription, Command, DepthDescription, EntryPoint,
+    FragmentDescription, Named, PipelineDescription, Recorder, RenderPipeline,
 };
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::source::{
@@ -274,17 +275,19 @@ impl Draws {
         for (index, chunk) in (0..).zip(&visible.chunks) {
             let (counts, at) = chunk.count();
             for place in [2 * index, 2 * index + 1] {
-                commands.copy(
-                    (counts, at),
-                    (arguments, place * BYTES + COUNT),
-                    size_of::<u32>() as u64,
-                );
+                commands.run(Command::Copy {
+                    from: counts,
+                    from_offset: at,
+                    to: arguments,
+                    to_offset: place * BYTES + COUNT,
+                    bytes: size_of::<u32>() as u64,
+                });
             }
         }
     }
 
     /// Records all draws of a pass: in colours if it is the last, and then with edges if a wireframe is asked for.
-    pub fn record(&self, gpu: &Gpu, pass: &mut RenderPass, last: bool) {
+    pub fn record(&self, pass: &mut Commands, last: bool) {
         for draw in &self.list {
             let Pipelines {
                 depth_only,
@@ -293,26 +296,37 @@ impl Draws {
             } = &*draw.pipelines;
             let wireframe = wireframe.as_ref().filter(|_| last);
             let triangles = if last { color } else { depth_only };
-            pass.set_pipeline(wireframe.map_or(triangles, |[hidden, _]| hidden));
-            pass.set_bind_group(1, &draw.paint, &[]);
-            pass.set_index_buffer(&draw.indices);
-            self.call(gpu, pass, draw, &draw.triangles);
+            pass.run(Command::Pipeline {
+                pipeline: wireframe.map_or(triangles, |[hidden, _]| hidden),
+            });
+            pass.run(Command::Bind {
+                index: 1,
+                group: &draw.paint,
+                offsets: &[],
+            });
+            pass.run(Command::Indices {
+                buffer: &draw.indices,
+            });
+            self.call(pass, draw, &draw.triangles);
             if let Some([_, edges]) = wireframe {
-                pass.set_pipeline(edges);
-                self.call(gpu, pass, draw, &draw.edges);
+                pass.run(Command::Pipeline { pipeline: edges });
+                self.call(pass, draw, &draw.edges);
             }
         }
     }
 
-    fn call(&self, gpu: &Gpu, pass: &mut RenderPass, draw: &Draw, range: &Range<usize>) {
+    fn call(&self, pass: &mut Commands, draw: &Draw, range: &Range<usize>) {
         if let Some(arguments) = &self.arguments {
-            gpu.work.borrow_mut().draws += 1;
-            pass.set_bind_group(0, &draw.vertices, &[]);
-            let offset = range.start as u64 * BYTES;
-            return match range.len() {
-                1 => pass.draw_indexed_indirect(arguments, offset),
-                count => pass.multi_draw_indexed_indirect(arguments, offset, count as u32),
-            };
+            pass.run(Command::Bind {
+                index: 0,
+                group: &draw.vertices,
+                offsets: &[],
+            });
+            return pass.run(Command::DrawIndexedIndirect {
+                arguments,
+                offset: range.start as u64 * BYTES,
+                count: range.len() as u32,
+            });
         }
         let calls = &self.calls[range.clone()];
         let instances = |call: &DrawIndexedIndirectArgs| {
@@ -325,14 +339,16 @@ impl Draws {
             instances(&calls[0]),
             |pass, bound| {
                 for call in calls.iter().filter(|call| call.index_count > 0) {
-                    gpu.work.borrow_mut().draws += 1;
                     // Chunks that are drawn together are bound once.
                     let drawn = if self.stride.is_some() {
                         bound.clone()
                     } else {
                         instances(call)
                     };
-                    pass.draw_indexed(call.first_index..call.first_index + call.index_count, drawn);
+                    pass.run(Command::DrawIndexed {
+                        indices: call.first_index..call.first_index + call.index_count,
+                        instances: drawn,
+                    });
                 }
             },
         );
@@ -470,33 +486,32 @@ impl Scenery {
             shaded
         };
         let pipeline = |label, topology, fragment: Option<(&str, wgpu::ColorWrites)>, bias| {
-            let target = |format, write_mask| {
-                Some(wgpu::ColorTargetState {
-                    format,
-                    blend: None,
-                    write_mask,
-                })
+            let shader = |entry_point| EntryPoint {
+                module: &module,
+                entry_point,
+                constants: &constants,
             };
-            let targets = fragment
-                .map(|(_, write_mask)| [COLOR, MOTION].map(|format| target(format, write_mask)));
-            gpu.render_pipeline(&RenderPipelineParts {
+            let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
+            gpu.create(&PipelineDescription {
                 label,
                 layout: &layout,
-                module: &module,
-                constants: &constants,
                 // Depth passes need positions alone.
-                vertex: if fragment.is_some() || picture {
+                vertex: shader(if fragment.is_some() || picture {
                     vertex
                 } else {
                     "vertex_depth"
-                },
+                }),
                 vertex_buffers: &[],
                 topology,
-                depth_bias: Some(bias),
+                depth_stencil: Some(DepthDescription::biased(bias)),
                 samples: self.samples,
-                fragment: fragment
-                    .zip(targets.as_ref())
-                    .map(|((entry, _), t)| (entry, &t[..1 + usize::from(motion)])),
+                fragment: fragment.map(|(entry, write_mask)| FragmentDescription {
+                    shader: shader(entry),
+                    targets: formats
+                        .iter()
+                        .map(|&format| ColorDescription { format, write_mask })
+                        .collect(),
+                }),
             })
         };
         let all = wgpu::ColorWrites::ALL;

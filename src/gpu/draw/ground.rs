@@ -11,9 +11,9 @@ use glam::Vec3;
 const GROUND: Vec3 = Vec3::new(0.30, 0.33, 0.36);
 const GRID: Vec3 = Vec3::new(0.20, 0.22, 0.25);
 const FAR: Vec3 = Vec3::new(
-    BACKGROUND.r as f32,
-    BACKGROUND.g as f32,
-    BACKGROUND.b as f32,
+    BACKGROUND[0] as f32,
+    BACKGROUND[1] as f32,
+    BACKGROUND[2] as f32,
 );
 /// Radius of the ground in radii of the crowd.
 const REACH: f32 = 4.0;

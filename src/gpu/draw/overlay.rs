@@ -3,7 +3,10 @@
 
 use crate::crowd::Crowd;
 use crate::gpu::Gpu;
-use crate::gpu::device::{BindGroup, Buffer, COLOR, RenderPipeline, RenderPipelineParts};
+use crate::gpu::device::{
+    BindGroup, Buffer, COLOR, ColorDescription, DepthDescription, EntryPoint, FragmentDescription,
+    PipelineDescription, RenderPipeline,
+};
 use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
 use crate::model::{NO_PARENT, Rows, rows_to_affine};
 use crate::reference::shown;
@@ -73,21 +76,31 @@ impl OverlayPipelines {
         let module = module(gpu, "lines", wgsl, false);
         let pipeline_layout = pipeline_layout(gpu, "lines", &[&layout]);
         let pipeline = |label, topology| {
-            gpu.render_pipeline(&RenderPipelineParts {
+            let shader = |entry_point| EntryPoint {
+                module: &module,
+                entry_point,
+                constants: &[],
+            };
+            let color = ColorDescription {
+                format: COLOR,
+                write_mask: wgpu::ColorWrites::ALL,
+            };
+            gpu.create(&PipelineDescription {
                 label,
                 layout: &pipeline_layout,
-                module: &module,
-                constants: &[],
-                vertex: "vertex",
+                vertex: shader("vertex"),
                 vertex_buffers: &[Some(wgpu::VertexBufferLayout {
                     array_stride: size_of::<LineEnd>() as u64,
                     step_mode: wgpu::VertexStepMode::Vertex,
                     attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
                 })],
                 topology,
-                depth_bias: Some(0),
+                depth_stencil: Some(DepthDescription::biased(0)),
                 samples,
-                fragment: Some(("fragment", &[Some(COLOR.into())])),
+                fragment: Some(FragmentDescription {
+                    shader: shader("fragment"),
+                    targets: vec![color],
+                }),
             })
         };
         let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);

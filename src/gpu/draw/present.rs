@@ -5,7 +5,10 @@ use crate::crowd::Crowd;
 use crate::frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
-use crate::gpu::device::{Buffer, COLOR, ColorTarget, DEPTH, Targets, Texture};
+use crate::gpu::device::{
+    Buffer, COLOR, ColorTarget, Command, DEPTH, DepthTarget, DrawPart, Recorder, Targets, Texture,
+    TextureDescription,
+};
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
 use crate::gpu::draw::source::{
@@ -23,12 +26,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Linear RGB of the background.
-pub const BACKGROUND: wgpu::Color = wgpu::Color {
-    r: 0.55,
-    g: 0.65,
-    b: 0.75,
-    a: 1.0,
-};
+pub const BACKGROUND: [f64; 4] = [0.55, 0.65, 0.75, 1.0];
 
 /// Samples per pixel of a picture, which is not timed.
 const SAMPLES: u32 = 4;
@@ -51,8 +49,15 @@ fn target(
         height: view.height,
         depth_or_array_layers: 1,
     };
-    let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | copied;
-    gpu.texture(Purpose::Targets, label, size, format, usage, [1, samples])
+    let description = TextureDescription {
+        label,
+        size,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
+        levels: 1,
+        samples,
+    };
+    gpu.texture(Purpose::Targets, &description)
 }
 
 /// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
@@ -246,8 +251,6 @@ impl Presenter {
         }
         let draws = &self.draws[known].2;
         draws.update(&mut commands);
-        let fenced = gpu.begin_fenced(&mut commands);
-        let span = gpu.span(Stage::Draw);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
             let motion = self
@@ -258,7 +261,7 @@ impl Presenter {
             let motion = ColorTarget {
                 view: &motion.view,
                 resolve: None,
-                clear: Some(wgpu::Color::TRANSPARENT),
+                clear: Some([0.0; 4]),
             };
             let colors = [self.color_target(Some(BACKGROUND)), motion];
             let count = if last {
@@ -266,16 +269,20 @@ impl Presenter {
             } else {
                 0
             };
-            let targets = Targets {
+            commands.run(Command::Render(Targets {
                 label: "draw",
                 colors: &colors[..count],
-                depth: Some((&self.depth.view, Some(1.0))),
-            };
-            let ends = (span.filter(|_| pass == 0), span.filter(|_| last));
-            commands.render_pass(&targets, ends, |pass| draws.record(&gpu, pass, last));
-        }
-        if fenced {
-            commands.cut(Some(Stage::Draw));
+                depth: Some(DepthTarget {
+                    view: &self.depth.view,
+                    clear: Some(1.0),
+                }),
+                part: DrawPart {
+                    first: pass == 0,
+                    last,
+                },
+            }));
+            draws.record(&mut commands, last);
+            commands.run(Command::End);
         }
         commands
     }
@@ -337,25 +344,38 @@ impl Presenter {
         );
         let mut commands = gpu.commands("overlay");
         let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
-        let depth = (
-            &self.depth.view,
-            (beneath != Beneath::Picture).then_some(1.0),
-        );
-        let targets = Targets {
+        commands.run(Command::Render(Targets {
             label: "overlay",
             colors: &[color],
-            depth: Some(depth),
-        };
-        commands.render_pass(&targets, (None, None), |pass| {
-            pass.set_bind_group(0, &pipelines.bindings, &[]);
-            pass.set_pipeline(&pipelines.triangles);
-            pass.set_vertex_buffer(&corners);
-            pass.set_index_buffer(&indices);
-            pass.draw_indexed(0..overlay.indices.len() as u32, 0..1);
-            pass.set_pipeline(&pipelines.lines);
-            pass.set_vertex_buffer(&ends);
-            pass.draw(0..overlay.lines.len() as u32, 0..1);
+            depth: Some(DepthTarget {
+                view: &self.depth.view,
+                clear: (beneath != Beneath::Picture).then_some(1.0),
+            }),
+            part: DrawPart::default(),
+        }));
+        commands.run(Command::Bind {
+            index: 0,
+            group: &pipelines.bindings,
+            offsets: &[],
         });
+        commands.run(Command::Pipeline {
+            pipeline: &pipelines.triangles,
+        });
+        commands.run(Command::Vertices { buffer: &corners });
+        commands.run(Command::Indices { buffer: &indices });
+        commands.run(Command::DrawIndexed {
+            indices: 0..overlay.indices.len() as u32,
+            instances: 0..1,
+        });
+        commands.run(Command::Pipeline {
+            pipeline: &pipelines.lines,
+        });
+        commands.run(Command::Vertices { buffer: &ends });
+        commands.run(Command::Draw {
+            vertices: 0..overlay.lines.len() as u32,
+            instances: 0..1,
+        });
+        commands.run(Command::End);
         commands.finish()
     }
 
@@ -403,7 +423,12 @@ impl Presenter {
             usage,
         );
         let mut commands = gpu.commands("picture");
-        commands.copy_texture(target, &buffer, row, height);
+        commands.run(Command::FromTexture {
+            from: target,
+            to: &buffer,
+            bytes_per_row: row,
+            rows: height,
+        });
         commands.finish()?;
         let mut padded = Vec::new();
         gpu.read_back(&buffer, 0, (row * height / 4) as usize, &mut padded)?;
@@ -419,7 +444,7 @@ impl Presenter {
     }
 
     /// The target of colours: cleared, or as it is.
-    fn color_target(&self, clear: Option<wgpu::Color>) -> ColorTarget<'_> {
+    fn color_target(&self, clear: Option<[f64; 4]>) -> ColorTarget<'_> {
         match &self.multisampled {
             Some(samples) => ColorTarget {
                 view: &samples.view,
@@ -436,14 +461,14 @@ impl Presenter {
 
     /// Uploads the host side of the output buffers, which holds the chunks one after the other.
     fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
-        self.gpu().timed(commands, Stage::Upload, |commands| {
-            let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
-            for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
-                let (own, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
-                commands.upload(buffer, own);
-                bytes = rest;
-            }
-        });
+        commands.run(Command::Stage(Stage::Upload.name()));
+        let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
+        for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
+            let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
+            commands.upload(buffer, vertices);
+            bytes = rest;
+        }
+        commands.run(Command::EndStage);
     }
 }
 

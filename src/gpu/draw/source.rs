@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::Retention;
 use crate::gpu::device::buffers::output_sizes;
-use crate::gpu::device::{BindGroup, Buffer, RenderPass};
+use crate::gpu::device::{BindGroup, Buffer, Command, Commands, Recorder};
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{GroupLayout, shader};
 use crate::gpu::skin::output::OutputForm;
@@ -123,24 +123,28 @@ pub struct VertexSource {
 /// Binds vertices and calls `draw`: once for `instances`, or once per instance if there is a `stride`. Indices are
 /// relative to the chunk.
 pub(in crate::gpu) fn for_each_binding(
-    pass: &mut RenderPass,
+    pass: &mut Commands,
     group: &BindGroup,
     stride: Option<u32>,
     instances: Range<u32>,
-    draw: impl Fn(&mut RenderPass, Range<u32>),
+    draw: impl Fn(&mut Commands, Range<u32>),
 ) {
-    match stride {
-        None => {
-            pass.set_bind_group(0, group, &[]);
-            draw(pass, instances);
-        }
-        Some(stride) => {
-            for instance in instances {
-                pass.set_bind_group(0, group, &[instance * stride]);
-                draw(pass, instance..instance + 1);
-            }
-        }
+    let Some(stride) = stride else {
+        bind(pass, group, &[]);
+        return draw(pass, instances);
+    };
+    for instance in instances {
+        bind(pass, group, &[instance * stride]);
+        draw(pass, instance..instance + 1);
     }
+}
+
+fn bind(pass: &mut Commands, group: &BindGroup, offsets: &[u32]) {
+    pass.run(Command::Bind {
+        index: 0,
+        group,
+        offsets,
+    });
 }
 
 /// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's

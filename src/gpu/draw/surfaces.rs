@@ -5,6 +5,7 @@ use crate::asset::decode::{self, Pixels};
 use crate::crowd::Crowd;
 use crate::frame::Purpose;
 use crate::gpu::Gpu;
+use crate::gpu::device::TextureDescription;
 use crate::gpu::device::objects::{self, Named, Resource, Sampler};
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::scaling::scaled;
@@ -93,8 +94,18 @@ impl Surfaces {
                 "surfaces",
                 gpu.storage(Purpose::Targets, "surfaces", &vertices).into(),
             ),
-            ("layers", Resource::View(gpu.array_view(&texture))),
-            ("repeating", Resource::Sampler(sampler.clone())),
+            (
+                "layers",
+                Resource::View {
+                    view: gpu.array_view(&texture),
+                },
+            ),
+            (
+                "repeating",
+                Resource::Sampler {
+                    sampler: sampler.clone(),
+                },
+            ),
         ]
     }
 
@@ -145,15 +156,15 @@ fn texture<'a>(
         height,
         depth_or_array_layers: layers.len().max(1) as u32,
     };
-    let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-    let texture = gpu.texture(
-        Purpose::Targets,
-        "surfaces",
+    let description = TextureDescription {
+        label: "surfaces",
         size,
-        FORMAT,
-        usage,
-        [levels, 1],
-    );
+        format: FORMAT,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        levels,
+        samples: 1,
+    };
+    let texture = gpu.texture(Purpose::Targets, &description);
     for (layer, pixels) in (0..).zip(layers) {
         let mut pixels = pixels.clone();
         for level in 0..levels {

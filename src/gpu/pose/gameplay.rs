@@ -4,7 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gameplay::{Bounds, Gameplay, GameplayData, ModelReads};
-use crate::gpu::device::{BindGroup, Buffer, Named, one_line};
+use crate::gpu::device::{BindGroup, Buffer, Command, Named, Recorder, one_line};
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::skin::skinning::{Kind, ONE_CHUNK};
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm};
@@ -202,28 +202,33 @@ impl DeviceGameplay {
             ring,
         } in &mut self.readbacks
         {
-            gpu.compute_pass(commands, *stage, |pass| {
-                for ChunkRead {
-                    kernel,
-                    group,
-                    workgroups,
-                    ..
-                } in &*chunks
-                {
-                    pass.dispatch(gpu, kernel, group, *workgroups);
-                }
-            });
+            let label = stage.name();
+            commands.run(Command::Compute { label });
+            for chunk in &*chunks {
+                let workgroups = gpu.workgroups(chunk.workgroups);
+                commands.dispatch(&chunk.kernel.pipeline, &chunk.group, workgroups);
+            }
+            commands.run(Command::End);
             let Some(staging) = ring.iter_mut().find(|staging| staging.frame.is_none()) else {
                 continue;
             };
-            gpu.timed(commands, *stage, |commands| {
-                let mut offset = 0;
-                for ChunkRead { output, bytes, .. } in &*chunks {
-                    commands.copy((output, 0), (&staging.buffer, offset), *bytes);
-                    offset += bytes;
-                }
-                commands.map(&staging.buffer, &staging.mapped);
+            commands.run(Command::Stage(label));
+            let mut offset = 0;
+            for chunk in &*chunks {
+                commands.run(Command::Copy {
+                    from: &chunk.output,
+                    from_offset: 0,
+                    to: &staging.buffer,
+                    to_offset: offset,
+                    bytes: chunk.bytes,
+                });
+                offset += chunk.bytes;
+            }
+            commands.run(Command::Map {
+                buffer: &staging.buffer,
+                mapped: &staging.mapped,
             });
+            commands.run(Command::EndStage);
             staging.frame = Some(self.frame);
         }
     }

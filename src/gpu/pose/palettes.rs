@@ -4,7 +4,7 @@ use crate::bake::BakeFormat;
 use crate::crowd::{Crowd, Group};
 use crate::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::{Buffer, Named, Resource, Texture, fits, needs};
+use crate::gpu::device::{Buffer, Command, Named, Recorder, Resource, Texture, fits, needs};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Adapter, Chunk, Commands, Gpu};
 use crate::model::Rows;
@@ -219,8 +219,14 @@ impl Palettes {
     /// because they share a layout with shaders of baked chunks.
     pub fn inputs(&self) -> [Named; 2] {
         let palettes = match &self.texture {
-            Some(texture) => Resource::View(texture.view.clone()),
-            None => Resource::Buffer(self.buffer.clone(), 0, self.window.map(u64::from)),
+            Some(texture) => Resource::View {
+                view: texture.view.clone(),
+            },
+            None => Resource::Buffer {
+                buffer: self.buffer.clone(),
+                offset: 0,
+                size: self.window.map(u64::from),
+            },
         };
         [
             ("palettes", palettes),
@@ -232,7 +238,11 @@ impl Palettes {
     pub(in crate::gpu) fn upload(&self, commands: &mut Commands, data: &[u8]) {
         commands.upload(&self.buffer, data);
         if let Some(texture) = &self.texture {
-            commands.copy_to_texture(&self.buffer, TEXTURE_ROW as u32, texture);
+            commands.run(Command::ToTexture {
+                from: &self.buffer,
+                bytes_per_row: TEXTURE_ROW as u32,
+                to: texture,
+            });
         }
     }
 }

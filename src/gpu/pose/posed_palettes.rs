@@ -6,6 +6,7 @@ use crate::frame::{
     StageTimer,
 };
 use crate::gameplay::GameplayData;
+use crate::gpu::device::{Command, Recorder};
 use crate::gpu::pose::{PaletteSource, Poser, half_palette};
 use crate::gpu::{Chunk, Commands, Gpu, PaletteForm, Palettes};
 use crate::pose::{CrowdPose, PoseData, Width};
@@ -108,7 +109,7 @@ impl PosedPalettes {
 impl Poser for PosedPalettes {
     fn submit(
         &mut self,
-        gpu: &Gpu,
+        _: &Gpu,
         frame: &FrameInput,
         timer: &mut StageTimer,
         commands: &mut Commands,
@@ -141,15 +142,16 @@ impl Poser for PosedPalettes {
             });
         }
         timer.wall(Stage::Upload, || {
-            gpu.timed(commands, Stage::Upload, |commands| {
-                let all: &[u8] = match converted.is_empty() {
-                    true => bytemuck::cast_slice(rows),
-                    false => bytemuck::cast_slice(converted),
-                };
-                for (palettes, held) in &*buffers {
-                    palettes.upload(commands, &all[held.clone()]);
-                }
-            });
+            commands.run(Command::Stage(Stage::Upload.name()));
+            let all: &[u8] = if converted.is_empty() {
+                bytemuck::cast_slice(rows)
+            } else {
+                bytemuck::cast_slice(converted)
+            };
+            for (palettes, held) in &*buffers {
+                palettes.upload(commands, &all[held.clone()]);
+            }
+            commands.run(Command::EndStage);
         });
     }
 

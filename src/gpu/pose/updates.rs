@@ -4,6 +4,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Bytes, Purpose, Result, Stage, StageTimer};
 use crate::gpu::device::objects::{BindGroup, Buffer};
+use crate::gpu::device::{Command, Recorder};
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Commands, Gpu};
 use crate::model::Rows;
@@ -143,16 +144,14 @@ impl Updates {
                 commands.upload(&buffer.changes, bytemuck::cast_slice(&buffer.staged))
             });
         });
-        gpu.compute_pass(commands, Stage::Update, |pass| {
-            for UpdatedBuffer { staged, group, .. } in changed() {
-                pass.dispatch(
-                    gpu,
-                    kernel,
-                    group,
-                    (staged[0] * record.words() as u32).div_ceil(WORKGROUP),
-                );
-            }
-        });
+        let label = Stage::Update.name();
+        commands.run(Command::Compute { label });
+        for UpdatedBuffer { staged, group, .. } in changed() {
+            let threads = staged[0] * record.words() as u32;
+            let workgroups = gpu.workgroups(threads.div_ceil(WORKGROUP));
+            commands.dispatch(&kernel.pipeline, group, workgroups);
+        }
+        commands.run(Command::End);
     }
 
     fn stage(&mut self, crowd: &Crowd, tick: u32) {

@@ -7,6 +7,7 @@ use crate::crowd::{Crowd, Reach};
 use crate::frame::{Purpose, Result, Stage};
 use crate::frustum::{Eye, Frustum, placed_box};
 use crate::gpu::device::objects::{BindGroup, Buffer, Resource};
+use crate::gpu::device::{Command, Recorder};
 use crate::gpu::pose::device_pose::DISPATCHES;
 use crate::gpu::shader::{Kernel, WORKGROUP, layout, wgsl};
 use crate::gpu::{Chunk, Commands, Gpu, chunk_contents};
@@ -75,8 +76,11 @@ impl VisibleChunk {
     }
 
     fn part(&self, offset: usize, size: usize) -> Resource {
-        let offset = (self.level * size_of::<layout::Numbers>() + offset) as u64;
-        Resource::Buffer(self.numbers.clone(), offset, Some(size as u64))
+        Resource::Buffer {
+            buffer: self.numbers.clone(),
+            offset: (self.level * size_of::<layout::Numbers>() + offset) as u64,
+            size: Some(size as u64),
+        }
     }
 
     /// Sets the rule by which the device computes a dispatch of the chunk; returns its workgroups: a buffer, and the
@@ -331,18 +335,20 @@ impl Visibility {
     /// Records the upload of the camera, and the pass.
     pub fn record(&self, gpu: &Gpu, commands: &mut Commands) {
         commands.upload(&self.camera, bytemuck::bytes_of(&self.view));
-        gpu.compute_pass(commands, Stage::Cull, |pass| {
-            for (index, (name, kernel)) in KERNELS.iter().zip(&self.kernels).enumerate() {
-                for family in &self.families {
-                    let groups = if *name == SCAN {
-                        1
-                    } else {
-                        family.instances.div_ceil(WORKGROUP)
-                    };
-                    pass.dispatch(gpu, kernel, &family.groups[index], groups);
-                }
+        let label = Stage::Cull.name();
+        commands.run(Command::Compute { label });
+        for (index, (name, kernel)) in KERNELS.iter().zip(&self.kernels).enumerate() {
+            for family in &self.families {
+                let groups = if *name == SCAN {
+                    1
+                } else {
+                    family.instances.div_ceil(WORKGROUP)
+                };
+                let workgroups = gpu.workgroups(groups);
+                commands.dispatch(&kernel.pipeline, &family.groups[index], workgroups);
             }
-        });
+        }
+        commands.run(Command::End);
     }
 
     /// The instances in view in the last frame: rising indices for each chunk.

@@ -3,14 +3,15 @@
 
 use crate::frame::{DeviceObject, Result};
 use crate::gpu::Gpu;
-use crate::gpu::device::gpu::WgpuDevice;
+use crate::gpu::device::description::{
+    EntryPoint, GroupDescription, GroupEntry, GroupLayoutDescription, KernelDescription,
+    LayoutEntry, ModuleDescription, PipelineLayoutDescription,
+};
 use crate::gpu::device::{
-    BindGroup, Buffer, ComputePass, ComputePipeline, PipelineLayout, Resource, ShaderModule,
-    descriptors,
+    BindGroup, Buffer, Command, ComputePipeline, PipelineLayout, Recorder, Resource, ShaderModule,
 };
 use crate::gpu::shader::layout;
 use crate::gpu::shader::reflection::{Binding, Interface};
-use serde_json::json;
 use std::sync::Arc;
 
 /// Names and values of shader overrides.
@@ -28,28 +29,13 @@ pub fn module(gpu: &Gpu, label: &str, wgsl: String, trusted: bool) -> ShaderModu
     if let Some(module) = modules.get(&key) {
         return module.clone();
     }
-    let module = gpu.create(
-        |open| create(&open.device, label, &key.0, key.1),
-        || json!({"kind": "module", "label": label, "text": key.0}),
-    );
+    let module = gpu.create(&ModuleDescription {
+        label,
+        text: &key.0,
+        trusted: key.1,
+    });
     modules.insert(key, module.clone());
     module
-}
-
-fn create(device: &wgpu::Device, label: &str, wgsl: &str, trusted: bool) -> wgpu::ShaderModule {
-    let descriptor = wgpu::ShaderModuleDescriptor {
-        label: Some(label),
-        source: wgpu::ShaderSource::Wgsl(wgsl.into()),
-    };
-    if !trusted {
-        return device.create_shader_module(descriptor);
-    }
-    // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and indices
-    // out of range (tests/suite/backends/unchecked.rs checks it), buffers are sized from the chunk that the uniform
-    // describes, and every loop ends at a count from the same data.
-    unsafe {
-        device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-    }
 }
 
 /// The layout of one of a shader's groups.
@@ -79,73 +65,46 @@ impl GroupLayout {
         bindings.retain(|binding| binding.group == group);
         bindings.sort_by_key(|binding| binding.number);
         bindings.dedup_by_key(|binding| binding.number);
-        let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
-            binding: binding.number,
+        let entry = |binding| LayoutEntry {
+            binding,
             visibility: stages,
-            ty: binding.ty,
-            count: None,
         };
-        let entries: Vec<_> = bindings.iter().map(entry).collect();
-        let descriptor = wgpu::BindGroupLayoutDescriptor {
-            label: Some(label),
-            entries: &entries,
-        };
-        let layout = gpu.create(
-            |open| open.device.create_bind_group_layout(&descriptor),
-            || descriptors::group_layout(&bindings, stages),
-        );
+        let layout = gpu.create(&GroupLayoutDescription {
+            label,
+            entries: bindings.iter().map(entry).collect(),
+        });
         Self { layout, bindings }
     }
 
     /// A bind group in which each variable of the layout has the resource of its name. Resources that the layout does
     /// not name are left out; a variable without a resource is reported by `Gpu::check`.
     pub fn bind(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource)]) -> BindGroup {
-        let mut bound = Vec::with_capacity(self.bindings.len());
-        for Binding { name, number, .. } in &self.bindings {
-            match resources.iter().find(|(known, _)| known == name) {
-                Some((_, resource)) => bound.push((*number, resource)),
+        let mut entries = Vec::with_capacity(self.bindings.len());
+        for binding in &self.bindings {
+            match resources.iter().find(|(name, _)| *name == binding.name) {
+                Some((_, resource)) => entries.push(GroupEntry {
+                    binding: binding.number,
+                    resource,
+                }),
                 None => gpu
                     .failures
-                    .refuse(format!("{label}: nothing is bound to {name:?}")),
+                    .refuse(format!("{label}: nothing is bound to {:?}", binding.name)),
             }
         }
-        let real = |open: &WgpuDevice| {
-            let entry = bound
-                .iter()
-                .map(|&(binding, resource)| wgpu::BindGroupEntry {
-                    binding,
-                    resource: resource.get(),
-                });
-            let (layout, entries) = (self.layout.get(), entry.collect::<Vec<_>>());
-            open.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some(label),
-                layout,
-                entries: &entries,
-            })
-        };
-        gpu.create(real, || descriptors::group(&self.layout, &bound))
+        gpu.create(&GroupDescription {
+            label,
+            layout: &self.layout,
+            entries,
+        })
     }
 }
 
 /// A pipeline layout of these groups, without immediate values.
 pub fn pipeline_layout(gpu: &Gpu, label: &str, groups: &[&GroupLayout]) -> PipelineLayout {
-    let real = |open: &WgpuDevice| {
-        let layouts: Vec<_> = groups
-            .iter()
-            .map(|group| Some(group.layout.get()))
-            .collect();
-        open.device
-            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(label),
-                bind_group_layouts: &layouts,
-                immediate_size: 0,
-            })
-    };
-    let ids = groups.iter().map(|group| group.layout.id);
-    gpu.create(
-        real,
-        || json!({"kind": "pipelineLayout", "groups": ids.collect::<Vec<_>>()}),
-    )
+    gpu.create(&PipelineLayoutDescription {
+        label,
+        groups: groups.iter().map(|group| &group.layout).collect(),
+    })
 }
 
 /// A compiled compute shader whose entry point is `main`, and the layouts of what it binds.
@@ -197,32 +156,15 @@ impl Kernel {
             });
         }
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
-        let pipeline = gpu.create(
-            |open| {
-                open.device
-                    .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                        label: Some(label),
-                        layout: Some(layout.get()),
-                        module: module.get(),
-                        entry_point: Some("main"),
-                        compilation_options: wgpu::PipelineCompilationOptions {
-                            constants: &constants,
-                            zero_initialize_workgroup_memory: false,
-                        },
-                        cache: open.pipeline_cache.as_ref(),
-                    })
+        let pipeline = gpu.create(&KernelDescription {
+            label,
+            layout: &layout,
+            main: EntryPoint {
+                module: &module,
+                entry_point: "main",
+                constants: &constants,
             },
-            || {
-                json!({
-                    "kind": "compute",
-                    "label": label,
-                    "layout": layout.id,
-                    "module": module.id,
-                    "entryPoint": "main",
-                    "constants": descriptors::constants(&constants),
-                })
-            },
-        );
+        });
         pipelines.push((module, constants, pipeline.clone()));
         Ok(Self {
             label,
@@ -237,55 +179,37 @@ impl Kernel {
     }
 }
 
-impl ComputePass<'_> {
-    /// Dispatches a kernel with one group of bindings.
-    pub(in crate::gpu) fn dispatch(
-        &mut self,
-        gpu: &Gpu,
-        kernel: &Kernel,
-        group: &BindGroup,
-        groups: u32,
-    ) {
-        let (x, y) = gpu.folded(groups);
-        gpu.work.borrow_mut().dispatches += 1;
-        self.set_pipeline(&kernel.pipeline);
-        self.set_bind_group(0, group, &[]);
-        self.dispatch_workgroups(x, y, 1);
-    }
-}
-
 impl Gpu {
     /// Dispatches for this many instances and slots by a rule, or indirectly with the workgroup counts that the device
     /// computed: a buffer of them, and the index of the dispatch there.
     pub(in crate::gpu) fn dispatch_by(
         &self,
-        pass: &mut ComputePass,
+        commands: &mut dyn Recorder,
         rule: &layout::Dispatch,
         counted: Option<(&Buffer, usize)>,
         [instances, slots]: [u32; 2],
     ) {
-        self.work.borrow_mut().dispatches += 1;
-        if let Some((workgroups, index)) = counted {
-            return pass
-                .dispatch_workgroups_indirect(workgroups, (index * size_of::<[u32; 3]>()) as u64);
+        if let Some((counts, index)) = counted {
+            let offset = (index * size_of::<[u32; 3]>()) as u64;
+            return commands.run(Command::DispatchIndirect { counts, offset });
         }
-        let &layout::Dispatch {
-            slots: of_slots,
-            at_once,
-            threads,
-            workgroup,
-            x,
-            z,
-        } = rule;
-        let parts = if of_slots == 1 { slots } else { instances }.div_ceil(at_once);
-        let all = u64::from(parts) * u64::from(threads);
-        let groups = all.div_ceil(workgroup.into()) as u32;
-        let (x, y) = if x == 0 {
+        let counted = if rule.slots == 1 { slots } else { instances };
+        let threads = u64::from(counted.div_ceil(rule.at_once)) * u64::from(rule.threads);
+        let groups = threads.div_ceil(rule.workgroup.into()) as u32;
+        let [x, y] = if rule.x == 0 {
             self.folded(groups)
         } else {
-            (x, groups)
+            [rule.x, groups]
         };
-        pass.dispatch_workgroups(x, y, z);
+        commands.run(Command::Dispatch {
+            workgroups: [x, y, rule.z],
+        });
+    }
+
+    /// Workgroups of a dispatch with so many, folded into two dimensions.
+    pub(in crate::gpu) fn workgroups(&self, groups: u32) -> [u32; 3] {
+        let [x, y] = self.folded(groups);
+        [x, y, 1]
     }
 }
 

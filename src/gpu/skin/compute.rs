@@ -3,7 +3,7 @@
 
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Lack, Purpose, Result, Rounds, least_times};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource};
+use crate::gpu::device::{BindGroup, Buffer, Command, Commands, Named, Recorder, Resource};
 use crate::gpu::pose::device_pose::SKIN;
 use crate::gpu::pose::visibility::Visible;
 use crate::gpu::shader::{Constants, Kernel, WORKGROUP, layout, made_once, wgsl};
@@ -48,7 +48,7 @@ impl ThreadLayout {
     /// and that of a merged kernel all instances of a span in so many workgroups.
     fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
         let rows = |columns: u32, at_once: u32| {
-            let (x, z) = gpu.folded(columns);
+            let [x, z] = gpu.folded(columns);
             layout::Dispatch {
                 slots: 0,
                 at_once,
@@ -282,7 +282,7 @@ impl ComputeSkin {
     pub fn dispatch(
         &self,
         gpu: &Gpu,
-        pass: &mut ComputePass,
+        pass: &mut dyn Recorder,
         part: usize,
         bound: &[BindGroup],
         instances: u32,
@@ -300,15 +300,25 @@ impl ComputeSkin {
             bound,
         ) in self.parts[part].iter().zip(bound)
         {
-            pass.set_pipeline(&self.compiled[*group].pipeline);
-            pass.set_bind_group(0, bound, &[]);
+            pass.run(Command::Kernel {
+                pipeline: &self.compiled[*group].pipeline,
+            });
+            pass.run(Command::Bind {
+                index: 0,
+                group: bound,
+                offsets: &[],
+            });
             let Some(characters) = &self.characters else {
                 let counted = counted.as_ref().map(|(counts, index)| (counts, *index));
                 gpu.dispatch_by(pass, rule, counted, [instances, 0]);
                 continue;
             };
             for instance in 0..instances {
-                pass.set_bind_group(1, &characters.group, &[instance * characters.stride]);
+                pass.run(Command::Bind {
+                    index: 1,
+                    group: &characters.group,
+                    offsets: &[instance * characters.stride],
+                });
                 gpu.dispatch_by(pass, rule, None, [1, 0]);
             }
         }
@@ -340,7 +350,14 @@ impl Characters {
         let group = kernel.bind(
             gpu,
             1,
-            &[("character", Resource::Buffer(buffer, 0, Some(size as u64)))],
+            &[(
+                "character",
+                Resource::Buffer {
+                    buffer,
+                    offset: 0,
+                    size: Some(size as u64),
+                },
+            )],
         );
         Self {
             group,
@@ -435,7 +452,7 @@ pub fn trial(
 pub(in crate::gpu) fn fastest(
     gpu: &Rc<Gpu>,
     candidates: usize,
-    record: impl Fn(usize, &mut ComputePass),
+    record: impl Fn(usize, &mut Commands),
 ) -> Result<usize> {
     if gpu.wgpu().is_none() {
         return Ok(0);
@@ -443,7 +460,9 @@ pub(in crate::gpu) fn fastest(
     let time = |candidate| {
         gpu.wake()?;
         let mut commands = gpu.commands("trial");
-        commands.compute_pass("trial", None, |pass| record(candidate, pass));
+        commands.run(Command::Compute { label: "trial" });
+        record(candidate, &mut commands);
+        commands.run(Command::End);
         let start = Instant::now();
         commands.finish()?;
         Ok(start.elapsed())

@@ -5,7 +5,7 @@
 
 use crate::crowd::{Crowd, Group};
 use crate::frame::{Approximation, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
-use crate::gpu::device::{Buffer, Named, Resource, fits};
+use crate::gpu::device::{Buffer, Named, Recorder, Resource, fits};
 use crate::gpu::shader::wgsl::Role;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::{Clip, Targets};
@@ -344,7 +344,7 @@ fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
         [TEXTURE_WIDTH, height],
         bytemuck::cast_slice(&elements),
     );
-    Resource::View(texture.view)
+    Resource::View { view: texture.view }
 }
 
 /// The deltas of a group in a form, as bits.

@@ -4,7 +4,7 @@ use super::clips::{ClipStore, Needs};
 use super::kernels::{PoseKernel, dispatches};
 use crate::crowd::{Crowd, Fade, Group, UpdateRate};
 use crate::frame::{Purpose, Result};
-use crate::gpu::device::{BindGroup, Buffer, ComputePass, Named, Resource, fits};
+use crate::gpu::device::{BindGroup, Buffer, Command, Named, Recorder, Resource, fits};
 use crate::gpu::pose::{BakedGroup, Visibility, VisibleChunk};
 use crate::gpu::shader::Kernel;
 use crate::gpu::shader::layout::{self, NONE};
@@ -397,7 +397,7 @@ impl PoseBatch {
 
     /// Dispatches a kernel for all instances if `anew` is set, otherwise for those that move. A chunk may lack the
     /// kernel: a baked one has another in the place of the first, with as many threads.
-    pub fn dispatch(&self, gpu: &Gpu, pass: &mut ComputePass, kernel: PoseKernel, anew: bool) {
+    pub fn dispatch(&self, gpu: &Gpu, pass: &mut dyn Recorder, kernel: PoseKernel, anew: bool) {
         let all = (&self.numbers, &self.groups);
         let (numbers, groups) = self
             .moving
@@ -408,8 +408,14 @@ impl PoseBatch {
         let Some(group) = groups.get(index).filter(|_| numbers.instances > 0) else {
             return;
         };
-        pass.set_pipeline(&self.statics.kernels[index].pipeline);
-        pass.set_bind_group(0, group, &[]);
+        pass.run(Command::Kernel {
+            pipeline: &self.statics.kernels[index].pipeline,
+        });
+        pass.run(Command::Bind {
+            index: 0,
+            group,
+            offsets: &[],
+        });
         let rule = kernel.dispatch(gpu, numbers);
         let counted = self
             .workgroups

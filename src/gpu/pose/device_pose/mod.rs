@@ -10,7 +10,7 @@ pub use kernels::{DISPATCHES, KERNELS, PoseKernel, SKIN};
 use crate::crowd::Crowd;
 use crate::frame::{BackendError, Bytes, FrameInput, Purpose, Result, Stage, StageTimer};
 use crate::frustum::{Eye, Frustum};
-use crate::gpu::device::{Buffer, ComputePass};
+use crate::gpu::device::{Buffer, Command, Recorder};
 use crate::gpu::pose::visibility::Visibility;
 use crate::gpu::pose::{BakedGroups, PaletteSource, PoseBytes, Poser, Record, Updates};
 use crate::gpu::shader::{layout, made_once};
@@ -123,7 +123,7 @@ impl DevicePose {
         let posed = |batch: &&PoseBatch| batch.numbers.joints > 0;
         // The time of the kernels does not depend on the poses.
         let fastest = |largest: &PoseBatch| {
-            let dispatch = |walk: usize, pass: &mut ComputePass| {
+            let dispatch = |walk: usize, pass: &mut Commands| {
                 largest.dispatch(gpu, pass, PoseKernel::WALKS[walk], true);
             };
             Ok(PoseKernel::WALKS[compute::fastest(gpu, PoseKernel::WALKS.len(), dispatch)?])
@@ -167,13 +167,14 @@ impl DevicePose {
 
     /// Records one stage for all batches, or for what changes of them from tick to tick.
     fn stage(&self, commands: &mut Commands, stage: Stage, kernels: &[PoseKernel], anew: bool) {
-        self.gpu.compute_pass(commands, stage, |pass| {
-            for kernel in kernels {
-                self.batches
-                    .iter()
-                    .for_each(|batch| batch.dispatch(&self.gpu, pass, *kernel, anew));
+        let label = stage.name();
+        commands.run(Command::Compute { label });
+        for kernel in kernels {
+            for batch in &self.batches {
+                batch.dispatch(&self.gpu, commands, *kernel, anew);
             }
-        });
+        }
+        commands.run(Command::End);
     }
 
     /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
