@@ -4,6 +4,7 @@ use crate::backends::common::context;
 use skinbench::backend::Context;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;
+use skinbench::gpu::device::command::{Command, Recorder};
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::registry::find;
 use skinbench::scene::{Scene, Settings};
@@ -154,9 +155,15 @@ fn the_stage_that_hangs_is_named() {
     gpu.choose_clock(ClockChoice::Fenced).unwrap();
     gpu.patience.set(Duration::ZERO);
     let mut commands = gpu.frame("copy");
-    gpu.timed(&mut commands, Stage::Upload, |commands| {
-        commands.copy((&from, 0), (&to, 0), from.size);
+    commands.run(Command::Stage(Stage::Upload.name()));
+    commands.run(Command::Copy {
+        from: &from,
+        from_offset: 0,
+        to: &to,
+        to_offset: 0,
+        bytes: from.size,
     });
+    commands.run(Command::EndStage);
     let error = commands.finish().unwrap_err().to_string();
     let named = ["upload", "what comes before a stage"]
         .map(|what| format!(" did not finish {what} within 0 s"));
