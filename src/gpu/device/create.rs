@@ -121,7 +121,7 @@ impl Gpu {
         match &self.medium {
             Medium::Device(open) => open.queue.write_buffer(buffer.object.get(), offset, bytes),
             Medium::Tape(tape) => tape.borrow_mut().fill(buffer.object.id, offset, bytes),
-            Medium::Nowhere => {}
+            Medium::CountsOnly => {}
         }
     }
 
