@@ -3,9 +3,9 @@
 //! Costs are those of the results. Abilities are asked of the registry by the backend's name.
 
 use super::Screen;
-use super::columns::stacked;
+use super::columns::{Column, Place, cells, stacked};
 use super::findings::{crowd, drawn, fastest, overtakes, place};
-use super::table::device_clock;
+use super::table::{device_clock, on_both_sides};
 use super::units::grouped;
 use crate::backend::{Abilities, Joints, LaterPasses};
 use crate::frame::{Ability, Side, Stage, StageGroup};
@@ -13,10 +13,7 @@ use crate::harness::stats::TAIL_SAMPLES;
 use crate::registry;
 use crate::results::crossover::crossovers;
 use crate::results::decision::{least_memory, sheets_through, smallest};
-use crate::results::{Axis, Point, Ranking, Sheet, Study, StudyEntry, ranking_of};
-
-/// A column of the card: its heading, and the cell of a backend where results or registry have one.
-type Column = (&'static str, fn(&StudyEntry) -> Option<String>);
+use crate::results::{Axis, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking_of};
 
 /// Columns of the card that are read together.
 pub struct Part {
@@ -26,12 +23,16 @@ pub struct Part {
     pub rows: Vec<Vec<String>>,
 }
 
+/// The first column of each part.
+const BACKEND: Column<StudyEntry> = Column::words("backend", |entry| Some(entry.backend.clone()));
+
 /// Columns of time.
-const TIME: [Column; 7] = [
-    ("frame p50 ms", |entry| {
+const TIME: [Column<StudyEntry>; 8] = [
+    BACKEND,
+    Column::figures("frame p50 ms", Place::Stays, |entry| {
         Some(millions(entry.frame()?.median_ns?))
     }),
-    ("p99 ms", |entry| {
+    Column::figures("p99 ms", Place::Stays, |entry| {
         let row = entry.frame()?;
         match row.p99_ns {
             Some(ns) => Some(millions(ns)),
@@ -41,43 +42,51 @@ const TIME: [Column; 7] = [
                 .map(|_| format!("needs {TAIL_SAMPLES}")),
         }
     }),
-    ("worst ms", |entry| Some(millions(entry.frame()?.max_ns?))),
-    ("processor ms", |entry| Some(millions(entry.processor()?))),
-    ("device ms", |entry| Some(millions(entry.device()?))),
-    ("upload ms", |entry| {
-        let times = Side::BOTH
-            .into_iter()
-            .filter_map(|side| entry.total_on(side, StageGroup::Upload));
-        let times: Vec<String> = times.map(millions).collect();
-        (!times.is_empty()).then(|| times.join(" + "))
+    Column::figures("worst ms", Place::Stays, |entry| {
+        Some(millions(entry.frame()?.max_ns?))
     }),
-    ("other ms", |entry| Some(millions(entry.other()?))),
+    Column::figures("processor ms", Place::Stays, |entry| {
+        Some(millions(entry.processor()?))
+    }),
+    Column::figures("device ms", Place::Stays, |entry| {
+        Some(millions(entry.device()?))
+    }),
+    Column::figures("upload ms", Place::Stays, |entry| {
+        on_both_sides(entry, StageGroup::Upload, millions)
+    }),
+    Column::figures("other ms", Place::Stays, |entry| {
+        Some(millions(entry.other()?))
+    }),
 ];
 
 /// Columns of memory and work.
-const MEMORY: [Column; 5] = [
-    ("host MB", |entry| {
+const MEMORY: [Column<StudyEntry>; 6] = [
+    BACKEND,
+    Column::figures("host MB", Place::Stays, |entry| {
         Some(millions(entry.frame()?.host_bytes?))
     }),
-    ("device MB", |entry| {
+    Column::figures("device MB", Place::Stays, |entry| {
         Some(millions(entry.frame()?.device_bytes?))
     }),
-    ("MB up", |entry| {
+    Column::figures("MB up", Place::Stays, |entry| {
         Some(millions(entry.frame()?.upload_bytes?))
     }),
-    ("draws", |entry| Some(grouped(entry.frame()?.draws?))),
-    ("largest error", |entry| {
+    Column::figures("draws", Place::Stays, |entry| {
+        Some(grouped(entry.frame()?.draws?))
+    }),
+    Column::figures("largest error", Place::Stays, |entry| {
         Some(format!("{:.1e}", entry.frame()?.parity_max_rel?))
     }),
 ];
 
 /// Columns of what a backend can do.
-const ABILITIES: [Column; 3] = [
-    ("layers, fades", |entry| {
+const ABILITIES: [Column<StudyEntry>; 4] = [
+    BACKEND,
+    Column::figures("layers, fades", Place::Stays, |entry| {
         let lacks = abilities(entry)?.lack(Ability::AdditiveLayers);
         Some(if lacks { "merge, crossfade" } else { "yes" }.into())
     }),
-    ("joints", |entry| {
+    Column::figures("joints", Place::Stays, |entry| {
         let abilities = abilities(entry)?;
         let joints = match abilities.joints {
             Joints::Host => "same frame",
@@ -88,7 +97,7 @@ const ABILITIES: [Column; 3] = [
         };
         Some(joints.into())
     }),
-    ("later passes", |entry| {
+    Column::figures("later passes", Place::Stays, |entry| {
         let passes = match abilities(entry)?.later_passes {
             LaterPasses::Free => "free",
             LaterPasses::SkinAgain => "skin again",
@@ -100,45 +109,39 @@ const ABILITIES: [Column; 3] = [
 
 /// Columns that a card has if one of its backends has a cell: the device's clock, what gameplay reads, and the energy of
 /// processor and adapter.
-const OPTIONAL: [Column; 5] = [
-    ("clock %", device_clock),
-    ("bounds", |entry| gameplay(entry, Stage::Bounds)),
-    ("sockets", |entry| gameplay(entry, Stage::Sockets)),
-    ("mJ per 1,000 instances", |entry| energy(entry, Side::Host)),
-    ("adapter's mJ per 1,000 instances", |entry| {
-        energy(entry, Side::Device)
+const OPTIONAL: [Column<StudyEntry>; 6] = [
+    BACKEND,
+    Column::figures("clock %", Place::Leaves(0), device_clock),
+    Column::figures("bounds", Place::Leaves(0), |entry| {
+        gameplay(entry, Stage::Bounds)
     }),
+    Column::figures("sockets", Place::Leaves(0), |entry| {
+        gameplay(entry, Stage::Sockets)
+    }),
+    Column::figures("mJ per 1,000 instances", Place::Leaves(0), |entry| {
+        energy(entry, Side::Host)
+    }),
+    Column::figures(
+        "adapter's mJ per 1,000 instances",
+        Place::Leaves(0),
+        |entry| energy(entry, Side::Device),
+    ),
 ];
 
 /// The card of a point, in parts; each has a row for every measured backend.
 pub fn parts(study: &Study, point: &Point) -> Vec<Part> {
     let entries: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok()).collect();
-    let has_cells = |(_, cell): &&Column| entries.iter().any(|entry| cell(entry).is_some());
-    let optional: Vec<&Column> = OPTIONAL.iter().filter(has_cells).collect();
-    let parts = [
-        ("time", TIME.iter().collect()),
-        ("memory, draws, error", MEMORY.iter().collect()),
-        ("what gameplay can have", ABILITIES.iter().collect()),
-        ("what gameplay reads, energy", optional),
-    ];
     let mut card = Vec::new();
-    for (title, columns) in parts {
-        if columns.is_empty() {
-            continue;
+    for (title, columns) in [
+        ("time", &TIME[..]),
+        ("memory, draws, error", &MEMORY),
+        ("what gameplay can have", &ABILITIES),
+        ("what gameplay reads, energy", &OPTIONAL),
+    ] {
+        let rows = cells(columns, &entries);
+        if rows[0].len() > 1 {
+            card.push(Part { title, rows });
         }
-        let mut headings = vec!["backend".to_owned()];
-        headings.extend(columns.iter().map(|(heading, _)| (*heading).to_owned()));
-        let mut rows = vec![headings];
-        for entry in &entries {
-            let mut row = vec![entry.backend.clone()];
-            row.extend(
-                columns
-                    .iter()
-                    .map(|(_, cell)| cell(entry).unwrap_or("-".into())),
-            );
-            rows.push(row);
-        }
-        card.push(Part { title, rows });
     }
     card
 }
@@ -159,12 +162,9 @@ pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
 /// A side's millijoules per frame and thousand instances, with their largest error.
 fn energy(entry: &StudyEntry, side: Side) -> Option<String> {
     let energy = entry.energy(side)?;
-    let of_thousand = |microjoules: f64| three_digits(microjoules / entry.point.instances as f64);
-    Some(format!(
-        "{} ± {}",
-        of_thousand(energy.microjoules),
-        of_thousand(energy.error)
-    ))
+    let [microjoules, error] = [energy.microjoules, energy.error]
+        .map(|microjoules| three_digits(microjoules / entry.point.instances as f64));
+    Some(format!("{microjoules} ± {error}"))
 }
 
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
@@ -195,86 +195,88 @@ fn millions(value: u64) -> String {
 
 /// The cheapest backends at a point in time, in memory and at equal error, and where these answers change: a sentence for
 /// each.
-pub fn answers<'a>(study: &'a Study, point: &Point) -> Vec<String> {
+pub fn answers(study: &Study, point: &Point) -> Vec<String> {
     let quantity = study.quantity(point.passes);
     let whole: Vec<&StudyEntry> = study
         .at(point)
         .filter(|entry| entry.is_ok() && !entry.leaves_out())
         .collect();
-    let (time, memory) = (
-        ranking_of(quantity, whole.iter().copied()),
-        smallest(whole.iter().copied()),
-    );
+    let time = ranking_of(quantity, whole.iter().copied());
+    let memory = smallest(whole.iter().copied());
     let mut sentences = Vec::new();
     sentences.extend(time.iter().flat_map(fastest));
-    sentences.extend(memory.map(|(entry, bytes)| {
-        format!(
+    if let Some(entry) = memory {
+        sentences.push(format!(
             "{} takes the least memory, {} MB on host and device.",
             entry.backend,
-            millions(bytes)
-        )
-    }));
-    // The backends with the least time and with the least memory.
-    let names = |time: &Option<Ranking<'a>>, memory: Option<(&'a StudyEntry, u64)>| {
-        (
-            time.as_ref().map(|ranking| &ranking.first.backend),
-            memory.map(|(entry, _)| &entry.backend),
-        )
-    };
-    // The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
-    let held = |entry: &StudyEntry| entry.last()?.row.parity_tol;
-    if let Some(tolerance) = whole
-        .iter()
-        .filter_map(|entry| held(entry))
-        .min_by(f64::total_cmp)
-    {
-        let exact = || {
-            whole
-                .iter()
-                .copied()
-                .filter(|entry| held(entry) == Some(tolerance))
-        };
-        let (first, least) = names(&ranking_of(quantity, exact()), smallest(exact()));
-        let fast = first.map(|backend| format!("{backend} is fastest"));
-        let small = least.map(|backend| match first == least {
-            true => "takes the least memory".into(),
-            false => format!("{backend} takes the least memory"),
-        });
-        let answers: Vec<_> = fast.into_iter().chain(small).collect();
-        if (first, least) == names(&time, memory) {
-            sentences.push(format!(
-                "The same holds among the backends with the smallest error (vertices within {tolerance:.0e})."
-            ));
-        } else if !answers.is_empty() {
-            let answers = answers.join(" and ");
-            sentences.push(format!(
-                "Among the backends with the smallest error (vertices within {tolerance:.0e}), {answers}."
-            ));
-        }
+            millions(entry.memory().unwrap_or_default())
+        ));
     }
+    sentences.extend(among_exact(&whole, quantity, time.as_ref(), memory));
     let sheets = sheets_through(study, point);
     if sheets.is_empty() {
         sentences.push(
             "`skinbench sweep` finds where the answers change with instances and passes.".into(),
         );
     }
-    sentences.extend(
-        sheets
-            .iter()
-            .flat_map(|sheet| changes(study, sheet, memory.is_some())),
-    );
+    for sheet in sheets {
+        sentences.extend(changes(study, sheet, memory.is_some()));
+    }
     sentences
+}
+
+/// The sentence about the cheapest backends among those with the smallest error; `time` and `memory` are the cheapest of
+/// all.
+fn among_exact(
+    whole: &[&StudyEntry],
+    quantity: Quantity,
+    time: Option<&Ranking>,
+    memory: Option<&StudyEntry>,
+) -> Option<String> {
+    let tolerances = whole.iter().filter_map(|entry| tolerance(entry));
+    let least = tolerances.min_by(f64::total_cmp)?;
+    let mut exact = whole.to_vec();
+    exact.retain(|entry| tolerance(entry) == Some(least));
+    let exact_time = ranking_of(quantity, exact.iter().copied());
+    let fast = exact_time.map(|ranking| &ranking.first.backend);
+    let small = smallest(exact.into_iter()).map(|entry| &entry.backend);
+    if fast == time.map(|ranking| &ranking.first.backend)
+        && small == memory.map(|entry| &entry.backend)
+    {
+        return Some(format!(
+            "The same holds among the backends with the smallest error (vertices within {least:.0e})."
+        ));
+    }
+    let mut answers = Vec::new();
+    answers.extend(fast.map(|backend| format!("{backend} is fastest")));
+    if small.is_some() && small == fast {
+        answers.push("takes the least memory".into());
+    } else {
+        answers.extend(small.map(|backend| format!("{backend} takes the least memory")));
+    }
+    if answers.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "Among the backends with the smallest error (vertices within {least:.0e}), {}.",
+        answers.join(" and ")
+    ))
+}
+
+/// The tolerance to which a backend was held, over the diagonal of the model's bounding box; old results do not say.
+fn tolerance(entry: &StudyEntry) -> Option<f64> {
+    entry.last()?.row.parity_tol
 }
 
 /// Sentences about the changes of the fastest backend and, if results have it, of the one with the least memory along the
 /// axis of one of the [`sheets_through`] a point.
 fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
-    let leading = crossovers(study, sheet)
-        .into_iter()
-        .filter(|crossover| crossover.leads);
-    let mut found: Vec<String> = leading
-        .map(|crossover| overtakes(sheet, &crossover))
-        .collect();
+    let mut found = Vec::new();
+    for crossover in crossovers(study, sheet) {
+        if crossover.leads {
+            found.push(overtakes(sheet, &crossover));
+        }
+    }
     // The other axis is that of passes.
     let by_instances = sheet.axis == Axis::Instances;
     let place = |value: u64| {
@@ -284,33 +286,29 @@ fn changes(study: &Study, sheet: &Sheet, has_memory: bool) -> Vec<String> {
             drawn(value as u32)
         }
     };
-    let fixed = if by_instances {
-        format!(" ({})", drawn(sheet.fixed.passes))
-    } else {
-        String::new()
-    };
-    let least = least_memory(study, sheet);
-    found.extend(
-        least
-            .windows(2)
-            .filter(|pair| pair[0].1 != pair[1].1)
-            .map(|pair| {
-                let [(_, before), (from, after)] = [pair[0], pair[1]];
-                format!(
-                    "From {} on, {after} takes the least memory instead of {before}{fixed}.",
-                    place(from)
-                )
-            }),
-    );
-    if let ([first, .., last], true) = (&sheet.values[..], found.is_empty()) {
-        let (first, last) = (place(*first), place(*last));
+    let passes = sheet.fixed.passes;
+    let fixed = passes.map_or(String::new(), |passes| format!(" ({})", drawn(passes)));
+    for pair in least_memory(study, sheet).windows(2) {
+        let [(_, before), (from, after)] = [pair[0], pair[1]];
+        if before != after {
+            found.push(format!(
+                "From {} on, {after} takes the least memory instead of {before}{fixed}.",
+                place(from)
+            ));
+        }
+    }
+    if let [first, .., last] = &sheet.values[..]
+        && found.is_empty()
+    {
         let memory = if has_memory {
             ", and the same one takes the least memory"
         } else {
             ""
         };
         found.push(format!(
-            "From {first} to {last}, the same backend is fastest{memory}{fixed}."
+            "From {} to {}, the same backend is fastest{memory}{fixed}.",
+            place(*first),
+            place(*last)
         ));
     }
     found

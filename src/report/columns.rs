@@ -11,13 +11,39 @@ const GAP: usize = 2;
 /// A column of a table with a row for each `T`.
 pub struct Column<T> {
     /// Its heading.
-    pub heading: &'static str,
+    heading: &'static str,
     /// When it makes room for others.
-    pub place: Place,
+    place: Place,
     /// How its cells are set.
-    pub align: Align,
+    align: Align,
     /// The cell of a row; `None` is shown as a dash.
-    pub cell: fn(&T) -> Option<String>,
+    cell: fn(&T) -> Option<String>,
+}
+
+impl<T> Column<T> {
+    /// A column of words, which stays.
+    pub const fn words(heading: &'static str, cell: fn(&T) -> Option<String>) -> Self {
+        Self {
+            heading,
+            place: Place::Stays,
+            align: Align::Left,
+            cell,
+        }
+    }
+
+    /// A column of figures.
+    pub const fn figures(
+        heading: &'static str,
+        place: Place,
+        cell: fn(&T) -> Option<String>,
+    ) -> Self {
+        Self {
+            heading,
+            place,
+            align: Align::Right,
+            cell,
+        }
+    }
 }
 
 /// When a column makes room for others.
@@ -31,7 +57,7 @@ pub enum Place {
 
 /// Alignment of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+enum Align {
     /// Words.
     Left,
     /// Figures.
@@ -69,31 +95,35 @@ pub fn cells<T>(columns: &[Column<T>], rows: &[&T]) -> Vec<Vec<String>> {
     let headings = shown.iter().map(|column| column.heading.to_owned());
     let mut cells = vec![headings.collect()];
     for row in rows {
-        let of_row = shown.iter().map(|column| cell(column, row));
-        cells.push(of_row.collect());
+        cells.push(shown.iter().map(|column| cell(column, row)).collect());
     }
     cells
 }
 
 /// The columns that stay, and those that some row has a cell for.
 fn with_cells<'a, T>(columns: &'a [Column<T>], rows: &[&T]) -> Vec<&'a Column<T>> {
-    let has_cells = |column: &&Column<T>| {
-        column.place == Place::Stays || rows.iter().any(|row| (column.cell)(row).is_some())
-    };
-    columns.iter().filter(has_cells).collect()
+    let mut shown = Vec::new();
+    for column in columns {
+        if column.place == Place::Stays || rows.iter().any(|row| (column.cell)(row).is_some()) {
+            shown.push(column);
+        }
+    }
+    shown
 }
 
 /// Index of the column that leaves first; of those with the same number, the last.
 fn first_to_leave<T>(columns: &[&Column<T>]) -> Option<usize> {
     let mut first = None;
+    let mut earliest = u8::MAX;
     for (at, column) in columns.iter().enumerate() {
         if let Place::Leaves(turn) = column.place
-            && first.is_none_or(|(earliest, _)| turn <= earliest)
+            && turn <= earliest
         {
-            first = Some((turn, at));
+            earliest = turn;
+            first = Some(at);
         }
     }
-    first.map(|(_, at)| at)
+    first
 }
 
 /// The cell of a row, or a dash.
@@ -145,28 +175,27 @@ pub fn stacked(rows: &[Vec<String>], screen: Screen) -> String {
 /// The rows without columns in which all but the heading are dashes.
 fn without_empty_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     let columns = rows.first().map_or(0, Vec::len);
-    let has_cells: Vec<bool> = (0..columns)
-        .map(|column| rows[1..].iter().any(|row| row[column] != "-"))
-        .collect();
-    let kept = |row: &Vec<String>| {
-        let cells = row
-            .iter()
-            .zip(&has_cells)
-            .filter(|(_, has_cells)| **has_cells);
-        cells.map(|(cell, _)| cell.clone()).collect()
-    };
-    rows.iter().map(kept).collect()
+    let mut kept = vec![Vec::new(); rows.len()];
+    for column in 0..columns {
+        if rows[1..].iter().any(|row| row[column] != "-") {
+            for (kept, row) in kept.iter_mut().zip(rows) {
+                kept.push(row[column].clone());
+            }
+        }
+    }
+    kept
 }
 
 /// The first column of some rows, and those from `from` to before `to`; all but the first are figures.
 fn part(rows: &[Vec<String>], from: usize, to: usize) -> Table {
-    let cells = |row: &Vec<String>| {
+    let mut lines = Vec::new();
+    for row in rows {
         let mut cells = vec![row[0].clone()];
         cells.extend_from_slice(&row[from..to]);
-        cells
-    };
-    let mut table = new_table(cells(&rows[0]));
-    table.add_rows(rows[1..].iter().map(cells));
+        lines.push(cells);
+    }
+    let mut table = new_table(lines.remove(0));
+    table.add_rows(lines);
     align(
         &mut table,
         |at| if at == 0 { Align::Left } else { Align::Right },

@@ -1,7 +1,7 @@
 //! The terminal's text of a comparison: what changed, how many rows did not, what could have been found, and the verdict.
 
 use super::Screen;
-use super::columns::{Align, Column, Place, fitted};
+use super::columns::{Column, Place, fitted};
 use super::table::left_out;
 use super::units::duration;
 use crate::results::compare::{Change, Comparison, Sensitivity, StageComparison, Verdict};
@@ -12,36 +12,15 @@ const NAMED: usize = 2;
 
 /// Columns of the table of a comparison.
 const COLUMNS: [Column<Line>; 5] = [
-    Column {
-        heading: "backend",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: |line| Some(line.name.clone()),
-    },
-    Column {
-        heading: "base",
-        place: Place::Leaves(2),
-        align: Align::Right,
-        cell: |line| line.medians[0].map(time),
-    },
-    Column {
-        heading: "new",
-        place: Place::Leaves(3),
-        align: Align::Right,
-        cell: |line| line.medians[1].map(time),
-    },
-    Column {
-        heading: "change",
-        place: Place::Stays,
-        align: Align::Right,
-        cell: |line| Some(percent(line.change?.ratio)),
-    },
-    Column {
-        heading: "certain",
-        place: Place::Leaves(1),
-        align: Align::Right,
-        cell: |line| line.change.as_ref().map(interval),
-    },
+    Column::words("backend", |line| Some(line.name.clone())),
+    Column::figures("base", Place::Leaves(2), |line| line.medians[0].map(time)),
+    Column::figures("new", Place::Leaves(3), |line| line.medians[1].map(time)),
+    Column::figures("change", Place::Stays, |line| {
+        Some(percent(line.change?.ratio))
+    }),
+    Column::figures("certain", Place::Leaves(1), |line| {
+        line.change.as_ref().map(interval)
+    }),
 ];
 
 /// A row under the name that it has below its backend.
@@ -157,14 +136,8 @@ fn interval(change: &Change) -> String {
 fn counts(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (what, several, is_frame) in [("frame", "frames", true), ("stage", "stages", false)] {
-        let count = |verdict| {
-            comparison
-                .rows
-                .iter()
-                .filter(|row| row.is_frame == is_frame && row.verdict() == Some(verdict))
-                .count()
-        };
-        let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
+        let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same]
+            .map(|verdict| count(comparison, is_frame, verdict));
         let all = slower + faster + same;
         if all > 0 {
             text += &format!(
@@ -176,15 +149,21 @@ fn counts(comparison: &Comparison) -> String {
     text
 }
 
+fn count(comparison: &Comparison, is_frame: bool, verdict: Verdict) -> usize {
+    comparison
+        .rows
+        .iter()
+        .filter(|row| row.is_frame == is_frame && row.verdict() == Some(verdict))
+        .count()
+}
+
 /// The reasons why rows cannot be compared, and how many have each.
 pub fn reasons(comparison: &Comparison) -> BTreeMap<&str, usize> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for why in comparison
-        .rows
-        .iter()
-        .filter_map(|row| row.change.as_ref().err())
-    {
-        *reasons.entry(why).or_default() += 1;
+    for row in &comparison.rows {
+        if let Err(why) = &row.change {
+            *reasons.entry(why).or_default() += 1;
+        }
     }
     reasons
 }
@@ -236,22 +215,18 @@ fn verdict(comparison: &Comparison, shown: &Shown) -> String {
             rows => format!("{failed}slower by more than {limit}: {}", named(rows)),
         };
     }
-    let with = |verdict| -> Vec<&StageComparison> {
+    let mut told = Vec::new();
+    for verdict in [Verdict::Slower, Verdict::Faster] {
         let rows = comparison.rows.iter();
-        rows.filter(|row| row.verdict() == Some(verdict)).collect()
-    };
-    // Stages explain their frames, and count where no frame changed.
-    let told = |verdict: Verdict| -> Option<String> {
-        let rows = with(verdict);
-        let frames: Vec<_> = rows.iter().copied().filter(|row| row.is_frame).collect();
-        let rows = if frames.is_empty() { rows } else { frames };
-        let what = <&str>::from(verdict);
-        (!rows.is_empty()).then(|| format!("{what}: {}", named(&rows)))
-    };
-    let told: Vec<String> = [told(Verdict::Slower), told(Verdict::Faster)]
-        .into_iter()
-        .flatten()
-        .collect();
+        let mut rows: Vec<_> = rows.filter(|row| row.verdict() == Some(verdict)).collect();
+        // Stages explain their frames, and count where no frame changed.
+        if rows.iter().any(|row| row.is_frame) {
+            rows.retain(|row| row.is_frame);
+        }
+        if !rows.is_empty() {
+            told.push(format!("{}: {}", <&str>::from(verdict), named(&rows)));
+        }
+    }
     if !told.is_empty() {
         told.join("; ")
     } else if comparison.is_decided(None, shown.detect) {
@@ -263,12 +238,12 @@ fn verdict(comparison: &Comparison, shown: &Shown) -> String {
 
 /// The first few rows with their changes, and the number of others.
 fn named(rows: &[&StageComparison]) -> String {
-    let one = |row: &&StageComparison| {
+    let mut words = Vec::new();
+    for row in rows.iter().take(NAMED) {
         let change = row.change.as_ref();
         let change = change.map_or(String::new(), |change| percent(change.ratio));
-        format!("{} {change}", row.subject())
-    };
-    let mut words: Vec<String> = rows.iter().take(NAMED).map(one).collect();
+        words.push(format!("{} {change}", row.subject()));
+    }
     if rows.len() > NAMED {
         words.push(format!("{} more", rows.len() - NAMED));
     }

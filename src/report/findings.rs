@@ -3,8 +3,9 @@
 use super::units::{duration, grouped};
 use crate::frame::StageGroup;
 use crate::results::crossover::{Crossover, crossovers, reaches};
+use crate::results::key::Options;
 use crate::results::{
-    Axis, Curve, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking,
+    Axis, CurvePoint, Lead, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking,
 };
 use crate::wording;
 use std::cmp::Reverse;
@@ -17,24 +18,22 @@ const DEFAULT_ATTRIBUTES: &str = "pn";
 
 /// The fastest backend on the largest crowd, for each number of passes, and how certain that is.
 pub fn verdict(study: &Study) -> Vec<String> {
-    let said = |point: &&Point| {
-        let crowd = crowd(&point.scene, point.instances as u64);
-        let way = format!("{}{}", drawn(point.passes), settings(point));
-        Some(format!(
-            "{crowd} ({way}): {}",
-            fastest(&ranking(study, point)?).join(" ")
-        ))
-    };
-    let mut found: Vec<String> = study.headlines().iter().filter_map(said).collect();
-    if study.machine.is_emulated() {
-        let adapter = &study.machine.adapter;
+    let mut found = Vec::new();
+    for point in study.headlines() {
+        if let Some(ranking) = ranking(study, point) {
+            let fastest = fastest(&ranking).join(" ");
+            found.push(format!("{} ({}): {fastest}", crowd_at(point), way(point)));
+        }
+    }
+    if study.machine.is_emulated {
+        let emulated = emulated(&study.machine.adapter_label());
         let drawn = study.entries.iter().any(|entry| entry.point.passes > 0);
         let without = if drawn {
             "; drawing dominates frames there, so they are compared by pose + upload + skin"
         } else {
             ""
         };
-        found.push(format!("{}{without}.", emulated(adapter)));
+        found.push(format!("{emulated}{without}."));
     }
     found
 }
@@ -43,19 +42,19 @@ pub fn verdict(study: &Study) -> Vec<String> {
 pub fn findings(study: &Study) -> Vec<String> {
     let mut found = Vec::new();
     for sheet in study.sheets(Axis::Instances) {
-        found.extend(
-            crossovers(study, sheet)
-                .iter()
-                .filter(|c| c.leads)
-                .map(|c| overtakes(sheet, c)),
-        );
+        for crossover in crossovers(study, sheet) {
+            if crossover.leads {
+                found.push(overtakes(sheet, &crossover));
+            }
+        }
         found.extend(fits(study, sheet));
     }
-    for sheet in [Axis::Passes, Axis::Models]
-        .into_iter()
-        .flat_map(|axis| study.sheets(axis))
-    {
-        found.extend(crossovers(study, sheet).iter().map(|c| overtakes(sheet, c)));
+    for axis in [Axis::Passes, Axis::Models] {
+        for sheet in study.sheets(axis) {
+            for crossover in crossovers(study, sheet) {
+                found.push(overtakes(sheet, &crossover));
+            }
+        }
     }
     found.extend(limit(study));
     found
@@ -73,25 +72,29 @@ pub fn crowd(scene: &str, instances: u64) -> String {
 
 /// `1,000 walkers, nothing drawn`, and the settings that are not the defaults.
 pub fn place(point: &Point) -> String {
-    format!(
-        "{}, {}{}",
-        crowd(&point.scene, point.instances as u64),
-        drawn(point.passes),
-        settings(point)
-    )
+    format!("{}, {}", crowd_at(point), way(point))
+}
+
+fn crowd_at(point: &Point) -> String {
+    crowd(&point.scene, point.instances as u64)
+}
+
+/// `nothing drawn`, and the settings that are not the defaults.
+fn way(point: &Point) -> String {
+    let settings = settings(&point.options, &point.attributes);
+    format!("{}{settings}", drawn(point.passes))
 }
 
 /// Options and attributes that are not the defaults, each after a comma.
-fn settings(point: &Point) -> String {
-    let Point {
-        options,
-        attributes,
-        ..
-    } = point;
-    let options = (!options.0.is_empty()).then(|| format!(", {options}"));
-    let are_default = ["", DEFAULT_ATTRIBUTES].contains(&attributes.as_str());
-    let attributes = (!are_default).then(|| format!(", attributes={attributes}"));
-    options.into_iter().chain(attributes).collect()
+fn settings(options: &Options, attributes: &str) -> String {
+    let mut settings = String::new();
+    if !options.0.is_empty() {
+        settings += &format!(", {options}");
+    }
+    if !["", DEFAULT_ATTRIBUTES].contains(&attributes) {
+        settings += &format!(", attributes={attributes}");
+    }
+    settings
 }
 
 /// `2 passes`, or `nothing drawn`.
@@ -105,39 +108,45 @@ pub fn drawn(passes: u32) -> String {
 
 /// Description of the conditions that a sheet's points share.
 pub fn conditions(study: &Study, sheet: &Sheet) -> String {
-    let Sheet { axis, fixed, .. } = sheet;
-    let mut words = vec![match axis {
-        Axis::Instances => fixed.scene.clone(),
-        _ => crowd(&fixed.scene, fixed.instances as u64),
+    let fixed = &sheet.fixed;
+    let mut words = vec![match fixed.instances {
+        Some(instances) => crowd(&fixed.scene, instances as u64),
+        None => fixed.scene.clone(),
     }];
-    if *axis != Axis::Passes {
-        words.push(drawn(fixed.passes));
-    }
-    for (other, word) in [
-        (Axis::Threads, "threads"),
-        (Axis::Vertices, "vertices each"),
-        (Axis::Influences, "influences"),
-        (Axis::Models, "models"),
+    words.extend(fixed.passes.map(drawn));
+    for (axis, value, word) in [
+        (
+            Axis::Threads,
+            fixed.threads.map(|count| count as u64),
+            "threads",
+        ),
+        (Axis::Vertices, fixed.vertices, "vertices each"),
+        (
+            Axis::Influences,
+            fixed.influences.map(u64::from),
+            "influences",
+        ),
+        (Axis::Models, fixed.models.map(u64::from), "models"),
     ] {
-        let varies = study
-            .points
-            .windows(2)
-            .any(|w| other.value(&w[0]) != other.value(&w[1]));
-        if *axis != other && varies {
-            words.push(format!("{} {word}", grouped(other.value(fixed))));
+        if let Some(value) = value
+            && varies(study, |point| axis.value(point))
+        {
+            words.push(format!("{} {word}", grouped(value)));
         }
     }
     if !fixed.options.0.is_empty() {
         words.push(fixed.options.to_string());
     }
-    if study
-        .points
-        .windows(2)
-        .any(|w| w[0].attributes != w[1].attributes)
-    {
+    if varies(study, |point| &point.attributes) {
         words.push(format!("attributes={}", fixed.attributes));
     }
     words.join(", ")
+}
+
+/// Returns whether points of a study differ in a value.
+fn varies<'a, T: PartialEq>(study: &'a Study, value: impl Fn(&'a Point) -> T) -> bool {
+    let mut pairs = study.points.windows(2);
+    pairs.any(|pair| value(&pair[0]) != value(&pair[1]))
 }
 
 /// The verdict on a point, in one or two sentences: `cpu-rayon is fastest, 6.41 ms a frame, 1.92 times as fast as cpu-simd.`
@@ -211,31 +220,34 @@ pub fn emulated(adapter: &str) -> String {
 
 /// The finding that a backend overtakes another, with its uncertainty.
 pub(super) fn overtakes(sheet: &Sheet, crossover: &Crossover) -> String {
-    let Crossover {
-        above,
-        below,
-        at,
-        range,
-        ..
-    } = crossover;
     let fixed = &sheet.fixed;
-    let number = |x: f64| match sheet.axis {
-        Axis::Passes => format!("{x:.1}"),
-        _ => grouped(x.round() as u64),
+    let [from, value, to] = [crossover.range.0, crossover.at, crossover.range.1].map(|value| {
+        if sheet.axis == Axis::Passes {
+            format!("{value:.1}")
+        } else {
+            grouped(value.round() as u64)
+        }
+    });
+    let settings = settings(&fixed.options, &fixed.attributes);
+    let place = match (sheet.axis, fixed.instances, fixed.passes) {
+        (Axis::Instances, _, Some(passes)) => {
+            let crowd = crowd(&fixed.scene, wording::rounded(crossover.at, 3));
+            format!("{crowd} ({}{settings})", drawn(passes))
+        }
+        (Axis::Passes, Some(instances), _) => {
+            let crowd = crowd(&fixed.scene, instances as u64);
+            format!("{value} passes ({crowd}{settings})")
+        }
+        (Axis::Models, Some(instances), Some(passes)) => {
+            let crowd = crowd(&fixed.scene, instances as u64);
+            format!("{value} models ({crowd}, {}{settings})", drawn(passes))
+        }
+        (axis, ..) => format!("{value} {}", axis.title()),
     };
-    let (settings, drawn) = (settings(fixed), drawn(fixed.passes));
-    let whole = crowd(&fixed.scene, fixed.instances as u64);
-    let (from, value, to) = (number(range.0), number(*at), number(range.1));
-    let place = match sheet.axis {
-        Axis::Instances => format!(
-            "{} ({drawn}{settings})",
-            crowd(&fixed.scene, wording::rounded(*at, 3))
-        ),
-        Axis::Passes => format!("{value} passes ({whole}{settings})"),
-        Axis::Models => format!("{value} models ({whole}, {drawn}{settings})"),
-        axis => format!("{value} {}", axis.title()),
-    };
-    format!("{above} overtakes {below} at {place}; 95 % certain between {from} and {to}.")
+    format!(
+        "{} overtakes {} at {place}; 95 % certain between {from} and {to}.",
+        crossover.above, crossover.below
+    )
 }
 
 /// Finding: the size of the crowd that fits a frame at 60 Hz.
@@ -244,63 +256,63 @@ fn fits(study: &Study, sheet: &Sheet) -> Option<String> {
     if sheet.quantity == Quantity::Work {
         return None;
     }
-    let is_steady = |curve: &&Curve| {
+    let mut largest: Vec<(f64, &str)> = Vec::new();
+    let mut ends: Vec<(CurvePoint, &str)> = Vec::new();
+    for curve in &sheet.curves {
         let mut entries = curve.points.iter().map(|point| &study.entries[point.entry]);
-        entries.all(|entry| !entry.is_unsteady(sheet.quantity))
-    };
-    let curves = || {
-        let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
-        whole.filter(is_steady)
-    };
-    let best = curves()
-        .filter_map(|curve| Some((reaches(sheet.axis, curve, FRAME_60_HZ)?, curve)))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
-    let all_fit = curves()
-        .filter_map(|curve| Some((*curve.points.last()?, curve)))
-        .filter(|(last, _)| last.ns as f64 <= FRAME_60_HZ)
-        .min_by_key(|(last, _)| (Reverse(last.value), last.ns));
-    let scene = &sheet.fixed.scene;
-    let way = format!("{}{}", drawn(sheet.fixed.passes), settings(&sheet.fixed));
-    match (all_fit, best) {
-        (Some((last, curve)), best) if best.is_none_or(|(count, _)| count <= last.value as f64) => {
-            Some(format!(
-                "More than {} fit a 60 Hz frame on {} ({way}).",
-                crowd(scene, last.value),
-                curve.backend
-            ))
+        let is_steady = entries.all(|entry| !entry.is_unsteady(sheet.quantity));
+        if !is_steady || !study.skins_all(curve) {
+            continue;
         }
-        (_, Some((count, curve))) => {
-            let count = crowd(scene, wording::rounded(count, 3));
-            Some(format!(
-                "About {count} fit a 60 Hz frame on {} ({way}).",
-                curve.backend
-            ))
+        if let Some(instances) = reaches(sheet.axis, curve, FRAME_60_HZ) {
+            largest.push((instances, &curve.backend));
         }
-        (_, None) => None,
+        let last = curve.points.last();
+        if let Some(last) = last.filter(|last| last.ns as f64 <= FRAME_60_HZ) {
+            ends.push((*last, &curve.backend));
+        }
     }
+    let largest = largest.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    // Not every backend was measured on the same crowds: the one that holds most at the end of its curve is named.
+    let end = ends
+        .into_iter()
+        .min_by_key(|end| (Reverse(end.0.value), end.0.ns));
+    let fixed = &sheet.fixed;
+    let settings = settings(&fixed.options, &fixed.attributes);
+    let way = drawn(fixed.passes?) + &settings;
+    if let Some((last, backend)) = end
+        && largest.is_none_or(|largest| largest.0 <= last.value as f64)
+    {
+        let crowd = crowd(&fixed.scene, last.value);
+        return Some(format!(
+            "More than {crowd} fit a 60 Hz frame on {backend} ({way})."
+        ));
+    }
+    let (instances, backend) = largest?;
+    let crowd = crowd(&fixed.scene, wording::rounded(instances, 3));
+    Some(format!(
+        "About {crowd} fit a 60 Hz frame on {backend} ({way})."
+    ))
 }
 
 /// Finding: the percentage of the memory bandwidth that the best skinning reaches at the headline points. Times of tiny
 /// crowds are too noisy, and their data too near, to say anything about memory.
 fn limit(study: &Study) -> Option<String> {
-    let near = |entry: &StudyEntry| {
-        entry
-            .stages(StageGroup::Skin)
-            .find_map(|m| m.row.pct_of_limit)
-            .filter(|pct| pct.is_finite())
-    };
-    let headlines = study.headlines();
-    let entries = headlines.iter().flat_map(|point| study.at(point));
-    let (pct, entry) = entries
-        .filter_map(|e| Some((near(e)?, e)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let mut reached: Vec<(f64, &StudyEntry)> = Vec::new();
+    for entry in study
+        .headlines()
+        .into_iter()
+        .flat_map(|point| study.at(point))
+    {
+        let mut stages = entry.stages(StageGroup::Skin);
+        let pct = stages.find_map(|m| m.row.pct_of_limit);
+        if let Some(pct) = pct.filter(|pct| pct.is_finite()) {
+            reached.push((pct, entry));
+        }
+    }
+    let (pct, entry) = reached.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let point = &entry.point;
-    let place = format!(
-        "{}{}",
-        crowd(&point.scene, point.instances as u64),
-        settings(point)
-    );
+    let place = crowd_at(point) + &settings(&point.options, &point.attributes);
     let beyond = if pct > 100.5 {
         " More than 100 % is not an error: caches held some of the data, or the limit was measured at a slower moment."
     } else {

@@ -4,8 +4,9 @@ use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, place, verdict};
 use super::head;
-use super::units::{abbreviated, duration, grouped};
+use super::units::{abbreviated, duration_or_dash, grouped, magnitude_or_dash};
 use crate::harness::run::Status;
+use crate::results::key::known;
 use crate::results::{Study, StudyEntry, SummaryRow};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -83,18 +84,21 @@ fn results(study: &Study, prefix: &str) -> Markup {
 
 /// Links to the parts of the results of a machine.
 fn contents(charts: &[Chart], prefix: &str) -> Markup {
-    let part = |id: &str, title: &str| html! { li { a href={ "#" (prefix) (id) } { (title) } } };
     html! {
         nav aria-label="Contents" {
             ol.contents {
-                (part("card", "Which to ship"))
-                @for chart in charts { (part(&chart.id, &chart.title)) }
-                (part("parity", "Parity"))
-                (part("raw", "All rows"))
+                (content(prefix, "card", "Which to ship"))
+                @for chart in charts { (content(prefix, &chart.id, &chart.title)) }
+                (content(prefix, "parity", "Parity"))
+                (content(prefix, "raw", "All rows"))
                 li { a href="#download" { "The data" } }
             }
         }
     }
+}
+
+fn content(prefix: &str, id: &str, title: &str) -> Markup {
+    html! { li { a href={ "#" (prefix) (id) } { (title) } } }
 }
 
 /// Backends in the order in which they are met.
@@ -105,57 +109,50 @@ pub(super) fn names<'a>(entries: impl IntoIterator<Item = &'a StudyEntry>) -> In
         .collect()
 }
 
-/// A fact, or the words for an absent one.
-pub(super) fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
-    if text.is_empty() { absent } else { text }
-}
-
 fn machine(study: &Study) -> Markup {
-    let rows: Vec<_> = study.rows.iter().map(|m| &m.row).collect();
-    let first = |value: fn(&SummaryRow) -> Option<String>| rows.iter().find_map(|row| value(row));
-    let threads: BTreeSet<usize> = rows.iter().map(|row| row.threads).collect();
+    let threads: BTreeSet<usize> = study.rows.iter().map(|m| m.row.threads).collect();
     let threads: Vec<_> = threads.iter().map(ToString::to_string).collect();
-    let revision = |row: &SummaryRow| {
-        let commit = abbreviated(row.git_rev.as_deref()?);
-        Some(format!(
-            "{commit}{}",
-            if row.dirty == Some(true) {
-                ", changed since"
-            } else {
-                ""
-            }
-        ))
-    };
     let machine = &study.machine;
+    let adapter = machine.adapter_label();
     let mut facts = vec![
         ("processor", known(&machine.cpu, "unknown").to_owned()),
         ("threads", threads.join(", ")),
-        ("adapter", known(&machine.adapter, "none").to_owned()),
+        ("adapter", known(&adapter, "none").to_owned()),
         ("driver", known(&machine.driver, "none").to_owned()),
         ("system", known(&machine.os, "unknown").to_owned()),
     ];
-    let dates = (
-        rows.iter().map(|row| &row.utc).min(),
-        rows.iter().map(|row| &row.utc).max(),
-    );
-    facts.extend(first(revision).map(|text| ("revision", text)));
-    facts.extend(first(|row| row.rustc.clone()).map(|text| ("compiler", format!("rustc {text}"))));
-    if let (Some(from), Some(to)) = dates {
-        let minute = |utc: &str| utc.get(..16).unwrap_or(utc).replace('T', " ");
-        let (from, to) = (minute(from), minute(to));
-        facts.push((
-            "measured",
-            if from == to {
-                from
-            } else {
-                format!("{from} to {to}")
-            },
-        ));
+    if let Some(revision) = study.rows.iter().find_map(|m| revision(&m.row)) {
+        facts.push(("revision", revision));
+    }
+    if let Some(rustc) = study.rows.iter().find_map(|m| m.row.rustc.as_ref()) {
+        facts.push(("compiler", format!("rustc {rustc}")));
+    }
+    let minutes: BTreeSet<&str> = study.rows.iter().map(|m| minute(&m.row.utc)).collect();
+    let mut measured: Vec<&str> = minutes.first().copied().into_iter().collect();
+    measured.extend(minutes.last().filter(|_| minutes.len() > 1));
+    if !measured.is_empty() {
+        facts.push(("measured", measured.join(" to ").replace('T', " ")));
     }
     html! {
         h2 { "The machine" }
         dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
     }
+}
+
+/// The commit that a row's program was built from.
+fn revision(row: &SummaryRow) -> Option<String> {
+    let commit = abbreviated(row.git_rev.as_deref()?);
+    let changed = if row.dirty == Some(true) {
+        ", changed since"
+    } else {
+        ""
+    };
+    Some(format!("{commit}{changed}"))
+}
+
+/// A time up to its minute.
+fn minute(utc: &str) -> &str {
+    utc.get(..16).unwrap_or(utc)
 }
 
 fn figure(chart: &Chart, prefix: &str) -> Markup {
@@ -170,14 +167,10 @@ fn figure(chart: &Chart, prefix: &str) -> Markup {
 }
 
 fn text_table(rows: &[Vec<String>]) -> Markup {
-    let (head, rows) = rows
-        .split_first()
-        .map_or((&[][..], rows), |(head, rows)| (&head[..], rows));
-    table(
-        None,
-        heads(head),
-        html! { @for row in rows { tr { @for cell in row { td { (cell) } } } } },
-    )
+    let head = rows.first().map_or(&[][..], |head| head);
+    let rows =
+        html! { @for row in rows.iter().skip(1) { tr { @for cell in row { td { (cell) } } } } };
+    table(None, heads(head), rows)
 }
 
 /// A table that scrolls by itself, of classes, the cells of its heading, and its rows.
@@ -236,19 +229,19 @@ fn parity(study: &Study, prefix: &str) -> Markup {
             .to_vec(),
     ];
     for backend in names(&study.entries) {
-        let own: Vec<_> = study
+        let runs: Vec<_> = study
             .entries
             .iter()
             .filter(|e| e.backend == backend)
             .filter_map(|e| e.last())
             .collect();
         // Nothing is worse than NaN.
-        let worst = own
+        let worst = runs
             .iter()
             .filter_map(|m| m.row.parity_max_rel)
             .max_by(f64::total_cmp);
-        let limit = own.iter().find_map(|m| m.row.parity_tol);
-        let failed = own.iter().find(|m| m.row.status == Status::ParityFailed);
+        let limit = runs.iter().find_map(|m| m.row.parity_tol);
+        let failed = runs.iter().find(|m| m.row.status == Status::ParityFailed);
         let verdict = match (failed, worst) {
             (Some(m), _) => format!(
                 "failed: {}",
@@ -256,15 +249,15 @@ fn parity(study: &Study, prefix: &str) -> Markup {
             ),
             (None, Some(_)) => "agrees with the reference".into(),
             (None, None) => {
-                let reason = own
+                let reason = runs
                     .iter()
                     .find_map(|m| m.row.error.clone())
                     .unwrap_or_default();
                 format!("not run: {reason}")
             }
         };
-        let cell = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1e}"));
-        rows.push(vec![backend.into(), cell(worst), cell(limit), verdict]);
+        let [worst, limit] = [worst, limit].map(magnitude_or_dash);
+        rows.push(vec![backend.into(), worst, limit, verdict]);
     }
     html! {
         section.parity id={ (prefix) "parity" } {
@@ -282,8 +275,6 @@ fn raw(study: &Study, prefix: &str) -> Markup {
         "scene", "crowd", "passes", "threads", "backend", "stage", "clock", "frames", "median",
         "MAD", "95 %", "99 %", "status",
     ];
-    let time = |ns: Option<u64>| html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (ns.map_or("-".into(), duration)) } };
-    let number = |value: u64| html! { td.number data-sort=(value) { (grouped(value)) } };
     html! {
         section id={ (prefix) "raw" } {
             h2 { "All rows" }
@@ -297,17 +288,17 @@ fn raw(study: &Study, prefix: &str) -> Markup {
                         @for row in study.rows.iter().map(|m| &m.row) {
                             tr {
                                 td { (row.scene) }
-                                (number(row.instances as u64))
-                                (number(u64::from(row.passes)))
-                                (number(row.threads as u64))
+                                (number_cell(row.instances as u64))
+                                (number_cell(u64::from(row.passes)))
+                                (number_cell(row.threads as u64))
                                 td { (row.backend_and_variant()) }
                                 td { (row.stage.name()) }
                                 td { (row.clock.name()) }
-                                (number(row.frames.unwrap_or(0) as u64))
-                                (time(row.median_ns))
-                                (time(row.mad_ns))
-                                (time(row.p95_ns))
-                                (time(row.p99_ns))
+                                (number_cell(row.frames.unwrap_or(0) as u64))
+                                (time_cell(row.median_ns))
+                                (time_cell(row.mad_ns))
+                                (time_cell(row.p95_ns))
+                                (time_cell(row.p99_ns))
                                 td { (row.status.name()) @if row.noisy == Some(true) { ", noisy" } @if let Some(error) = &row.error { ": " (error) } }
                             }
                         }
@@ -317,6 +308,14 @@ fn raw(study: &Study, prefix: &str) -> Markup {
             }
         }
     }
+}
+
+fn time_cell(ns: Option<u64>) -> Markup {
+    html! { td.number data-sort=(ns.map_or(-1.0, |ns| ns as f64)) { (duration_or_dash(ns)) } }
+}
+
+fn number_cell(value: u64) -> Markup {
+    html! { td.number data-sort=(value) { (grouped(value)) } }
 }
 
 fn downloads(study: &Study) -> Markup {
@@ -339,18 +338,19 @@ fn downloads(study: &Study) -> Markup {
 
 /// A file inside the page: plain if it is short, otherwise compressed; `None` if it is too long even so.
 fn link(name: &str, text: &str) -> Option<Markup> {
-    let compressed = if text.len() > PLAIN_BYTES {
-        Some(gzip(text)?)
-    } else {
-        None
-    };
-    let (name, kind, bytes) = match &compressed {
-        Some(bytes) => (format!("{name}.gz"), "application/gzip", &bytes[..]),
-        None => (name.into(), "text/csv", text.as_bytes()),
-    };
-    let inside = bytes.len() <= FILE_BYTES;
-    inside
-        .then(|| html! { a download=(name) href=(format!("data:{kind};base64,{}", STANDARD.encode(bytes))) { (name) } })
+    let mut name = name.to_owned();
+    let mut kind = "text/csv";
+    let mut bytes = text.as_bytes().to_vec();
+    if text.len() > PLAIN_BYTES {
+        name += ".gz";
+        kind = "application/gzip";
+        bytes = gzip(text)?;
+    }
+    if bytes.len() > FILE_BYTES {
+        return None;
+    }
+    let href = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
+    Some(html! { a download=(name) href=(href) { (name) } })
 }
 
 /// Names and texts of the files of a kind beside the summaries: those with the same columns are joined under a single
@@ -374,18 +374,16 @@ fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
             .or_insert_with(|| format!("{heading}\n"))
             .push_str(rows);
     }
-    let name = |index: usize| {
-        if index == 0 {
+    let mut named = Vec::new();
+    for (index, text) in texts.into_values().enumerate() {
+        let name = if index == 0 {
             format!("{kind}.csv")
         } else {
             format!("{kind}-{}.csv", index + 1)
-        }
-    };
-    texts
-        .into_values()
-        .enumerate()
-        .map(|(index, text)| (name(index), text))
-        .collect()
+        };
+        named.push((name, text));
+    }
+    named
 }
 
 fn gzip(text: &str) -> Option<Vec<u8>> {

@@ -184,19 +184,18 @@ fn summary(model: &Model, clip: &Clip, compact: Option<&Clip>) -> ClipSummary {
             raw.tracks().iter().map(|t| raw.times_of(t).len()).sum(),
         ),
         ClipKeys::Compact(compact) => {
-            let (moving, still) = (compact.tracks.len(), compact.still.len());
+            let moving = compact.tracks.len();
+            let still = compact.still.len();
             (moving + still, compact.frames as usize * moving + still)
         }
     };
-    let weights = clip.weights().iter().map(|track| track.targets.len()).sum();
-    let (name, duration, bytes) = (clip.name().to_owned(), clip.duration(), clip.bytes());
     ClipSummary {
-        name,
-        duration,
+        name: clip.name().to_owned(),
+        duration: clip.duration(),
         tracks,
-        weights,
+        weights: clip.weights().iter().map(|track| track.targets.len()).sum(),
         keys,
-        bytes,
+        bytes: clip.bytes(),
         compact,
     }
 }
@@ -217,23 +216,44 @@ pub struct StoreBytes {
 impl Inspection {
     /// Describes a model that took `load` to load.
     pub fn new(model: &Model, load: Duration) -> Self {
-        let (skeleton, mesh) = (model.skeleton(), model.mesh());
+        let skeleton = model.skeleton();
+        let mesh = model.mesh();
         let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
         for &parent in skeleton.parents() {
             depths.push(depths.get(usize::from(parent)).map_or(1, |d| d + 1));
         }
         let mut influences = [0; MAX_INFLUENCES];
         for vertex in 0..mesh.vertex_count() {
-            let held = mesh
-                .influences_of(vertex)
-                .filter(|(_, weight)| *weight > 0.0)
-                .count();
+            let mut held = 0;
+            for (_, weight) in mesh.influences_of(vertex) {
+                held += usize::from(weight > 0.0);
+            }
             influences[held.clamp(1, MAX_INFLUENCES) - 1] += 1;
         }
-        let material = |index: u16| model.materials()[usize::from(index)].name.clone();
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
         let compact = compaction::clips(model, compaction::ERROR).unwrap_or_default();
+        let mut clips = Vec::new();
+        for (index, clip) in model.clips().iter().enumerate() {
+            clips.push(summary(model, clip, compact.get(index)));
+        }
+        let mut primitives = Vec::new();
+        for primitive in mesh.primitives() {
+            let mut triangles = 0;
+            let mut materials = Vec::new();
+            for subset in &primitive.subsets {
+                triangles += subset.indices.len() as u32 / 3;
+                materials.push(model.materials()[usize::from(subset.material)].name.clone());
+            }
+            primitives.push(PrimitiveSummary {
+                skin: primitive.skin,
+                vertices: primitive.vertex_count,
+                dumped: primitive.dumped_vertices,
+                triangles,
+                normals: primitive.has_normals,
+                materials,
+            });
+        }
         Self {
             name: model.name().to_owned(),
             load_ms: load.as_secs_f64() * 1e3,
@@ -249,28 +269,14 @@ impl Inspection {
                     entries: s.entries.len(),
                 })
                 .collect(),
-            primitives: mesh
-                .primitives()
-                .iter()
-                .map(|p| PrimitiveSummary {
-                    skin: p.skin,
-                    vertices: p.vertex_count,
-                    dumped: p.dumped_vertices,
-                    triangles: p.subsets.iter().map(|s| s.indices.len() as u32 / 3).sum(),
-                    normals: p.has_normals,
-                    materials: p.subsets.iter().map(|s| material(s.material)).collect(),
-                })
-                .collect(),
+            primitives,
             vertices: mesh.vertex_count(),
             triangles: mesh.indices().len() / 3,
             tangents: mesh.tangents().is_some(),
             uvs: mesh.uvs().is_some(),
             influences,
             targets: TargetSummary::new(model),
-            clips: (0..)
-                .zip(model.clips())
-                .map(|(i, clip)| summary(model, clip, compact.get(i)))
-                .collect(),
+            clips,
             bounds_min: model.bounds().min.to_array(),
             bounds_max: model.bounds().max.to_array(),
             handedness: match axes.handedness {
@@ -375,24 +381,24 @@ impl fmt::Display for Inspection {
                 .map(|name| format!("{name:?}"))
                 .collect();
             let materials = materials.join(" ");
-            let way = match (primitive.normals, primitive.dumped) {
-                (_, 0) => ", rigid",
-                (false, _) => ", normals generated",
-                (true, _) => "",
+            let way = if primitive.dumped == 0 {
+                ", rigid"
+            } else if primitive.normals {
+                ""
+            } else {
+                ", normals generated"
             };
             writeln!(
                 f,
                 "primitive {index} {vertices} vertices, {triangles} triangles, skin {skin}, {materials}{way}"
             )?;
         }
-        let held = self
-            .influences
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0);
-        let held: Vec<_> = held
-            .map(|(i, count)| format!("{}: {count}", i + 1))
-            .collect();
+        let mut held = Vec::new();
+        for (index, count) in self.influences.iter().enumerate() {
+            if *count > 0 {
+                held.push(format!("{}: {count}", index + 1));
+            }
+        }
         writeln!(f, "influences  {}", held.join(", "))?;
         if let Some(TargetSummary {
             list,

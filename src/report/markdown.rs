@@ -3,9 +3,10 @@
 use super::card;
 use super::findings::{findings, place, verdict};
 use super::table::parts;
-use super::units::duration;
+use super::units::{duration, duration_or_dash, magnitude_or_dash};
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study};
+use std::fmt::Display;
 
 /// A report without pictures.
 pub fn report(study: &Study) -> String {
@@ -25,10 +26,7 @@ pub fn report(study: &Study) -> String {
     }
     if !study.problems.is_empty() {
         text += "\n## Remarks\n\n";
-        study
-            .problems
-            .iter()
-            .for_each(|problem| text += &format!("- {problem}\n"));
+        text += &list(study.problems.iter());
     }
     text
 }
@@ -39,7 +37,7 @@ pub fn answers(study: &Study) -> String {
 }
 
 /// A list with these items.
-pub fn list(items: impl IntoIterator<Item = String>) -> String {
+pub fn list(items: impl IntoIterator<Item = impl Display>) -> String {
     items
         .into_iter()
         .map(|item| format!("- {item}\n"))
@@ -48,12 +46,14 @@ pub fn list(items: impl IntoIterator<Item = String>) -> String {
 
 /// A Markdown table: headings, then rows; all columns but the first are right-aligned.
 pub fn rows(rows: &[Vec<String>]) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let marks = |head: &Vec<String>| format!("| ---{} |\n", " | ---:".repeat(head.len() - 1));
-    let Some((head, body)) = rows.split_first() else {
-        return String::new();
-    };
-    line(head) + &marks(head) + &body.iter().map(|row| line(row)).collect::<String>()
+    let mut text = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        text += &format!("| {} |\n", row.join(" | "));
+        if at == 0 {
+            text += &format!("| ---{} |\n", " | ---:".repeat(row.len() - 1));
+        }
+    }
+    text
 }
 
 /// A table of the backends at a point with the columns of the terminal's.
@@ -66,32 +66,24 @@ pub fn table(study: &Study, point: &Point) -> String {
         .to_vec(),
     ];
     for entry in study.at(point) {
-        let cell = |ns: Option<u64>| ns.map_or("-".into(), duration);
         let row = entry.last().map(|m| &m.row);
-        let (frame, skin) = match entry.is_ok() {
-            true => (
-                cell(entry.median(Stage::Frame)),
-                entry
-                    .total(StageGroup::Skin)
-                    .map_or("in draw".into(), duration),
-            ),
-            false => (row.map_or("-", |row| row.status.name()).into(), "-".into()),
-        };
-        let [pose, draw] =
-            [StageGroup::Pose, StageGroup::Draw].map(|group| cell(entry.total(group)));
-        let upload = parts(entry, StageGroup::Upload).unwrap_or("-".into());
-        let parity = row
-            .and_then(|row| row.parity_max_rel)
-            .map_or("-".into(), |error| format!("{error:.1e}"));
+        let mut frame = duration_or_dash(entry.median(Stage::Frame));
+        let mut skin = entry
+            .total(StageGroup::Skin)
+            .map_or("in draw".into(), duration);
+        if !entry.is_ok() {
+            frame = row.map_or("-", |row| row.status.name()).into();
+            skin = "-".into();
+        }
         table.push(vec![
             entry.backend.clone(),
             frame,
-            pose,
-            upload,
+            duration_or_dash(entry.total(StageGroup::Pose)),
+            parts(entry, StageGroup::Upload).unwrap_or("-".into()),
             skin,
-            draw,
-            cell(entry.other()),
-            parity,
+            duration_or_dash(entry.total(StageGroup::Draw)),
+            duration_or_dash(entry.other()),
+            magnitude_or_dash(row.and_then(|row| row.parity_max_rel)),
         ]);
     }
     rows(&table)

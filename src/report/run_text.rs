@@ -23,9 +23,9 @@ pub fn text(
         text += &card::text(&table::study_of(measured, outcomes), screen);
     }
     text += &counted(measured.scene, outcomes);
-    warnings(outcomes)
-        .iter()
-        .for_each(|warning| text += &format!("warning: {warning}\n"));
+    for warning in warnings(outcomes) {
+        text += &format!("warning: {warning}\n");
+    }
     text
 }
 
@@ -56,31 +56,30 @@ pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) 
 /// Events of the stages on the processor, if they were counted: of pose stages per joint, of others per vertex.
 fn counted(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let mut lines = String::new();
-    for (outcome, times) in outcomes
-        .iter()
-        .flat_map(|outcome| outcome.stages.iter().map(move |times| (outcome, times)))
-    {
-        let (items, name) = match times.stage.group() {
-            StageGroup::Pose => (scene.crowd.joint_count(), "joint"),
-            _ => (scene.crowd.vertex_count(), "vertex"),
-        };
-        let event = |event: Event| {
-            Some(format!(
-                "{:.3} {event}",
-                times.counts.mean(event)? / items as f64
-            ))
-        };
-        let [rates @ .., switches] = Event::ALL;
-        let rates: Vec<_> = rates.into_iter().filter_map(event).collect();
-        if let Some(switches) = times.counts.mean(switches) {
-            let rates = if rates.is_empty() {
-                String::new()
-            } else {
-                format!("{} per {name}; ", rates.join(", "))
+    for outcome in outcomes {
+        for times in &outcome.stages {
+            let (items, name) = match times.stage.group() {
+                StageGroup::Pose => (scene.crowd.joint_count(), "joint"),
+                _ => (scene.crowd.vertex_count(), "vertex"),
             };
-            let (backend, stage) = (outcome.name, times.stage.name());
+            let [events @ .., switches] = Event::ALL;
+            let mut rates = Vec::new();
+            for event in events {
+                if let Some(count) = times.counts.mean(event) {
+                    rates.push(format!("{:.3} {event}", count / items as f64));
+                }
+            }
+            let Some(switches) = times.counts.mean(switches) else {
+                continue;
+            };
+            let mut rates = rates.join(", ");
+            if !rates.is_empty() {
+                rates += &format!(" per {name}; ");
+            }
             lines += &format!(
-                "counted: {backend} {stage}: {rates}{switches:.1} context switches per frame\n"
+                "counted: {} {}: {rates}{switches:.1} context switches per frame\n",
+                outcome.name,
+                times.stage.name()
             );
         }
     }

@@ -3,14 +3,13 @@
 
 use super::findings::{drawn, fastest, place};
 use super::head;
-use super::html::{heads, known, names, table};
-use super::units::{abbreviated, duration, grouped};
+use super::html::{heads, names, table};
+use super::units::{abbreviated, duration, duration_or_dash, grouped};
 use crate::results::bundle::ENDING;
 use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
-use crate::results::{
-    Axis, Lead, Machine, Point, Quantity, Ranking, ResultFile, Session, Study, StudyEntry, ranking,
-};
+use crate::results::key::{PointKey, known};
+use crate::results::{Axis, Lead, Point, Quantity, Ranking, Session, Study, StudyEntry, ranking};
 use maud::{Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,23 +49,26 @@ struct Column<'a> {
     submission: &'a Submission,
     study: &'a Study,
     /// The point of each crowd; of several with different numbers of threads that with the most.
-    points: BTreeMap<Point, &'a Point>,
+    points: BTreeMap<PointKey, &'a Point>,
 }
 
+/// The crowds of all machines, each with one of its points.
+type Crowds<'a> = BTreeMap<&'a PointKey, &'a Point>;
+
 /// A crowd and the way it is run, on any machine: a point without what depends on the machine.
-fn crowd_of(point: &Point) -> Point {
-    Point {
-        vertices: 0,
-        influences: 0,
-        models: 0,
-        threads: 0,
-        ..point.clone()
+fn crowd_of(point: &Point) -> PointKey {
+    PointKey {
+        vertices: None,
+        influences: None,
+        models: None,
+        threads: None,
+        ..point.key()
     }
 }
 
 impl<'a> Column<'a> {
     fn new(submission: &'a Submission, study: &'a Study) -> Self {
-        let mut points: BTreeMap<Point, &Point> = BTreeMap::new();
+        let mut points: BTreeMap<PointKey, &Point> = BTreeMap::new();
         for point in &study.points {
             let known = points.entry(crowd_of(point)).or_insert(point);
             if point.threads >= known.threads {
@@ -80,7 +82,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    fn entries(&self, crowd: &Point) -> Vec<&'a StudyEntry> {
+    fn entries(&self, crowd: &PointKey) -> Vec<&'a StudyEntry> {
         let point = self.points.get(crowd);
         point
             .into_iter()
@@ -98,10 +100,10 @@ impl<'a> Column<'a> {
     }
 
     fn label(&self) -> Markup {
-        let Machine { cpu, adapter, .. } = &self.study.machine;
+        let machine = &self.study.machine;
         html! {
-            a href=(link(&self.submission.name, ".html")) { (known(cpu, "unknown processor")) } br;
-            (known(adapter, "no adapter")) br;
+            a href=(link(&self.submission.name, ".html")) { (known(&machine.cpu, "unknown processor")) } br;
+            (known(&machine.adapter_label(), "no adapter")) br;
             (self.division()) " division"
         }
     }
@@ -109,51 +111,54 @@ impl<'a> Column<'a> {
 
 /// The reason why bundles are too many for one site, if they are.
 pub fn excess(submissions: &[Submission]) -> Option<String> {
-    let sum = |of: fn(&Submission) -> usize| submissions.iter().map(of).sum::<usize>();
-    let size =
-        |file: &ResultFile| file.summary.len() + file.samples.as_ref().map_or(0, String::len);
-    let files = submissions
-        .iter()
-        .flat_map(|submission| &submission.checked.studies[0].files);
-    let entries = sum(|submission| {
-        submission
-            .checked
-            .studies
-            .iter()
-            .map(|study| study.entries.len())
-            .sum()
-    });
-    let counts = [
-        ("bytes", files.map(size).sum(), MOST_BYTES),
-        ("rows", sum(|submission| submission.checked.rows), MOST_ROWS),
+    let mut bytes = 0;
+    let mut rows = 0;
+    let mut machines = 0;
+    let mut entries = 0;
+    for Submission { checked, .. } in submissions {
+        rows += checked.rows;
+        machines += checked.studies.len();
+        for study in &checked.studies {
+            entries += study.entries.len();
+        }
+        for file in &checked.studies[0].files {
+            bytes += file.summary.len() + file.samples.as_ref().map_or(0, String::len);
+        }
+    }
+    for (what, count, most) in [
+        ("bytes", bytes, MOST_BYTES),
+        ("rows", rows, MOST_ROWS),
         (
             "cells (machines times backends at crowds)",
-            entries * sum(|submission| submission.checked.studies.len()),
+            entries * machines,
             MOST_CELLS,
         ),
-    ];
-    let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
-    Some(format!(
-        "the bundles up to this one have {count} {what}; expected at most {most}: make several sites"
-    ))
+    ] {
+        if count > most {
+            return Some(format!(
+                "the bundles up to this one have {count} {what}; expected at most {most}: make several sites"
+            ));
+        }
+    }
+    None
 }
 
 /// The page that compares all submissions.
 pub fn index(submissions: &[Submission]) -> String {
-    let columns = submissions.iter().flat_map(|submission| {
-        submission
-            .checked
-            .studies
-            .iter()
-            .map(move |study| Column::new(submission, study))
-    });
-    let mut columns: Vec<Column> = columns.collect();
+    let mut columns = Vec::new();
+    for submission in submissions {
+        for study in &submission.checked.studies {
+            columns.push(Column::new(submission, study));
+        }
+    }
     // Native results first.
     columns.sort_by_key(Column::is_of_browser);
-    let crowds: BTreeSet<Point> = columns
-        .iter()
-        .flat_map(|column| column.points.keys().cloned())
-        .collect();
+    let mut crowds = Crowds::new();
+    for column in &columns {
+        for (crowd, point) in &column.points {
+            crowds.entry(crowd).or_insert(point);
+        }
+    }
     let body = html! {
         main.wide {
             h1 { "Skinning on many machines" }
@@ -210,7 +215,7 @@ fn sent(submissions: &[Submission]) -> Markup {
                             @else { details { summary { (division.name()) } (reasons.join("; ")) } }
                         }
                         td { (known(&machine.cpu, "unknown")) }
-                        td { (known(&machine.adapter, "none")) }
+                        td { (known(&machine.adapter_label(), "none")) }
                         td { (machine.os) }
                         td { (facts(sessions, settings)) }
                         td { (facts(sessions, load)) }
@@ -232,36 +237,31 @@ fn facts(sessions: &[Session], fact: fn(&Session) -> String) -> String {
 
 fn settings(session: &Session) -> String {
     let hardware = &session.hardware;
-    let words = [
-        Some(format!("{} processors", hardware.processors)),
-        (hardware.virtualised == Some(true)).then(|| "virtual machine".into()),
-        hardware
-            .governor
-            .as_ref()
-            .map(|governor| format!("governor {governor}")),
-        hardware.boost.map(|boost| {
-            if boost {
-                "boost on".into()
-            } else {
-                "boost off".into()
-            }
-        }),
-        hardware
-            .memory_bytes
-            .map(|bytes| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30))),
-        hardware.memory_speed.map(|speed| format!("{speed} MT/s")),
-        session.before.power.clone(),
-    ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let mut words = vec![format!("{} processors", hardware.processors)];
+    if hardware.virtualised == Some(true) {
+        words.push("virtual machine".into());
+    }
+    if let Some(governor) = &hardware.governor {
+        words.push(format!("governor {governor}"));
+    }
+    if let Some(boost) = hardware.boost {
+        words.push(if boost { "boost on" } else { "boost off" }.into());
+    }
+    if let Some(bytes) = hardware.memory_bytes {
+        words.push(format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30)));
+    }
+    if let Some(speed) = hardware.memory_speed {
+        words.push(format!("{speed} MT/s"));
+    }
+    words.extend(session.before.power.clone());
+    words.join(", ")
 }
 
 fn load(session: &Session) -> String {
-    let load = |load: Option<f64>| load.map_or("unknown".into(), |load| format!("{load:.1}"));
-    format!(
-        "{} before, {} after",
-        load(session.before.load),
-        load(session.after.as_ref().and_then(|after| after.load))
-    )
+    let after = session.after.as_ref().and_then(|after| after.load);
+    let [before, after] = [session.before.load, after]
+        .map(|load| load.map_or("unknown".into(), |load| format!("{load:.1}")));
+    format!("{before} before, {after} after")
 }
 
 fn built_from(session: &Session) -> String {
@@ -280,10 +280,11 @@ fn built_from(session: &Session) -> String {
 }
 
 /// Controls that hide rows and columns; they appear only if the script runs.
-fn filters(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
-    let scenes: BTreeSet<&str> = crowds.iter().map(|crowd| crowd.scene.as_str()).collect();
-    let passes: BTreeSet<u32> = crowds.iter().map(|crowd| crowd.passes).collect();
-    let instances: BTreeSet<usize> = crowds.iter().map(|crowd| crowd.instances).collect();
+fn filters(columns: &[Column], crowds: &Crowds) -> Markup {
+    let points = crowds.values();
+    let scenes: BTreeSet<&str> = points.clone().map(|point| point.scene.as_str()).collect();
+    let passes: BTreeSet<u32> = points.clone().map(|point| point.passes).collect();
+    let instances: BTreeSet<usize> = points.map(|point| point.instances).collect();
     let divisions: BTreeSet<&str> = columns.iter().map(Column::division).collect();
     html! {
         form #filters hidden {
@@ -309,12 +310,12 @@ fn filters(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
 fn machine_heads(columns: &[Column]) -> Markup {
     html! {
         @for (index, column) in columns.iter().enumerate() {
-            th scope="col" data-machine=(index) data-name=(column.submission.name) data-division=(column.division()) data-emulated[column.study.machine.is_emulated()] { (column.label()) }
+            th scope="col" data-machine=(index) data-name=(column.submission.name) data-division=(column.division()) data-emulated[column.study.machine.is_emulated] { (column.label()) }
         }
     }
 }
 
-fn fastest_by_machine(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
+fn fastest_by_machine(columns: &[Column], crowds: &Crowds) -> Markup {
     html! {
         section #fastest {
             h2 { "The fastest way, by machine" }
@@ -322,10 +323,10 @@ fn fastest_by_machine(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
                  Where an adapter is emulated, drawn crowds compare by pose + upload + skin." }
             @let head = html! { (heads(["crowd"])) (machine_heads(columns)) (heads(["machines"])) };
             (table(Some("cells"), head, html! {
-                @for crowd in crowds {
+                @for (crowd, point) in crowds {
                     @let ranked: Vec<Option<Ranking>> = columns.iter().map(|c| ranking(c.study, c.points.get(crowd)?)).collect();
-                    tr data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) {
-                        th scope="row" { (place(crowd)) }
+                    tr data-scene=(point.scene) data-passes=(point.passes) data-instances=(point.instances) {
+                        th scope="row" { (place(point)) }
                         @for (index, ranking) in ranked.iter().enumerate() {
                             td data-machine=(index) { @if let Some(ranking) = ranking { (fastest(ranking).join(" ")) } @else { "-" } }
                         }
@@ -339,11 +340,18 @@ fn fastest_by_machine(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
 
 /// Whether machines agree on the fastest backend of a crowd: native ones with each other, and browsers with each other.
 fn confirmed(columns: &[Column], ranked: &[Option<Ranking>]) -> Markup {
-    let (browsers, native): (Vec<_>, Vec<_>) = columns
-        .iter()
-        .zip(ranked)
-        .filter_map(|(column, ranking)| Some((column, ranking.as_ref()?)))
-        .partition(|(column, _)| column.is_of_browser());
+    let mut native = Vec::new();
+    let mut browsers = Vec::new();
+    for (column, ranking) in columns.iter().zip(ranked) {
+        if let Some(ranking) = ranking {
+            let kind = if column.is_of_browser() {
+                &mut browsers
+            } else {
+                &mut native
+            };
+            kind.push((column, ranking));
+        }
+    }
     html! {
         @if !native.is_empty() { (agreement(&native)) }
         @if !native.is_empty() && !browsers.is_empty() { br; }
@@ -354,7 +362,7 @@ fn confirmed(columns: &[Column], ranked: &[Option<Ranking>]) -> Markup {
 /// Whether machines agree, and which. Two backends that run on the processor are confirmed by another processor;
 /// otherwise another adapter counts as another machine, too.
 fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
-    let mut sure: BTreeMap<&str, BTreeMap<(&str, &str), &str>> = BTreeMap::new();
+    let mut sure: BTreeMap<&str, BTreeMap<(&str, String), &str>> = BTreeMap::new();
     for (column, ranking) in ranked {
         let Ranking {
             first,
@@ -368,25 +376,28 @@ fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
             let on_host = [&first.backend, &second.entry.backend]
                 .iter()
                 .all(|name| name.starts_with("cpu"));
-            let Machine { cpu, adapter, .. } = &column.study.machine;
-            let machine = (&cpu[..], if on_host { "" } else { adapter });
-            sure.entry(&first.backend)
-                .or_default()
-                .entry(machine)
+            let machine = &column.study.machine;
+            let adapter = if on_host {
+                String::new()
+            } else {
+                machine.adapter_label()
+            };
+            let submissions = sure.entry(&first.backend).or_default();
+            submissions
+                .entry((&machine.cpu, adapter))
                 .or_insert(&column.submission.name);
         }
     }
-    let on = |(name, own): (&&str, &BTreeMap<_, &str>)| {
-        format!(
-            "{name} on {}",
-            own.values().copied().collect::<Vec<_>>().join(" and ")
-        )
-    };
-    let found = sure.iter().map(on).collect::<Vec<_>>().join(", ");
+    let mut found = Vec::new();
+    for (backend, submissions) in &sure {
+        let names: Vec<&str> = submissions.values().copied().collect();
+        found.push(format!("{backend} on {}", names.join(" and ")));
+    }
+    let found = found.join(", ");
     html! {
         @match (sure.len(), sure.first_key_value()) {
             (0, _) => "none is sure",
-            (1, Some((_, own))) if own.len() > 1 => { strong { "confirmed by " (own.len()) " machines" } ": " (found) }
+            (1, Some((_, machines))) if machines.len() > 1 => { strong { "confirmed by " (machines.len()) " machines" } ": " (found) }
             (1, _) => (found),
             _ => { "machines differ: " (found) }
         }
@@ -394,7 +405,7 @@ fn agreement(ranked: &[(&Column, &Ranking)]) -> Markup {
 }
 
 /// The times of all machines; the script compares two backends by the nanoseconds of the cells.
-fn side_by_side(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
+fn side_by_side(columns: &[Column], crowds: &Crowds) -> Markup {
     html! {
         section #adapters {
             h2 { "Adapters side by side" }
@@ -402,18 +413,18 @@ fn side_by_side(columns: &[Column], crowds: &BTreeSet<Point>) -> Markup {
                  nothing." }
             @let head = html! { (heads(["crowd", "backend", "time"])) (machine_heads(columns)) };
             (table(Some("cells"), head, html! {
-                @for (at, crowd) in crowds.iter().enumerate() {
+                @for (at, (crowd, point)) in crowds.iter().enumerate() {
                     @let entries: Vec<Vec<&StudyEntry>> = columns.iter().map(|column| column.entries(crowd)).collect();
                     @for backend in names(entries.iter().flatten().copied()) {
                         @for quantity in QUANTITIES {
-                            @let times: Vec<Option<u64>> = entries.iter().map(|own| time(own, backend, quantity)).collect();
+                            @let times: Vec<Option<u64>> = entries.iter().map(|entries| time(entries, backend, quantity)).collect();
                             @if times.iter().any(Option::is_some) {
-                                tr data-crowd=(at) data-scene=(crowd.scene) data-passes=(crowd.passes) data-instances=(crowd.instances) data-backend=(backend) data-quantity=(quantity.name()) {
-                                    th scope="row" { (place(crowd)) }
+                                tr data-crowd=(at) data-scene=(point.scene) data-passes=(point.passes) data-instances=(point.instances) data-backend=(backend) data-quantity=(quantity.name()) {
+                                    th scope="row" { (place(point)) }
                                     td { (backend) }
                                     td { (quantity.name()) }
                                     @for (index, ns) in times.iter().enumerate() {
-                                        td.number data-machine=(index) data-ns=[*ns] { (ns.map_or("-".into(), duration)) }
+                                        td.number data-machine=(index) data-ns=[*ns] { (duration_or_dash(*ns)) }
                                     }
                                 }
                             }
@@ -467,10 +478,9 @@ fn crossings(columns: &[Column]) -> Markup {
                 @for (index, column) in columns.iter().enumerate() {
                     @for sheet in column.study.sheets(Axis::Instances) {
                         @for crossing in crossovers(column.study, sheet).iter().filter(|crossing| crossing.leads) {
-                            @let whole = |value: f64| grouped(value.round() as u64);
-                            tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=(sheet.fixed.passes) {
+                            tr data-machine=(index) data-scene=(sheet.fixed.scene) data-passes=[sheet.fixed.passes] {
                                 td { (column.submission.name) }
-                                td { (sheet.fixed.scene) ", " (drawn(sheet.fixed.passes)) ", " (sheet.quantity.name()) }
+                                td { (sheet.fixed.scene) ", " (sheet.fixed.passes.map_or(String::new(), drawn)) ", " (sheet.quantity.name()) }
                                 td.number data-sort=(crossing.at) { (whole(crossing.at)) }
                                 td.number { (whole(crossing.range.0)) " and " (whole(crossing.range.1)) }
                                 td { (crossing.above) }
@@ -483,6 +493,10 @@ fn crossings(columns: &[Column]) -> Markup {
             }))
         }
     }
+}
+
+fn whole(value: f64) -> String {
+    grouped(value.round() as u64)
 }
 
 #[cfg(test)]

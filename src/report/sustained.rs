@@ -17,78 +17,74 @@ struct Ends {
 
 /// Frames, clocks and temperatures of the first and the last window, and the backends whose order changes.
 pub fn text(outcomes: &[Outcome], first: &Conditions, last: &Conditions) -> String {
-    let ends = |outcome: &Outcome| {
-        let (first, last) = (
-            outcome.first_ns? as f64,
-            outcome.median(Stage::Frame)? as f64,
-        );
-        Some(Ends {
-            backend: outcome.name,
-            first,
-            last,
-        })
-    };
-    let backends: Vec<Ends> = outcomes.iter().filter_map(ends).collect();
+    let mut backends = Vec::new();
     let mut text = String::from("sustained, first against last window:\n");
-    for Ends {
-        backend,
-        first,
-        last,
-    } in &backends
-    {
-        let percent = 100.0 * (last / first - 1.0);
-        text += &format!(
-            "  {backend}: {:.3} -> {:.3} ms ({percent:+.1} %)\n",
-            first / 1e6,
-            last / 1e6
-        );
+    for outcome in outcomes {
+        if let (Some(first), Some(last)) = (outcome.first_ns, outcome.median(Stage::Frame)) {
+            let backend = outcome.name;
+            let first = first as f64;
+            let last = last as f64;
+            text += &format!(
+                "  {backend}: {:.3} -> {:.3} ms ({:+.1} %)\n",
+                first / 1e6,
+                last / 1e6,
+                100.0 * (last / first - 1.0)
+            );
+            backends.push(Ends {
+                backend,
+                first,
+                last,
+            });
+        }
     }
-    let mhz = |conditions: &Conditions| {
-        let processor = conditions
-            .processor_mhz
-            .map(|mhz| ("processor".to_owned(), mhz));
-        processor
-            .into_iter()
-            .chain(conditions.graphics_mhz.clone())
-            .collect::<BTreeMap<_, _>>()
-    };
-    for (what, before, after) in both(&mhz(first), &mhz(last)) {
-        text += &format!("  {what}: {before} -> {after} MHz\n");
+    let last_mhz = megahertz(last);
+    for (what, before) in megahertz(first) {
+        if let Some(after) = last_mhz.get(&what) {
+            text += &format!("  {what}: {before} -> {after} MHz\n");
+        }
     }
-    for (what, before, after) in both(&first.celsius, &last.celsius) {
-        text += &format!("  {what}: {before:.0} -> {after:.0} °C\n");
+    for (what, before) in &first.celsius {
+        if let Some(after) = last.celsius.get(what) {
+            text += &format!("  {what}: {before:.0} -> {after:.0} °C\n");
+        }
     }
     let changes = changes(&backends);
     if changes.is_empty() {
         text += "the order of the backends stays the same\n";
     }
-    changes
-        .iter()
-        .for_each(|change| text += &format!("the order changes: {change}\n"));
+    for change in changes {
+        text += &format!("the order changes: {change}\n");
+    }
     text
 }
 
-/// What is known at both moments.
-fn both<'a, T: Copy>(
-    first: &'a BTreeMap<String, T>,
-    last: &BTreeMap<String, T>,
-) -> Vec<(&'a String, T, T)> {
-    first
-        .iter()
-        .filter_map(|(name, before)| Some((name, *before, *last.get(name)?)))
-        .collect()
+/// Clocks of the processor and of adapters, by name.
+fn megahertz(conditions: &Conditions) -> BTreeMap<String, u64> {
+    let mut clocks: BTreeMap<String, u64> = BTreeMap::new();
+    clocks.extend(
+        conditions
+            .processor_mhz
+            .map(|mhz| ("processor".into(), mhz)),
+    );
+    clocks.extend(conditions.graphics_mhz.clone());
+    clocks
 }
 
 /// Pairs of which the slower backend of the first window is the faster one of the last.
 fn changes(backends: &[Ends]) -> Vec<String> {
-    let faster = |a: f64, b: f64| a * (1.0 + ORDER) < b;
-    let pairs = backends
-        .iter()
-        .flat_map(|a| backends.iter().map(move |b| (a, b)));
-    let swapped = pairs.filter(|(a, b)| faster(a.first, b.first) && faster(b.last, a.last));
-    swapped
-        .map(|(a, b)| format!("{} ends faster than {}", b.backend, a.backend))
-        .collect()
+    let mut changes = Vec::new();
+    for a in backends {
+        for b in backends {
+            if is_faster(a.first, b.first) && is_faster(b.last, a.last) {
+                changes.push(format!("{} ends faster than {}", b.backend, a.backend));
+            }
+        }
+    }
+    changes
+}
+
+fn is_faster(a: f64, b: f64) -> bool {
+    a * (1.0 + ORDER) < b
 }
 
 #[cfg(test)]

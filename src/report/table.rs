@@ -1,7 +1,7 @@
 //! The terminal table of a scene, and the verdict under it.
 
 use super::Screen;
-use super::columns::{self, Align, Column, Place, fitted};
+use super::columns::{self, Column, Place, fitted};
 use super::findings::{drawn, fastest};
 use super::units::{duration, grouped};
 use crate::frame::{AdapterSummary, Side, Stage, StageGroup};
@@ -18,105 +18,48 @@ use indexmap::IndexMap;
 
 /// Columns of the table of a run.
 const COLUMNS: [Column<StudyEntry>; 16] = [
-    Column {
-        heading: "backend",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: |entry| Some(entry.backend.clone()),
-    },
-    Column {
-        heading: "frame",
-        place: Place::Stays,
-        align: Align::Right,
-        cell: frame,
-    },
-    Column {
-        heading: "p99",
-        place: Place::Leaves(3),
-        align: Align::Right,
-        cell: |entry| entry.frame()?.p99_ns.map(duration),
-    },
-    Column {
-        heading: "worst",
-        place: Place::Leaves(4),
-        align: Align::Right,
-        cell: |entry| entry.frame()?.max_ns.map(duration),
-    },
-    Column {
-        heading: "pose",
-        place: Place::Stays,
-        align: Align::Right,
-        cell: |entry| entry.total(StageGroup::Pose).map(duration),
-    },
-    Column {
-        heading: "pose %",
-        place: Place::Leaves(1),
-        align: Align::Right,
-        cell: |entry| percent_of_limit(entry, StageGroup::Pose),
-    },
-    Column {
-        heading: "upload",
-        place: Place::Leaves(7),
-        align: Align::Right,
-        cell: |entry| parts(entry, StageGroup::Upload),
-    },
-    Column {
-        heading: "skin",
-        place: Place::Stays,
-        align: Align::Right,
-        cell: |entry| match skins_in_draw(entry) {
-            true => Some("in draw".into()),
-            false => entry.total(StageGroup::Skin).map(duration),
-        },
-    },
-    Column {
-        heading: "skin %",
-        place: Place::Leaves(5),
-        align: Align::Right,
-        cell: |entry| percent_of_limit(entry, StageGroup::Skin),
-    },
-    Column {
-        heading: "draw",
-        place: Place::Leaves(8),
-        align: Align::Right,
-        cell: |entry| entry.total(StageGroup::Draw).map(duration),
-    },
-    Column {
-        heading: "gameplay",
-        place: Place::Leaves(9),
-        align: Align::Right,
-        cell: |entry| parts(entry, StageGroup::Gameplay),
-    },
-    Column {
-        heading: "other",
-        place: Place::Leaves(5),
-        align: Align::Right,
-        cell: |entry| entry.other().map(duration),
-    },
-    Column {
-        heading: "ns/vertex",
-        place: Place::Leaves(2),
-        align: Align::Right,
-        cell: nanoseconds_per_vertex,
-    },
-    Column {
-        heading: "clock %",
-        place: Place::Leaves(7),
-        align: Align::Right,
-        cell: device_clock,
-    },
-    Column {
-        heading: "parity",
-        place: Place::Leaves(6),
-        align: Align::Right,
-        cell: |entry| Some(format!("{:.1e}", entry.last()?.row.parity_max_rel?)),
-    },
-    Column {
-        heading: "status",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: status,
-    },
+    Column::words("backend", |entry| Some(entry.backend.clone())),
+    Column::figures("frame", Place::Stays, frame),
+    Column::figures("p99", Place::Leaves(3), |entry| {
+        entry.frame()?.p99_ns.map(duration)
+    }),
+    Column::figures("worst", Place::Leaves(4), |entry| {
+        entry.frame()?.max_ns.map(duration)
+    }),
+    Column::figures("pose", Place::Stays, |entry| {
+        entry.total(StageGroup::Pose).map(duration)
+    }),
+    Column::figures("pose %", Place::Leaves(1), |entry| {
+        percent_of_limit(entry, StageGroup::Pose)
+    }),
+    Column::figures("upload", Place::Leaves(7), |entry| {
+        parts(entry, StageGroup::Upload)
+    }),
+    Column::figures("skin", Place::Stays, |entry| {
+        if skins_in_draw(entry) {
+            Some("in draw".into())
+        } else {
+            entry.total(StageGroup::Skin).map(duration)
+        }
+    }),
+    Column::figures("skin %", Place::Leaves(5), |entry| {
+        percent_of_limit(entry, StageGroup::Skin)
+    }),
+    Column::figures("draw", Place::Leaves(8), |entry| {
+        entry.total(StageGroup::Draw).map(duration)
+    }),
+    Column::figures("gameplay", Place::Leaves(9), |entry| {
+        parts(entry, StageGroup::Gameplay)
+    }),
+    Column::figures("other", Place::Leaves(5), |entry| {
+        entry.other().map(duration)
+    }),
+    Column::figures("ns/vertex", Place::Leaves(2), nanoseconds_per_vertex),
+    Column::figures("clock %", Place::Leaves(7), device_clock),
+    Column::figures("parity", Place::Leaves(6), |entry| {
+        Some(format!("{:.1e}", entry.last()?.row.parity_max_rel?))
+    }),
+    Column::words("status", status),
 ];
 
 /// The median of the frame, and the median deviation from it in percent.
@@ -183,9 +126,10 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
         devices(scene, outcomes)
     );
     text += &levels(scene);
-    let rows = || study.rows.iter().map(|m| &m.row);
-    if let Some((error, row)) = clip_error.zip(rows().next()) {
-        let options = row.options.as_deref().unwrap_or_default();
+    if let Some(error) = clip_error
+        && let Some(first) = study.rows.first()
+    {
+        let options = first.row.options.as_deref().unwrap_or_default();
         text += &format!(
             "{options}: joints' ends are off by up to {error:.1e} of the skeleton's size\n"
         );
@@ -199,25 +143,24 @@ pub fn measured(measured: &MeasuredScene, outcomes: &[Outcome], screen: Screen) 
     let shows_limits = ["pose %", "skin %"]
         .iter()
         .any(|heading| !table.left_out.contains(heading));
-    if shows_limits && rows().any(|row| row.limit.is_some()) {
+    if shows_limits && study.rows.iter().any(|m| m.row.limit.is_some()) {
         text += "%: of the memory bandwidth measured just before with as many bytes\n";
     }
-    let on_hardware = !study.machine.is_emulated();
-    let has_device = study.entries.iter().any(|entry| entry.device().is_some());
-    let shown = |heading: &str| on_hardware && has_device && !table.left_out.contains(&heading);
-    if shown("upload") {
+    let is_timed =
+        !study.machine.is_emulated && study.entries.iter().any(|entry| entry.device().is_some());
+    if is_timed && !table.left_out.contains(&"upload") {
         text += "upload: writing staging memory + copying on the device\n";
     }
-    if shown("other") {
+    if is_timed && !table.left_out.contains(&"other") {
         text += "other: the frame less its stages (submitting, gaps, waiting for the device)\n";
     }
     text += &unsteady(&study);
     text += &noise_notes(&study.entries);
-    let has_few_frames = |entry: &StudyEntry| {
-        let frames = entry.frame().and_then(|row| row.frames);
-        frames.is_some_and(|count| count < TAIL_SAMPLES)
-    };
-    if study.entries.iter().any(has_few_frames) {
+    let mut frames = study
+        .entries
+        .iter()
+        .filter_map(|entry| entry.frame()?.frames);
+    if frames.any(|count| count < TAIL_SAMPLES) {
         text += &format!("p99: needs {TAIL_SAMPLES} frames or more (--frames {TAIL_SAMPLES})\n");
     }
     text + &left_out(&table.left_out)
@@ -258,18 +201,14 @@ fn devices(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
 
 /// A backend's time of a frame, its largest error and its status, in one line.
 pub fn result(outcome: &Outcome) -> String {
-    let frame = outcome
-        .median(Stage::Frame)
-        .map(|ns| format!("{} per frame", duration(ns)));
-    let error = outcome
-        .parity
-        .as_ref()
-        .map(|parity| format!("off by {:.1e} at most", parity.max_rel));
-    let known: Vec<String> = frame
-        .into_iter()
-        .chain(error)
-        .chain([outcome.status.name().into()])
-        .collect();
+    let mut known = Vec::new();
+    if let Some(ns) = outcome.median(Stage::Frame) {
+        known.push(format!("{} per frame", duration(ns)));
+    }
+    if let Some(parity) = &outcome.parity {
+        known.push(format!("off by {:.1e} at most", parity.max_rel));
+    }
+    known.push(outcome.status.name().into());
     known.join(", ")
 }
 
@@ -292,10 +231,17 @@ pub(super) fn counted_threads(threads: usize) -> String {
 
 /// A group's times on host and device, as `3.00 ms + 85.5 µs`; a single time if one side has no part in it.
 pub(super) fn parts(entry: &StudyEntry, group: StageGroup) -> Option<String> {
-    let times = Side::BOTH
-        .into_iter()
-        .filter_map(|side| entry.total_on(side, group));
-    let times: Vec<String> = times.map(duration).collect();
+    on_both_sides(entry, group, duration)
+}
+
+/// A group's times on host and device in some format, with a plus between them.
+pub(super) fn on_both_sides(
+    entry: &StudyEntry,
+    group: StageGroup,
+    format: fn(u64) -> String,
+) -> Option<String> {
+    let sides = Side::BOTH.map(|side| entry.total_on(side, group));
+    let times: Vec<String> = sides.into_iter().flatten().map(format).collect();
     (!times.is_empty()).then(|| times.join(" + "))
 }
 
@@ -303,8 +249,8 @@ pub(super) fn parts(entry: &StudyEntry, group: StageGroup) -> Option<String> {
 fn noise_notes(entries: &[StudyEntry]) -> String {
     let mut text = String::new();
     for side in Side::BOTH {
-        let is_noisy = |entry: &StudyEntry| entry.noisy_sides().contains(&side);
-        if entries.iter().any(is_noisy) {
+        let mut noisy = entries.iter().map(StudyEntry::noisy_sides);
+        if noisy.any(|sides| sides.contains(&side)) {
             text += match side {
                 Side::Host => {
                     "noisy host: its part deviates by more than 5 % of the frame; close other programs\n"
@@ -364,36 +310,17 @@ fn mebibytes(bytes: u64) -> String {
 
 /// Columns of the table of a verification.
 const VERIFIED: [Column<Outcome>; 5] = [
-    Column {
-        heading: "backend",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: |outcome| Some(outcome.name.into()),
-    },
-    Column {
-        heading: "position",
-        place: Place::Stays,
-        align: Align::Right,
-        cell: |outcome| Some(format!("{:.1e}", outcome.parity.as_ref()?.max_rel)),
-    },
-    Column {
-        heading: "normal",
-        place: Place::Leaves(2),
-        align: Align::Right,
-        cell: |outcome| Some(format!("{:.1e} rad", outcome.parity.as_ref()?.max_normal)),
-    },
-    Column {
-        heading: "vertices",
-        place: Place::Leaves(1),
-        align: Align::Right,
-        cell: |outcome| Some(grouped(outcome.parity.as_ref()?.vertices)),
-    },
-    Column {
-        heading: "status",
-        place: Place::Stays,
-        align: Align::Left,
-        cell: |outcome| Some(outcome.status.name().into()),
-    },
+    Column::words("backend", |outcome| Some(outcome.name.into())),
+    Column::figures("position", Place::Stays, |outcome| {
+        Some(format!("{:.1e}", outcome.parity.as_ref()?.max_rel))
+    }),
+    Column::figures("normal", Place::Leaves(2), |outcome| {
+        Some(format!("{:.1e} rad", outcome.parity.as_ref()?.max_normal))
+    }),
+    Column::figures("vertices", Place::Leaves(1), |outcome| {
+        Some(grouped(outcome.parity.as_ref()?.vertices))
+    }),
+    Column::words("status", |outcome| Some(outcome.status.name().into())),
 ];
 
 /// Table of a scene's verification: a heading, one row per backend, and the reasons why some failed.
@@ -420,18 +347,15 @@ fn levels(scene: &BuiltScene) -> String {
     let (Some(levels), Some(error)) = (&scene.levels, lod_error::of_scene(scene)) else {
         return String::new();
     };
-    let (lod, counts) = (
-        scene.settings.lod.unwrap_or_default().name(),
-        levels.counts.map(|count| grouped(count as u64)),
-    );
-    let (counts, last) = (counts.join(", "), levels.counts.len() - 1);
-    let off = format!(
-        "{:.1} pixels ({:.1} % of the diagonal)",
+    let lod = scene.settings.lod.unwrap_or_default().name();
+    let counts = levels.counts.map(|count| grouped(count as u64));
+    let last = counts.len() - 1;
+    format!(
+        "lod={lod}: {} instances at levels 0 to {last}; vertices up to {:.1} pixels ({:.1} % of the diagonal) from the \
+         full characters\n",
+        counts.join(", "),
         error.pixels,
         100.0 * error.relative
-    );
-    format!(
-        "lod={lod}: {counts} instances at levels 0 to {last}; vertices up to {off} from the full characters\n"
     )
 }
 
@@ -444,15 +368,14 @@ fn in_view(scene: &BuiltScene, visible: u64) -> String {
 }
 
 fn problems(outcomes: &[Outcome]) -> String {
-    let line = |o: &Outcome| {
-        Some(format!(
-            "{}: {}: {}\n",
-            o.name,
-            o.status.name(),
-            o.problem.as_ref()?
-        ))
-    };
-    outcomes.iter().filter_map(line).collect()
+    let mut text = String::new();
+    for outcome in outcomes {
+        if let Some(problem) = &outcome.problem {
+            let status = outcome.status.name();
+            text += &format!("{}: {status}: {problem}\n", outcome.name);
+        }
+    }
+    text
 }
 
 fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) -> String {
@@ -462,28 +385,26 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
         0 => drawn(0),
         passes => format!("{} of {width}x{height}", drawn(passes)),
     };
-    let adapter = environment
-        .adapter
-        .as_ref()
-        .map_or("no adapter".into(), AdapterSummary::label);
-    let instances = counted(crowd.instance_count() as u64, "instance");
-    let vertices = counted_as(crowd.vertex_count(), "vertex", "vertices");
-    let joints = counted(crowd.joint_count(), "joint");
-    let Environment { cpu, threads, .. } = environment;
-    let crowd = format!("{}: {instances}, {vertices}, {joints}", scene.name);
-    let threads = counted_threads(*threads);
-    format!("{crowd}, {passes}\n{cpu}, {threads}; {adapter}")
+    let adapter = environment.adapter.as_ref();
+    format!(
+        "{}: {}, {}, {}, {passes}\n{}, {}; {}",
+        scene.name,
+        counted(crowd.instance_count() as u64, "instance"),
+        counted_as(crowd.vertex_count(), "vertex", "vertices"),
+        counted(crowd.joint_count(), "joint"),
+        environment.cpu,
+        counted_threads(environment.threads),
+        adapter.map_or("no adapter".into(), AdapterSummary::label)
+    )
 }
 
 /// The fastest backend at a point, a sentence per fact; empty if there is no time.
 pub fn verdict(study: &Study, point: &Point) -> Vec<String> {
     let Some(ranking) = ranking(study, point) else {
-        let is_withheld = study.at(point).any(is_unsteady);
-        return if is_withheld {
-            vec!["No verdict: the device's clock was unsteady.".into()]
-        } else {
-            Vec::new()
-        };
+        if study.at(point).any(is_unsteady) {
+            return vec!["No verdict: the device's clock was unsteady.".into()];
+        }
+        return Vec::new();
     };
     let mut facts = fastest(&ranking);
     if ranking.quantity == Quantity::Work {
@@ -525,17 +446,15 @@ fn unsteady(study: &Study) -> String {
 
 /// Percentage of the machine's bandwidth that some stages reach together; a stage without a limit moves nothing.
 fn percent_of_limit(entry: &StudyEntry, group: StageGroup) -> Option<String> {
-    let floor = |m: &Measurement| {
-        Some(
-            Floor {
-                bytes: m.row.bytes?,
-                limit: m.row.limit?,
-            }
-            .ns(),
-        )
-    };
-    let floor = entry.stages(group).filter_map(floor).reduce(|a, b| a + b)?;
-    let took: u64 = entry.stages(group).filter_map(|m| m.row.median_ns).sum();
+    let mut floor = None;
+    let mut took = 0;
+    for Measurement { row, .. } in entry.stages(group) {
+        if let (Some(bytes), Some(limit)) = (row.bytes, row.limit) {
+            *floor.get_or_insert(0.0) += Floor { bytes, limit }.ns();
+        }
+        took += row.median_ns.unwrap_or(0);
+    }
+    let floor = floor?;
     (took > 0).then(|| format!("{:.0}", 100.0 * floor / took as f64))
 }
 

@@ -3,10 +3,10 @@
 use super::Screen;
 use super::columns::stacked;
 use super::findings::{conditions, crowd, findings, verdict};
-use super::units::{duration, grouped, size};
+use super::units::{duration, duration_or_dash, grouped, size};
 use crate::harness::Status;
 use crate::harness::sweep::{Bounds, Found, PointEnd, SweepPoint};
-use crate::results::study::{Axis, Curve, Sheet, Study};
+use crate::results::study::{Axis, Sheet, Study};
 use crate::scene::words;
 use crate::wording::{counted, one_line};
 use std::collections::BTreeMap;
@@ -21,14 +21,10 @@ const LISTED: usize = 12;
 /// Text about a sweep's folder: a table for each series, then the findings.
 pub fn swept(study: &Study, screen: Screen) -> String {
     let mut text = String::new();
-    let series = Axis::ALL
-        .iter()
-        .map(|axis| study.sheets(*axis))
-        .find(|sheets| !sheets.is_empty());
-    series
-        .unwrap_or_default()
-        .iter()
-        .for_each(|sheet| text += &times(study, sheet, screen));
+    let mut series = Axis::ALL.iter().map(|axis| study.sheets(*axis));
+    for sheet in series.find(|sheets| !sheets.is_empty()).unwrap_or_default() {
+        text += &times(study, sheet, screen);
+    }
     for finding in verdict(study).into_iter().chain(findings(study)) {
         text += &format!("{finding}\n");
     }
@@ -60,33 +56,26 @@ fn times(study: &Study, sheet: &Sheet, screen: Screen) -> String {
 
 /// The times of a sheet: headings, then a row for each value of the axis.
 pub(super) fn rows(sheet: &Sheet) -> Vec<Vec<String>> {
-    let backends = sheet.curves.iter().map(|curve| curve.backend.clone());
-    let headings = std::iter::once(sheet.axis.title().to_owned())
-        .chain(backends)
-        .collect();
-    let row = |&value: &u64| {
-        let time = |curve: &Curve| {
-            let known = curve.points.iter().find(|point| point.value == value);
-            known.map_or("-".into(), |point| duration(point.ns))
-        };
-        std::iter::once(grouped(value))
-            .chain(sheet.curves.iter().map(time))
-            .collect()
-    };
-    std::iter::once(headings)
-        .chain(sheet.values.iter().map(row))
-        .collect()
+    let mut headings = vec![sheet.axis.title().to_owned()];
+    headings.extend(sheet.curves.iter().map(|curve| curve.backend.clone()));
+    let mut rows = vec![headings];
+    for value in &sheet.values {
+        let mut row = vec![grouped(*value)];
+        for curve in &sheet.curves {
+            let point = curve.points.iter().find(|point| point.value == *value);
+            row.push(duration_or_dash(point.map(|point| point.ns)));
+        }
+        rows.push(row);
+    }
+    rows
 }
 
 /// Notes on problems of files, if there are any.
 pub fn notes(problems: &[impl Display]) -> String {
-    let note =
-        |problem: &dyn Display| format!("note: {}\n", one_line(&problem.to_string(), usize::MAX));
-    let mut text: String = problems
-        .iter()
-        .take(LISTED)
-        .map(|problem| note(problem))
-        .collect();
+    let mut text = String::new();
+    for problem in problems.iter().take(LISTED) {
+        text += &format!("note: {}\n", one_line(&problem.to_string(), usize::MAX));
+    }
     if problems.len() > LISTED {
         text += &format!("note: {} more like these\n", problems.len() - LISTED);
     }
@@ -100,9 +89,9 @@ pub fn largest(
     memory: Option<u64>,
     found: &[Found],
 ) -> String {
-    let time = budget.map(|budget| format!("{} a frame", duration(budget.as_nanos() as u64)));
-    let room = memory.map(|memory| format!("{} on host and device", size(memory as f64)));
-    let bounds: Vec<_> = time.into_iter().chain(room).collect();
+    let mut bounds = Vec::new();
+    bounds.extend(budget.map(|time| format!("{} a frame", duration(time.as_nanos() as u64))));
+    bounds.extend(memory.map(|bytes| format!("{} on host and device", size(bytes as f64))));
     let mut text = format!("largest crowd within {}:\n", bounds.join(" and "));
     for found in found {
         text += &format!("  {}\n", answer(scene, found));
@@ -122,23 +111,20 @@ pub fn point_ended(end: &PointEnd) -> String {
         }
     }
     times.sort();
-    let mut said: Vec<String> = times
-        .iter()
-        .take(SHOWN)
-        .map(|(frame, name)| format!("{name} {}", duration(frame.as_nanos() as u64)))
-        .collect();
+    let mut results = Vec::new();
+    for (frame, name) in times.iter().take(SHOWN) {
+        results.push(format!("{name} {}", duration(frame.as_nanos() as u64)));
+    }
     if times.len() > SHOWN {
-        said.push(format!("{} slower", times.len() - SHOWN));
+        results.push(format!("{} slower", times.len() - SHOWN));
     }
-    said.extend(
-        others
-            .iter()
-            .map(|(status, count)| format!("{count} {status}")),
-    );
-    if said.is_empty() {
-        said.push("nothing was measured".into());
+    for (status, count) in others {
+        results.push(format!("{count} {status}"));
     }
-    text += &format!(": {}", said.join(", "));
+    if results.is_empty() {
+        results.push("nothing was measured".into());
+    }
+    text += &format!(": {}", results.join(", "));
     if end.kept {
         text += " (kept from an earlier sweep)";
     }
@@ -185,60 +171,55 @@ pub fn answer(scene: &str, found: &Found) -> String {
         memory,
         problem,
     } = found;
-    let place = place(series);
-    let verb =
-        |fits: u64, one: &'static str, more: &'static str| if fits == 1 { one } else { more };
-    let taking = |fits, taken| {
-        format!(
-            "{} {} {}",
-            crowd(scene, fits),
-            verb(fits, "takes", "take"),
-            size(taken)
-        )
-    };
-    let fitting = |fits| format!("{} {}", crowd(scene, fits), verb(fits, "fits", "fit"));
-    let by_memory = memory.map(|Bounds { fits, exceeds }| match (fits, exceeds) {
-        (Some((fits, taken)), Some((exceeds, _))) => {
-            format!(
-                "{}, {} would not fit",
-                taking(fits, taken),
-                grouped(exceeds)
-            )
-        }
-        (Some((fits, taken)), None) => taking(fits, taken),
-        (None, Some((_, taken))) if taken.is_finite() => {
-            format!("not even one fits: it takes {}", size(taken))
-        }
-        (None, _) => "not even one fits".into(),
-    });
-    let by_time = time.map(|Bounds { fits, exceeds }| {
-        match (fits, exceeds.filter(|(_, ns)| ns.is_finite())) {
-            (Some((fits, _)), Some((exceeds, _))) => {
-                format!("{}, {exceeds} do not", fitting(fits))
+    let mut answers = Vec::new();
+    answers.extend(memory.map(|bounds| by_memory(scene, bounds)));
+    if let Some(bounds) = *time {
+        let by = if answers.is_empty() { "" } else { "by time " };
+        answers.push(format!("{by}{}", by_time(scene, bounds)));
+    }
+    answers.extend(problem.clone());
+    if answers.is_empty() {
+        answers.push("not measured".into());
+    }
+    format!("{backend}{}: {}", place(series), answers.join("; "))
+}
+
+/// The largest crowd that fits a number of bytes.
+fn by_memory(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
+    let Some((instances, taken)) = fits else {
+        return match exceeds {
+            Some((_, taken)) if taken.is_finite() => {
+                format!("not even one fits: it takes {}", size(taken))
             }
-            (Some((fits, _)), None) => format!("{}; memory ends the search", fitting(fits)),
-            (None, Some(_)) => "not even one fits".into(),
-            (None, None) => "not measured".into(),
-        }
-    });
-    let by_time = by_time.map(|time| {
-        if by_memory.is_some() {
-            format!("by time {time}")
-        } else {
-            time
-        }
-    });
-    let answers: Vec<_> = by_memory
-        .into_iter()
-        .chain(by_time)
-        .chain(problem.clone())
-        .collect();
-    let answer = if answers.is_empty() {
-        "not measured".into()
-    } else {
-        answers.join("; ")
+            _ => "not even one fits".into(),
+        };
     };
-    format!("{backend}{place}: {answer}")
+    let verb = if instances == 1 { "takes" } else { "take" };
+    let mut answer = format!("{} {verb} {}", crowd(scene, instances), size(taken));
+    if let Some((exceeds, _)) = exceeds {
+        answer += &format!(", {} would not fit", grouped(exceeds));
+    }
+    answer
+}
+
+/// The largest crowd that fits a time.
+fn by_time(scene: &str, Bounds { fits, exceeds }: Bounds) -> String {
+    let exceeds = exceeds.filter(|bound| bound.1.is_finite());
+    let Some((instances, _)) = fits else {
+        let is_known = exceeds.is_some();
+        return if is_known {
+            "not even one fits"
+        } else {
+            "not measured"
+        }
+        .into();
+    };
+    let verb = if instances == 1 { "fits" } else { "fit" };
+    let answer = format!("{} {verb}", crowd(scene, instances));
+    match exceeds {
+        Some((exceeds, _)) => format!("{answer}, {exceeds} do not"),
+        None => format!("{answer}; memory ends the search"),
+    }
 }
 
 #[cfg(test)]

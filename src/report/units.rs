@@ -20,6 +20,16 @@ pub fn duration(ns: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// Nanoseconds as [`duration`], or a dash.
+pub fn duration_or_dash(ns: Option<u64>) -> String {
+    ns.map_or("-".into(), duration)
+}
+
+/// A number's order of magnitude with two digits, or a dash.
+pub fn magnitude_or_dash(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{value:.1e}"))
+}
+
 /// Bytes with a decimal unit.
 pub fn size(bytes: f64) -> String {
     ByteSize(bytes.round() as u64).display().si().to_string()

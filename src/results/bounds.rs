@@ -35,29 +35,20 @@ pub(super) const MOST_INSTANCES: usize = 500_000;
 
 /// The reason why results are too many to report in a reasonable time, if they are.
 pub(super) fn exceeded(measurements: &[Measurement]) -> Option<String> {
-    let rows = || measurements.iter();
-    let counts = [
-        (
-            "machines",
-            rows().map(|m| m.machine()).collect::<HashSet<_>>().len(),
-            MOST_MACHINES,
-        ),
-        (
-            "backends",
-            rows()
-                .map(|m| m.row.backend_and_variant())
-                .collect::<HashSet<_>>()
-                .len(),
-            MOST_BACKENDS,
-        ),
-        (
-            "crowds and ways to run them",
-            rows().map(|m| m.row.point()).collect::<HashSet<_>>().len(),
-            MOST_POINTS,
-        ),
-    ];
-    let (what, count, most) = counts.into_iter().find(|(_, count, most)| count > most)?;
-    Some(format!(
-        "results of {count} {what}; expected at most {most}: report or send them in parts"
-    ))
+    let machines: HashSet<_> = measurements.iter().map(Measurement::machine).collect();
+    let backends = measurements.iter().map(|m| m.row.backend_and_variant());
+    let backends: HashSet<_> = backends.collect();
+    let points: HashSet<_> = measurements.iter().map(|m| m.row.point()).collect();
+    for (what, count, most) in [
+        ("machines", machines.len(), MOST_MACHINES),
+        ("backends", backends.len(), MOST_BACKENDS),
+        ("crowds and ways to run them", points.len(), MOST_POINTS),
+    ] {
+        if count > most {
+            return Some(format!(
+                "results of {count} {what}; expected at most {most}: report or send them in parts"
+            ));
+        }
+    }
+    None
 }

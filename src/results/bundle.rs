@@ -87,22 +87,18 @@ impl Bundle {
     /// # Errors
     /// No results, results without samples or without a record of the environment, or too many or too large files.
     pub fn of_folder(folder: &Path, note: Option<String>) -> Result<Self, Problem> {
-        let mut files = BTreeMap::new();
+        let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         for summary in summaries(folder).or_else(|error| content(error.what))? {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
-            let parts: Option<Vec<&str>> = below.iter().map(OsStr::to_str).collect();
-            let Some(parts) = parts else {
-                return content(format!("{}: expected a name in UTF-8", place.display()));
-            };
-            let name = |file: &str| {
-                parts
-                    .iter()
-                    .copied()
-                    .chain([file])
-                    .collect::<Vec<_>>()
-                    .join("/")
-            };
+            let mut prefix = String::new();
+            for part in below {
+                let Some(part) = part.to_str() else {
+                    return content(format!("{}: expected a name in UTF-8", place.display()));
+                };
+                prefix += part;
+                prefix.push('/');
+            }
             let samples = samples_beside(&summary);
             let environment = place.join(session::FILE);
             if !samples.exists() {
@@ -112,21 +108,33 @@ impl Bundle {
                 ));
             }
             if !environment.exists() {
-                let (place, file) = (place.display(), session::FILE);
                 return content(format!(
-                    "no {file} in {place}; expected results of this version: measure again"
+                    "no {} in {}; expected results of this version: measure again",
+                    session::FILE,
+                    place.display()
                 ));
             }
             let limits = place.join("limits.csv");
-            files.insert(name("summary.csv"), bytes_of(&summary, MOST_BYTES)?);
-            files.insert(name("samples.csv"), text_of(&samples)?.into_bytes());
-            files.insert(name(session::FILE), bytes_of(&environment, MOST_BYTES)?);
+            files.insert(
+                format!("{prefix}summary.csv"),
+                bytes_of(&summary, MOST_BYTES)?,
+            );
+            files.insert(
+                format!("{prefix}samples.csv"),
+                text_of(&samples)?.into_bytes(),
+            );
+            files.insert(
+                format!("{prefix}{}", session::FILE),
+                bytes_of(&environment, MOST_BYTES)?,
+            );
             if limits.exists() {
-                files.insert(name("limits.csv"), bytes_of(&limits, MOST_BYTES)?);
+                files.insert(
+                    format!("{prefix}limits.csv"),
+                    bytes_of(&limits, MOST_BYTES)?,
+                );
             }
-            if files.len() > MOST_FILES
-                || files.values().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES
-            {
+            let bytes: u64 = files.values().map(|file| file.len() as u64).sum();
+            if files.len() > MOST_FILES || bytes > MOST_BYTES {
                 return content(too_large());
             }
         }
@@ -136,14 +144,14 @@ impl Bundle {
             );
             return content(format!("{name}: {expected}"));
         }
-        let facts = |bytes: &Vec<u8>| FileFacts {
-            bytes: bytes.len() as u64,
-            sha256: digest::of_bytes(bytes),
-        };
-        let listed = files
-            .iter()
-            .map(|(name, bytes)| (name.clone(), facts(bytes)))
-            .collect();
+        let mut listed = BTreeMap::new();
+        for (name, bytes) in &files {
+            let facts = FileFacts {
+                bytes: bytes.len() as u64,
+                sha256: digest::of_bytes(bytes),
+            };
+            listed.insert(name.clone(), facts);
+        }
         Ok(Self {
             manifest: Manifest {
                 format: FORMAT,
@@ -160,21 +168,12 @@ impl Bundle {
     /// A name that an archive cannot hold.
     pub fn packed(&self) -> io::Result<Vec<u8>> {
         let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
-        let mut add = |name: &str, bytes: &[u8]| {
-            let mut header = Header::new_ustar();
-            header.set_entry_type(EntryType::Regular);
-            header.set_mode(0o644);
-            // Neither time nor owner: the same results give the same bytes.
-            header.set_mtime(0);
-            header.set_size(bytes.len() as u64);
-            archive.append_data(&mut header, name, bytes)
-        };
         let mut manifest = serde_json::to_vec_pretty(&self.manifest)?;
         manifest.push(b'\n');
-        add(MANIFEST, &manifest)?;
-        self.files
-            .iter()
-            .try_for_each(|(name, bytes)| add(name, bytes))?;
+        add(&mut archive, MANIFEST, &manifest)?;
+        for (name, bytes) in &self.files {
+            add(&mut archive, name, bytes)?;
+        }
         archive.into_inner()?.finish()
     }
 
@@ -189,7 +188,7 @@ impl Bundle {
         }
         match bytes
             .windows(MARKS[0].len())
-            .position(|part| part == MARKS[0].as_bytes())
+            .position(|window| window == MARKS[0].as_bytes())
         {
             Some(at) => Self::of_bytes(&in_text(&bytes[at..])?),
             None => Self::of_bytes(&bytes),
@@ -202,7 +201,8 @@ impl Bundle {
     /// They are no bundle.
     pub fn of_bytes(bytes: &[u8]) -> Result<Self, Problem> {
         let mut archive = Archive::new(GzDecoder::new(bytes).take(2 * MOST_BYTES));
-        let (mut files, mut all) = (BTreeMap::new(), 0);
+        let mut files = BTreeMap::new();
+        let mut all = 0;
         for entry in archive.entries()? {
             let entry = entry?;
             let path = entry.path()?.into_owned();
@@ -249,6 +249,16 @@ impl Bundle {
         }
         Ok(Self { manifest, files })
     }
+}
+
+/// Adds a file to an archive. It has neither time nor owner: the same results give the same bytes.
+fn add(archive: &mut Builder<impl io::Write>, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_entry_type(EntryType::Regular);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    header.set_size(bytes.len() as u64);
+    archive.append_data(&mut header, name, bytes)
 }
 
 /// The bytes of a bundle in a text that begins with the first of [`MARKS`]. Quotes and indents of mails are skipped.

@@ -3,8 +3,7 @@
 use super::bounds::{MOST_CROWDS, MOST_INSTANCES};
 use super::bundle::Bundle;
 use super::{
-    LimitsRow, Measurement, Part, Program, Recorded, Session, Study, SummaryRow, digest, read_rows,
-    session,
+    LimitsRow, Measurement, Part, Recorded, Session, Study, SummaryRow, digest, read_rows, session,
 };
 use crate::backend::Joints;
 use crate::frame::{Clock, Stage};
@@ -67,53 +66,45 @@ pub struct Checked {
 pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
     let mut faults = digests(bundle);
     let recorded = Recorded::of_bundle(&bundle.files)
-        .and_then(|recorded| recorded.bounded().map_err(|e| e.what));
-    let recorded = recorded.unwrap_or_else(|problem| {
-        faults.push(problem);
-        Recorded::default()
-    });
-    faults.extend(
-        recorded
-            .problems
-            .iter()
-            .filter(|problem| problem.is_fault)
-            .map(ToString::to_string),
-    );
+        .and_then(|recorded| recorded.bounded().map_err(|error| error.what))
+        .unwrap_or_else(|problem| {
+            faults.push(problem);
+            Recorded::default()
+        });
+    let problems = recorded.problems.iter().filter(|problem| problem.is_fault);
+    faults.extend(problems.map(ToString::to_string));
     let sessions = sessions(bundle, &mut faults);
-    let by_run: HashMap<(&str, &str), &Session> = sessions
-        .iter()
-        .flat_map(|(folder, own)| own.iter().map(move |session| (*folder, session)))
-        .flat_map(|(folder, session)| {
-            session
-                .runs
-                .iter()
-                .map(move |run| ((folder, run.as_str()), session))
-        })
-        .collect();
+    let mut by_run: HashMap<(&str, &str), &Session> = HashMap::new();
+    for (folder, sessions) in &sessions {
+        for session in sessions {
+            for run in &session.runs {
+                by_run.insert((*folder, run), session);
+            }
+        }
+    }
     let mut rows = Vec::with_capacity(recorded.measurements.len());
     let mut unknown = BTreeSet::new();
     for (measurement, &(file, line)) in recorded.measurements.iter().zip(&recorded.lines) {
-        let (row, name) = (&measurement.row, &recorded.files[file].name);
-        let (place, folder) = (format!("{name}:{line}"), folder_of(name));
+        let row = &measurement.row;
+        let name = &recorded.files[file].name;
+        let folder = folder_of(name);
         let session = by_run.get(&(folder, row.run_id.as_str())).copied();
-        let problems = figures(measurement).into_iter().chain(verdicts(row));
-        faults.extend(problems.map(|what| format!("{place}: {what}")));
-        match session {
-            // Once per run, not once per row.
-            None if unknown.insert((folder, &row.run_id)) => {
-                faults.push(format!(
-                    "{place}: run {} is not in {folder}{}",
-                    row.run_id,
+        let mut problems = figures(measurement);
+        problems.extend(verdicts(row));
+        if let Some(session) = session {
+            for column in differing(row, session) {
+                problems.push(format!(
+                    "{column} is not the one in {folder}{}",
                     session::FILE
                 ));
             }
-            None => {}
-            Some(session) => faults.extend(differing(row, session).map(|what| {
-                format!(
-                    "{place}: {what} is not the one in {folder}{}",
-                    session::FILE
-                )
-            })),
+        } else if unknown.insert((folder, &row.run_id)) {
+            // Once per run, not once per row.
+            let run = &row.run_id;
+            problems.push(format!("run {run} is not in {folder}{}", session::FILE));
+        }
+        for what in problems {
+            faults.push(format!("{name}:{line}: {what}"));
         }
         rows.push((row, session));
     }
@@ -136,10 +127,12 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         faults.insert(0, fault);
         Vec::new()
     });
-    let division = match (in_browser, reasons.is_empty()) {
-        (0, true) => Division::Closed,
-        (0, false) => Division::Open,
-        _ => Division::Browser,
+    let division = if in_browser > 0 {
+        Division::Browser
+    } else if reasons.is_empty() {
+        Division::Closed
+    } else {
+        Division::Open
     };
     Checked {
         faults,
@@ -147,11 +140,7 @@ pub fn check(bundle: &Bundle, version: &str, memory: u64) -> Checked {
         reasons,
         sessions: measured.into_iter().cloned().collect(),
         rows: rows.len(),
-        samples: recorded
-            .measurements
-            .iter()
-            .map(|measurement| measurement.samples.len())
-            .sum(),
+        samples: recorded.measurements.iter().map(|m| m.samples.len()).sum(),
         studies: Study::of_each_machine(recorded),
     }
 }
@@ -177,11 +166,11 @@ fn digests(bundle: &Bundle) -> Vec<String> {
             Some(_) => {}
         }
     }
-    let unlisted = bundle
-        .files
-        .keys()
-        .filter(|name| !bundle.manifest.files.contains_key(*name));
-    faults.extend(unlisted.map(|name| format!("{name} is not in manifest.json")));
+    for name in bundle.files.keys() {
+        if !bundle.manifest.files.contains_key(name) {
+            faults.push(format!("{name} is not in manifest.json"));
+        }
+    }
     faults
 }
 
@@ -191,106 +180,105 @@ fn sessions<'a>(bundle: &'a Bundle, faults: &mut Vec<String>) -> BTreeMap<&'a st
     let mut sessions = BTreeMap::new();
     let folders: BTreeSet<&str> = bundle.files.keys().map(|name| folder_of(name)).collect();
     for folder in folders {
-        let file = |name: &str| bundle.files.get(&format!("{folder}{name}"));
-        if file("summary.csv").is_none() {
+        if !bundle.files.contains_key(&format!("{folder}summary.csv")) {
             faults.push(format!("{folder}summary.csv is missing"));
         }
-        if let Some(limits) = file("limits.csv") {
+        let limits = format!("{folder}limits.csv");
+        if let Some(bytes) = bundle.files.get(&limits) {
             let mut problems = Vec::new();
-            let (name, text) = (
-                format!("{folder}limits.csv"),
-                String::from_utf8_lossy(limits),
-            );
-            let read = read_rows(&name, &text, &[], &mut problems, |_, _: LimitsRow| Ok(()));
-            faults.extend(problems.iter().map(ToString::to_string).chain(read.err()));
+            let text = String::from_utf8_lossy(bytes);
+            let read = read_rows(&limits, &text, &[], &mut problems, |_, _: LimitsRow| Ok(()));
+            faults.extend(problems.iter().map(ToString::to_string));
+            faults.extend(read.err());
         }
-        let Some(bytes) = file(session::FILE) else {
-            faults.push(format!("{folder}{} is missing", session::FILE));
+        let file = format!("{folder}{}", session::FILE);
+        let Some(bytes) = bundle.files.get(&file) else {
+            faults.push(format!("{file} is missing"));
             continue;
         };
         match session::parse(bytes) {
-            Ok(own) => {
-                let text = String::from_utf8_lossy(bytes);
-                faults.extend(
-                    changed_parts(&own, &text)
-                        .map(|what| format!("{folder}{}{what}", session::FILE)),
-                );
-                sessions.insert(folder, own);
+            Ok(parsed) => {
+                for what in changed_parts(&parsed, &String::from_utf8_lossy(bytes)) {
+                    faults.push(format!("{file}{what}"));
+                }
+                sessions.insert(folder, parsed);
             }
-            Err(problem) => faults.push(format!("{folder}{}: {problem}", session::FILE)),
+            Err(problem) => faults.push(format!("{file}: {problem}")),
         }
     }
     sessions
 }
 
 /// Parts of pages that were changed after the pages were made: the line of each in the text of its sessions, and what.
-fn changed_parts<'a>(sessions: &'a [Session], text: &'a str) -> impl Iterator<Item = String> {
-    let parts = sessions
+fn changed_parts(sessions: &[Session], text: &str) -> Vec<String> {
+    let mut changed = Vec::new();
+    let browsers = sessions
         .iter()
-        .filter_map(|session| session.browser.as_ref())
-        .flat_map(|browser| &browser.parts);
-    parts
-        .filter(|part| part.made != part.ran || part.ran.is_empty())
-        .map(|Part { name, made, ran }| {
-            let line = text[..text.find(ran.as_str()).unwrap_or(0)]
-                .matches('\n')
-                .count()
-                + 1;
-            format!(":{line}: {name} ran with SHA-256 {ran}, but the page was made with {made}")
-        })
+        .filter_map(|session| session.browser.as_ref());
+    for Part { name, made, ran } in browsers.flat_map(|browser| &browser.parts) {
+        if made == ran && !ran.is_empty() {
+            continue;
+        }
+        let before = &text[..text.find(ran.as_str()).unwrap_or(0)];
+        let line = before.matches('\n').count() + 1;
+        changed.push(format!(
+            ":{line}: {name} ran with SHA-256 {ran}, but the page was made with {made}"
+        ));
+    }
+    changed
 }
 
 /// Differences between the figures of a row and those of its samples.
 fn figures(measurement: &Measurement) -> Vec<String> {
-    let Measurement { row, samples } = measurement;
+    let row = &measurement.row;
     let mut faults = Vec::new();
     // Whoever read the samples has said why they are not used.
-    if samples.len() != row.frames.unwrap_or(0) {
+    if measurement.samples.len() != row.frames.unwrap_or(0) {
         return faults;
     }
-    let summary = Summary::of(samples.iter().map(|&(_, ns)| ns));
-    let mut compare = |name: &str, stated: Option<u64>, computed: Option<u64>| {
+    let summary = Summary::of(measurement.times());
+    // Older results lack this column.
+    let p99 = summary.and_then(|s| s.p99).filter(|_| row.p99_ns.is_some());
+    for (name, stated, computed) in [
+        ("median_ns", row.median_ns, summary.map(|s| s.median)),
+        ("mad_ns", row.mad_ns, summary.map(|s| s.mad)),
+        ("min_ns", row.min_ns, summary.map(|s| s.min)),
+        ("p95_ns", row.p95_ns, summary.map(|s| s.p95)),
+        ("p99_ns", row.p99_ns, p99),
+        ("max_ns", row.max_ns, summary.map(|s| s.max)),
+    ] {
         if stated != computed {
-            let text = |value: Option<u64>| value.map_or("empty".into(), |value| value.to_string());
             faults.push(format!(
                 "{name} is {}, but the samples give {}",
-                text(stated),
-                text(computed)
+                or_empty(stated),
+                or_empty(computed)
             ));
         }
-    };
-    compare("median_ns", row.median_ns, summary.map(|s| s.median));
-    compare("mad_ns", row.mad_ns, summary.map(|s| s.mad));
-    compare("min_ns", row.min_ns, summary.map(|s| s.min));
-    compare("p95_ns", row.p95_ns, summary.map(|s| s.p95));
-    // Older results lack the column.
-    compare(
-        "p99_ns",
-        row.p99_ns,
-        summary.and_then(|s| s.p99).filter(|_| row.p99_ns.is_some()),
-    );
-    compare("max_ns", row.max_ns, summary.map(|s| s.max));
+    }
     if row.noisy != summary.map(|s| s.is_noisy()) {
         faults.push("noisy does not follow from the samples".into());
     }
     if let Some(percent) = row.pct_of_limit {
-        let floor = row
-            .bytes
-            .zip(row.limit)
-            .map(|(bytes, limit)| Floor { bytes, limit }.ns());
-        match floor.zip(row.median_ns) {
+        if let (Some(bytes), Some(limit), Some(median)) = (row.bytes, row.limit, row.median_ns) {
+            let computed = 1e2 * Floor { bytes, limit }.ns() / median as f64;
             // The stated one is rounded to a tenth. NaN and infinity are not within any distance.
-            Some((floor, median)) if (percent - 1e2 * floor / median as f64).abs() <= 0.11 => {}
-            Some(_) => {
+            let is_near = (percent - computed).abs() <= 0.11;
+            if !is_near {
                 faults
                     .push(format!("pct_of_limit is {percent}, but bytes, limit and median_ns give another percentage"));
             }
-            None => faults.push(format!(
+        } else {
+            faults.push(format!(
                 "pct_of_limit is {percent} without bytes, limit and median_ns"
-            )),
+            ));
         }
     }
     faults
+}
+
+/// A value as faults name it.
+fn or_empty(value: Option<u64>) -> String {
+    value.map_or("empty".into(), |value| value.to_string())
 }
 
 /// Contradictions between a row's status and its other columns.
@@ -303,46 +291,50 @@ fn verdicts(row: &SummaryRow) -> Vec<String> {
         ));
     }
     if row.status == Status::Ok {
-        match row.parity_max_rel.zip(row.parity_tol) {
-            None => faults.push("status ok without parity_max_rel and parity_tol".into()),
-            Some((error, tolerance))
-                if ![error, tolerance]
-                    .iter()
-                    .all(|value| value.is_finite() && *value >= 0.0) =>
-            {
+        if let (Some(error), Some(tolerance)) = (row.parity_max_rel, row.parity_tol) {
+            let are_numbers = [error, tolerance]
+                .iter()
+                .all(|value| value.is_finite() && *value >= 0.0);
+            if !are_numbers {
                 let expected = "expected finite numbers of at least 0";
                 faults.push(format!(
                     "status ok, but parity_max_rel {error} and parity_tol {tolerance}; {expected}"
                 ));
-            }
-            Some((error, tolerance)) if error <= tolerance => {}
-            Some((error, tolerance)) => {
+            } else if error > tolerance {
                 faults.push(format!(
                     "status ok, but parity_max_rel {error:e} is not within parity_tol {tolerance:e}"
                 ));
             }
+        } else {
+            faults.push("status ok without parity_max_rel and parity_tol".into());
         }
     }
     faults
 }
 
 /// Columns of a row that its session contradicts.
-fn differing<'a>(row: &'a SummaryRow, session: &'a Session) -> impl Iterator<Item = &'static str> {
-    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+fn differing(row: &SummaryRow, session: &Session) -> Vec<&'static str> {
     let build = &session.program.build;
-    let columns = [
+    let mut differing = Vec::new();
+    for (name, is_same) in [
         ("git_rev", row.git_rev == build.git_rev),
         ("dirty", row.dirty == build.dirty),
-        ("rustc", text(&row.rustc) == build.rustc),
-        ("os", text(&row.os) == session.os),
-        ("cpu", text(&row.cpu) == session.cpu),
+        ("rustc", is_text(&row.rustc, &build.rustc)),
+        ("os", is_text(&row.os, &session.os)),
+        ("cpu", is_text(&row.cpu, &session.cpu)),
         ("adapter", row.adapter == session.adapter),
         ("driver", row.driver == session.driver),
-    ];
-    columns
-        .into_iter()
-        .filter(|(_, same)| !same)
-        .map(|(name, _)| name)
+    ] {
+        if !is_same {
+            differing.push(name);
+        }
+    }
+    differing
+}
+
+/// Returns whether a column holds a text, where no value stands for an empty one.
+fn is_text(column: &Option<String>, text: &str) -> bool {
+    column.as_deref().unwrap_or_default() == text
 }
 
 /// The reasons why results are not of the closed division.
@@ -357,114 +349,26 @@ fn open_because(
 ) -> Result<Vec<String>, String> {
     let mut reasons = BTreeSet::new();
     let shaders = digest::of_shaders();
-    for Session {
-        program,
-        isa,
-        isa_chosen,
-        ..
-    } in sessions
-    {
-        let Program {
-            version: own,
-            build,
-            ..
-        } = program;
-        let other = format!(
-            "made by {own}, and only that version can confirm its scenes and shaders, not {version}"
-        );
-        let found = [
-            (
-                build.tag != Some(format!("v{own}")),
-                "the build has no release tag".into(),
-            ),
-            (
-                build.dirty == Some(true),
-                "the build is dirty: tracked files differed from its commit".into(),
-            ),
-            (
-                build.dirty.is_none(),
-                "the build does not know its commit".into(),
-            ),
-            (program.debug, "a debug build".into()),
-            (own != version, other),
-            (
-                own == version && program.shaders != shaders,
-                format!("its shaders are not those of {version}"),
-            ),
-            (*isa_chosen, format!("the instruction set {isa} was chosen")),
-        ];
-        reasons.extend(
-            found
-                .into_iter()
-                .filter(|(is_so, _)| *is_so)
-                .map(|(_, reason)| reason),
-        );
+    for session in sessions {
+        let has_our_shaders = session.program.shaders == shaders;
+        add_reasons_of_program(session, version, has_our_shaders, &mut reasons);
     }
     let mut crowds: BTreeMap<(&str, usize), BTreeSet<&str>> = BTreeMap::new();
     for (row, session) in rows {
-        let backend = row.backend_and_variant();
-        let entry = registry::find(&backend).filter(|entry| entry.is_built());
-        let is_baked = entry.is_some_and(|entry| entry.abilities().joints == Joints::Nowhere);
-        let loosest = if is_baked { LOOSEST_BAKED } else { LOOSEST };
-        let is_loose =
-            entry.is_some() && row.parity_tol.is_some_and(|tolerance| tolerance > loosest);
-        // Of stages with frames in flight, slow backends have fewer samples.
-        let is_timed =
-            (row.stage, row.clock) == (Stage::Frame, Clock::Wall) && row.median_ns.is_some();
-        let frames = row.frames.unwrap_or(0) + row.dropped.unwrap_or(0) as usize;
-        // A page has no threads of its own.
-        let native = session.filter(|session| session.browser.is_none());
-        let processors = native.map_or(row.threads, |session| session.hardware.processors);
         let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == row.scene);
         if is_built_in {
-            crowds
-                .entry((&row.scene, row.instances))
-                .or_default()
-                .insert(&row.scene_hash);
+            let hashes = crowds.entry((&row.scene, row.instances)).or_default();
+            hashes.insert(&row.scene_hash);
+        } else {
+            reasons.insert(format!("{} is not a built-in scene", row.scene));
         }
-        let found = [
-            (
-                row.options.is_some(),
-                format!("options {}", row.options.as_deref().unwrap_or_default()),
-            ),
-            (
-                entry.is_none(),
-                format!("{backend} is not a backend of {version}"),
-            ),
-            (
-                is_loose,
-                format!("parity_tol of {backend} is more than {loosest}"),
-            ),
-            (
-                row.attributes != Attributes::default().name(),
-                format!("attributes {}", row.attributes),
-            ),
-            (
-                is_timed && frames < FEWEST_FRAMES,
-                format!("fewer than {FEWEST_FRAMES} frames"),
-            ),
-            (
-                row.threads != processors,
-                format!("{} threads on {processors} processors", row.threads),
-            ),
-            (
-                !is_built_in,
-                format!("{} is not a built-in scene", row.scene),
-            ),
-        ];
-        reasons.extend(
-            found
-                .into_iter()
-                .filter(|(is_so, _)| *is_so)
-                .map(|(_, reason)| reason),
-        );
+        add_reasons_of_row(row, *session, version, &mut reasons);
     }
-    let (count, instances) = (
-        crowds.len(),
-        crowds
-            .keys()
-            .fold(0, |sum: usize, (_, own)| sum.saturating_add(*own)),
-    );
+    let count = crowds.len();
+    let instances = crowds
+        .keys()
+        .map(|crowd| crowd.1)
+        .fold(0, usize::saturating_add);
     if count > MOST_CROWDS || instances > MOST_INSTANCES {
         return Err(format!(
             "{count} crowds of built-in scenes with {instances} instances together; a check builds them again, at most \
@@ -474,46 +378,129 @@ fn open_because(
     // Crowds of a scene have the same models.
     let mut known: HashMap<ModelSource, Result<Model, String>> = HashMap::new();
     let mut load = |sources: &[&ModelSource]| {
-        let unknown: Vec<&ModelSource> = sources
-            .iter()
-            .copied()
-            .filter(|&source| !known.contains_key(source))
-            .collect();
-        known.extend(
-            unknown
-                .iter()
-                .map(|&source| source.clone())
-                .zip(ModelSource::load_all(&unknown)),
-        );
+        let mut unknown = sources.to_vec();
+        unknown.retain(|source| !known.contains_key(*source));
+        for (source, model) in unknown.iter().zip(ModelSource::load_all(&unknown)) {
+            known.insert((*source).clone(), model);
+        }
         sources
             .iter()
-            .map(|&source| known[source].clone())
+            .map(|source| known[*source].clone())
             .collect()
     };
-    let mut foreign = |scene: &str, instances: usize, hashes: &BTreeSet<&str>| {
+    for ((scene, instances), hashes) in crowds {
         let settings = Settings {
             instances: Some(instances as u64),
             ..Settings::default()
         };
+        let crowd = format!("the scene {scene} with {instances} instances");
         let built = Scene::load(scene)
             .and_then(|loaded| loaded.with(settings).build_with(memory, &mut load));
-        let crowd = format!("the scene {scene} with {instances} instances");
         match built {
-            Ok(built)
-                if hashes
-                    .iter()
-                    .all(|hash| *hash == format!("{:016x}", built.hash)) =>
-            {
-                None
+            Ok(built) => {
+                let hash = format!("{:016x}", built.hash);
+                if hashes.iter().any(|other| *other != hash) {
+                    reasons.insert(format!("{crowd} is not the built-in one: another hash"));
+                }
             }
-            Ok(_) => Some(format!("{crowd} is not the built-in one: another hash")),
-            Err(error) => Some(format!("{crowd} cannot be confirmed here: {error}")),
+            Err(error) => {
+                reasons.insert(format!("{crowd} cannot be confirmed here: {error}"));
+            }
         }
-    };
-    reasons.extend(
-        crowds
-            .iter()
-            .filter_map(|(&(scene, instances), hashes)| foreign(scene, instances, hashes)),
-    );
+    }
     Ok(reasons.into_iter().collect())
+}
+
+/// The reasons that lie in the program of a session.
+fn add_reasons_of_program(
+    session: &Session,
+    version: &str,
+    has_our_shaders: bool,
+    reasons: &mut BTreeSet<String>,
+) {
+    let build = &session.program.build;
+    let built = &session.program.version;
+    for (is_so, reason) in [
+        (
+            build.tag != Some(format!("v{built}")),
+            "the build has no release tag".into(),
+        ),
+        (
+            build.dirty == Some(true),
+            "the build is dirty: tracked files differed from its commit".into(),
+        ),
+        (
+            build.dirty.is_none(),
+            "the build does not know its commit".into(),
+        ),
+        (session.program.debug, "a debug build".into()),
+        (
+            built != version,
+            format!(
+                "made by {built}, and only that version can confirm its scenes and shaders, not {version}"
+            ),
+        ),
+        (
+            built == version && !has_our_shaders,
+            format!("its shaders are not those of {version}"),
+        ),
+        (
+            session.isa_chosen,
+            format!("the instruction set {} was chosen", session.isa),
+        ),
+    ] {
+        if is_so {
+            reasons.insert(reason);
+        }
+    }
+}
+
+/// The reasons that lie in a row, but for its scene.
+fn add_reasons_of_row(
+    row: &SummaryRow,
+    session: Option<&Session>,
+    version: &str,
+    reasons: &mut BTreeSet<String>,
+) {
+    let backend = row.backend_and_variant();
+    let entry = registry::find(&backend).filter(|entry| entry.is_built());
+    let is_baked = entry.is_some_and(|entry| entry.abilities().joints == Joints::Nowhere);
+    let loosest = if is_baked { LOOSEST_BAKED } else { LOOSEST };
+    let is_loose = row.parity_tol.is_some_and(|tolerance| tolerance > loosest);
+    // Of stages with frames in flight, slow backends have fewer samples.
+    let is_timed = row.stage == Stage::Frame && row.clock == Clock::Wall && row.median_ns.is_some();
+    let frames = row.frames.unwrap_or(0) + row.dropped.unwrap_or(0) as usize;
+    // A page has no threads of its own.
+    let native = session.filter(|session| session.browser.is_none());
+    let processors = native.map_or(row.threads, |session| session.hardware.processors);
+    for (is_so, reason) in [
+        (
+            row.options.is_some(),
+            format!("options {}", row.options.as_deref().unwrap_or_default()),
+        ),
+        (
+            entry.is_none(),
+            format!("{backend} is not a backend of {version}"),
+        ),
+        (
+            entry.is_some() && is_loose,
+            format!("parity_tol of {backend} is more than {loosest}"),
+        ),
+        (
+            row.attributes != Attributes::default().name(),
+            format!("attributes {}", row.attributes),
+        ),
+        (
+            is_timed && frames < FEWEST_FRAMES,
+            format!("fewer than {FEWEST_FRAMES} frames"),
+        ),
+        (
+            row.threads != processors,
+            format!("{} threads on {processors} processors", row.threads),
+        ),
+    ] {
+        if is_so {
+            reasons.insert(reason);
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! METHODOLOGY.md explains the method.
 
 use super::{CONFIDENCE, RESOLUTION};
-use super::{Machine, Measurement, MeasurementKey, Recorded};
+use super::{Machine, Measurement, MeasurementKey, Point, Recorded};
 use crate::frame::{Clock, Stage};
 use crate::harness::run::Status;
 use crate::harness::uncertainty::{FEWEST_FRAMES, LOOKS, Level, Ratio, Rounds};
@@ -54,13 +54,24 @@ pub struct Change {
 }
 
 impl Change {
-    fn new(ratio: &Ratio, error: f64) -> Self {
-        let (low, high) = ratio.interval(1.0 - error);
+    /// The change of a row whose verdict is a false alarm with a probability of `error`.
+    fn new(measured: &Measured, error: f64) -> Self {
+        let error = at_one_look(error, measured);
+        let (low, high) = measured.ratio.interval(1.0 - error);
         Self {
-            ratio: ratio.value(),
+            ratio: measured.ratio.value(),
             low,
             high,
         }
+    }
+
+    /// Returns whether more rounds would not answer better; see [`Comparison::is_decided`].
+    fn is_decided(&self, limit: Option<f64>, detect: f64) -> bool {
+        if let Some(limit) = limit {
+            return self.low > 1.0 + limit || self.high < 1.0 + limit;
+        }
+        let is_small = self.high < 1.0 + detect && self.low > 1.0 / (1.0 + detect);
+        self.verdict() != Verdict::Same || is_small
     }
 
     /// The verdict, which follows from the interval.
@@ -92,8 +103,8 @@ pub struct StageComparison {
     pub change: Result<Change, String>,
     /// Lower bound of the interval that a stage has if its frame did not change.
     alone: f64,
-    /// Number of the backend at this point.
-    family: usize,
+    /// Number that rows of the same backend at the same point share.
+    backend_at_point: usize,
 }
 
 impl StageComparison {
@@ -131,7 +142,7 @@ impl StageComparison {
 
     /// Returns whether rows are of the same backend at the same point.
     pub fn is_beside(&self, other: &Self) -> bool {
-        self.family == other.family
+        self.backend_at_point == other.backend_at_point
     }
 }
 
@@ -166,9 +177,9 @@ pub struct Comparison {
 /// Key for matching rows: ignores the scene's options, and the number of threads unless both sets have several.
 fn matched(measurement: &Measurement, by_threads: bool) -> MeasurementKey {
     let mut key = measurement.key();
-    key.point.scene_hash.clear();
+    key.point.scene_hash = None;
     if !by_threads {
-        key.point.threads = 0;
+        key.point.threads = None;
     }
     key
 }
@@ -176,27 +187,13 @@ fn matched(measurement: &Measurement, by_threads: bool) -> MeasurementKey {
 /// A row that is in one of the sets at least.
 struct Row<'a> {
     key: &'a MeasurementKey,
+    /// The point in words.
+    point: String,
     sides: &'a Sides<'a>,
     measured: Result<Measured, String>,
 }
 
 impl Row<'_> {
-    fn point(&self) -> String {
-        let point = &self.key.point;
-        let threads = match point.threads {
-            0 => String::new(),
-            threads => format!(", {threads} threads"),
-        };
-        let options = match point.options.to_string() {
-            options if options.is_empty() => options,
-            options => format!(", {options}"),
-        };
-        format!(
-            "{} x {}, passes {}{threads}{options}",
-            point.scene, point.instances, point.passes
-        )
-    }
-
     fn stage(&self) -> String {
         let stage = self.key.stage.name();
         match self.key.clock {
@@ -206,11 +203,11 @@ impl Row<'_> {
     }
 
     fn name(&self) -> String {
-        format!("{}: {} {}", self.point(), self.key.backend, self.stage())
+        format!("{}: {} {}", self.point, self.key.backend, self.stage())
     }
 
     fn is_whole_frame(&self) -> bool {
-        (self.key.stage, self.key.clock) == (Stage::Frame, Clock::Wall)
+        self.key.stage == Stage::Frame && self.key.clock == Clock::Wall
     }
 
     /// Returns whether rows are of the same backend at the same point.
@@ -219,23 +216,38 @@ impl Row<'_> {
     }
 
     /// The row as it is shown, without a change.
-    fn shown(&self, family: usize, is_frame: bool) -> StageComparison {
-        let [base, new] = self.sides;
-        let (medians, why) = match &self.measured {
-            Ok(measured) => (measured.medians.map(Some), String::new()),
-            Err(why) => ([newest_median(base), newest_median(new)], why.clone()),
+    fn shown(&self, backend_at_point: usize, is_frame: bool) -> StageComparison {
+        let medians = match &self.measured {
+            Ok(measured) => measured.medians.map(Some),
+            Err(_) => [newest_median(&self.sides[0]), newest_median(&self.sides[1])],
         };
         StageComparison {
-            point: self.point(),
+            point: self.point.clone(),
             backend: self.key.backend.clone(),
             stage: self.stage(),
             is_frame,
             medians,
-            change: Err(why),
+            change: Err(self.measured.as_ref().err().cloned().unwrap_or_default()),
             alone: 0.0,
-            family,
+            backend_at_point,
         }
     }
+}
+
+/// A point in words, with its threads if both sets have several.
+fn point_in_words(point: &Point, with_threads: bool) -> String {
+    let mut words = format!(
+        "{} x {}, passes {}",
+        point.scene, point.instances, point.passes
+    );
+    if with_threads {
+        words += &format!(", {} threads", point.threads);
+    }
+    let options = point.options.to_string();
+    if !options.is_empty() {
+        words += &format!(", {options}");
+    }
+    words
 }
 
 /// What both sets say of a row.
@@ -269,28 +281,31 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
             all.entry(matched(measurement, by_threads)).or_default()[side].push(measurement);
         }
     }
-    let mut measured: Vec<Row> = all
-        .iter()
-        .map(|(key, sides)| Row {
+    let mut compared_rows = Vec::new();
+    let mut failed_rows = Vec::new();
+    for (key, sides) in &all {
+        let Some(first) = sides.iter().flatten().next() else {
+            continue;
+        };
+        let row = Row {
             key,
+            point: point_in_words(&first.row.point(), by_threads),
             sides,
             measured: measured(sides),
-        })
-        .collect();
-    let failed = measured
-        .iter()
-        .filter(|row| failed(row.sides))
-        .map(Row::name)
-        .collect();
-    add_noise(&mut measured);
-    let errors = Errors::new(&measured);
-    let families = measured.chunk_by(Row::is_beside).enumerate();
-    let rows = sorted(
-        families
-            .map(|(family, rows)| compared(family, rows, &errors))
-            .collect(),
-    );
-    let sensitivity = sensitivity(&measured, &errors, detect);
+        };
+        if failed(sides) {
+            failed_rows.push(row.name());
+        }
+        compared_rows.push(row);
+    }
+    add_noise(&mut compared_rows);
+    let errors = Errors::new(&compared_rows);
+    let mut backends = Vec::new();
+    for (number, rows) in compared_rows.chunk_by(Row::is_beside).enumerate() {
+        backends.push(compared(number, rows, &errors));
+    }
+    let rows = sorted(backends);
+    let sensitivity = sensitivity(&compared_rows, &errors, detect);
 
     let mut warnings: Vec<String> = machines(base, new).into_iter().collect();
     warnings.extend((0..SIDES.len()).filter_map(|side| pooled(&all, side)));
@@ -299,7 +314,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     }
     if sensitivity.as_ref().is_some_and(|s| s.rounds.is_none()) {
         warnings.extend(in_common(&rows));
-        warnings.extend(drifted(&measured));
+        warnings.extend(drifted(&compared_rows));
         warnings.push(format!(
             "not measured by turns: assumes that runs differ by {:.0} %; try --run",
             1e2 * PROCESSES
@@ -308,7 +323,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     Comparison {
         rows,
         sensitivity,
-        failed,
+        failed: failed_rows,
         warnings,
     }
 }
@@ -328,15 +343,15 @@ impl Errors {
         let mut frames = 0;
         let mut stages = 0;
         for rows in rows.chunk_by(Row::is_beside) {
-            let own = Family::of(rows);
-            frames += own.frames.len();
-            stages += own.stages.len();
+            let comparable = Comparable::of(rows);
+            frames += comparable.frames.len();
+            stages += comparable.stages.len();
         }
-        let of_frames = if stages == 0 { 1.0 } else { FRAMES };
+        let frames_share = if stages == 0 { 1.0 } else { FRAMES };
         let error = 1.0 - CONFIDENCE;
         Self {
-            frame: error * of_frames / frames.max(1) as f64,
-            stage: error * (1.0 - of_frames) / stages.max(1) as f64,
+            frame: error * frames_share / frames.max(1) as f64,
+            stage: error * (1.0 - frames_share) / stages.max(1) as f64,
         }
     }
 }
@@ -350,16 +365,16 @@ fn at_one_look(error: f64, measured: &Measured) -> f64 {
 }
 
 /// The rows of a backend at a point that can be compared.
-struct Family<'a> {
+struct Comparable<'a> {
     /// The whole frame; the stages, if there is none that can be compared.
     frames: Vec<&'a Measured>,
     stages: Vec<&'a Measured>,
 }
 
-impl<'a> Family<'a> {
+impl<'a> Comparable<'a> {
     fn of(rows: &'a [Row]) -> Self {
         let whole = whole_frame(rows);
-        let mut own = Self {
+        let mut comparable = Self {
             frames: Vec::new(),
             stages: Vec::new(),
         };
@@ -368,12 +383,12 @@ impl<'a> Family<'a> {
                 continue;
             };
             if whole.is_none_or(|whole| whole == at) {
-                own.frames.push(measured);
+                comparable.frames.push(measured);
             } else {
-                own.stages.push(measured);
+                comparable.stages.push(measured);
             }
         }
-        own
+        comparable
     }
 }
 
@@ -385,37 +400,37 @@ fn whole_frame(rows: &[Row]) -> Option<usize> {
 
 /// The rows of a backend at a point: its frame, then its stages. A frame that changed passes its probability of a false
 /// alarm on to them.
-fn compared(family: usize, rows: &[Row], errors: &Errors) -> Vec<StageComparison> {
+fn compared(backend_at_point: usize, rows: &[Row], errors: &Errors) -> Vec<StageComparison> {
     let whole = whole_frame(rows);
-    let stages = Family::of(rows).stages.len().max(1);
+    let stages = Comparable::of(rows).stages.len().max(1);
     let mut passed_on = 0.0;
     let mut shown = Vec::new();
     if let Some(at) = whole
         && let Ok(measured) = &rows[at].measured
     {
-        let change = Change::new(&measured.ratio, at_one_look(errors.frame, measured));
+        let change = Change::new(measured, errors.frame);
         if change.verdict() != Verdict::Same {
             passed_on = errors.frame / stages as f64;
         }
         shown.push(StageComparison {
             change: Ok(change),
             alone: change.low,
-            ..rows[at].shown(family, true)
+            ..rows[at].shown(backend_at_point, true)
         });
     }
+    let error = if whole.is_some() {
+        errors.stage
+    } else {
+        errors.frame
+    };
     for (at, row) in rows.iter().enumerate() {
         if whole == Some(at) {
             continue;
         }
-        let mut stage = row.shown(family, whole.is_none());
+        let mut stage = row.shown(backend_at_point, whole.is_none());
         if let Ok(measured) = &row.measured {
-            let own = match whole {
-                Some(_) => errors.stage,
-                None => errors.frame,
-            };
-            let with = |error| Change::new(&measured.ratio, at_one_look(error, measured));
-            stage.alone = with(own).low;
-            stage.change = Ok(with(own + passed_on));
+            stage.alone = Change::new(measured, error).low;
+            stage.change = Ok(Change::new(measured, error + passed_on));
         }
         shown.push(stage);
     }
@@ -423,23 +438,25 @@ fn compared(family: usize, rows: &[Row], errors: &Errors) -> Vec<StageComparison
 }
 
 /// The rows of all backends: points with the largest changes first, and so the backends of each.
-fn sorted(mut families: Vec<Vec<StageComparison>>) -> Vec<StageComparison> {
-    let size =
-        |rows: &[StageComparison]| rows.iter().map(StageComparison::size).fold(-1.0, f64::max);
-    let mut of_point: BTreeMap<String, f64> = BTreeMap::new();
-    for rows in &families {
-        let largest = of_point.entry(rows[0].point.clone()).or_insert(-1.0);
-        *largest = largest.max(size(rows));
+fn sorted(mut backends: Vec<Vec<StageComparison>>) -> Vec<StageComparison> {
+    let mut largest_at: BTreeMap<String, f64> = BTreeMap::new();
+    for rows in &backends {
+        let largest = largest_at.entry(rows[0].point.clone()).or_insert(-1.0);
+        *largest = largest.max(largest_size(rows));
     }
     // Stable, so that equal ones keep the order of their keys.
-    families.sort_by(|a, b| {
-        let [point_a, point_b] = [a, b].map(|rows| &rows[0].point);
-        of_point[point_b]
-            .total_cmp(&of_point[point_a])
+    backends.sort_by(|a, b| {
+        let [point_a, point_b] = [&a[0].point, &b[0].point];
+        largest_at[point_b]
+            .total_cmp(&largest_at[point_a])
             .then_with(|| point_a.cmp(point_b))
-            .then_with(|| size(b).total_cmp(&size(a)))
+            .then_with(|| largest_size(b).total_cmp(&largest_size(a)))
     });
-    families.concat()
+    backends.concat()
+}
+
+fn largest_size(rows: &[StageComparison]) -> f64 {
+    rows.iter().map(StageComparison::size).fold(-1.0, f64::max)
 }
 
 /// Adds the difference between runs of one program to rows that were not measured by turns. Where most of several
@@ -447,7 +464,7 @@ fn sorted(mut families: Vec<Vec<StageComparison>>) -> Vec<StageComparison> {
 fn add_noise(rows: &mut [Row]) {
     let mut logs: Vec<f64> = rows
         .chunk_by(Row::is_beside)
-        .flat_map(|rows| Family::of(rows).frames)
+        .flat_map(|rows| Comparable::of(rows).frames)
         .map(|measured| measured.ratio.log.abs())
         .collect();
     logs.sort_unstable_by(f64::total_cmp);
@@ -468,26 +485,33 @@ fn add_noise(rows: &mut [Row]) {
 fn sensitivity(rows: &[Row], errors: &Errors, detect: f64) -> Option<Sensitivity> {
     let frames: Vec<&Measured> = rows
         .chunk_by(Row::is_beside)
-        .flat_map(|rows| Family::of(rows).frames)
+        .flat_map(|rows| Comparable::of(rows).frames)
         .collect();
-    let smallest = |measured: &&Measured| {
-        let error = at_one_look(errors.frame, measured);
-        measured.ratio.smallest_change(1.0 - error)
-    };
-    let best = frames.iter().map(smallest).min_by(f64::total_cmp)?;
-    let worst = frames.iter().map(smallest).max_by(f64::total_cmp)?;
+    let mut changes = Vec::new();
+    for measured in &frames {
+        let confidence = 1.0 - at_one_look(errors.frame, measured);
+        changes.push(measured.ratio.smallest_change(confidence));
+    }
+    changes.sort_by(f64::total_cmp);
     let rounds: Option<Vec<Rounds>> = frames.iter().map(|measured| measured.rounds).collect();
-    let error = errors.frame / LOOKS.len() as f64;
-    let needed = rounds.as_ref().and_then(|rounds| {
-        let of_each = rounds.iter().map(|r| r.needed(detect, 1.0 - error));
-        of_each.collect::<Option<Vec<usize>>>()?.into_iter().max()
-    });
+    let confidence = 1.0 - errors.frame / LOOKS.len() as f64;
     Some(Sensitivity {
-        rounds: rounds.and_then(|rounds| rounds.iter().map(|r| r.count).min()),
-        best,
-        worst,
-        needed,
+        best: *changes.first()?,
+        worst: *changes.last()?,
+        needed: rounds
+            .as_ref()
+            .and_then(|rounds| needed_rounds(rounds, detect, confidence)),
+        rounds: rounds.and_then(|rounds| rounds.iter().map(|frame| frame.count).min()),
     })
+}
+
+/// Number of rounds after which every frame would show a change; `None` if so many are never measured.
+fn needed_rounds(frames: &[Rounds], detect: f64, confidence: f64) -> Option<usize> {
+    let mut most = None;
+    for frame in frames {
+        most = most.max(Some(frame.needed(detect, confidence)?));
+    }
+    most
 }
 
 fn newest_median(side: &[&Measurement]) -> Option<f64> {
@@ -500,8 +524,10 @@ fn newest_median(side: &[&Measurement]) -> Option<f64> {
 
 /// A row in both sets, or the reason why it cannot be compared.
 fn measured(sides: &Sides) -> Result<Measured, String> {
-    if let Some((_, which)) = sides.iter().zip(SIDES).find(|(side, _)| side.is_empty()) {
-        return Err(format!("not in {which}"));
+    for (side, which) in sides.iter().zip(SIDES) {
+        if side.is_empty() {
+            return Err(format!("not in {which}"));
+        }
     }
     let hashes: BTreeSet<&str> = sides
         .iter()
@@ -515,7 +541,7 @@ fn measured(sides: &Sides) -> Result<Measured, String> {
     let new = usable(&sides[1], SIDES[1])?;
     if let Some(rounds) = rounds(&base, &new) {
         return Ok(Measured {
-            medians: [&base, &new].map(|side| middle(side)),
+            medians: [middle(&base), middle(&new)],
             ratio: rounds.ratio(),
             rounds: Some(rounds),
             drift: 0.0,
@@ -533,13 +559,15 @@ fn measured(sides: &Sides) -> Result<Measured, String> {
 
 /// Returns whether a row was measured in the base and failed in all new results.
 fn failed([base, new]: &Sides) -> bool {
-    let fails = |m: &&Measurement| {
-        matches!(
-            m.row.status,
-            Status::ParityFailed | Status::TooLarge | Status::Error
-        )
-    };
-    base.iter().any(|m| m.is_ok()) && !new.is_empty() && new.iter().all(fails)
+    let was_measured = base.iter().any(|m| m.is_ok());
+    was_measured
+        && !new.is_empty()
+        && new.iter().all(|m| {
+            matches!(
+                m.row.status,
+                Status::ParityFailed | Status::TooLarge | Status::Error
+            )
+        })
 }
 
 /// The runs that measured a row, in their order, or the reason why it cannot be compared. Runs that began in the same
@@ -581,7 +609,7 @@ fn level(side: &[&Measurement], which: &str) -> Result<Level, String> {
     let runs: Vec<Vec<u64>> = side
         .iter()
         .filter(|m| !m.samples.is_empty() && !is_unsteady(m))
-        .map(|m| m.samples.iter().map(|&(_, ns)| ns).collect())
+        .map(|m| m.times().collect())
         .collect();
     if runs.is_empty() {
         return Err(format!("no samples in {which}"));
@@ -634,39 +662,30 @@ fn drifted(rows: &[Row]) -> Option<String> {
 
 /// A warning if the machines differ.
 fn machines(base: &Recorded, new: &Recorded) -> Option<String> {
-    let (old, new) = (base.machines(), new.machines());
-    let list = |machines: &[Machine]| {
-        machines
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(" and ")
-    };
+    let old = base.machines();
+    let new = new.machines();
     let differ = old.iter().collect::<BTreeSet<_>>() != new.iter().collect::<BTreeSet<_>>();
     differ.then(|| format!("the machines differ: {} against {}", list(&old), list(&new)))
 }
 
+fn list<'a>(machines: impl IntoIterator<Item = &'a Machine>) -> String {
+    let names: Vec<String> = machines.into_iter().map(ToString::to_string).collect();
+    names.join(" and ")
+}
+
 /// A warning if a row of one side comes from several machines, whose differences would count as those between runs.
 fn pooled(rows: &BTreeMap<MeasurementKey, Sides>, side: usize) -> Option<String> {
-    let of_row = |sides: &Sides| {
-        sides[side]
-            .iter()
-            .map(|m| m.machine())
-            .collect::<BTreeSet<_>>()
-    };
-    let machines = rows
-        .values()
-        .map(of_row)
-        .find(|machines| machines.len() > 1)?;
-    let list = machines
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(" and ");
-    Some(format!(
-        "runs of several machines in one row of {}: {list}; compare them separately",
-        SIDES[side]
-    ))
+    for sides in rows.values() {
+        let machines: BTreeSet<Machine> = sides[side].iter().map(|m| m.machine()).collect();
+        if machines.len() > 1 {
+            return Some(format!(
+                "runs of several machines in one row of {}: {}; compare them separately",
+                SIDES[side],
+                list(&machines)
+            ));
+        }
+    }
+    None
 }
 
 /// A warning if almost all rows changed in the same direction, which is more often due to the machine than to the code.
@@ -699,17 +718,16 @@ impl Comparison {
     pub fn beyond(&self, limit: f64) -> Vec<&StageComparison> {
         let mut beyond = Vec::new();
         for rows in self.rows.chunk_by(StageComparison::is_beside) {
-            let is_beyond = |low: f64| low > 1.0 + limit;
             // A frame that is beyond the limit passes its probability of a false alarm on to its stages.
             let passed_on = rows
                 .iter()
                 .filter(|row| row.is_frame)
                 .filter_map(|row| row.change.as_ref().ok())
-                .any(|change| is_beyond(change.low));
+                .any(|change| change.low > 1.0 + limit);
             for row in rows {
                 let Ok(change) = &row.change else { continue };
                 let low = if passed_on { change.low } else { row.alone };
-                if is_beyond(low) {
+                if low > 1.0 + limit {
                     beyond.push(row);
                 }
             }
@@ -720,17 +738,11 @@ impl Comparison {
     /// Returns whether more rounds would not answer better: every frame certainly takes longer than `limit` (0.05 is
     /// 5 %) or not, if there is a limit; otherwise it certainly changed, or changed by less than `detect`.
     pub fn is_decided(&self, limit: Option<f64>, detect: f64) -> bool {
-        let decided = |change: &Change| match limit {
-            Some(limit) => change.low > 1.0 + limit || change.high < 1.0 + limit,
-            None => {
-                let is_small = change.high < 1.0 + detect && change.low > 1.0 / (1.0 + detect);
-                change.verdict() != Verdict::Same || is_small
-            }
-        };
-        let frames = self.rows.iter().filter(|row| row.is_frame);
-        frames
+        self.rows
+            .iter()
+            .filter(|row| row.is_frame)
             .filter_map(|row| row.change.as_ref().ok())
-            .all(decided)
+            .all(|change| change.is_decided(limit, detect))
     }
 }
 

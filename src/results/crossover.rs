@@ -1,6 +1,6 @@
 //! Crossovers: sizes at which one backend overtakes another, with their uncertainty.
 
-use super::{Axis, CONFIDENCE, Curve, CurvePoint, Sheet, Study};
+use super::{Axis, CONFIDENCE, Curve, Sheet, Study};
 use crate::harness::uncertainty::{Level, Ratio};
 use std::collections::BTreeMap;
 
@@ -25,17 +25,19 @@ pub struct Crossover {
 /// do not cross, nor do those of backends that leave instances out.
 pub fn crossovers(study: &Study, sheet: &Sheet) -> Vec<Crossover> {
     let mut found = Vec::new();
-    let levels = |curve: &Curve| -> BTreeMap<u64, Level> {
-        let level = |point: &CurvePoint| {
-            Some((
-                point.value,
-                study.entries[point.entry].level(sheet.quantity)?,
-            ))
-        };
-        curve.points.iter().filter_map(level).collect()
-    };
-    let whole = sheet.curves.iter().filter(|curve| study.skins_all(curve));
-    let curves: Vec<_> = whole.map(|curve| (curve, levels(curve))).collect();
+    let mut curves = Vec::new();
+    for curve in &sheet.curves {
+        if !study.skins_all(curve) {
+            continue;
+        }
+        let mut levels = BTreeMap::new();
+        for point in &curve.points {
+            if let Some(level) = study.entries[point.entry].level(sheet.quantity) {
+                levels.insert(point.value, level);
+            }
+        }
+        curves.push(CurveWithLevels { curve, levels });
+    }
     for (index, a) in curves.iter().enumerate() {
         for b in &curves[index + 1..] {
             found.extend(between(sheet, a, b));
@@ -55,28 +57,30 @@ struct Shared {
     ns: f64,
 }
 
-/// A curve and its levels by value of the axis.
-type Levels<'a> = (&'a Curve, BTreeMap<u64, Level>);
+/// A curve, and its levels by value of the axis.
+struct CurveWithLevels<'a> {
+    curve: &'a Curve,
+    levels: BTreeMap<u64, Level>,
+}
 
 /// The crossings of two curves of a sheet, whose other curves may be faster there.
-fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Crossover> {
+fn between(sheet: &Sheet, a: &CurveWithLevels, b: &CurveWithLevels) -> Vec<Crossover> {
     let axis = sheet.axis;
-    let shared: Vec<Shared> = levels
-        .iter()
-        .filter_map(|(value, level)| {
-            let other = others.get(value)?;
-            let ratio: Ratio = level.over(other);
-            let (low, high) = ratio.interval(CONFIDENCE);
-            let x = position(axis, *value as f64);
-            Some(Shared {
-                x,
-                log: ratio.log,
-                low: low.ln(),
-                high: high.ln(),
-                ns: other.median(),
-            })
-        })
-        .collect();
+    let mut shared = Vec::new();
+    for (value, level) in &a.levels {
+        let Some(other) = b.levels.get(value) else {
+            continue;
+        };
+        let ratio: Ratio = level.over(other);
+        let (low, high) = ratio.interval(CONFIDENCE);
+        shared.push(Shared {
+            x: position(axis, *value as f64),
+            log: ratio.log,
+            low: low.ln(),
+            high: high.ln(),
+            ns: other.median(),
+        });
+    }
     // Points at which the sign of the difference is certain.
     let sure: Vec<usize> = (0..shared.len())
         .filter(|&i| shared[i].low > 0.0 || shared[i].high < 0.0)
@@ -88,39 +92,54 @@ fn between(sheet: &Sheet, (a, levels): &Levels, (b, others): &Levels) -> Vec<Cro
         if rising == (span[span.len() - 1].log < 0.0) {
             continue;
         }
-        let zero = |value: fn(&Shared) -> f64| crossing(span, value);
-        let [low, (at, ns), high] = [zero(|s| s.low), zero(|s| s.log), zero(|s| s.high)];
-        let range =
-            [low.0.min(at).min(high.0), low.0.max(at).max(high.0)].map(|x| value_at(axis, x));
-        let (below, above) = if rising { (a, b) } else { (b, a) };
-        let rest = sheet
+        let low = crossing(span, |shared| shared.low);
+        let middle = crossing(span, |shared| shared.log);
+        let high = crossing(span, |shared| shared.high);
+        let from = low.x.min(middle.x).min(high.x);
+        let to = low.x.max(middle.x).max(high.x);
+        let [below, above] = if rising {
+            [a.curve, b.curve]
+        } else {
+            [b.curve, a.curve]
+        };
+        let leads = sheet
             .curves
             .iter()
-            .filter(|curve| curve.backend != a.backend && curve.backend != b.backend);
-        let leads = rest
-            .filter_map(|curve| interpolated(&positions(axis, curve), at))
-            .all(|other| other >= ns);
+            .filter(|curve| curve.backend != below.backend && curve.backend != above.backend)
+            .filter_map(|curve| interpolated(&positions(axis, curve), middle.x))
+            .all(|other| other >= middle.ns);
         found.push(Crossover {
             above: above.backend.clone(),
             below: below.backend.clone(),
-            at: value_at(axis, at),
-            range: range.into(),
-            ns,
+            at: value_at(axis, middle.x),
+            range: (value_at(axis, from), value_at(axis, to)),
+            ns: middle.ns,
             leads,
         });
     }
     found
 }
 
-/// First crossing of zero of the line through the points: position, and time there.
-fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> (f64, f64) {
+/// Where a line crosses zero: position, and time there in nanoseconds.
+struct Zero {
+    x: f64,
+    ns: f64,
+}
+
+/// First crossing of zero of the line through the points.
+fn crossing(span: &[Shared], value: fn(&Shared) -> f64) -> Zero {
     let step = span
         .windows(2)
-        .find(|w| (value(&w[0]) < 0.0) != (value(&w[1]) < 0.0));
-    let [from, to] = step.map_or([&span[0], &span[span.len() - 1]], |w| [&w[0], &w[1]]);
-    let part = value(from) / (value(from) - value(to));
-    let along = |a: f64, b: f64| a + (b - a) * part;
-    (along(from.x, to.x), along(from.ns.ln(), to.ns.ln()).exp())
+        .find(|pair| (value(&pair[0]) < 0.0) != (value(&pair[1]) < 0.0));
+    let [from, to] = step.map_or([&span[0], &span[span.len() - 1]], |pair| {
+        [&pair[0], &pair[1]]
+    });
+    let fraction = value(from) / (value(from) - value(to));
+    let log = from.ns.ln() + (to.ns.ln() - from.ns.ln()) * fraction;
+    Zero {
+        x: from.x + (to.x - from.x) * fraction,
+        ns: log.exp(),
+    }
 }
 
 /// A curve's points: position, and logarithm of the time.

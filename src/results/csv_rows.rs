@@ -72,9 +72,10 @@ pub(super) fn read_rows<T: DeserializeOwned>(
         .filter(|column| !headers.iter().any(|h| h == *column))
         .collect();
     if !missing.is_empty() {
-        let what = match headers.is_empty() {
-            true => "empty file".into(),
-            false => format!("no column {}: the file is not used", missing.join(", ")),
+        let what = if headers.is_empty() {
+            "empty file".into()
+        } else {
+            format!("no column {}: the file is not used", missing.join(", "))
         };
         problems.push(Problem::fault(name, what));
         return Ok(());
@@ -84,29 +85,27 @@ pub(super) fn read_rows<T: DeserializeOwned>(
     while let Some(record) = records.next() {
         let mut record = record.map_err(|error| format!("{name}: {error}"))?;
         let line = record.position().map_or(0, csv::Position::line);
-        let place = || format!("{name}:{line}");
         let is_cut = records.peek().is_none() && !text.ends_with('\n');
-        match damage(&record, &headers, line, is_cut) {
-            Some(what) => problems.push(Problem::fault(place(), what)),
-            None => match parsed(&mut record, &headers, needed, |what| {
-                problems.push(Problem::fault(place(), what))
-            }) {
-                Ok(row) => each(line, row).map_err(|what| format!("{}: {what}", place()))?,
-                Err(what) => {
-                    problems.push(Problem::fault(place(), format!("{what}: line left out")))
-                }
-            },
+        if let Some(what) = damage(&record, &headers, line, is_cut) {
+            problems.push(Problem::fault(format!("{name}:{line}"), what));
+        } else {
+            let row = parsed(&mut record, &headers, needed, |what| {
+                problems.push(Problem::fault(format!("{name}:{line}"), what));
+            });
+            match row {
+                Ok(row) => each(line, row).map_err(|what| format!("{name}:{line}: {what}"))?,
+                Err(what) => problems.push(Problem::fault(
+                    format!("{name}:{line}"),
+                    format!("{what}: line left out"),
+                )),
+            }
         }
         if problems.len() - before > MOST_PROBLEMS {
             let what = format!("more than {MOST_PROBLEMS} problems up to here, the first in line");
-            let first = problems[before]
-                .place
-                .rsplit(':')
-                .next()
-                .unwrap_or_default();
+            let first = problems[before].place.rsplit(':').next();
             return Err(format!(
-                "{}: {what} {first}; expected a file that skinbench wrote",
-                place()
+                "{name}:{line}: {what} {}; expected a file that skinbench wrote",
+                first.unwrap_or_default()
             ));
         }
     }
@@ -120,14 +119,13 @@ fn damage(
     line: u64,
     is_cut: bool,
 ) -> Option<String> {
-    // Only messages may have several lines.
-    let fields = record
-        .iter()
-        .zip(headers.iter())
-        .filter(|(_, column)| *column != "error");
-    let more: u64 = fields
-        .map(|(field, _)| field.trim_end().matches('\n').count() as u64)
-        .sum();
+    let mut more = 0;
+    for (field, column) in record.iter().zip(headers) {
+        // Only messages may have several lines.
+        if column != "error" {
+            more += field.trim_end().matches('\n').count() as u64;
+        }
+    }
     if more > 0 {
         return Some(format!(
             "an unmatched quotation mark: left out up to line {}",
@@ -144,16 +142,13 @@ fn damage(
             headers.len()
         ));
     }
-    let long = record
-        .iter()
-        .zip(headers.iter())
-        .find(|(field, column)| field.len() > most_of_field(column));
-    long.map(|(_, column)| {
-        format!(
-            "{column}: more than {} bytes: line left out",
-            most_of_field(column)
-        )
-    })
+    for (field, column) in record.iter().zip(headers) {
+        let most = most_of_field(column);
+        if field.len() > most {
+            return Some(format!("{column}: more than {most} bytes: line left out"));
+        }
+    }
+    None
 }
 
 /// One row; an invalid field that is not needed is told to `emptied` and left empty.
@@ -174,17 +169,18 @@ fn parsed<T: DeserializeOwned>(
         let Some(field) = err.field().map(|field| field as usize) else {
             return Err(err.kind().to_string());
         };
-        let (column, value) = (&headers[field], &record[field]);
+        let column = &headers[field];
+        let value = &record[field];
         let quoted: String = value.chars().take(QUOTED).collect();
         let what = format!("{column}: {quoted:?} ({})", err.kind());
         if needed.contains(&column) || value.is_empty() {
             return Err(what);
         }
-        *record = record
-            .iter()
-            .enumerate()
-            .map(|(at, value)| if at == field { "" } else { value })
-            .collect();
+        let mut without = StringRecord::new();
+        for (at, value) in record.iter().enumerate() {
+            without.push_field(if at == field { "" } else { value });
+        }
+        *record = without;
         emptied(format!("{what}: field left empty"));
     }
 }

@@ -37,21 +37,16 @@ impl Results {
     /// # Errors
     /// The folder has results already, and is as it was; or it or a file cannot be created.
     pub fn create(folder: &Path, session: Session) -> Result<Self, Problem> {
-        // A link that leads nowhere is there, too.
-        let known = NAMES
-            .iter()
-            .map(|name| folder.join(name))
-            .find(|file| file.symlink_metadata().is_ok());
-        let exists = |file: PathBuf| {
-            format!(
-                "{} exists already; name a folder without results",
-                file.display()
-            )
-        };
-        known.map_or_else(
-            || Self::append(folder, session),
-            |file| Err(Problem::fault("", exists(file))),
-        )
+        for name in NAMES {
+            let file = folder.join(name);
+            // A link that leads nowhere is there, too.
+            if file.symlink_metadata().is_ok() {
+                let file = file.display();
+                let what = format!("{file} exists already; name a folder without results");
+                return Err(Problem::fault("", what));
+            }
+        }
+        Self::append(folder, session)
     }
 
     /// Opens the files of a folder for appending, and creates them if necessary. First removes incomplete rows of an
@@ -77,12 +72,6 @@ impl Results {
             ));
         }
         let lock = (TempPath::try_from_path(path).map_err(io)?, file);
-        let foreign_file = |file: &Path, what: &str| {
-            Problem::fault(
-                file,
-                format!("{what}: another version or program wrote it; name another folder"),
-            )
-        };
         for (name, heading) in [
             ("summary.csv", heading::<SummaryRow>()),
             ("samples.csv", heading::<SampleRow>()),
@@ -91,7 +80,9 @@ impl Results {
             let problem = heading
                 .and_then(|heading| foreign(&file, &heading))
                 .map_err(|error| Problem::fault(&file, error.to_string()))?;
-            problem.map_or(Ok(()), |what| Err(foreign_file(&file, &what)))?;
+            if let Some(what) = problem {
+                return Err(foreign_file(&file, &what));
+            }
         }
         let samples = folder.join("samples.csv");
         if samples.exists() && !folder.join("summary.csv").exists() {
@@ -106,12 +97,13 @@ impl Results {
         // Whatever can be wrong with the folder is found before anything in it is changed.
         let mut sessions = session::read(folder).map_err(io)?;
         mend(folder).map_err(io)?;
-        let open = |name| appending(folder, name).map_err(io);
-        let (summary, samples) = (open("summary.csv")?, open("samples.csv")?);
+        let summary = appending(folder, "summary.csv").map_err(io)?;
+        let samples = appending(folder, "samples.csv").map_err(io)?;
         sessions.push(session);
-        let cannot_write = |error| format!("cannot write to {}: {error}", folder.display());
-        session::write(folder, &sessions)
-            .map_err(|error| Problem::fault("", cannot_write(error)))?;
+        session::write(folder, &sessions).map_err(|error| {
+            let what = format!("cannot write to {}: {error}", folder.display());
+            Problem::fault("", what)
+        })?;
         Ok(Self {
             folder: folder.into(),
             summary,
@@ -144,7 +136,9 @@ impl Results {
     /// The file cannot be written.
     pub fn write_limits(&self, rows: impl IntoIterator<Item = LimitsRow>) -> io::Result<()> {
         let mut limits = appending(&self.folder, "limits.csv")?;
-        rows.into_iter().try_for_each(|row| limits.serialize(row))?;
+        for row in rows {
+            limits.serialize(row)?;
+        }
         limits.flush()
     }
 
@@ -168,11 +162,17 @@ impl Results {
             }
         }
         self.samples.flush()?;
-        measurements
-            .iter()
-            .try_for_each(|m| self.summary.serialize(&m.row))?;
+        for measurement in measurements {
+            self.summary.serialize(&measurement.row)?;
+        }
         self.summary.flush()
     }
+}
+
+/// Something in a file that another version or program wrote.
+fn foreign_file(file: &Path, what: &str) -> Problem {
+    let what = format!("{what}: another version or program wrote it; name another folder");
+    Problem::fault(file, what)
 }
 
 /// Opens a table at its end; a new one begins with the names of its columns.

@@ -33,32 +33,38 @@ pub struct Options(pub BTreeMap<String, String>);
 impl Options {
     /// The options of settings, and of what disturbs frames.
     pub fn of(settings: &Settings, disturbance: Disturbance) -> Self {
-        let chosen = settings
-            .chosen()
-            .into_iter()
-            .filter(|(name, _)| !COLUMNS.contains(&name.as_str()));
-        let options = chosen.map(|(name, value)| {
+        let mut options = BTreeMap::new();
+        for (name, value) in settings.chosen() {
             let value = words(&value).join(if name == "lod" { "+" } else { "/" });
-            (name, value)
-        });
-        let options =
-            options.filter(|(name, value)| !DEFAULTS.contains(&(name.as_str(), value.as_str())));
-        let caches = disturbance
-            .cold
-            .then(|| ("caches".to_owned(), "cold".to_owned()));
-        let neighbours = Some(disturbance.neighbours).filter(|threads| *threads > 0);
-        let neighbours = neighbours.map(|threads| ("neighbours".to_owned(), threads.to_string()));
-        Self(options.chain(caches).chain(neighbours).collect())
+            let is_default = DEFAULTS.contains(&(name.as_str(), value.as_str()));
+            if !is_default && !COLUMNS.contains(&name.as_str()) {
+                options.insert(name, value);
+            }
+        }
+        if disturbance.cold {
+            options.insert("caches".into(), "cold".into());
+        }
+        if disturbance.neighbours > 0 {
+            options.insert("neighbours".into(), disturbance.neighbours.to_string());
+        }
+        Self(options)
     }
 
     /// The options of a column, separated by spaces.
     pub fn parse(text: &str) -> Self {
-        let words = text.split(' ').filter(|word| !word.is_empty());
-        let option = |word: &str| {
+        let mut options = BTreeMap::new();
+        for word in text.split(' ').filter(|word| !word.is_empty()) {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
-            (name.to_owned(), value.to_owned())
-        };
-        Self(words.map(option).collect())
+            options.insert(name.into(), value.into());
+        }
+        Self(options)
+    }
+
+    /// The options but one.
+    pub fn without(&self, name: &str) -> Self {
+        let mut options = self.clone();
+        options.0.remove(name);
+        options
     }
 
     /// The value of an option; `None` if it is the default.
@@ -69,11 +75,15 @@ impl Options {
 
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let word = |(name, value): (&String, &String)| match value.is_empty() {
-            true => name.clone(),
-            false => format!("{name}={value}"),
-        };
-        f.write_str(&self.0.iter().map(word).collect::<Vec<_>>().join(" "))
+        let mut words = Vec::new();
+        for (name, value) in &self.0 {
+            if value.is_empty() {
+                words.push(name.clone());
+            } else {
+                words.push(format!("{name}={value}"));
+            }
+        }
+        f.write_str(&words.join(" "))
     }
 }
 
@@ -98,15 +108,40 @@ pub struct Point {
     pub passes: u32,
     /// Instances of the crowd.
     pub instances: usize,
-    /// Hash of the scene, 16 hexadecimal digits; empty if a point stands for several scenes.
+    /// Hash of the scene, 16 hexadecimal digits.
     pub scene_hash: String,
+}
+
+/// What several points have in common. A field in which they may differ is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PointKey {
+    /// As in [`Point`], like all that follow.
+    pub scene: String,
+    /// As in [`Point`].
+    pub vertices: Option<u64>,
+    /// As in [`Point`].
+    pub influences: Option<u32>,
+    /// As in [`Point`].
+    pub models: Option<u32>,
+    /// As in [`Point`].
+    pub attributes: String,
+    /// As in [`Point`].
+    pub options: Options,
+    /// As in [`Point`].
+    pub threads: Option<usize>,
+    /// As in [`Point`].
+    pub passes: Option<u32>,
+    /// As in [`Point`].
+    pub instances: Option<usize>,
+    /// As in [`Point`].
+    pub scene_hash: Option<String>,
 }
 
 /// Key of a measurement: one stage of one backend at a point, by one clock.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MeasurementKey {
     /// The crowd and the way it was run.
-    pub point: Point,
+    pub point: PointKey,
     /// Name as in `skinbench list`.
     pub backend: String,
     /// The stage.
@@ -138,11 +173,27 @@ impl Point {
         }
     }
 
-    /// The same point without the scene's hash.
-    pub fn without_hash(&self) -> Self {
-        Self {
-            scene_hash: String::new(),
-            ..self.clone()
+    /// All fields, for keys that take some of them out.
+    pub fn key(&self) -> PointKey {
+        PointKey {
+            scene: self.scene.clone(),
+            vertices: Some(self.vertices),
+            influences: Some(self.influences),
+            models: Some(self.models),
+            attributes: self.attributes.clone(),
+            options: self.options.clone(),
+            threads: Some(self.threads),
+            passes: Some(self.passes),
+            instances: Some(self.instances),
+            scene_hash: Some(self.scene_hash.clone()),
+        }
+    }
+
+    /// All fields but the scene's hash.
+    pub fn key_without_hash(&self) -> PointKey {
+        PointKey {
+            scene_hash: None,
+            ..self.key()
         }
     }
 }
@@ -159,33 +210,34 @@ pub struct Machine {
     pub os: String,
     /// Processor's name.
     pub cpu: String,
-    /// The adapter's name, marked if it is emulated on the CPU.
+    /// The adapter's name.
     pub adapter: String,
+    /// `true` if the adapter is emulated on the CPU.
+    pub is_emulated: bool,
     /// The adapter's driver, with version.
     pub driver: String,
 }
 
 impl Machine {
-    /// Returns whether the adapter is emulated on the CPU.
-    pub fn is_emulated(&self) -> bool {
-        self.adapter.ends_with(EMULATED)
+    /// The adapter's name as files and pages show it, marked if it is emulated; empty without an adapter.
+    pub fn adapter_label(&self) -> String {
+        if self.is_emulated {
+            format!("{} {EMULATED}", self.adapter)
+        } else {
+            self.adapter.clone()
+        }
     }
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let or = |text: &str, absent: &'static str| {
-            if text.is_empty() {
-                absent.into()
-            } else {
-                text.to_owned()
-            }
-        };
-        write!(
-            f,
-            "{}, {}",
-            or(&self.cpu, "unknown processor"),
-            or(&self.adapter, "no adapter")
-        )
+        let adapter = self.adapter_label();
+        let cpu = known(&self.cpu, "unknown processor");
+        write!(f, "{cpu}, {}", known(&adapter, "no adapter"))
     }
+}
+
+/// A fact, or the words for an empty one.
+pub fn known<'a>(text: &'a str, absent: &'a str) -> &'a str {
+    if text.is_empty() { absent } else { text }
 }

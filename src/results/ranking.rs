@@ -54,28 +54,37 @@ pub fn ranking_of<'a>(
     quantity: Quantity,
     entries: impl Iterator<Item = &'a StudyEntry>,
 ) -> Option<Ranking<'a>> {
-    let mut ranked: Vec<(u64, &StudyEntry)> = entries
-        .filter(|entry| !entry.is_unsteady(quantity))
-        .filter_map(|e| Some((e.time(quantity)?, e)))
+    let mut ranked: Vec<&StudyEntry> = entries
+        .filter(|entry| !entry.is_unsteady(quantity) && entry.time(quantity).is_some())
         .collect();
-    ranked.sort_by_key(|(ns, _)| *ns);
-    let &(ns, first) = ranked.first()?;
-    let second = ranked.get(1).map(|&(next, entry)| Second {
-        entry,
-        ns: next,
-        ratio: next as f64 / ns.max(1) as f64,
-        lead: match entry.level(quantity).zip(first.level(quantity)) {
-            Some((second, first)) if second.over(&first).interval(CONFIDENCE).0 > 1.0 => {
-                Lead::Certain
-            }
-            Some(_) => Lead::WithinNoise,
-            None => Lead::Unknown,
-        },
-    });
+    ranked.sort_by_cached_key(|entry| entry.time(quantity));
+    let first = *ranked.first()?;
+    let ns = first.time(quantity)?;
+    let mut second = None;
+    if let Some(entry) = ranked.get(1).copied() {
+        let next = entry.time(quantity)?;
+        second = Some(Second {
+            entry,
+            ns: next,
+            ratio: next as f64 / ns.max(1) as f64,
+            lead: lead(first, entry, quantity),
+        });
+    }
     Some(Ranking {
         quantity,
         first,
         ns,
         second,
     })
+}
+
+/// The certainty that `first` is faster than `second`.
+fn lead(first: &StudyEntry, second: &StudyEntry, quantity: Quantity) -> Lead {
+    match (first.level(quantity), second.level(quantity)) {
+        (Some(first), Some(second)) if second.over(&first).interval(CONFIDENCE).0 > 1.0 => {
+            Lead::Certain
+        }
+        (Some(_), Some(_)) => Lead::WithinNoise,
+        _ => Lead::Unknown,
+    }
 }

@@ -7,6 +7,7 @@ use crate::asset::regular_file;
 use crate::harness::run::Status;
 use crate::wording::counted;
 use flate2::read::GzDecoder;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
@@ -61,20 +62,29 @@ impl ResultFile {
     }
 
     /// The files of a bundle, by name.
-    fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = Self> {
-        let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-        files.iter().filter_map(move |(name, bytes)| {
-            let folder = name.strip_suffix("summary.csv")?;
+    fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Vec<Self> {
+        let mut found = Vec::new();
+        for (name, bytes) in files {
+            let Some(folder) = name.strip_suffix("summary.csv") else {
+                continue;
+            };
             let samples_name = format!("{folder}samples.csv");
-            let samples = files.get(&samples_name).map(text);
-            Some(Self {
+            let samples = files.get(&samples_name);
+            found.push(Self {
                 name: name.clone(),
-                summary: text(bytes),
+                summary: String::from_utf8_lossy(bytes).into_owned(),
                 samples_name,
-                samples,
-            })
-        })
+                samples: samples.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
+            });
+        }
+        found
     }
+}
+
+/// A line of a `summary.csv`.
+struct Line {
+    number: u64,
+    row: SummaryRow,
 }
 
 /// What all files that are read have in common.
@@ -113,13 +123,12 @@ impl Recorded {
     /// A path that does not exist, cannot be read, or contains no results; a file without any usable row; or more than
     /// results may have.
     pub fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Problem> {
-        let (mut recorded, mut known) = (Self::default(), Known::default());
+        let mut recorded = Self::default();
+        let mut known = Known::default();
         let mut met = HashSet::new();
         for path in paths.iter().map(AsRef::as_ref) {
-            let files: Vec<_> = summaries(path)?
-                .into_iter()
-                .filter(|file| met.insert(file.clone()))
-                .collect();
+            let mut files = summaries(path)?;
+            files.retain(|file| met.insert(file.clone()));
             let files = files.iter().map(|file| ResultFile::read(file));
             recorded
                 .add(files, &mut known)
@@ -133,8 +142,10 @@ impl Recorded {
 
     /// Reads the results in the files of a bundle.
     pub(super) fn of_bundle(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, String> {
-        let (mut recorded, mut known) = (Self::default(), Known::default());
-        recorded.add(ResultFile::of_bundle(files).map(Ok), &mut known)?;
+        let mut recorded = Self::default();
+        let mut known = Known::default();
+        let files = ResultFile::of_bundle(files).into_iter();
+        recorded.add(files.map(Ok), &mut known)?;
         recorded.completed(known)
     }
 
@@ -156,13 +167,13 @@ impl Recorded {
 
     /// The machines, the one with most measurements first.
     pub fn machines(&self) -> Vec<Machine> {
-        let mut counts: HashMap<Machine, usize> = HashMap::new();
-        self.measurements
-            .iter()
-            .for_each(|m| *counts.entry(m.machine()).or_default() += 1);
-        let mut machines: Vec<_> = counts.into_iter().collect();
-        machines.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        machines.into_iter().map(|(machine, _)| machine).collect()
+        let mut counts: BTreeMap<Machine, usize> = BTreeMap::new();
+        for measurement in &self.measurements {
+            *counts.entry(measurement.machine()).or_default() += 1;
+        }
+        let mut machines: Vec<Machine> = counts.keys().cloned().collect();
+        machines.sort_by_key(|machine| Reverse(counts[machine]));
+        machines
     }
 
     /// Adds the measurements of files that belong together; an error if none of them has anything to use.
@@ -171,15 +182,16 @@ impl Recorded {
         files: impl Iterator<Item = io::Result<ResultFile>>,
         known: &mut Known,
     ) -> Result<(), String> {
-        let (before, problems, copies) =
-            (self.measurements.len(), self.problems.len(), known.copies);
+        let measurements = self.measurements.len();
+        let problems = self.problems.len();
+        let copies = known.copies;
         for file in files {
             let file = file.map_err(|error| format!("cannot read: {error}"))?;
             self.add_file(&file, known)?;
             self.files.push(file);
         }
         // Nothing of a copy is used, but nothing of it is wrong.
-        let nothing = self.measurements.len() == before && known.copies == copies;
+        let nothing = self.measurements.len() == measurements && known.copies == copies;
         if nothing && self.problems.len() > problems {
             return Err(format!(
                 "nothing in it can be used: {}",
@@ -192,12 +204,9 @@ impl Recorded {
     /// The results, once all files have been added, with a problem for each file with samples that belong to no row at
     /// all.
     fn completed(mut self, known: Known) -> Result<Self, String> {
-        let Known { owned, others, .. } = known;
-        for (place, others) in others {
-            let others: BTreeMap<_, _> = others
-                .into_iter()
-                .filter(|(series, _)| !owned.contains(series))
-                .collect();
+        for (place, others) in known.others {
+            let mut others: BTreeMap<_, _> = others.into_iter().collect();
+            others.retain(|series, _| !known.owned.contains(series));
             let Some((first, _)) = others.first_key_value() else {
                 continue;
             };
@@ -222,20 +231,25 @@ impl Recorded {
     }
 
     fn add_file(&mut self, file: &ResultFile, known: &mut Known) -> Result<(), String> {
-        let ResultFile { name, summary, .. } = file;
+        let name = &file.name;
         let before = self.problems.len();
-        let mut rows: Vec<(u64, SummaryRow)> = Vec::new();
-        read_rows(name, summary, &NEEDED, &mut self.problems, |line, row| {
-            known.rows += 1;
-            rows.push((line, row));
-            let fits = known.rows <= MOST_ROWS;
-            if fits {
-                Ok(())
-            } else {
-                Err(format!("more than {MOST_ROWS} rows in all; expected fewer"))
-            }
-        })?;
-        if rows.is_empty() {
+        let mut lines = Vec::new();
+        read_rows(
+            name,
+            &file.summary,
+            &NEEDED,
+            &mut self.problems,
+            |line, row| {
+                known.rows += 1;
+                lines.push(Line { number: line, row });
+                if known.rows <= MOST_ROWS {
+                    Ok(())
+                } else {
+                    Err(format!("more than {MOST_ROWS} rows in all; expected fewer"))
+                }
+            },
+        )?;
+        if lines.is_empty() {
             // What the samples lack does not matter then.
             if self.problems.len() == before {
                 self.problems.push(Problem::fault(name, "no rows"));
@@ -243,19 +257,18 @@ impl Recorded {
             return Ok(());
         }
         // Rows that are left out below own their samples nevertheless.
-        known
-            .owned
-            .extend(rows.iter().map(|(_, row)| SampleRow::series(row)));
-        let (first, this) = (self.measurements.len(), self.files.len());
-        if let Some((_, row)) = rows.iter().find(|(_, row)| row.schema < SCHEMA) {
-            let what = format!(
-                "older schema {}; columns that it lacks are empty",
-                row.schema
-            );
+        for line in &lines {
+            known.owned.insert(SampleRow::series(&line.row));
+        }
+        let first = self.measurements.len();
+        let this = self.files.len();
+        let mut schemas = lines.iter().map(|line| line.row.schema);
+        if let Some(older) = schemas.find(|schema| *schema < SCHEMA) {
+            let what = format!("older schema {older}; columns that it lacks are empty");
             self.problems.push(Problem::remark(name, what));
         }
-        for (line, row) in rows {
-            let place = format!("{name}:{line}");
+        for Line { number, row } in lines {
+            let place = format!("{name}:{number}");
             if row.schema > SCHEMA {
                 let what = format!(
                     "schema {}; this skinbench reads up to {SCHEMA}: row left out",
@@ -278,7 +291,7 @@ impl Recorded {
             let key = (measurement.row.run_id.clone(), measurement.key());
             let Some(&index) = known.measurements.get(&key) else {
                 known.measurements.insert(key, self.measurements.len());
-                self.lines.push((this, line));
+                self.lines.push((this, number));
                 self.measurements.push(measurement);
                 continue;
             };
@@ -339,7 +352,8 @@ impl Recorded {
         }
         for measurement in &mut self.measurements[first..] {
             let row = &measurement.row;
-            let (key, expected) = (SampleRow::series(row), row.frames.unwrap_or(0));
+            let key = SampleRow::series(row);
+            let expected = row.frames.unwrap_or(0);
             if owners[&key] > 1 {
                 let known = by_series.get(&key).is_some_and(|known| !known.is_empty());
                 if known || expected > 0 {

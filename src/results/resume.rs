@@ -59,6 +59,20 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
     Ok(Some(what))
 }
 
+fn field<'a>(row: &Row<'a>, column: &str) -> &'a [u8] {
+    row.get(column.as_bytes()).copied().unwrap_or_default()
+}
+
+/// The fields that identify the backend of a row.
+fn owner(row: &Row) -> [Vec<u8>; OWNER.len()] {
+    OWNER.map(|column| field(row, column).to_vec())
+}
+
+fn is_frame(row: &Row) -> bool {
+    field(row, "stage") == Stage::Frame.name().as_bytes()
+        && field(row, "clock") == Clock::Wall.name().as_bytes()
+}
+
 /// Cuts off the incomplete rows after the end of a process. They stand at the end, because a backend's rows are written
 /// in one piece. They are complete if its `frame` by the wall clock, which is written last, is there. Complete files are
 /// not touched. A file that is [`foreign`] must not come here.
@@ -66,17 +80,6 @@ pub fn foreign(file: &Path, heading: &str) -> io::Result<Option<String>> {
 /// # Errors
 /// A file that cannot be read or written, or that is no CSV.
 pub fn mend(folder: &Path) -> io::Result<()> {
-    let field = |row: &Row, column: &str| {
-        row.get(column.as_bytes())
-            .copied()
-            .unwrap_or_default()
-            .to_vec()
-    };
-    let owner = |row: &Row| OWNER.map(|column| field(row, column));
-    let is_frame = |row: &Row| {
-        field(row, "stage") == Stage::Frame.name().as_bytes()
-            && field(row, "clock") == Clock::Wall.name().as_bytes()
-    };
     let mut whole = HashSet::new();
     cut_behind(&folder.join("summary.csv"), |row| {
         if is_frame(row) {
@@ -97,21 +100,14 @@ fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result
         return Ok(());
     }
     let bytes = bytes_of(path, MOST_PLAIN)?;
-    // The end of the line that was just read, if the line has one. The reader stops between the two characters that end
-    // a line on Windows.
-    let behind = |position: &csv::Position| {
-        let at = position.byte() as usize;
-        let at = at + usize::from(bytes[at..].starts_with(b"\n"));
-        bytes[..at].ends_with(b"\n").then_some(at)
-    };
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
         .from_reader(&bytes[..]);
     let headers = reader.byte_headers()?.clone();
-    let mut end = behind(reader.position()).unwrap_or(0);
+    let mut end = line_end(&bytes, reader.position()).unwrap_or(0);
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record)? {
-        if let Some(at) = behind(reader.position())
+        if let Some(at) = line_end(&bytes, reader.position())
             && record.len() == headers.len()
             && is_whole(&headers.iter().zip(&record).collect())
         {
@@ -125,6 +121,14 @@ fn cut_behind(path: &Path, mut is_whole: impl FnMut(&Row) -> bool) -> io::Result
             .set_len(end as u64)?;
     }
     Ok(())
+}
+
+/// The end of the line that was just read, if the line has one. The reader stops between the two characters that end a
+/// line on Windows.
+fn line_end(bytes: &[u8], position: &csv::Position) -> Option<usize> {
+    let at = position.byte() as usize;
+    let at = at + usize::from(bytes[at..].starts_with(b"\n"));
+    bytes[..at].ends_with(b"\n").then_some(at)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rows of result files: one field per column.
 
 use super::key::{Machine, MeasurementKey, Options, Point, per_instance};
-use crate::frame::{AdapterSummary, Clock, Event, Purpose, Stage, StageGroup};
+use crate::frame::{AdapterSummary, Clock, EMULATED, Event, Purpose, Stage, StageGroup};
 use crate::harness::environment::Environment;
 use crate::harness::{
     DeviceLimits, Host, MachineLimits, Outcome, StageTimes, Status, fidelity, lod_error,
@@ -51,7 +51,7 @@ columns! {
         let crowd = &scene.crowd;
         // That of the frame, unless a peer has none.
         let last = outcome.stages.last().map(|last| (last.stage, last.clock));
-        let of_frame = times.is_some_and(|own| last == Some((own.stage, own.clock)));
+        let of_frame = times.is_some_and(|times| last == Some((times.stage, times.clock)));
         let resources = outcome.resources.filter(|_| of_frame);
         let [processor, adapter_energy] = resources.map_or([None; 2], |r| r.energy);
         let reads = times.is_some_and(|t| t.stage.group() == StageGroup::Gameplay);
@@ -341,10 +341,10 @@ impl SampleRow {
 
 /// A backend's name as in `skinbench list`.
 fn listed_name(backend: &str, variant: Option<&str>) -> String {
-    variant.map_or_else(
-        || backend.to_owned(),
-        |variant| format!("{backend}:{variant}"),
-    )
+    match variant {
+        Some(variant) => format!("{backend}:{variant}"),
+        None => backend.into(),
+    }
 }
 
 /// Memory that a row of `limits.csv` is about. Its serialised form is its name.
@@ -423,17 +423,20 @@ impl<'a> MeasuredScene<'a> {
 
     /// The measurements of a backend: one per stage and clock, or a single one without times.
     pub fn measurements(&self, outcome: &Outcome) -> Vec<Measurement> {
-        let measurement = |times: Option<&StageTimes>| Measurement {
-            row: self.row(outcome, times),
-            samples: times.map_or(Vec::new(), |times| times.samples.clone()),
-        };
-        match &outcome.stages[..] {
-            [] => vec![measurement(None)],
-            stages => stages
-                .iter()
-                .map(|times| measurement(Some(times)))
-                .collect(),
+        let mut measurements = Vec::new();
+        for times in &outcome.stages {
+            measurements.push(Measurement {
+                row: self.row(outcome, Some(times)),
+                samples: times.samples.clone(),
+            });
         }
+        if measurements.is_empty() {
+            measurements.push(Measurement {
+                row: self.row(outcome, None),
+                samples: Vec::new(),
+            });
+        }
+        measurements
     }
 }
 
@@ -449,13 +452,17 @@ fn text(value: &str) -> Option<String> {
 impl Measurement {
     /// The key of the measurement.
     pub fn key(&self) -> MeasurementKey {
-        let SummaryRow { stage, clock, .. } = self.row;
         MeasurementKey {
-            point: self.row.point(),
+            point: self.row.point().key(),
             backend: self.row.backend_and_variant(),
-            stage,
-            clock,
+            stage: self.row.stage,
+            clock: self.row.clock,
         }
+    }
+
+    /// Its samples in nanoseconds, in the order of the frames.
+    pub fn times(&self) -> impl Iterator<Item = u64> {
+        self.samples.iter().map(|sample| sample.1)
     }
 
     /// Returns whether it was measured and is valid.
@@ -463,15 +470,17 @@ impl Measurement {
         self.row.status == Status::Ok && self.row.median_ns.is_some()
     }
 
-    /// The machine of the measurement.
+    /// The machine of the measurement. A mark behind the name in the column `adapter` tells that it is emulated.
     pub fn machine(&self) -> Machine {
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
-        let Measurement { row, .. } = self;
+        let row = &self.row;
+        let label = row.adapter.as_deref().unwrap_or_default();
+        let unmarked = label.strip_suffix(EMULATED);
         Machine {
-            os: text(&row.os),
-            cpu: text(&row.cpu),
-            adapter: text(&row.adapter),
-            driver: text(&row.driver),
+            os: row.os.clone().unwrap_or_default(),
+            cpu: row.cpu.clone().unwrap_or_default(),
+            adapter: unmarked.unwrap_or(label).trim_end().into(),
+            is_emulated: unmarked.is_some(),
+            driver: row.driver.clone().unwrap_or_default(),
         }
     }
 }

@@ -170,13 +170,12 @@ pub fn read(folder: &Path) -> io::Result<Vec<Session>> {
     if !path.try_exists()? {
         return Ok(Vec::new());
     }
-    let wrong = |problem| {
+    parse(&bytes_of(&path, MOST_ENVIRONMENT)?).map_err(|problem| {
         io::Error::new(
             io::ErrorKind::InvalidData,
             format!("{}: {problem}", path.display()),
         )
-    };
-    parse(&bytes_of(&path, MOST_ENVIRONMENT)?).map_err(wrong)
+    })
 }
 
 /// The sessions in the bytes of a file; they are counted before they are read.
@@ -197,10 +196,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Session>, String> {
             texts.len()
         ));
     }
-    let session = |(index, text): (usize, &&RawValue)| {
-        serde_json::from_str(text.get()).map_err(|error| format!("session {index}: {error}"))
-    };
-    texts.iter().enumerate().map(session).collect()
+    let mut sessions = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let session = serde_json::from_str(text.get());
+        sessions.push(session.map_err(|error| format!("session {index}: {error}"))?);
+    }
+    Ok(sessions)
 }
 
 /// Writes the sessions of a folder; the file is complete at any time.

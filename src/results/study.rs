@@ -1,5 +1,6 @@
 //! Results in order: one machine, every backend at every point, and curves along axes.
 
+use super::key::PointKey;
 use super::{Machine, Measurement, Point, Recorded, ResultFile, SummaryRow};
 use crate::frame::{Clock, Side, Stage, StageGroup};
 use crate::harness::run::Energy;
@@ -7,10 +8,9 @@ use crate::harness::stats;
 use crate::harness::uncertainty::Level;
 use crate::registry::REGISTRY;
 use crate::wording::counted;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::mem::{replace, take};
 use std::sync::OnceLock;
 use strum::{IntoStaticStr, VariantArray};
 
@@ -43,7 +43,18 @@ impl Axis {
 
     /// The value of a point.
     pub fn value(self, point: &Point) -> u64 {
-        self.split(point).0
+        match self {
+            Self::Instances => point.instances as u64,
+            Self::Passes => point.passes.into(),
+            Self::Threads => point.threads as u64,
+            Self::Vertices => point.vertices,
+            Self::Influences => point.influences.into(),
+            Self::Models => point.models.into(),
+            Self::ActiveTargets => {
+                let count = point.options.get("active_targets");
+                count.and_then(|count| count.parse().ok()).unwrap_or(0)
+            }
+        }
     }
 
     /// Returns whether values include 0 and are spaced evenly on charts, instead of by their logarithms.
@@ -51,37 +62,30 @@ impl Axis {
         matches!(self, Self::Passes | Self::ActiveTargets)
     }
 
-    /// The value of a point, and the point without it and without the hash, which depends on it: the common part of a
-    /// curve's points.
-    fn split(self, point: &Point) -> (u64, Point) {
-        let mut fixed = point.without_hash();
-        let value = match self {
-            Self::Instances => take(&mut fixed.instances) as u64,
-            Self::Passes => take(&mut fixed.passes).into(),
-            Self::Threads => take(&mut fixed.threads) as u64,
-            Self::Vertices => take(&mut fixed.vertices),
-            Self::Influences => take(&mut fixed.influences).into(),
+    /// What a point has in common with the others of a curve: all but the value, and the hash, which depends on it.
+    fn fixed(self, point: &Point) -> PointKey {
+        let mut fixed = point.key_without_hash();
+        match self {
+            Self::Instances => fixed.instances = None,
+            Self::Passes => fixed.passes = None,
+            Self::Threads => fixed.threads = None,
+            Self::Vertices => fixed.vertices = None,
+            Self::Influences => fixed.influences = None,
             Self::Models => {
+                fixed.models = None;
                 // Levels keep as many vertices as the shape of each model needs.
-                if fixed
-                    .options
-                    .get("lod")
-                    .is_some_and(|kinds| kinds.starts_with("mesh"))
-                {
-                    fixed.vertices = 0;
+                let lod = point.options.get("lod");
+                if lod.is_some_and(|kinds| kinds.starts_with("mesh")) {
+                    fixed.vertices = None;
                 }
-                take(&mut fixed.models).into()
             }
             Self::ActiveTargets => {
-                let count = fixed
-                    .options
-                    .0
-                    .get_mut("active_targets")
-                    .map(|count| replace(count, "N".into()));
-                count.and_then(|count| count.parse().ok()).unwrap_or(0)
+                if let Some(count) = fixed.options.0.get_mut("active_targets") {
+                    *count = "N".into();
+                }
             }
-        };
-        (value, fixed)
+        }
+        fixed
     }
 
     /// Its name with a unit, for the axis of a chart.
@@ -235,9 +239,11 @@ impl StudyEntry {
 
     /// CPU time of our own threads per frame, in nanoseconds.
     pub fn processor(&self) -> Option<u64> {
-        let computed =
-            |m: &&Measurement| (m.row.stage, m.row.clock) == (Stage::Frame, Clock::ThreadSum);
-        self.newest().iter().find(computed)?.row.median_ns
+        let mut run = self.newest().iter();
+        let row = &run
+            .find(|m| m.row.stage == Stage::Frame && m.row.clock == Clock::ThreadSum)?
+            .row;
+        row.median_ns
     }
 
     /// Time of the device's stages per frame, in nanoseconds: the sum of their medians.
@@ -284,19 +290,20 @@ impl StudyEntry {
 
     /// Returns whether the device's clock was unsteady while its newest run measured a quantity.
     pub fn is_unsteady(&self, quantity: Quantity) -> bool {
-        is_unsteady(self.newest(), quantity)
+        any_unsteady(&parts(self.newest(), quantity))
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples from a steady clock; `None` without
     /// any.
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
-        let runs: Vec<Vec<u64>> = self
-            .runs
-            .iter()
-            .filter(|run| !is_unsteady(run, quantity))
-            .map(|run| times(run, quantity))
-            .filter(|t| !t.is_empty())
-            .collect();
+        let mut runs: Vec<Vec<u64>> = Vec::new();
+        for run in &self.runs {
+            let parts = parts(run, quantity);
+            let times = frame_by_frame(&parts);
+            if !any_unsteady(&parts) && !times.is_empty() {
+                runs.push(times.into_values().collect());
+            }
+        }
         if runs.is_empty() {
             None
         } else {
@@ -313,20 +320,20 @@ fn place(backend: &str) -> usize {
         .unwrap_or(REGISTRY.len())
 }
 
+/// A stage of a run by a clock, if it was measured.
+fn stage_by(run: &[Measurement], stage: Stage, clock: Clock) -> Option<&Measurement> {
+    run.iter()
+        .find(|m| m.row.stage == stage && m.row.clock == clock && m.is_ok())
+}
+
 fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
-    let by = |clock| {
-        run.iter()
-            .find(|m| (m.row.stage, m.row.clock) == (stage, clock) && m.is_ok())
-    };
-    Clock::BY_CLOSENESS.into_iter().find_map(by)
+    let mut clocks = Clock::BY_CLOSENESS.into_iter();
+    clocks.find_map(|clock| stage_by(run, stage, clock))
 }
 
 fn part_of(run: &[Measurement], stage: Stage, side: Side) -> Option<&Measurement> {
-    let by = |clock: &Clock| {
-        run.iter()
-            .find(|m| (m.row.stage, m.row.clock) == (stage, *clock) && m.is_ok())
-    };
-    side.clocks().iter().find_map(by)
+    let mut clocks = side.clocks().iter();
+    clocks.find_map(|clock| stage_by(run, stage, *clock))
 }
 
 fn stages_in(group: StageGroup) -> impl Iterator<Item = Stage> {
@@ -361,17 +368,8 @@ fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     }
 }
 
-fn is_unsteady(run: &[Measurement], quantity: Quantity) -> bool {
-    parts(run, quantity)
-        .iter()
-        .any(|part| part.row.unsteady == Some(true))
-}
-
-/// A quantity frame by frame; for several stages only frames that all of them have.
-fn times(run: &[Measurement], quantity: Quantity) -> Vec<u64> {
-    frame_by_frame(&parts(run, quantity))
-        .into_values()
-        .collect()
+fn any_unsteady(parts: &[&Measurement]) -> bool {
+    parts.iter().any(|part| part.row.unsteady == Some(true))
 }
 
 /// The sums of stages by the numbers of the frames that all of them have.
@@ -381,11 +379,12 @@ fn frame_by_frame(stages: &[&Measurement]) -> BTreeMap<u32, u64> {
     };
     let mut sums: BTreeMap<u32, u64> = first.samples.iter().copied().collect();
     for stage in others {
-        let of_stage: HashMap<u32, u64> = stage.samples.iter().copied().collect();
-        sums = sums
-            .into_iter()
-            .filter_map(|(frame, sum)| Some((frame, sum + of_stage.get(&frame)?)))
-            .collect();
+        let times: HashMap<u32, u64> = stage.samples.iter().copied().collect();
+        sums.retain(|frame, sum| {
+            let time = times.get(frame);
+            *sum += time.unwrap_or(&0);
+            time.is_some()
+        });
     }
     sums
 }
@@ -395,8 +394,8 @@ fn frame_by_frame(stages: &[&Measurement]) -> BTreeMap<u32, u64> {
 pub struct Sheet {
     /// The axis.
     pub axis: Axis,
-    /// The common part of the points, with the value of the axis set to 0.
-    pub fixed: Point,
+    /// The common part of the points.
+    pub fixed: PointKey,
     /// The quantity by which backends are compared.
     pub quantity: Quantity,
     /// The values in rising order.
@@ -408,8 +407,9 @@ pub struct Sheet {
 impl Sheet {
     /// The value of a point, if it is one of the sheet's points.
     pub fn value(&self, point: &Point) -> Option<u64> {
-        let (value, fixed) = self.axis.split(point);
-        (fixed == self.fixed && self.values.binary_search(&value).is_ok()).then_some(value)
+        let value = self.axis.value(point);
+        let is_of_sheet = self.values.contains(&value) && self.axis.fixed(point) == self.fixed;
+        is_of_sheet.then_some(value)
     }
 }
 
@@ -514,34 +514,25 @@ impl Study {
             ..Self::default()
         };
         study.collect();
-        let Self {
-            entries,
-            by_point,
-            points,
-            backends,
-            ..
-        } = &mut study;
-        for (index, entry) in entries.iter().enumerate() {
-            by_point.entry(entry.point.clone()).or_default().push(index);
+        for (index, entry) in study.entries.iter().enumerate() {
+            let indices = study.by_point.entry(entry.point.clone()).or_default();
+            indices.push(index);
+            if entry.is_ok() && !study.backends.contains(&entry.backend) {
+                study.backends.push(entry.backend.clone());
+            }
         }
-        by_point
-            .values_mut()
-            .for_each(|own| own.sort_by_key(|&index| place(&entries[index].backend)));
-        points.extend(by_point.keys().cloned());
-        let measured: IndexSet<&String> = entries
-            .iter()
-            .filter(|e| e.is_ok())
-            .map(|e| &e.backend)
-            .collect();
-        backends.extend(measured.into_iter().cloned());
-        backends.sort_by_key(|backend| place(backend));
+        for indices in study.by_point.values_mut() {
+            indices.sort_by_key(|&index| place(&study.entries[index].backend));
+        }
+        study.points = study.by_point.keys().cloned().collect();
+        study.backends.sort_by_key(|backend| place(backend));
         study
     }
 
     fn collect(&mut self) {
-        let mut newest: HashMap<Point, &SummaryRow> = HashMap::new();
+        let mut newest: HashMap<PointKey, &SummaryRow> = HashMap::new();
         for Measurement { row, .. } in &self.rows {
-            let known = newest.entry(row.point().without_hash()).or_insert(row);
+            let known = newest.entry(row.point().key_without_hash()).or_insert(row);
             if row.utc > known.utc {
                 *known = row;
             }
@@ -551,12 +542,14 @@ impl Study {
             IndexMap::new();
         for measurement in &self.rows {
             let row = &measurement.row;
-            let at = row.point();
-            if newest[&at.without_hash()].scene_hash != at.scene_hash {
+            let point = row.point();
+            if newest[&point.key_without_hash()].scene_hash != row.scene_hash {
                 foreign += 1;
                 continue;
             }
-            let runs = entries.entry((at, row.backend_and_variant())).or_default();
+            let runs = entries
+                .entry((point, row.backend_and_variant()))
+                .or_default();
             runs.entry(&row.run_id)
                 .or_default()
                 .push(measurement.clone());
@@ -597,7 +590,7 @@ impl Study {
     /// The quantity by which backends are compared at a point: whole frames, or the stages before drawing if drawing is
     /// emulated.
     pub fn quantity(&self, passes: u32) -> Quantity {
-        if self.machine.is_emulated() && passes > 0 {
+        if self.machine.is_emulated && passes > 0 {
             Quantity::Work
         } else {
             Quantity::Frame
@@ -615,29 +608,35 @@ impl Study {
 
     /// For each scene and number of passes, the largest crowd on which most backends were measured.
     pub fn headlines(&self) -> Vec<&Point> {
-        let rank = |point: &Point| {
-            let measured = self.at(point).filter(|entry| entry.is_ok()).count();
-            (measured, point.threads, point.instances)
-        };
-        let mut best: IndexMap<(&str, u32), &Point> = IndexMap::new();
-        for point in self.points.iter().filter(|point| rank(point).0 > 0) {
-            let known = best.entry((&point.scene, point.passes)).or_insert(point);
-            if rank(point) > rank(known) {
-                *known = point;
+        let mut best: IndexMap<(&str, u32), (Rank, &Point)> = IndexMap::new();
+        for point in &self.points {
+            let rank = Rank {
+                measured: self.at(point).filter(|entry| entry.is_ok()).count(),
+                threads: point.threads,
+                instances: point.instances,
+            };
+            if rank.measured == 0 {
+                continue;
+            }
+            let known = best
+                .entry((&point.scene, point.passes))
+                .or_insert((rank, point));
+            if rank > known.0 {
+                *known = (rank, point);
             }
         }
-        let mut best: Vec<&Point> = best.into_values().collect();
-        best.sort_by_key(|point| point.passes);
-        best
+        let mut headlines: Vec<&Point> = best.into_values().map(|best| best.1).collect();
+        headlines.sort_by_key(|point| point.passes);
+        headlines
     }
 
     /// Curves along an axis with at least two measured values.
     pub fn sheets(&self, axis: Axis) -> &[Sheet] {
-        self.sheets[axis as usize].get_or_init(|| self.made_sheets(axis))
+        self.sheets[axis as usize].get_or_init(|| self.sheets_along(axis))
     }
 
-    fn made_sheets(&self, axis: Axis) -> Vec<Sheet> {
-        let mut groups: BTreeMap<(Point, Quantity), IndexMap<&String, Vec<CurvePoint>>> =
+    fn sheets_along(&self, axis: Axis) -> Vec<Sheet> {
+        let mut series: BTreeMap<(PointKey, Quantity), IndexMap<&String, Vec<CurvePoint>>> =
             BTreeMap::new();
         for (index, entry) in self.entries.iter().enumerate() {
             // Frames with and without drawing are not comparable.
@@ -645,40 +644,49 @@ impl Study {
             let Some(ns) = entry.time(quantity) else {
                 continue;
             };
-            let (value, fixed) = axis.split(&entry.point);
-            let curves = groups.entry((fixed, quantity)).or_default();
+            let curves = series
+                .entry((axis.fixed(&entry.point), quantity))
+                .or_default();
             curves.entry(&entry.backend).or_default().push(CurvePoint {
-                value,
+                value: axis.value(&entry.point),
                 entry: index,
                 ns,
             });
         }
         let mut sheets = Vec::new();
-        for ((fixed, quantity), mut curves) in groups {
-            curves
-                .values_mut()
-                .for_each(|points| points.sort_unstable());
-            let curves = curves.into_iter().filter(|(_, points)| points.len() > 1);
-            let curves: Vec<_> = curves
-                .map(|(name, points)| Curve {
-                    backend: name.clone(),
+        for ((fixed, quantity), by_backend) in series {
+            let mut curves = Vec::new();
+            let mut values = BTreeSet::new();
+            for (backend, mut points) in by_backend {
+                if points.len() < 2 {
+                    continue;
+                }
+                points.sort_unstable();
+                values.extend(points.iter().map(|point| point.value));
+                curves.push(Curve {
+                    backend: backend.clone(),
                     points,
-                })
-                .collect();
-            let values = curves
-                .iter()
-                .flat_map(|curve| curve.points.iter().map(|point| point.value));
-            let values: Vec<u64> = values.collect::<BTreeSet<_>>().into_iter().collect();
+                });
+            }
             if values.len() > 1 {
                 sheets.push(Sheet {
                     axis,
                     fixed,
                     quantity,
-                    values,
+                    values: values.into_iter().collect(),
                     curves,
                 });
             }
         }
         sheets
     }
+}
+
+/// What makes a point the headline of its scene: the first field that differs decides.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Number of backends that were measured.
+    measured: usize,
+    threads: usize,
+    instances: usize,
 }

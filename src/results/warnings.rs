@@ -13,32 +13,46 @@ const DRIFT: f64 = 0.05;
 
 /// One line per kind of problem, with the backends that it affects.
 pub fn warnings(outcomes: &[Outcome]) -> Vec<String> {
-    let short = outcomes
-        .iter()
-        .flat_map(|outcome| outcome.stages.iter().map(move |stage| (outcome, stage)))
-        .filter(|(_, times)| times.summary().is_some_and(|s| s.median < RESOLUTION))
-        .map(|(outcome, times)| format!("{} {}", outcome.name, times.stage.name()));
-    let found = [
+    let mut slow = Vec::new();
+    let mut drifting = Vec::new();
+    let mut short = Vec::new();
+    for outcome in outcomes {
+        for times in &outcome.stages {
+            let is_frame = times.stage == Stage::Frame && times.clock == Clock::Wall;
+            if is_frame && starts_slowly(times) {
+                slow.push(outcome.name);
+            }
+            if is_frame && drifts(times) {
+                drifting.push(outcome.name);
+            }
+            if times.summary().is_some_and(|s| s.median < RESOLUTION) {
+                short.push(format!("{} {}", outcome.name, times.stage.name()));
+            }
+        }
+    }
+    let mut warnings = Vec::new();
+    for (what, backends, advice) in [
         (
             "first frames slow",
-            named(outcomes, starts_slowly),
+            slow.join(", "),
             "measure more with --frames, or run again",
         ),
         (
             "times drift by more than 5 % during the run",
-            named(outcomes, drifts),
+            drifting.join(", "),
             "let the machine cool, then run again",
         ),
         (
             "below the clock's resolution",
-            short.collect::<Vec<_>>().join(", "),
+            short.join(", "),
             "measure more instances",
         ),
-    ];
-    let found = found.into_iter().filter(|(_, who, _)| !who.is_empty());
-    found
-        .map(|(what, who, advice)| format!("{what}: {who}; {advice}"))
-        .collect()
+    ] {
+        if !backends.is_empty() {
+            warnings.push(format!("{what}: {backends}; {advice}"));
+        }
+    }
+    warnings
 }
 
 /// Warning about settings of the machine that disturb every measurement.
@@ -50,45 +64,28 @@ pub fn of_machine() -> Option<String> {
     ))
 }
 
-/// Names of backends with a frame time for which `is_so` holds.
-fn named(outcomes: &[Outcome], is_so: impl Fn(&StageTimes) -> bool) -> String {
-    let frames = |o: &&Outcome| {
-        o.stages
-            .iter()
-            .any(|s| (s.stage, s.clock) == (Stage::Frame, Clock::Wall) && is_so(s))
-    };
-    outcomes
-        .iter()
-        .filter(frames)
-        .map(|outcome| outcome.name)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 fn starts_slowly(frames: &StageTimes) -> bool {
     let samples = &frames.samples;
     let (first, rest) = samples.split_at(samples.len() / 10);
-    let median =
-        |part: &[(u32, u64)]| Summary::of(part.iter().map(|&(_, ns)| ns)).map(|s| s.median as f64);
-    samples.len() >= FRAMES
-        && median(first)
-            .zip(median(rest))
-            .is_some_and(|(a, b)| a > b * (1.0 + SLOW_START))
+    samples.len() >= FRAMES && median(first) > median(rest) * (1.0 + SLOW_START)
 }
 
 fn drifts(frames: &StageTimes) -> bool {
     let samples = &frames.samples;
     let third = samples.len() / 3;
-    let medians = samples
-        .chunks(third.max(1))
-        .take(3)
-        .filter_map(|part| Summary::of(part.iter().map(|&(_, ns)| ns)));
-    let medians: Vec<u64> = medians.map(|s| s.median).collect();
-    let (low, high) = (
-        medians.iter().min().copied().unwrap_or(1),
-        medians.iter().max().copied().unwrap_or(1),
-    );
-    samples.len() >= FRAMES && high as f64 > low as f64 * (1.0 + DRIFT)
+    let mut least = f64::INFINITY;
+    let mut most: f64 = 0.0;
+    for part in samples.chunks(third.max(1)).take(3) {
+        least = least.min(median(part));
+        most = most.max(median(part));
+    }
+    samples.len() >= FRAMES && most > least * (1.0 + DRIFT)
+}
+
+/// Median of some frames in nanoseconds; 0 without any.
+fn median(samples: &[(u32, u64)]) -> f64 {
+    let times = samples.iter().map(|sample| sample.1);
+    Summary::of(times).map_or(0.0, |summary| summary.median as f64)
 }
 
 #[cfg(test)]

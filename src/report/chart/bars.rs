@@ -1,7 +1,7 @@
 //! Bars: the parts of a frame, the fraction of the memory bandwidth that stages reach, and the spread of frames.
 
 use super::super::findings::place;
-use super::super::units::duration;
+use super::super::units::{duration, duration_or_dash};
 use super::drawing::{class, id_of, table, time_scale};
 use super::plot::{BAR, Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Side, Stage, StageGroup};
@@ -9,7 +9,7 @@ use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeSet;
 
 /// Height of a bar with the space around it.
-const ROW: u32 = 38;
+const ROW: i32 = 38;
 
 /// Class of what no stage of a frame has.
 const OTHER: &str = "rest";
@@ -47,50 +47,45 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
             continue;
         };
         rows.begin(entry.backend.clone());
-        let mut add = |name: &str, class: &str, ns: u64| {
-            let words = format!("{}, {name}: {}", entry.backend, duration(ns));
-            rows.bar(
-                ns as f64,
-                class,
-                words,
-                [&entry.backend, name, &duration(ns)],
-            );
-        };
         for stage in parts() {
-            let times = Side::BOTH
-                .map(|side| Some((side, entry.part(stage, side)?.row.median_ns?)))
-                .into_iter()
-                .flatten();
-            let times: Vec<(Side, u64)> = times.collect();
+            let mut times = Vec::new();
+            for side in Side::BOTH {
+                let part = entry.part(stage, side);
+                if let Some(ns) = part.and_then(|part| part.row.median_ns) {
+                    times.push((side, ns));
+                }
+            }
             for (side, ns) in &times {
                 present.insert(stage);
-                let name = match times.len() {
-                    1 => stage.name().to_owned(),
-                    _ => format!("{}, {}", stage.name(), side.name()),
-                };
-                add(&name, class_of(stage), *ns);
+                let mut name = stage.name().to_owned();
+                if times.len() > 1 {
+                    name += &format!(", {}", side.name());
+                }
+                rows.time(&entry.backend, &name, class_of(stage), *ns);
             }
         }
         if let Some(ns) = entry.other() {
-            add("other", OTHER, ns);
+            rows.time(&entry.backend, "other", OTHER, ns);
             has_other = true;
         }
-        let words = format!(
-            "{}, frame by wall clock: {}",
-            entry.backend,
-            duration(frame)
-        );
-        rows.items.push(
-            Item::new(Shape::Stroke, "whole", vec![(frame as f64, rows.middle())]).described(words),
-        );
+        let backend = &entry.backend;
+        let time = duration(frame);
+        let words = format!("{backend}, frame by wall clock: {time}");
+        let points = vec![(frame as f64, rows.middle())];
+        rows.items
+            .push(Item::new(Shape::Stroke, "whole", points).described(words));
         rows.table
-            .push(vec![entry.backend.clone(), "frame".into(), duration(frame)]);
+            .push(vec![backend.clone(), "frame".into(), time.clone()]);
         rows.most = rows.most.max(frame as f64);
-        rows.figure(duration(frame), frame as f64);
+        rows.figure(time, frame as f64);
     }
-    let named = |stage: Stage| (class_of(stage).to_owned(), stage.name().to_owned());
-    let mut legend: Vec<_> = present.into_iter().map(named).collect();
-    legend.extend(has_other.then(|| (OTHER.into(), "other".into())));
+    let mut legend = Vec::new();
+    for stage in present {
+        legend.push((class_of(stage).to_owned(), stage.name().to_owned()));
+    }
+    if has_other {
+        legend.push((OTHER.into(), "other".into()));
+    }
     legend.push(("whole".into(), "frame".into()));
     let title = format!("Stages of a frame: {}", place(point));
     let scale = Scale {
@@ -104,23 +99,13 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
 
 /// The fraction of the machine's bandwidth that skinning and posing reach, if it was measured.
 pub fn limits(study: &Study) -> Option<Chart> {
-    let told = |entry: &StudyEntry| -> Vec<_> {
-        parts()
-            .filter_map(|stage| Some((stage, percentage(entry, stage)?)))
-            .collect()
-    };
     let point = study.headlines().into_iter().max_by_key(|point| {
-        (
-            study
-                .at(point)
-                .map(|entry| told(entry).len())
-                .sum::<usize>(),
-            point.instances,
-        )
+        let known = study.at(point).flat_map(percentages).count();
+        (known, point.instances)
     })?;
     let mut rows = Rows::new(["backend", "stage", "% of limit"]);
     for entry in study.at(point) {
-        for (stage, pct) in told(entry) {
+        for (stage, pct) in percentages(entry) {
             let name = stage.name();
             let words = format!("{}, {name}: {pct:.0} % of the limit", entry.backend);
             rows.begin(format!("{} {name}", entry.backend));
@@ -133,12 +118,10 @@ pub fn limits(study: &Study) -> Option<Chart> {
             rows.figure(format!("{pct:.0} %"), pct);
         }
     }
-    let range = (0.0, rows.most.max(100.0) * 1.03);
-    let label = |pct: f64| format!("{pct:.0} %");
     let scale = Scale::linear(
         "% of the bandwidth measured in the same run",
-        range,
-        label,
+        (0.0, rows.most.max(100.0) * 1.03),
+        |pct| format!("{pct:.0} %"),
         6,
     );
     let title = format!("Percentage of the limit: {}", place(point));
@@ -147,12 +130,16 @@ pub fn limits(study: &Study) -> Option<Chart> {
     rows.chart("limits".into(), title, caption, scale, Vec::new())
 }
 
-fn percentage(entry: &StudyEntry, stage: Stage) -> Option<f64> {
-    entry
-        .stage(stage)?
-        .row
-        .pct_of_limit
-        .filter(|pct| pct.is_finite() && *pct >= 0.0)
+/// The percentage of the limit that each stage reaches, if it was measured.
+fn percentages(entry: &StudyEntry) -> Vec<(Stage, f64)> {
+    let mut percentages = Vec::new();
+    for stage in parts() {
+        let pct = entry.stage(stage).and_then(|m| m.row.pct_of_limit);
+        if let Some(pct) = pct.filter(|pct| pct.is_finite() && *pct >= 0.0) {
+            percentages.push((stage, pct));
+        }
+    }
+    percentages
 }
 
 /// Every frame of each backend.
@@ -167,7 +154,8 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         "largest",
     ];
     let mut rows = Rows::new(headings);
-    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    let mut low: f64 = 0.98;
+    let mut high: f64 = 1.02;
     for entry in study.at(point) {
         let Some(frame) = entry.stage(Stage::Frame).filter(|m| !m.samples.is_empty()) else {
             continue;
@@ -175,23 +163,24 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
         rows.begin(entry.backend.clone());
         let y = rows.middle();
         let middle = frame.row.median_ns.unwrap_or(1).max(1) as f64;
-        let points: Vec<_> = frame
-            .samples
-            .iter()
-            .map(|&(_, ns)| (ns as f64 / middle, y))
-            .collect();
-        low = points.iter().map(|p| p.0).fold(low, f64::min);
-        high = points.iter().map(|p| p.0).fold(high, f64::max);
-        let time = |ns: Option<u64>| ns.map_or("-".into(), duration);
+        let mut points = Vec::new();
+        for ns in frame.times() {
+            let x = ns as f64 / middle;
+            low = low.min(x);
+            high = high.max(x);
+            points.push((x, y));
+        }
         let row = &frame.row;
         let cells = [
-            time(row.min_ns),
-            time(row.median_ns),
-            time(row.p95_ns),
-            time(row.p99_ns),
-            time(row.max_ns),
+            row.min_ns,
+            row.median_ns,
+            row.p95_ns,
+            row.p99_ns,
+            row.max_ns,
         ];
-        let (count, [min, median, .., max]) = (frame.samples.len(), &cells);
+        let cells = cells.map(duration_or_dash);
+        let count = frame.samples.len();
+        let [min, median, .., max] = &cells;
         let words = format!(
             "{}: {count} frames, median {median}, from {min} to {max}",
             entry.backend
@@ -200,10 +189,11 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
             .push(Item::new(Shape::Strokes, class(study, &entry.backend), points).described(words));
         rows.items
             .push(Item::new(Shape::Stroke, "whole", vec![(1.0, y)]));
-        let counted = [entry.backend.clone(), count.to_string()];
-        rows.table.push(counted.into_iter().chain(cells).collect());
+        let mut line = vec![entry.backend.clone(), count.to_string()];
+        line.extend(cells);
+        rows.table.push(line);
     }
-    let range = (low.min(0.98) - 0.01, high.max(1.02) + 0.01);
+    let range = (low - 0.01, high + 0.01);
     let scale = Scale::linear(
         "% of the backend's median",
         range,
@@ -271,6 +261,13 @@ impl Rows {
         0.5 - self.rows.len() as f64
     }
 
+    /// Adds a bar for a time, named after what took it.
+    fn time(&mut self, backend: &str, name: &str, class: &str, ns: u64) {
+        let time = duration(ns);
+        let words = format!("{backend}, {name}: {time}");
+        self.bar(ns as f64, class, words, [backend, name, &time]);
+    }
+
     /// Adds a bar at the end of those that the last row has, and its figures.
     pub fn bar<const N: usize>(
         &mut self,
@@ -302,15 +299,11 @@ impl Rows {
         x: Scale,
         legend: Legend,
     ) -> Option<Chart> {
-        let Self {
-            rows,
-            mut items,
-            table,
-            ..
-        } = self;
-        let count = u32::try_from(rows.len()).ok().filter(|count| *count > 0)?;
-        for (at, row) in rows.into_iter().enumerate() {
-            let Row { name, figure, end } = row;
+        let count = i32::try_from(self.rows.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let mut items = self.items;
+        for (at, Row { name, figure, end }) in self.rows.into_iter().enumerate() {
             let middle = -0.5 - at as f64;
             let points = vec![(x.range.0, middle), (end, middle)];
             items.push(Item::new(Shape::Row { name, figure }, "", points));
@@ -325,7 +318,7 @@ impl Rows {
             y,
             items,
             legend,
-            table,
+            table: self.table,
         })
     }
 }

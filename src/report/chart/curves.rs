@@ -6,7 +6,7 @@ use super::super::units::{duration, grouped};
 use super::drawing::{class, dot, slug, time_of, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
 use crate::results::crossover::crossovers;
-use crate::results::study::{Axis, Curve, Quantity, Sheet, Study};
+use crate::results::study::{Axis, Quantity, Sheet, Study};
 
 /// A chart for each series along each axis.
 pub fn curves(study: &Study) -> Vec<Chart> {
@@ -20,23 +20,29 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     let conditions = conditions(study, sheet);
     let time = time_of(sheet.quantity);
     let title = format!("{time} against {}: {conditions}", sheet.axis.title());
-    let times = |curve: &Curve| {
-        curve
-            .points
-            .iter()
-            .map(|point| (point.value as f64, point.ns as f64))
-            .collect()
-    };
-    let times: Vec<Vec<(f64, f64)>> = sheet.curves.iter().map(times).collect();
-    let bounds = |value: fn(&(f64, f64)) -> f64| {
-        let all = times.iter().flatten();
-        all.map(value)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-                (low.min(v), high.max(v))
-            })
-    };
-    let ((x_low, x_high), (y_low, y_high)) = (bounds(|p| p.0), bounds(|p| p.1));
+    let mut lines = Vec::new();
+    let mut dots = Vec::new();
+    let mut legend = Vec::new();
+    let mut y_low = f64::INFINITY;
+    let mut y_high: f64 = 0.0;
+    for curve in &sheet.curves {
+        let backend = &curve.backend;
+        let mut line = Vec::new();
+        for point in &curve.points {
+            let ns = point.ns as f64;
+            y_low = y_low.min(ns);
+            y_high = y_high.max(ns);
+            let place = format!("{} {}", grouped(point.value), sheet.axis.title());
+            let words = format!("{backend}, {place}: {}", duration(point.ns));
+            dots.push(dot(study, backend, (point.value as f64, ns)).described(words));
+            line.push((point.value as f64, ns));
+        }
+        lines.push(Item::new(Shape::Line, class(study, backend), line));
+        legend.push((class(study, backend), backend.clone()));
+    }
     let log_x = !sheet.axis.is_linear();
+    let x_low = sheet.values[0] as f64;
+    let x_high = sheet.values[sheet.values.len() - 1] as f64;
     let x_range = if log_x {
         (x_low / 1.12, x_high * 1.12)
     } else {
@@ -48,62 +54,34 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
     } else {
         (0.0, y_high * 1.08)
     };
-
     let mut items = Vec::new();
-    if (y_range.0..y_range.1).contains(&FRAME_60_HZ) && sheet.quantity == Quantity::Frame {
-        items.push(Item::new(
-            Shape::Rule,
-            "",
-            vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)],
-        ));
+    let has_rule =
+        (y_range.0..y_range.1).contains(&FRAME_60_HZ) && sheet.quantity == Quantity::Frame;
+    if has_rule {
+        let ends = vec![(x_range.0, FRAME_60_HZ), (x_range.1, FRAME_60_HZ)];
+        items.push(Item::new(Shape::Rule, "", ends));
     }
-    for (curve, times) in sheet.curves.iter().zip(&times) {
-        items.push(Item::new(
-            Shape::Line,
-            class(study, &curve.backend),
-            times.clone(),
-        ));
-    }
-    for (curve, times) in sheet.curves.iter().zip(&times) {
-        for &(x, ns) in times {
-            let place = format!("{} {}", grouped(x as u64), sheet.axis.title());
-            let words = format!("{}, {place}: {}", curve.backend, duration(ns as u64));
-            items.push(dot(study, &curve.backend, (x, ns)).described(words));
-        }
-    }
+    items.extend(lines);
+    items.extend(dots);
     let crossings = crossovers(study, sheet);
     for crossing in &crossings {
-        let number = |x: f64| {
-            if log_x {
-                grouped(x.round() as u64)
-            } else {
-                format!("{x:.1}")
-            }
-        };
-        let range = format!(
-            "95 % certain between {} and {}",
-            number(crossing.range.0),
-            number(crossing.range.1)
-        );
         let words = format!(
-            "{} overtakes {} at {}; {range}",
+            "{} overtakes {} at {}; 95 % certain between {} and {}",
             crossing.above,
             crossing.below,
-            number(crossing.at)
+            number(sheet.axis, crossing.at),
+            number(sheet.axis, crossing.range.0),
+            number(sheet.axis, crossing.range.1)
         );
-        items.push(Item::new(Shape::Ring, "", vec![(crossing.at, crossing.ns)]).described(words));
+        let point = vec![(crossing.at, crossing.ns)];
+        items.push(Item::new(Shape::Ring, "", point).described(words));
     }
-    let legend = sheet
-        .curves
-        .iter()
-        .map(|c| (class(study, &c.backend), c.backend.clone()))
-        .collect();
     let rings = if crossings.is_empty() {
         ""
     } else {
         " Rings mark where one overtakes another."
     };
-    let rule = if items.iter().any(|i| matches!(i.shape, Shape::Rule)) {
+    let rule = if has_rule {
         " The dashed line is 60 Hz."
     } else {
         ""
@@ -136,6 +114,15 @@ fn chart(study: &Study, sheet: &Sheet) -> Chart {
         items,
         legend,
         table: rows(sheet),
+    }
+}
+
+/// A value of an axis, interpolated.
+fn number(axis: Axis, value: f64) -> String {
+    if axis.is_linear() {
+        format!("{value:.1}")
+    } else {
+        grouped(value.round() as u64)
     }
 }
 

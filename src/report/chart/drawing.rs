@@ -62,13 +62,9 @@ pub fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words: String = lower
-        .chars()
-        .map(|c| if c.is_alphanumeric() { c } else { '-' })
-        .collect();
-    words
-        .split('-')
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join("-")
+        .collect();
+    words.join("-")
 }

@@ -4,6 +4,7 @@ use super::super::findings::place;
 use super::super::units::duration;
 use super::drawing::{class, dot, id_of, table, time_of, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
+use crate::results::key::PointKey;
 use crate::results::{Point, Study, StudyEntry};
 use std::collections::BTreeMap;
 
@@ -15,103 +16,112 @@ struct Saving<'a> {
     ns: u64,
 }
 
+/// A crowd and what was measured of it with different levels of detail.
+struct Crowd<'a> {
+    point: Point,
+    savings: Vec<Saving<'a>>,
+}
+
 /// A chart for each crowd that was measured with different levels of detail, or with and without.
 pub fn levels(study: &Study) -> Vec<Chart> {
-    let mut crowds: BTreeMap<Point, Vec<Saving>> = BTreeMap::new();
+    let mut crowds: BTreeMap<PointKey, Crowd> = BTreeMap::new();
     for entry in &study.entries {
         let lod = entry.point.options.get("lod").unwrap_or_default();
-        let pixels = entry.frame().and_then(|row| row.lod_error_px);
+        let pixels = if lod.is_empty() {
+            Some(0.0)
+        } else {
+            entry.frame().and_then(|row| row.lod_error_px)
+        };
         let ns = entry.time(study.quantity(entry.point.passes));
-        if let (Some(pixels), Some(ns)) = (if lod.is_empty() { Some(0.0) } else { pixels }, ns) {
-            crowds
-                .entry(undropped(&entry.point))
-                .or_default()
-                .push(Saving {
-                    entry,
-                    lod,
-                    pixels,
-                    ns,
-                });
+        if let (Some(pixels), Some(ns)) = (pixels, ns) {
+            let point = undropped(&entry.point);
+            // Levels of detail change these fields, too.
+            let key = PointKey {
+                vertices: None,
+                influences: None,
+                ..point.key_without_hash()
+            };
+            let savings = Vec::new();
+            let crowd = crowds.entry(key).or_insert(Crowd { point, savings });
+            crowd.savings.push(Saving {
+                entry,
+                lod,
+                pixels,
+                ns,
+            });
         }
     }
     crowds
-        .iter()
-        .filter_map(|(crowd, savings)| chart(study, crowd, savings))
+        .values()
+        .filter_map(|crowd| chart(study, crowd))
         .collect()
 }
 
-/// The point without what levels of detail change.
+/// The point without the option for levels of detail.
 fn undropped(point: &Point) -> Point {
-    let mut crowd = Point {
-        vertices: 0,
-        influences: 0,
-        ..point.without_hash()
-    };
-    crowd.options.0.remove("lod");
-    crowd
+    Point {
+        options: point.options.without("lod"),
+        ..point.clone()
+    }
 }
 
-fn chart(study: &Study, crowd: &Point, savings: &[Saving]) -> Option<Chart> {
-    let most = savings
-        .iter()
-        .map(|saving| saving.pixels)
-        .fold(0.0, f64::max);
+fn chart(study: &Study, crowd: &Crowd) -> Option<Chart> {
+    let Crowd { point, savings } = crowd;
+    let pixels = savings.iter().map(|saving| saving.pixels);
+    let most = pixels.fold(0.0, f64::max);
     let slowest = savings.iter().map(|saving| saving.ns).max()? as f64;
     if !(most > 0.0 && most.is_finite())
         || savings.iter().all(|saving| saving.lod == savings[0].lod)
     {
         return None;
     }
-    let named = |lod: &str| {
-        if lod.is_empty() {
-            "full detail".to_owned()
-        } else {
-            lod.replace('+', " and ")
-        }
-    };
     let mut table = table(["backend", "dropped", "error in pixels", "time"]);
-    let (mut items, mut legend) = (Vec::new(), Vec::new());
+    let mut items = Vec::new();
+    let mut legend = Vec::new();
     for backend in &study.backends {
-        let mut own: Vec<&Saving> = savings
+        let mut line: Vec<&Saving> = savings
             .iter()
             .filter(|saving| saving.entry.backend == *backend)
             .collect();
-        own.sort_by(|a, b| a.pixels.total_cmp(&b.pixels));
-        if own.is_empty() {
+        line.sort_by(|a, b| a.pixels.total_cmp(&b.pixels));
+        if line.is_empty() {
             continue;
         }
         legend.push((class(study, backend), backend.clone()));
-        let points = own
+        let points = line
             .iter()
             .map(|saving| (saving.pixels, saving.ns as f64))
             .collect();
         items.push(Item::new(Shape::Line, class(study, backend), points));
-        for saving in own {
-            let (pixels, time) = (format!("{:.2}", saving.pixels), duration(saving.ns));
-            let words = format!("{backend}, {}: {pixels} pixels, {time}", named(saving.lod));
+        for saving in line {
+            let dropped = if saving.lod.is_empty() {
+                "full detail".into()
+            } else {
+                saving.lod.replace('+', " and ")
+            };
+            let pixels = format!("{:.2}", saving.pixels);
+            let time = duration(saving.ns);
+            let words = format!("{backend}, {dropped}: {pixels} pixels, {time}");
             items.push(dot(study, backend, (saving.pixels, saving.ns as f64)).described(words));
-            table.push(vec![backend.clone(), named(saving.lod), pixels, time]);
+            table.push(vec![backend.clone(), dropped, pixels, time]);
         }
     }
-    let time = time_of(study.quantity(crowd.passes));
-    let title = format!("{time} against error of levels of detail: {}", place(crowd));
-    let x_range = (-0.02 * most, 1.05 * most);
+    let time = time_of(study.quantity(point.passes));
+    let title = format!("{time} against error of levels of detail: {}", place(point));
     let x = Scale::linear(
         "largest error in pixels",
-        x_range,
+        (-0.02 * most, 1.05 * most),
         |pixels| format!("{pixels:.1}"),
         8,
     );
-    let y = time_scale((0.0, 1.08 * slowest), false);
     let caption = "Each point drops other kinds of detail; lower is faster, further left is closer to full detail.";
-    let id = id_of("levels", crowd);
     Some(Chart {
-        id,
+        id: id_of("levels", point),
         title,
         caption: caption.into(),
         height: 300,
         x,
-        y,
+        y: time_scale((0.0, 1.08 * slowest), false),
         items,
         legend,
         table,

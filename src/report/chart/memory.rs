@@ -8,12 +8,12 @@ use super::plot::{Chart, Scale};
 use crate::results::{Point, Study, SummaryRow};
 
 /// Purposes of memory with their classes in the style sheet.
-const PURPOSES: [(&str, &str); 5] = [
-    ("mesh", "s2"),
-    ("clips", "s1"),
-    ("palettes", "s3"),
-    ("skinned output", "s5"),
-    ("scratch", "s4"),
+const PURPOSES: [[&str; 2]; 5] = [
+    ["mesh", "s2"],
+    ["clips", "s1"],
+    ["palettes", "s3"],
+    ["skinned output", "s5"],
+    ["scratch", "s4"],
 ];
 
 /// Bytes by purpose on host and device, in the order of [`PURPOSES`].
@@ -38,17 +38,17 @@ fn sides(row: &SummaryRow) -> Option<[(&'static str, [u64; 5]); 2]> {
 /// The memory of each backend; none for results without columns of memory.
 pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     let mut rows = Rows::new(["backend", "side", "purpose", "bytes"]);
-    for (backend, row) in study
-        .at(point)
-        .filter_map(|entry| Some((&entry.backend, entry.frame()?)))
-    {
-        for (side, bytes) in sides(row).into_iter().flatten() {
+    for entry in study.at(point) {
+        let backend = &entry.backend;
+        let Some(sides) = entry.frame().and_then(sides) else {
+            continue;
+        };
+        for (side, bytes) in sides {
             rows.begin(format!("{backend} {side}"));
-            for ((purpose, class), bytes) in PURPOSES
-                .into_iter()
-                .zip(bytes)
-                .filter(|(_, bytes)| *bytes > 0)
-            {
+            for ([purpose, class], bytes) in PURPOSES.into_iter().zip(bytes) {
+                if bytes == 0 {
+                    continue;
+                }
                 let words = format!("{backend}, {side}, {purpose}: {}", size(bytes as f64));
                 rows.bar(
                     bytes as f64,
@@ -63,11 +63,15 @@ pub fn memory(study: &Study, point: &Point) -> Option<Chart> {
     }
     let most = rows.most;
     let scale = Scale::linear("memory", (0.0, most * 1.03), size, 6);
-    let legend = PURPOSES
-        .map(|(purpose, class)| (class.to_owned(), purpose.to_owned()))
-        .to_vec();
+    let legend = PURPOSES.map(|[purpose, class]| (class.into(), purpose.into()));
     let title = format!("Memory: {}", place(point));
     let caption = "Memory that frames need, without pictures and staging.";
-    rows.chart(id_of("memory", point), title, caption, scale, legend)
-        .filter(|_| most > 0.0)
+    rows.chart(
+        id_of("memory", point),
+        title,
+        caption,
+        scale,
+        legend.to_vec(),
+    )
+    .filter(|_| most > 0.0)
 }

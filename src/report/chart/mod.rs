@@ -9,25 +9,25 @@ pub mod plot;
 
 pub use plot::{Chart, STYLE};
 
-use crate::results::{Point, Study};
+use crate::results::Study;
 use std::collections::HashSet;
 
 /// All charts for which the results have figures.
 pub fn charts(study: &Study) -> Vec<Chart> {
-    // One for each number of passes.
-    let at_headlines = |chart: fn(&Study, &Point) -> Option<Chart>| {
-        study
-            .headlines()
-            .into_iter()
-            .filter_map(move |point| chart(study, point))
-    };
-    let mut charts: Vec<Chart> = at_headlines(bars::stages)
-        .chain(at_headlines(memory::memory))
-        .collect();
+    let headlines = study.headlines();
+    let mut charts = Vec::new();
+    for point in &headlines {
+        charts.extend(bars::stages(study, point));
+    }
+    for point in &headlines {
+        charts.extend(memory::memory(study, point));
+    }
     charts.extend(curves::curves(study));
     charts.extend(levels::levels(study));
     charts.extend(bars::limits(study));
-    charts.extend(at_headlines(bars::distribution));
+    for point in &headlines {
+        charts.extend(bars::distribution(study, point));
+    }
     number_repeated(&mut charts);
     charts
 }

@@ -11,12 +11,12 @@ const NAMED_ABOVE: f64 = 1.4;
 /// Width of an average character.
 const CHARACTER: f64 = 7.2;
 /// Space for numbers below the plot, and beside it if there are numbers; space above and on the right.
-const BELOW: u32 = 44;
-const BESIDE: u32 = 76;
-const ABOVE: u32 = 8;
-const RIGHT: u32 = 16;
+const BELOW: i32 = 44;
+const BESIDE: i32 = 76;
+const ABOVE: i32 = 8;
+const RIGHT: i32 = 16;
 /// Space beside a plot whose rows are named above them: half a label of the axis.
-const MARGIN: u32 = 24;
+const MARGIN: i32 = 24;
 /// Space between a text and its point.
 const NEAR: i32 = 8;
 /// Most labels of an axis of a narrow chart.
@@ -25,7 +25,7 @@ const NARROW_TICKS: usize = 4;
 const MOST: f64 = 1e15;
 const LEAST: f64 = 1e-9;
 /// Height of one line of the legend.
-const LEGEND: u32 = 20;
+const LEGEND: i32 = 20;
 
 /// The screen that a chart is drawn for: each chart is drawn for both, as its text must not shrink with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Format {
 
 impl Format {
     /// Width in pixels; the height follows from the content.
-    const fn width(self) -> u32 {
+    const fn width(self) -> i32 {
         match self {
             Self::Wide => 760,
             Self::Narrow => 340,
@@ -108,47 +108,56 @@ impl Scale {
         }
     }
 
+    /// The pixel of a value on an axis from one pixel to another.
+    fn pixel(&self, value: f64, start: i32, end: i32) -> i32 {
+        (f64::from(start) + self.place(value) * f64::from(end - start)).round() as i32
+    }
+
     /// The values that have labels: round ones, at most `most`; none for a scale whose items are named.
     fn round_values(&self, most: usize) -> Vec<f64> {
-        let Range { start, end } = self.ends();
+        let ends = self.ends();
         if self.logarithmic {
-            let powers = || {
-                (start.log10().floor() as i32..=end.log10().floor() as i32)
-                    .map(|power| 10f64.powi(power))
-            };
-            let of = |digits: &[f64]| -> Vec<f64> {
-                let values =
-                    powers().flat_map(|power| digits.iter().map(move |digit| digit * power));
-                values
-                    .filter(|value| (start..=end).contains(value))
-                    .collect()
-            };
-            let tens = of(&[1.0]);
+            let tens = multiples(&[1.0], &ends);
             if tens.len() > most {
-                return tens
-                    .iter()
-                    .copied()
-                    .step_by(tens.len().div_ceil(most.max(1)))
-                    .collect();
+                let step = tens.len().div_ceil(most.max(1));
+                return tens.into_iter().step_by(step).collect();
             }
-            let choices = [of(&[1.0, 2.0, 5.0]), of(&[1.0, 3.0]), tens];
-            if let Some(values) = choices
-                .into_iter()
-                .find(|values| (2..=most).contains(&values.len()))
-            {
-                return values;
+            for digits in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
+                let values = multiples(digits, &ends);
+                if (2..=most).contains(&values.len()) {
+                    return values;
+                }
             }
         }
+        let Range { start, end } = ends;
         let power = 10f64.powi(((end - start) / most.max(1) as f64).log10().floor() as i32);
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
-        let fits = |step: &f64| (end / step).floor() - (start / step).ceil() < most as f64;
-        let step = steps.into_iter().find(fits).unwrap_or(f64::INFINITY);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|digit| digit * power)
+            .into_iter()
+            .find(|step| (end / step).floor() - (start / step).ceil() < most as f64)
+            .unwrap_or(f64::INFINITY);
         let first = (start / step).ceil();
         (0..most)
             .map(|at| (first + at as f64) * step)
             .filter(|value| (start..=end).contains(value))
             .collect()
     }
+}
+
+/// The products of digits and powers of ten between two ends.
+fn multiples(digits: &[f64], ends: &Range<f64>) -> Vec<f64> {
+    let first = ends.start.log10().floor() as i32;
+    let last = ends.end.log10().floor() as i32;
+    let mut values = Vec::new();
+    for power in first..=last {
+        for digit in digits {
+            let value = digit * 10f64.powi(power);
+            if (ends.start..=ends.end).contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+    values
 }
 
 /// Appearance of an item.
@@ -213,25 +222,25 @@ impl Item {
             (Shape::Line, _) => polyline(&format!("line {class}"), at),
             (Shape::Rule, _) => polyline("rule", at),
             (Shape::Dot(form), [(x, y)]) => dot(*form, *x, *y, class),
-            (Shape::Bar, [(x0, y0), (x1, y1)]) => {
-                let (left, top) = (x0.min(x1), y0.min(y1));
-                let (width, height) = ((x1 - x0).abs().max(1), (y1 - y0).abs());
-                format!(
-                    r#"<rect class="{class}" x="{left}" y="{top}" width="{width}" height="{height}"/>"#
-                )
-            }
+            (Shape::Bar, [(x0, y0), (x1, y1)]) => format!(
+                r#"<rect class="{class}" x="{}" y="{}" width="{}" height="{}"/>"#,
+                x0.min(x1),
+                y0.min(y1),
+                (x1 - x0).abs().max(1),
+                (y1 - y0).abs()
+            ),
             (Shape::Strokes, _) => {
-                let strokes: String = at
-                    .iter()
-                    .map(|(x, y)| format!("M{x} {}v12", y - 6))
-                    .collect();
+                let mut strokes = String::new();
+                for (x, y) in at {
+                    strokes += &format!("M{x} {}v12", y - 6);
+                }
                 format!(r#"<path class="strokes {class}" d="{strokes}"/>"#)
             }
             (Shape::Stroke, [(x, y)]) => {
                 format!(r#"<path class="stroke {class}" d="M{x} {}v26"/>"#, y - 13)
             }
             (Shape::Ring, [(x, y)]) => format!(r#"<circle class="ring" cx="{x}" cy="{y}" r="8"/>"#),
-            (Shape::Name(name), [(x, y)]) => text((x - NEAR, y + 4), "end", name),
+            (Shape::Name(name), [(x, y)]) => text(x - NEAR, y + 4, "end", name),
             // Where rows are named depends on the format of the chart.
             _ => String::new(),
         };
@@ -258,7 +267,7 @@ pub struct Chart {
     /// Explanation of how to read it, if necessary.
     pub caption: String,
     /// Height of the plot itself in pixels.
-    pub height: u32,
+    pub height: i32,
     /// Horizontal scale.
     pub x: Scale,
     /// Vertical scale.
@@ -281,16 +290,15 @@ impl Chart {
     }
 
     /// Pixels of the longest name and of the longest figure of its rows.
-    fn longest(&self) -> (u32, u32) {
-        let mut longest = (0, 0);
+    fn longest(&self) -> [i32; 2] {
+        let mut longest = [0, 0];
         for item in &self.items {
             if let Shape::Row { name, figure } = &item.shape {
-                longest.0 = longest.0.max(name.chars().count());
-                longest.1 = longest.1.max(figure.chars().count());
+                longest[0] = longest[0].max(name.chars().count());
+                longest[1] = longest[1].max(figure.chars().count());
             }
         }
-        let pixels = |characters: usize| (characters as f64 * CHARACTER) as u32;
-        (pixels(longest.0), pixels(longest.1))
+        longest.map(|characters| (characters as f64 * CHARACTER) as i32)
     }
 
     /// The SVG elements for wide and for narrow screens, without colours; the style sheet shows one of them.
@@ -301,61 +309,56 @@ impl Chart {
     /// The SVG element in a format.
     fn drawn(&self, format: Format) -> String {
         let width = format.width();
-        let (legend, lines) = self.legend(width);
+        let legend = self.legend(width);
         let has_rows = self.y.ticks == 0;
         let named_above = has_rows && format == Format::Narrow;
         let plot = if named_above {
-            (f64::from(self.height) * NAMED_ABOVE) as u32
+            (f64::from(self.height) * NAMED_ABOVE) as i32
         } else {
             self.height
         };
-        let height = plot + BELOW + lines * LEGEND + 12;
-        let (name, figure) = self.longest();
-        let (left, right) = match (has_rows, named_above) {
-            (false, _) => (BESIDE, RIGHT),
-            (true, true) => (MARGIN, MARGIN),
-            (true, false) => (name + 20, figure + RIGHT),
+        let height = plot + BELOW + legend.height + 12;
+        let [left, beside] = if named_above {
+            [MARGIN, MARGIN]
+        } else if has_rows {
+            let [name, figure] = self.longest();
+            [name + 20, figure + RIGHT]
+        } else {
+            [BESIDE, RIGHT]
         };
-        let across = f64::from(left)..f64::from(width - right);
-        let down = f64::from(lines * LEGEND + ABOVE)..f64::from(height - BELOW);
-        let place = |&(x, y): &(f64, f64)| {
-            let (right, up) = (self.x.place(x), self.y.place(y));
-            let x = across.start + right * (across.end - across.start);
-            (
-                x.round() as i32,
-                (down.end - up * (down.end - down.start)).round() as i32,
-            )
-        };
-        let (low, high) = (
-            (across.start as i32, down.end as i32),
-            (across.end as i32, down.start as i32),
-        );
+        let right = width - beside;
+        let top = legend.height + ABOVE;
+        let bottom = height - BELOW;
         let mut body = String::new();
         for value in self.x.round_values(format.ticks(self.x.ticks)) {
-            let (x, _) = place(&(value, self.y.range.0));
-            body += &polyline("grid", &[(x, low.1), (x, high.1)]);
-            body += &text((x, low.1 + 20), "middle", &(self.x.label)(value));
+            let x = self.x.pixel(value, left, right);
+            body += &polyline("grid", &[(x, bottom), (x, top)]);
+            body += &text(x, bottom + 20, "middle", &(self.x.label)(value));
         }
         for value in self.y.round_values(self.y.ticks) {
-            let (_, y) = place(&(self.x.range.0, value));
-            body += &polyline("grid", &[(low.0, y), (high.0, y)]);
-            body += &text((low.0 - 10, y + 4), "end", &(self.y.label)(value));
+            let y = self.y.pixel(value, bottom, top);
+            body += &polyline("grid", &[(left, y), (right, y)]);
+            body += &text(left - 10, y + 4, "end", &(self.y.label)(value));
         }
-        body += &polyline("axis", &[(low.0, high.1), low, (high.0, low.1)]);
-        body += &text(((low.0 + high.0) / 2, low.1 + 38), "middle", &self.x.title);
+        body += &polyline("axis", &[(left, top), (left, bottom), (right, bottom)]);
+        body += &text((left + right) / 2, bottom + 38, "middle", &self.x.title);
         for item in &self.items {
-            let at: Vec<(i32, i32)> = item.points.iter().map(place).collect();
+            let mut at = Vec::new();
+            for (x, y) in &item.points {
+                let x = self.x.pixel(*x, left, right);
+                at.push((x, self.y.pixel(*y, bottom, top)));
+            }
             body += &match (&item.shape, &at[..]) {
-                (Shape::Row { name, figure }, [middle, end]) if named_above => {
+                (Shape::Row { name, figure }, [(_, middle), _]) if named_above => {
                     // In the space above the row's bars.
                     let rows = self.y.ends();
-                    let row = (down.end - down.start) / (rows.end - rows.start);
-                    let y = middle.1 - (row * BAR / 2.0) as i32 - 5;
-                    text((low.0, y), "start", name) + &text((high.0, y), "end", figure)
+                    let row = f64::from(bottom - top) / (rows.end - rows.start);
+                    let y = middle - (row * BAR / 2.0) as i32 - 5;
+                    text(left, y, "start", name) + &text(right, y, "end", figure)
                 }
-                (Shape::Row { name, figure }, [middle, end]) => {
-                    text((low.0 - NEAR, middle.1 + 4), "end", name)
-                        + &text((end.0 + NEAR, middle.1 + 4), "start", figure)
+                (Shape::Row { name, figure }, [(_, middle), (end, _)]) => {
+                    text(left - NEAR, middle + 4, "end", name)
+                        + &text(end + NEAR, middle + 4, "start", figure)
                 }
                 _ => item.svg(&at),
             };
@@ -363,9 +366,10 @@ impl Chart {
         let title = escaped(&self.title);
         format!(
             "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" \
-             aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{legend}{body}</svg>\n",
+             aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{}{body}</svg>\n",
             format.class(),
-            self.marks()
+            self.marks(),
+            legend.svg
         )
     }
 
@@ -378,43 +382,57 @@ impl Chart {
             .replacen('\n', &format!("\n{style}"), 1)
     }
 
-    /// The legend in a width, and its lines.
-    fn legend(&self, most: u32) -> (String, u32) {
-        let mut out = String::new();
-        let (mut x, mut line) = (8.0, 0);
+    /// The legend in a width.
+    fn legend(&self, most: i32) -> LegendSvg {
+        let mut svg = String::new();
+        let mut x = 8.0;
+        let mut top = 0;
         for (class, name) in &self.legend {
             let width = 30.0 + name.chars().count() as f64 * CHARACTER;
             if x + width > f64::from(most) && x > 8.0 {
-                (x, line) = (8.0, line + 1);
+                x = 8.0;
+                top += LEGEND;
             }
-            let (top, left, base) = (line * LEGEND + 3, x + 17.0, line * LEGEND + 14);
-            out +=
-                &format!(r#"<rect class="{class}" x="{x:.0}" y="{top}" width="12" height="12"/>"#);
-            out += &format!(
-                "<text class=\"ink\" x=\"{left:.0}\" y=\"{base}\">{}</text>\n",
+            svg += &format!(
+                r#"<rect class="{class}" x="{x:.0}" y="{}" width="12" height="12"/>"#,
+                top + 3
+            );
+            svg += &format!(
+                "<text class=\"ink\" x=\"{:.0}\" y=\"{}\">{}</text>\n",
+                x + 17.0,
+                top + 14,
                 escaped(name)
             );
             x += width;
         }
-        (out, if self.legend.is_empty() { 0 } else { line + 1 })
+        let height = if svg.is_empty() { 0 } else { top + LEGEND };
+        LegendSvg { svg, height }
     }
+}
+
+/// The elements of a legend, and their height in pixels.
+struct LegendSvg {
+    svg: String,
+    height: i32,
 }
 
 /// A range that a scale can be drawn for: figures of others may be anything, and an empty or an infinite range has no
 /// round values.
 fn linear((low, high): (f64, f64)) -> Range<f64> {
-    let end = |value: f64| {
-        if value.is_nan() {
-            0.0
-        } else {
-            value.clamp(-MOST, MOST)
-        }
-    };
-    let (low, high) = (end(low), end(high));
+    let low = bounded(low);
+    let high = bounded(high);
     if low < high {
         low..high
     } else {
         low..low + low.abs().max(1.0)
+    }
+}
+
+fn bounded(value: f64) -> f64 {
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(-MOST, MOST)
     }
 }
 
@@ -442,10 +460,11 @@ fn escaped(text: &str) -> String {
 
 /// A list of points for `points=`.
 fn points(path: &[(i32, i32)]) -> String {
-    path.iter()
-        .map(|(x, y)| format!("{x},{y}"))
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut points = Vec::new();
+    for (x, y) in path {
+        points.push(format!("{x},{y}"));
+    }
+    points.join(" ")
 }
 
 fn polyline(class: &str, path: &[(i32, i32)]) -> String {
@@ -456,7 +475,7 @@ fn polyline(class: &str, path: &[(i32, i32)]) -> String {
 }
 
 /// Text whose baseline ends, begins or has its middle at a point.
-fn text((x, y): (i32, i32), anchor: &str, words: &str) -> String {
+fn text(x: i32, y: i32, anchor: &str, words: &str) -> String {
     format!(
         "<text class=\"ink\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>\n",
         escaped(words)
@@ -465,20 +484,19 @@ fn text((x, y): (i32, i32), anchor: &str, words: &str) -> String {
 
 /// Forms that can be distinguished without colour.
 fn dot(form: usize, x: i32, y: i32, class: &str) -> String {
-    let polygon = |corners: &[(i32, i32)]| {
-        let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
-        format!(
-            r#"<polygon class="{class}" points="{}"/>"#,
-            points(&corners)
-        )
+    let corners: &[(i32, i32)] = match form % 5 {
+        0 => return format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="5"/>"#),
+        1 => &[(-5, -5), (5, -5), (5, 5), (-5, 5)],
+        2 => &[(0, -6), (6, 5), (-6, 5)],
+        3 => &[(0, -7), (7, 0), (0, 7), (-7, 0)],
+        _ => &[(0, 6), (6, -5), (-6, -5)],
     };
-    match form % 5 {
-        0 => format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="5"/>"#),
-        1 => polygon(&[(-5, -5), (5, -5), (5, 5), (-5, 5)]),
-        2 => polygon(&[(0, -6), (6, 5), (-6, 5)]),
-        3 => polygon(&[(0, -7), (7, 0), (0, 7), (-7, 0)]),
-        _ => polygon(&[(0, 6), (6, -5), (-6, -5)]),
+    let mut path = Vec::new();
+    for (right, down) in corners {
+        path.push((x + right, y + down));
     }
+    let points = points(&path);
+    format!(r#"<polygon class="{class}" points="{points}"/>"#)
 }
 
 #[cfg(test)]

@@ -80,27 +80,43 @@ pub struct Work {
     pub turns: Option<f64>,
 }
 
+/// The name of a label, and the instruction at which it stands or that branches to it.
+struct Label<'a> {
+    name: &'a str,
+    at: usize,
+}
+
 impl Listing {
     /// Reads a disassembly.
     pub fn parse(text: &str) -> Self {
-        let (mut labels, mut branches, mut instructions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut labels = Vec::new();
+        let mut branches = Vec::new();
+        let mut instructions = Vec::new();
         for line in text.lines() {
             let code = line.split(';').next().unwrap_or("").trim_end();
             if let Some(label) = code.strip_suffix(':') {
-                labels.push((label.trim(), instructions.len()));
+                labels.push(Label {
+                    name: label.trim(),
+                    at: instructions.len(),
+                });
             } else if let Some(code) = code.strip_prefix('\t') {
                 let (mnemonic, operands) = code.split_once(' ').unwrap_or((code, ""));
                 if mnemonic.starts_with("s_branch") || mnemonic.starts_with("s_cbranch") {
-                    branches.push((operands.trim(), instructions.len()));
+                    branches.push(Label {
+                        name: operands.trim(),
+                        at: instructions.len(),
+                    });
                 }
                 instructions.push(counted(mnemonic, operands));
             }
         }
         let mut loops: Vec<Range<usize>> = Vec::new();
-        for (target, end) in branches {
-            let Some(&(_, start)) = labels.iter().find(|(label, _)| *label == target) else {
+        for branch in branches {
+            let Some(target) = labels.iter().find(|label| label.name == branch.name) else {
                 continue;
             };
+            let start = target.at;
+            let end = branch.at;
             if start > end {
                 continue;
             }
@@ -148,34 +164,41 @@ impl Listing {
     /// the fourth.
     pub fn per_pair(&self, work: Work) -> Option<[Counts; 2]> {
         let all = 0..self.instructions.len();
-        let stores = |l: &&Range<usize>| self.sum((*l).clone()).stores > 0.0;
         let pairs = self
             .loops
             .iter()
-            .filter(stores)
+            .filter(|l| self.sum((*l).clone()).stores > 0.0)
             .min_by_key(|l| l.len())
             .cloned();
         if pairs.is_some() != (work.pairs > 1) {
             return None;
         }
         let pairs = pairs.unwrap_or_else(|| all.clone());
-        let outside = self.within(&all).into_iter().filter(|l| *l != pairs);
         let mut setup = self.total() + self.sum(pairs.clone()) * -1.0;
-        outside.for_each(|l| setup += self.sum(l) * (f64::from(work.setup_turns) - 1.0));
-        let own = self.within(&pairs);
+        for outside in self.within(&all) {
+            if outside != pairs {
+                setup += self.sum(outside) * (f64::from(work.setup_turns) - 1.0);
+            }
+        }
+        let inner = self.within(&pairs);
         let first = work.turns.unwrap_or(f64::from(work.influences.min(4) - 1));
         let more = f64::from(work.influences.saturating_sub(4));
         // A vertex shader that culls has the first loop twice: for positions, then for what else is left to skin.
-        let place = match (work.influences, own.len()) {
-            (..=4, 1..=2) => 0..own.len(),
-            (5.., 2..) => own.len() - 2..own.len() - 1,
+        let place = match (work.influences, inner.len()) {
+            (..=4, 1..=2) => 0..inner.len(),
+            (5.., 2..) => inner.len() - 2..inner.len() - 1,
             _ => return None,
         };
-        let (mut pair, mut influence) = (self.sum(pairs), Counts::default());
-        for (index, l) in own.into_iter().enumerate() {
-            let (turn, counted) = (self.sum(l), place.contains(&index));
-            pair += turn * (if counted { first } else { more } - 1.0);
-            influence += if counted { turn } else { Counts::default() };
+        let mut pair = self.sum(pairs);
+        let mut influence = Counts::default();
+        for (index, inner) in inner.into_iter().enumerate() {
+            let turn = self.sum(inner);
+            if place.contains(&index) {
+                pair += turn * (first - 1.0);
+                influence += turn;
+            } else {
+                pair += turn * (more - 1.0);
+            }
         }
         Some([setup * (1.0 / f64::from(work.pairs)) + pair, influence])
     }
@@ -198,9 +221,11 @@ fn counted(mnemonic: &str, operands: &str) -> Counts {
     } else if mnemonic.starts_with("ds_") {
         counts.workgroup = 1.0;
     } else if memory && mnemonic.contains("store") {
-        (counts.stores, counts.stored_bytes) = (1.0, bytes(mnemonic, operands));
+        counts.stores = 1.0;
+        counts.stored_bytes = bytes(mnemonic, operands);
     } else if memory && mnemonic.contains("load") {
-        (counts.loads, counts.loaded_bytes) = (1.0, bytes(mnemonic, operands));
+        counts.loads = 1.0;
+        counts.loaded_bytes = bytes(mnemonic, operands);
     }
     counts
 }
@@ -211,18 +236,19 @@ fn bytes(mnemonic: &str, operands: &str) -> f64 {
         let digits = mask.split_whitespace().next().unwrap_or("");
         return 4.0 * f64::from(u32::from_str_radix(digits, 16).unwrap_or(0).count_ones());
     }
-    let widths = [
+    for (name, width) in [
         ("x4", 16.0),
         ("x3", 12.0),
         ("x2", 8.0),
         ("byte", 1.0),
         ("short", 2.0),
         ("xyzw", 16.0),
-    ];
-    widths
-        .iter()
-        .find(|(name, _)| mnemonic.contains(name))
-        .map_or(4.0, |(_, bytes)| *bytes)
+    ] {
+        if mnemonic.contains(name) {
+            return width;
+        }
+    }
+    4.0
 }
 
 #[cfg(test)]

@@ -41,13 +41,11 @@ fn main() -> ExitCode {
         ["--programs"] => programs::json().map(|json| println!("{json}")),
         _ => Err(USAGE.into()),
     };
-    done.map_or_else(
-        |error| {
-            eprintln!("gpu-isa: {error}");
-            ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    )
+    if let Err(error) = done {
+        eprintln!("gpu-isa: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 /// Prints the driver's version and then the table of a family; nothing where the driver is missing.
@@ -70,11 +68,14 @@ fn compiled_for_all() -> Result<Option<(String, Vec<Row>)>> {
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flatten()
         .flatten();
-    let own = format!("radeon_icd.{}.json", std::env::consts::ARCH);
+    let names = [
+        format!("radeon_icd.{}.json", std::env::consts::ARCH),
+        "radeon_icd.json".into(),
+    ];
     let mut files: Vec<PathBuf> = described.map(|entry| entry.path()).collect();
     files.retain(|file| {
-        file.file_name()
-            .is_some_and(|name| *name == *own || *name == *"radeon_icd.json")
+        let name = file.file_name();
+        name.is_some_and(|name| names.iter().any(|known| name == known.as_str()))
     });
     let Some(file) = files.first() else {
         return Ok(None);
@@ -113,8 +114,10 @@ fn compiled_for_all() -> Result<Option<(String, Vec<Row>)>> {
 /// The file of a driver's version, such as "Mesa 22.3.6".
 fn file(driver: &str) -> Result<PathBuf> {
     let name = driver.to_lowercase().replace(' ', "-");
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-.+~".contains(c);
-    if !name.starts_with("mesa-") || !name.chars().all(plain) {
+    let is_plain = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-.+~".contains(c));
+    if !name.starts_with("mesa-") || !is_plain {
         return Err(
             format!("the driver calls itself {driver:?}; expected a version of Mesa").into(),
         );
@@ -127,12 +130,14 @@ const MISSING: &str =
 
 /// The pages and what stands in them.
 fn pages() -> Result<[(&'static str, String); 2]> {
-    let made = |page, name, made: fn(&[Row]) -> Result<String>| -> Result<_> {
-        Ok((page, page::spliced(Path::new(page), name, made)?))
-    };
+    let isa = "results/gpu-isa/README.md";
+    let gpu = "docs/gpu.md";
     Ok([
-        made("results/gpu-isa/README.md", "gpu-isa", page::isa)?,
-        made("docs/gpu.md", "roofline", roofline::roofline)?,
+        (isa, page::spliced(Path::new(isa), "gpu-isa", page::isa)?),
+        (
+            gpu,
+            page::spliced(Path::new(gpu), "roofline", roofline::roofline)?,
+        ),
     ])
 }
 
@@ -182,9 +187,9 @@ fn check() -> Result<()> {
         ("better", &found.better),
         ("other", &found.other),
     ] {
-        list.iter()
-            .take(PRINTED)
-            .for_each(|line| println!("{what}: {line}"));
+        for line in list.iter().take(PRINTED) {
+            println!("{what}: {line}");
+        }
         if list.len() > PRINTED {
             println!("{what}: {} more", list.len() - PRINTED);
         }

@@ -34,12 +34,17 @@ pub const FAMILIES: [Family; 3] = [
     },
 ];
 
-/// The page with what stands between its markers made anew by `made`.
-pub fn spliced(page: &Path, name: &str, made: impl Fn(&[Row]) -> Result<String>) -> Result<String> {
+/// The page with what stands between its markers written anew by `text_of`.
+pub fn spliced(
+    page: &Path,
+    name: &str,
+    text_of: impl Fn(&[Row]) -> Result<String>,
+) -> Result<String> {
     let fault = |problem: &str| format!("{}: {problem}", page.display());
     let text =
         std::fs::read_to_string(page).map_err(|error| fault(&format!("cannot read: {error}")))?;
-    let (begin, end) = (format!("<!-- {name} "), format!("<!-- /{name} -->"));
+    let begin = format!("<!-- {name} ");
+    let end = format!("<!-- /{name} -->");
     let start = text
         .find(&begin)
         .ok_or_else(|| fault(&format!("no marker {begin}FILE -->")))?;
@@ -62,7 +67,7 @@ pub fn spliced(page: &Path, name: &str, made: impl Fn(&[Row]) -> Result<String>)
         "{}{begin}{source} -->\n{from}, from `{}`.\n\n{}{}",
         &text[..start],
         source.trim_start_matches("../"),
-        made(&rows)?,
+        text_of(&rows)?,
         &text[stop..]
     ))
 }
@@ -169,32 +174,38 @@ pub fn isa(rows: &[Row]) -> Result<String> {
 }
 
 fn per_pair(rows: &[Row]) -> String {
-    let numbers = [
-        ("instructions", "pair_instructions"),
-        ("on the vector unit", "pair_vector"),
-        (
-            "instructions for each influence after the first",
-            "influence_instructions",
-        ),
-        ("loads", "pair_loads"),
-        ("bytes loaded", "pair_loaded_bytes"),
-        ("stores", "pair_stores"),
-        ("bytes stored", "pair_stored_bytes"),
-        ("accesses to workgroup memory", "pair_workgroup_accesses"),
+    let columns = [
+        "instructions",
+        "on the vector unit",
+        "instructions for each influence after the first",
+        "loads",
+        "bytes loaded",
+        "stores",
+        "bytes stored",
+        "accesses to workgroup memory",
     ];
-    let mut table = Table::new(&["pipeline", "mesh"], &numbers.map(|(title, _)| title));
+    let values = [
+        "pair_instructions",
+        "pair_vector",
+        "influence_instructions",
+        "pair_loads",
+        "pair_loaded_bytes",
+        "pair_stores",
+        "pair_stored_bytes",
+        "pair_workgroup_accesses",
+    ];
+    let mut table = Table::new(&["pipeline", "mesh"], &columns);
     let wanted = [
         ("family", "navi21"),
         ("vertices", "pn f32"),
         ("influences", "1-4"),
     ];
-    for row in rows
-        .iter()
-        .filter(|row| is(row, &wanted) && row.value("pair_instructions").is_some())
-    {
-        let mut cells = vec![code(row), row.key("mesh").to_owned()];
-        cells.extend(numbers.map(|(_, value)| cell(row, value)));
-        table.row(&cells);
+    for row in rows {
+        if is(row, &wanted) && row.value("pair_instructions").is_some() {
+            let mut cells = vec![code(row), row.key("mesh").to_owned()];
+            cells.extend(values.map(|value| cell(row, value)));
+            table.row(&cells);
+        }
     }
     table.text
 }
@@ -215,29 +226,29 @@ fn forms(rows: &[Row]) -> String {
         "pnt packed",
     ];
     let mut table = Table::new(&["pipeline", "influences"], &forms);
-    let skins = |row: &&Row| {
-        is(row, &[("family", "navi21"), ("stage", "compute")]) && !row.key("mesh").is_empty()
-    };
+    let mut skinning = Vec::new();
+    for row in rows {
+        if is(row, &[("family", "navi21"), ("stage", "compute")]) && !row.key("mesh").is_empty() {
+            skinning.push(row);
+        }
+    }
     let mut done: Vec<[&str; 2]> = Vec::new();
-    for row in rows.iter().filter(skins) {
-        let own = [row.key("pipeline"), row.key("influences")];
-        if done.contains(&own) {
+    for row in &skinning {
+        let [pipeline, influences] = [row.key("pipeline"), row.key("influences")];
+        if done.contains(&[pipeline, influences]) {
             continue;
         }
-        done.push(own);
-        let like = |vertices: &str| {
+        done.push([pipeline, influences]);
+        let mut cells = vec![code(row), influences.to_owned()];
+        for vertices in forms {
             let same = [
-                ("pipeline", own[0]),
-                ("influences", own[1]),
+                ("pipeline", pipeline),
+                ("influences", influences),
                 ("vertices", vertices),
             ];
-            rows.iter()
-                .filter(skins)
-                .find(|row| is(row, &same))
-                .map_or("-".into(), brief)
-        };
-        let mut cells = vec![code(row), own[1].to_owned()];
-        cells.extend(forms.map(like));
+            let form = skinning.iter().find(|row| is(row, &same));
+            cells.push(form.map_or("-".into(), |row| brief(row)));
+        }
         table.row(&cells);
     }
     table.text
@@ -245,26 +256,22 @@ fn forms(rows: &[Row]) -> String {
 
 fn others(rows: &[Row]) -> String {
     let mut table = Table::new(&["pipeline", "stage"], &FAMILIES.map(|family| family.title));
-    let other = |row: &&Row| {
-        let drawn = ["", "pn f32"].contains(&row.key("vertices"))
-            && ["", "1-4"].contains(&row.key("influences"));
+    for row in rows {
+        let is_other = ["", "pn f32"].contains(&row.key("vertices"))
+            && ["", "1-4"].contains(&row.key("influences"))
+            && !is(row, &[("stage", "compute"), ("vertices", "pn f32")]);
         // A pass that leaves depths has a fragment shader of two instructions.
-        let empty = is(row, &[("variant", "depth"), ("stage", "fragment")]);
-        drawn && !empty && !is(row, &[("stage", "compute"), ("vertices", "pn f32")])
-    };
-    for row in rows
-        .iter()
-        .filter(|row| row.key("family") == FAMILIES[0].name)
-        .filter(other)
-    {
-        let of = |family: &Family| {
-            let same = |other: &&Row| {
-                other.key("family") == family.name && other.keys[1..] == row.keys[1..]
-            };
-            rows.iter().find(same).map_or("-".into(), brief)
-        };
+        let is_empty = is(row, &[("variant", "depth"), ("stage", "fragment")]);
+        if row.key("family") != FAMILIES[0].name || !is_other || is_empty {
+            continue;
+        }
         let mut cells = vec![code(row), row.key("stage").to_owned()];
-        cells.extend(FAMILIES.each_ref().map(of));
+        for family in &FAMILIES {
+            let same = rows.iter().find(|other| {
+                other.key("family") == family.name && other.keys[1..] == row.keys[1..]
+            });
+            cells.push(same.map_or("-".into(), brief));
+        }
         table.row(&cells);
     }
     table.text

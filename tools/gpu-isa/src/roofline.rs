@@ -141,15 +141,17 @@ fn crowd(encoding: Encoding) -> Result<Crowd> {
 
 /// Influences of a vertex that weigh anything, on average over the crowd.
 fn mean_influences(crowd: &Crowd) -> f64 {
-    let (mut all, mut vertices) = (0, 0);
+    let mut all = 0;
+    let mut vertices = 0;
     for group in crowd.groups() {
         let mesh = group.model.mesh();
-        let weighing = |vertex| {
-            mesh.influences_of(vertex)
-                .filter(|(_, weight)| *weight > 0.0)
-                .count()
-        };
-        all += group.len() * (0..mesh.vertex_count()).map(weighing).sum::<usize>();
+        let mut weighing = 0;
+        for vertex in 0..mesh.vertex_count() {
+            for (_, weight) in mesh.influences_of(vertex) {
+                weighing += usize::from(weight > 0.0);
+            }
+        }
+        all += group.len() * weighing;
         vertices += group.len() * mesh.vertex_count();
     }
     all as f64 / vertices as f64

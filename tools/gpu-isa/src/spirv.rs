@@ -50,11 +50,9 @@ impl Shader {
         constants: &[(&str, f64)],
     ) -> Result<Vec<u32>> {
         let mut values = PipelineConstants::default();
-        values.extend(
-            constants
-                .iter()
-                .map(|&(name, value)| (name.to_owned(), value)),
-        );
+        for (name, value) in constants {
+            values.insert((*name).to_owned(), *value);
+        }
         let (module, info) =
             process_overrides(&self.module, &self.info, Some((stage, entry)), &values)?;
         let unchecked = BoundsCheckPolicies {

@@ -121,17 +121,12 @@ pub fn number(value: f64) -> String {
 
 /// A whole file.
 pub fn csv(rows: &[Row]) -> String {
-    let header = KEYS
-        .iter()
-        .chain(&VALUES)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(",");
-    let lines = rows.iter().map(Row::line);
-    std::iter::once(header)
-        .chain(lines)
-        .map(|line| line + "\n")
-        .collect()
+    let columns: Vec<&str> = KEYS.iter().chain(&VALUES).copied().collect();
+    let mut text = columns.join(",") + "\n";
+    for row in rows {
+        text += &(row.line() + "\n");
+    }
+    text
 }
 
 /// Reads a file that [`csv`] wrote.
@@ -141,18 +136,19 @@ pub fn parse(text: &str) -> Result<Vec<Row>> {
     if header != csv(&[]).trim_end() {
         return Err(format!("columns {header:?}; expected {:?}", csv(&[]).trim_end()).into());
     }
-    lines
-        .zip(2..)
-        .map(|(line, place)| row(line).ok_or_else(|| format!("line {place}: {line:?}").into()))
-        .collect()
+    let mut rows = Vec::new();
+    for (line, number) in lines.zip(2..) {
+        rows.push(row(line).ok_or_else(|| format!("line {number}: {line:?}"))?);
+    }
+    Ok(rows)
 }
 
 fn row(line: &str) -> Option<Row> {
     let mut cells = Vec::new();
     let mut quoted = false;
     for part in line.split(',') {
-        match (quoted, cells.last_mut()) {
-            (true, Some(cell)) => *cell = format!("{cell},{part}"),
+        match cells.last_mut() {
+            Some(cell) if quoted => *cell = format!("{cell},{part}"),
             _ => cells.push(part.to_owned()),
         }
         quoted ^= part.matches('"').count() % 2 == 1;
@@ -162,17 +158,15 @@ fn row(line: &str) -> Option<Row> {
         .iter()
         .map(|key| key.trim_matches('"').to_owned())
         .collect();
-    let value = |cell: &String| {
-        if cell.is_empty() {
-            Some(None)
+    let mut values = Vec::new();
+    for cell in &cells[KEYS.len()..] {
+        let value = if cell.is_empty() {
+            None
         } else {
-            cell.parse().ok().map(Some)
-        }
-    };
-    let values = cells[KEYS.len()..]
-        .iter()
-        .map(value)
-        .collect::<Option<Vec<_>>>()?;
+            Some(cell.parse().ok()?)
+        };
+        values.push(value);
+    }
     (values.len() == VALUES.len()).then_some(Row {
         keys: keys.try_into().ok()?,
         values,
@@ -188,79 +182,78 @@ pub fn compiled(radv: &Radv, family: &str, program: &Program) -> Result<Vec<Row>
         dynamic: program.dynamic,
         stages: program.stages,
     };
-    let workgroup = shader.workgroup();
-    let described = |executable: &Executable| {
+    let mut rows = Vec::new();
+    for executable in radv.compile(&pipeline)? {
         let stage = match executable.stage {
             ShaderStageFlags::VERTEX => "vertex",
             ShaderStageFlags::FRAGMENT => "fragment",
             _ => "compute",
         };
-        let work = program
-            .threads
-            .zip(program.kind)
-            .filter(|_| stage != "fragment")
-            .map(|(threads, kind)| {
-                let more = kind.influences.saturating_sub(4);
-                let (pairs, setup_turns) = match threads {
-                    ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
-                        (instances, more)
-                    }
-                    ThreadLayout::Instance(vertices) => (
-                        vertices / workgroup,
-                        (3 * WALKER_ENTRIES).div_ceil(workgroup),
-                    ),
-                    ThreadLayout::Pair | ThreadLayout::Character => (1, 1),
+        let mut mesh = "";
+        let mut vertices = String::new();
+        let mut influences = "";
+        if let Some(kind) = program.kind {
+            let format = kind.format;
+            vertices = format!("{} {}", format.attributes.name(), format.encoding.name());
+            if program.name != "draw" {
+                mesh = match kind.mesh {
+                    MeshForm::Plain => "plain",
+                    MeshForm::Packed => "packed",
+                    MeshForm::Nothing => "none",
+                    MeshForm::Own(mesh) => mesh.name,
                 };
-                Work {
-                    pairs,
-                    setup_turns,
-                    influences: kind.influences,
-                    turns: program.turns,
-                }
-            });
-        let kind = program.kind;
-        let mesh = kind
-            .filter(|_| program.name != "draw")
-            .map_or("", |kind| match kind.mesh {
-                MeshForm::Plain => "plain",
-                MeshForm::Packed => "packed",
-                MeshForm::Nothing => "none",
-                MeshForm::Own(own) => own.name,
-            });
-        let vertices = kind.map(|kind| {
-            format!(
-                "{} {}",
-                kind.format.attributes.name(),
-                kind.format.encoding.name()
-            )
-        });
-        let influences =
-            kind.filter(|_| program.name != "draw")
-                .map_or("", |kind| match kind.influences {
-                    ..=4 => "1-4",
-                    _ => "5-16",
-                });
+                influences = if kind.influences > 4 { "5-16" } else { "1-4" };
+            }
+        }
         let keys = [
             family,
             &program.name,
             program.variant,
             stage,
             mesh,
-            &vertices.unwrap_or_default(),
+            &vertices,
             influences,
         ];
         let listing = Listing::parse(&executable.assembly);
+        let work = if stage == "fragment" {
+            None
+        } else {
+            work(program, shader.workgroup())
+        };
         let pair = work.and_then(|work| listing.per_pair(work));
         let row = Row {
             keys: keys.map(str::to_owned),
-            values: values(executable, listing.total(), pair)?,
+            values: values(&executable, listing.total(), pair)?,
         };
-        match work.is_some() && pair.is_none() {
-            true => Err(format!("{}: its loops are not those of skinning", row.name()).into()),
-            false => Ok(row),
+        if work.is_some() && pair.is_none() {
+            return Err(format!("{}: its loops are not those of skinning", row.name()).into());
         }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The work of a thread of a program, if it skins; `workgroup` is the number of threads in a workgroup.
+fn work(program: &Program, workgroup: u32) -> Option<Work> {
+    let influences = program.kind?.influences;
+    let mut work = Work {
+        pairs: 1,
+        setup_turns: 1,
+        influences,
+        turns: program.turns,
     };
-    radv.compile(&pipeline)?.iter().map(described).collect()
+    match program.threads? {
+        ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
+            work.pairs = instances;
+            work.setup_turns = influences.saturating_sub(4);
+        }
+        ThreadLayout::Instance(vertices) => {
+            work.pairs = vertices / workgroup;
+            work.setup_turns = (3 * WALKER_ENTRIES).div_ceil(workgroup);
+        }
+        ThreadLayout::Pair | ThreadLayout::Character => {}
+    }
+    Some(work)
 }
 
 fn values(
@@ -268,13 +261,6 @@ fn values(
     total: Counts,
     pair: Option<[Counts; 2]>,
 ) -> Result<Vec<Option<f64>>> {
-    let given = &executable.statistics;
-    let given = |name: &str| -> Result<Option<f64>> {
-        let value = given
-            .get(name)
-            .ok_or_else(|| format!("the driver says nothing of {name:?}"))?;
-        Ok(Some(*value as f64))
-    };
     let mut values = vec![Some(f64::from(executable.wave))];
     for name in [
         "VGPRs",
@@ -289,30 +275,35 @@ fn values(
         "Latency",
         "Inverse Throughput",
     ] {
-        values.push(given(name)?);
+        let value = executable.statistics.get(name);
+        let value = value.ok_or_else(|| format!("the driver says nothing of {name:?}"))?;
+        values.push(Some(*value as f64));
     }
-    values.extend(
-        [
-            total.loads,
-            total.stores,
-            total.scalar_loads,
-            total.workgroup,
-        ]
-        .map(Some),
-    );
-    let per_pair = |of: fn(Counts) -> f64| pair.map(|[pair, _]| of(pair));
-    let per_influence = |of: fn(Counts) -> f64| pair.map(|[_, influence]| of(influence));
-    values.extend([
-        per_pair(|c| c.instructions),
-        per_pair(|c| c.vector),
-        per_pair(|c| c.loads),
-        per_pair(|c| c.loaded_bytes),
-        per_pair(|c| c.stores),
-        per_pair(|c| c.stored_bytes),
-        per_pair(|c| c.workgroup),
-        per_influence(|c| c.instructions),
-        per_influence(|c| c.vector),
-    ]);
+    for count in [
+        total.loads,
+        total.stores,
+        total.scalar_loads,
+        total.workgroup,
+    ] {
+        values.push(Some(count));
+    }
+    let Some([pair, influence]) = pair else {
+        values.resize(VALUES.len(), None);
+        return Ok(values);
+    };
+    for count in [
+        pair.instructions,
+        pair.vector,
+        pair.loads,
+        pair.loaded_bytes,
+        pair.stores,
+        pair.stored_bytes,
+        pair.workgroup,
+        influence.instructions,
+        influence.vector,
+    ] {
+        values.push(Some(count));
+    }
     Ok(values)
 }
 
@@ -348,10 +339,14 @@ pub fn compare(before: &[Row], after: &[Row]) -> Difference {
                 number(new),
                 number(old)
             );
-            match (new > old) == (*name != OCCUPANCY) {
-                _ if new == old => {}
-                true => difference.worse.push(message),
-                false => difference.better.push(message),
+            if new == old {
+                continue;
+            }
+            let is_worse = (new > old) == (*name != OCCUPANCY);
+            if is_worse {
+                difference.worse.push(message);
+            } else {
+                difference.better.push(message);
             }
         }
     }

@@ -28,22 +28,18 @@ type Skin<'a> = dyn Fn(&mut [f32]) + 'a;
 /// One block of walkers with so many layers.
 fn crowd(layers: u32) -> Result<Crowd> {
     let model = Arc::new(walker(VERTICES)?);
-    let layer = |i: u32| {
-        Layer::looping(
-            &model,
-            i % model.clips().len() as u32,
-            i.wrapping_mul(0x9e37_79b9),
-            1.0,
-        )
-    };
-    let instance = |i: u32| {
-        (
-            IDENTITY_ROWS,
-            (i..i + layers).map(layer).collect::<Vec<_>>(),
-        )
-    };
+    let mut instances = Vec::new();
+    for first in 0..BLOCK as u32 {
+        let mut playing = Vec::new();
+        for index in first..first + layers {
+            let clip = index % model.clips().len() as u32;
+            let phase = index.wrapping_mul(0x9e37_79b9);
+            playing.push(Layer::looping(&model, clip, phase, 1.0));
+        }
+        instances.push((IDENTITY_ROWS, playing));
+    }
     let mut crowd = Crowd::new();
-    crowd.push_masked_group(Arc::clone(&model), &[], (0..BLOCK as u32).map(instance))?;
+    crowd.push_masked_group(Arc::clone(&model), &[], instances)?;
     Ok(crowd)
 }
 
@@ -58,12 +54,11 @@ struct Stages<'a, 'b> {
 
 impl PoseClock for Stages<'_, '_> {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
-        match (self.wanted)(stage) {
-            true => self.count.lock().expect("one thread")(
-                &format!("pose {stage:?}{} {}", self.layout, self.isa),
-                work,
-            ),
-            false => work(),
+        if (self.wanted)(stage) {
+            let name = format!("pose {stage:?}{} {}", self.layout, self.isa);
+            self.count.lock().expect("one thread")(&name, work);
+        } else {
+            work();
         }
     }
 }
@@ -105,11 +100,10 @@ pub fn run(count: &mut Count) -> Result<()> {
         let crowd = crowd(1)?;
         let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
         let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
-        let wanted = |stage| stage == PoseStage::Palette;
         let stages = Stages {
             count: Mutex::new(count),
             isa,
-            wanted,
+            wanted: |stage| stage == PoseStage::Palette,
             layout: " to rows",
         };
         pose.pose(

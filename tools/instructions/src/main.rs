@@ -9,7 +9,7 @@ mod table;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use table::{Table, changes};
+use table::{Row, Table, changes};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -30,13 +30,11 @@ fn main() -> ExitCode {
         }),
         _ => Err(USAGE.into()),
     };
-    done.map_or_else(
-        |error| {
-            eprintln!("instructions: {error}");
-            ExitCode::FAILURE
-        },
-        |()| ExitCode::SUCCESS,
-    )
+    if let Err(error) = done {
+        eprintln!("instructions: {error}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 /// Runs a kernel. Callgrind knows this function by its name.
@@ -50,9 +48,9 @@ fn counted(kernel: &mut dyn FnMut()) {
 fn write() -> Result<()> {
     let new = measured()?;
     if let Ok(old) = Table::read(Path::new(TABLE)) {
-        changes(&old, &new)
-            .iter()
-            .for_each(|change| println!("{change}"));
+        for change in changes(&old, &new) {
+            println!("{change}");
+        }
     }
     std::fs::write(TABLE, new.csv())?;
     println!("wrote {TABLE}");
@@ -61,9 +59,12 @@ fn write() -> Result<()> {
 
 /// Compares with the table.
 fn check() -> Result<()> {
-    let (old, new) = (Table::read(Path::new(TABLE))?, measured()?);
+    let old = Table::read(Path::new(TABLE))?;
+    let new = measured()?;
     let changes = changes(&old, &new);
-    changes.iter().for_each(|change| println!("{change}"));
+    for change in &changes {
+        println!("{change}");
+    }
     let worse = changes.iter().filter(|change| change.is_worse()).count();
     if old.rustc != new.rustc {
         println!(
@@ -72,13 +73,14 @@ fn check() -> Result<()> {
         );
         return Ok(());
     }
-    match worse {
-        0 => {
-            println!("{} kernels: none takes more than 1 % more instructions", new.rows.len());
-            Ok(())
-        }
-        _ => Err(format!("{worse} kernels take more than 1 % more instructions, or are missing; scripts/instructions writes {TABLE} anew").into()),
+    if worse > 0 {
+        return Err(format!("{worse} kernels take more than 1 % more instructions, or are missing; scripts/instructions writes {TABLE} anew").into());
     }
+    println!(
+        "{} kernels: none takes more than 1 % more instructions",
+        new.rows.len()
+    );
+    Ok(())
 }
 
 /// The instructions of every kernel of this build.
@@ -109,7 +111,10 @@ fn measured() -> Result<Table> {
         let count = text
             .lines()
             .find_map(|line| line.strip_prefix("totals: ")?.parse().ok());
-        rows.push((name.to_owned(), count.ok_or("callgrind counted nothing")?));
+        rows.push(Row {
+            kernel: name.to_owned(),
+            instructions: count.ok_or("callgrind counted nothing")?,
+        });
     }
     let rustc = Command::new("rustc").arg("--version").output()?;
     Ok(Table {

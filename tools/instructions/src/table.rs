@@ -13,8 +13,15 @@ const HEADING: &str = "kernel,instructions";
 pub struct Table {
     /// Version of the compiler.
     pub rustc: String,
-    /// Names of kernels, and their instructions.
-    pub rows: Vec<(String, u64)>,
+    /// Instructions of kernels.
+    pub rows: Vec<Row>,
+}
+
+/// A kernel and its instructions.
+#[derive(Debug, PartialEq)]
+pub struct Row {
+    pub kernel: String,
+    pub instructions: u64,
 }
 
 impl Table {
@@ -34,29 +41,28 @@ impl Table {
         let mut lines = text.lines();
         let rustc = lines.next()?.strip_prefix("# ")?.to_owned();
         lines.next().filter(|line| *line == HEADING)?;
-        let row = |line: &str| {
-            let (name, count) = line.rsplit_once(',')?;
-            Some((name.to_owned(), count.parse().ok()?))
-        };
-        Some(Self {
-            rustc,
-            rows: lines.map(row).collect::<Option<_>>()?,
-        })
+        let mut rows = Vec::new();
+        for line in lines {
+            let (kernel, instructions) = line.rsplit_once(',')?;
+            rows.push(Row {
+                kernel: kernel.to_owned(),
+                instructions: instructions.parse().ok()?,
+            });
+        }
+        Some(Self { rustc, rows })
     }
 
     pub fn csv(&self) -> String {
-        let rows = self
-            .rows
-            .iter()
-            .map(|(name, count)| format!("{name},{count}\n"));
-        format!("# {}\n{HEADING}\n{}", self.rustc, rows.collect::<String>())
+        let mut text = format!("# {}\n{HEADING}\n", self.rustc);
+        for row in &self.rows {
+            text += &format!("{},{}\n", row.kernel, row.instructions);
+        }
+        text
     }
 
-    fn of(&self, kernel: &str) -> Option<u64> {
-        self.rows
-            .iter()
-            .find(|(name, _)| name == kernel)
-            .map(|(_, count)| *count)
+    fn instructions(&self, kernel: &str) -> Option<u64> {
+        let row = self.rows.iter().find(|row| row.kernel == kernel)?;
+        Some(row.instructions)
     }
 }
 
@@ -103,19 +109,25 @@ impl fmt::Display for Change {
 
 /// All differences of two tables, in their order.
 pub fn changes(old: &Table, new: &Table) -> Vec<Change> {
-    let gone = old
-        .rows
-        .iter()
-        .filter(|(kernel, _)| new.of(kernel).is_none());
-    let all = new.rows.iter().chain(gone);
-    let change = |(kernel, _): &(String, u64)| Change {
-        kernel: kernel.clone(),
-        before: old.of(kernel),
-        after: new.of(kernel),
-    };
-    all.map(change)
-        .filter(|change| change.before != change.after)
-        .collect()
+    let mut kernels: Vec<&str> = new.rows.iter().map(|row| row.kernel.as_str()).collect();
+    for row in &old.rows {
+        if new.instructions(&row.kernel).is_none() {
+            kernels.push(&row.kernel);
+        }
+    }
+    let mut changes = Vec::new();
+    for kernel in kernels {
+        let before = old.instructions(kernel);
+        let after = new.instructions(kernel);
+        if before != after {
+            changes.push(Change {
+                kernel: kernel.to_owned(),
+                before,
+                after,
+            });
+        }
+    }
+    changes
 }
 
 #[cfg(test)]
@@ -127,7 +139,10 @@ mod tests {
             rustc: "rustc 1.95.0".into(),
             rows: rows
                 .iter()
-                .map(|(name, count)| ((*name).into(), *count))
+                .map(|&(kernel, instructions)| Row {
+                    kernel: kernel.into(),
+                    instructions,
+                })
                 .collect(),
         }
     }

@@ -38,12 +38,11 @@ pub type NamedStudy<'a> = (&'a str, &'a Study);
 /// # Errors
 /// An unknown figure.
 pub fn backends(study: &Study, words: &[&str], source: &str) -> Result<String, String> {
-    let own = measured(study);
+    let entries = measured(study);
     let mut table = vec![heading("backend", words)?];
-    table.extend(
-        own.iter()
-            .map(|entry| row(&entry.backend, words, entry, &own)),
-    );
+    for entry in &entries {
+        table.push(row(&entry.backend, words, entry, &entries));
+    }
     let place = headline::point(study).map_or(String::new(), |point| {
         headline::caption(study, point, source)
     });
@@ -62,8 +61,9 @@ pub fn runs(
 ) -> Result<String, String> {
     let mut table = vec![heading(&code(backend), words)?];
     for (name, study) in runs {
-        let own = measured(study);
-        table.push(row(name, words, of_backend(name, &own, backend)?, &own));
+        let entries = measured(study);
+        let entry = of_backend(name, &entries, backend)?;
+        table.push(row(name, words, entry, &entries));
     }
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
@@ -80,10 +80,13 @@ pub fn matrix(
 ) -> Result<String, String> {
     let head = heading(word, &[word])?;
     let mut table = vec![vec![head[1].clone()]];
-    table[0].extend(runs.iter().map(|(name, _)| code(name)));
-    let columns: Vec<_> = runs.iter().map(|(_, study)| measured(study)).collect();
-    table.extend(by_backend(&columns, patterns, |entry, own| {
-        cell(word, entry, own)
+    let mut columns = Vec::new();
+    for (name, study) in runs {
+        table[0].push(code(name));
+        columns.push(measured(study));
+    }
+    table.extend(by_backend(&columns, patterns, |entry, all| {
+        cell(word, entry, all)
     }));
     Ok(format!("{}\n\n{}", from_runs(runs, source), rows(&table)))
 }
@@ -103,14 +106,15 @@ pub fn sizes(
     let mut head = vec!["`skin`".to_owned()];
     let mut columns = Vec::new();
     for (name, study) in runs {
-        let own = measured(study);
-        let point = &own
-            .first()
-            .ok_or_else(|| format!("{name}: no results"))?
-            .point;
-        let [instances, vertices] = [point.instances as u64, point.vertices].map(grouped);
-        head.push(format!("{instances} x {vertices}"));
-        columns.push(own);
+        let entries = measured(study);
+        let first = entries.first();
+        let point = &first.ok_or_else(|| format!("{name}: no results"))?.point;
+        head.push(format!(
+            "{} x {}",
+            grouped(point.instances as u64),
+            grouped(point.vertices)
+        ));
+        columns.push(entries);
     }
     let mut table = vec![head];
     table.extend(by_backend(&columns, patterns, |entry, _| {
@@ -149,31 +153,28 @@ pub fn sweep(
     patterns: &[&str],
     source: &str,
 ) -> Result<String, String> {
-    let name = |axis: &Axis| axis.title().split([' ', ',']).next().unwrap_or_default();
     let Some(axis) = Axis::ALL.iter().find(|known| name(known) == axis) else {
-        return Err(wording::unknown(
-            "axis",
-            axis,
-            &Axis::ALL.iter().map(name).collect::<Vec<_>>(),
-        ));
+        let known: Vec<&str> = Axis::ALL.iter().map(name).collect();
+        return Err(wording::unknown("axis", axis, &known));
     };
     let head = heading(word, &[word])?;
     let mut text = String::new();
     for sheet in study.sheets(*axis) {
-        let along = |entry: &&StudyEntry| entry.is_ok() && sheet.value(&entry.point).is_some();
-        let along: Vec<&StudyEntry> = study.entries.iter().filter(along).collect();
+        let along: Vec<&StudyEntry> = study
+            .entries
+            .iter()
+            .filter(|entry| entry.is_ok() && sheet.value(&entry.point).is_some())
+            .collect();
         let mut table = vec![vec![format!("{} by {}", head[1], name(axis))]];
-        table[0].extend(sheet.values.iter().map(|value| grouped(*value)));
-        let at = |value: &u64| {
-            along
-                .iter()
-                .copied()
-                .filter(|entry| axis.value(&entry.point) == *value)
-                .collect()
-        };
-        let columns: Vec<_> = sheet.values.iter().map(at).collect();
-        table.extend(by_backend(&columns, patterns, |entry, own| {
-            cell(word, entry, own)
+        let mut columns = Vec::new();
+        for value in &sheet.values {
+            table[0].push(grouped(*value));
+            let mut column = along.clone();
+            column.retain(|entry| axis.value(&entry.point) == *value);
+            columns.push(column);
+        }
+        table.extend(by_backend(&columns, patterns, |entry, all| {
+            cell(word, entry, all)
         }));
         let place = along
             .first()
@@ -189,6 +190,11 @@ pub fn sweep(
     } else {
         Ok(text)
     }
+}
+
+/// The word of an axis in markers.
+fn name(axis: &Axis) -> &'static str {
+    axis.title().split([' ', ',']).next().unwrap_or_default()
 }
 
 /// Rows of cells, one for each backend that a pattern matches, or for all, in the order of `columns`. A column has
@@ -208,15 +214,16 @@ fn by_backend(
             backends.push(&entry.backend);
         }
     }
-    let of_backend = |backend: &str| {
-        let cells = columns.iter().map(|own| {
-            own.iter()
-                .find(|entry| entry.backend == backend)
-                .map_or("-".into(), |entry| cell(entry, own))
-        });
-        std::iter::once(code(backend)).chain(cells).collect()
-    };
-    backends.into_iter().map(of_backend).collect()
+    let mut rows = Vec::new();
+    for backend in backends {
+        let mut row = vec![code(backend)];
+        for column in columns {
+            let entry = column.iter().find(|entry| entry.backend == backend);
+            row.push(entry.map_or("-".into(), |entry| cell(entry, column)));
+        }
+        rows.push(row);
+    }
+    rows
 }
 
 /// Table of the processor's limits, one row per number of threads.
@@ -227,29 +234,20 @@ pub fn limits(limits: &[LimitsRow]) -> String {
         "streamed",
         "read",
         "G multiply-adds/s",
-    ]
-    .map(String::from)
-    .to_vec();
-    let row = |row: &LimitsRow| {
-        let rates = [row.write, row.stream, row.read, row.fma]
-            .map(|rate| format!("{:.1}", rate as f64 / 1e9));
-        std::iter::once(row.threads.to_string())
-            .chain(rates)
-            .collect()
-    };
-    rows(
-        &std::iter::once(head)
-            .chain(limits.iter().map(row))
-            .collect::<Vec<_>>(),
-    )
+    ];
+    let mut table = vec![head.map(String::from).to_vec()];
+    for row in limits {
+        let mut cells = vec![row.threads.to_string()];
+        for rate in [row.write, row.stream, row.read, row.fma] {
+            cells.push(format!("{:.1}", rate as f64 / 1e9));
+        }
+        table.push(cells);
+    }
+    rows(&table)
 }
 
-/// Table that compares skinning with the time of its vector instructions alone, each counted as a fused multiply-add.
-/// An item consists of run, backend and operations per vertex.
-///
-/// # Errors
-/// A run without the backend or its vertices.
-pub fn peak(limits: &LimitsRow, items: &[(NamedStudy, &str, f64)]) -> Result<String, String> {
+/// Table that compares skinning with the time of its vector instructions alone; its rows are from [`peak`].
+pub fn peaks(backends: Vec<Vec<String>>) -> String {
     let head = [
         "one thread",
         "operations per vertex",
@@ -258,21 +256,32 @@ pub fn peak(limits: &LimitsRow, items: &[(NamedStudy, &str, f64)]) -> Result<Str
         "% of the peak",
     ];
     let mut table = vec![head.map(String::from).to_vec()];
-    for ((name, study), backend, operations) in items {
-        let own = measured(study);
-        let entry = of_backend(name, &own, backend)?;
-        let least = 1e9 * operations / (limits.fma as f64 / limits.lanes as f64);
-        let took =
-            time("skin@vertex", entry).ok_or_else(|| format!("{name}: no time of {backend}"))?;
-        table.push(vec![
-            format!("{name}: {}", code(backend)),
-            format!("{operations:.1}"),
-            format!("{least:.2}"),
-            format!("{took:.2}"),
-            format!("{:.0}", 100.0 * least / took),
-        ]);
-    }
-    Ok(rows(&table))
+    table.extend(backends);
+    rows(&table)
+}
+
+/// Row of a backend in such a table, with so many operations per vertex, each counted as a fused multiply-add.
+///
+/// # Errors
+/// A run without the backend or its vertices.
+pub fn peak(
+    limits: &LimitsRow,
+    run: &str,
+    study: &Study,
+    backend: &str,
+    operations: f64,
+) -> Result<Vec<String>, String> {
+    let entries = measured(study);
+    let entry = of_backend(run, &entries, backend)?;
+    let least = 1e9 * operations / (limits.fma as f64 / limits.lanes as f64);
+    let took = time("skin@vertex", entry).ok_or_else(|| format!("{run}: no time of {backend}"))?;
+    Ok(vec![
+        format!("{run}: {}", code(backend)),
+        format!("{operations:.1}"),
+        format!("{least:.2}"),
+        format!("{took:.2}"),
+        format!("{:.0}", 100.0 * least / took),
+    ])
 }
 
 fn measured(study: &Study) -> Vec<&StudyEntry> {
@@ -295,12 +304,12 @@ fn of_backend<'a>(
 }
 
 fn from_runs(runs: &[NamedStudy], source: &str) -> String {
-    let first = runs
-        .first()
-        .and_then(|(_, study)| Some((study, headline::point(study)?)));
-    first.map_or(String::new(), |(study, point)| {
-        format!("{}:", origin(study, point, source))
-    })
+    for (_, study) in runs.iter().take(1) {
+        if let Some(point) = headline::point(study) {
+            return format!("{}:", origin(study, point, source));
+        }
+    }
+    String::new()
 }
 
 fn code(name: &str) -> String {
@@ -309,30 +318,46 @@ fn code(name: &str) -> String {
 
 /// The first column's name, then the names of the figures.
 fn heading(first: &str, words: &[&str]) -> Result<Vec<String>, String> {
-    let name = |word: &&str| {
-        Ok(match (*word, word.split_once('/'), word.split_once('@')) {
-            ("limit", ..) => "% of the limit".into(),
-            ("parity", ..) => "parity".into(),
-            ("clip_error", ..) => "joints' ends off by".into(),
-            ("error_px", ..) => "error in pixels".into(),
-            ("memory", ..) => "MB on host and device".into(),
-            ("visible", ..) => "instances in view".into(),
-            ("draws" | "dispatches", ..) => (*word).into(),
-            (_, Some((a, b)), _) => match (is_time(a), is_time(b)) {
-                (true, true) => format!("`{a}` over `{b}`"),
-                (true, false) if b.contains('*') => format!("`{a}` over the least of `{b}`"),
-                (true, false) => format!("`{a}` over that of `{b}`"),
-                (false, true) => format!("`{b}`, times as fast as `{a}`"),
-                (false, false) => return Err(unknown(a)),
-            },
-            (_, None, Some((name, unit))) if is_time(word) => format!("`{name}`, ns/{unit}"),
-            (word, None, _) if is_time(word) => code(word),
-            (word, ..) => return Err(unknown(word)),
-        })
+    let mut cells = vec![first.to_owned()];
+    for word in words {
+        cells.push(title(word)?);
+    }
+    Ok(cells)
+}
+
+/// The name of a figure in a heading.
+fn title(word: &str) -> Result<String, String> {
+    let title = match word {
+        "limit" => "% of the limit",
+        "parity" => "parity",
+        "clip_error" => "joints' ends off by",
+        "error_px" => "error in pixels",
+        "memory" => "MB on host and device",
+        "visible" => "instances in view",
+        "draws" | "dispatches" => word,
+        _ => return title_of_times(word),
     };
-    std::iter::once(Ok(first.into()))
-        .chain(words.iter().map(name))
-        .collect()
+    Ok(title.into())
+}
+
+/// The name of a time, or of a ratio of two.
+fn title_of_times(word: &str) -> Result<String, String> {
+    if let Some((a, b)) = word.split_once('/') {
+        return match (is_time(a), is_time(b)) {
+            (true, true) => Ok(format!("`{a}` over `{b}`")),
+            (true, false) if b.contains('*') => Ok(format!("`{a}` over the least of `{b}`")),
+            (true, false) => Ok(format!("`{a}` over that of `{b}`")),
+            (false, true) => Ok(format!("`{b}`, times as fast as `{a}`")),
+            (false, false) => Err(unknown(a)),
+        };
+    }
+    if !is_time(word) {
+        return Err(unknown(word));
+    }
+    Ok(match word.split_once('@') {
+        Some((name, unit)) => format!("`{name}`, ns/{unit}"),
+        None => code(word),
+    })
 }
 
 fn unknown(word: &str) -> String {
@@ -347,62 +372,71 @@ fn is_time(word: &str) -> bool {
 }
 
 fn row(name: &str, words: &[&str], entry: &StudyEntry, all: &[&StudyEntry]) -> Vec<String> {
-    std::iter::once(code(name))
-        .chain(words.iter().map(|word| cell(word, entry, all)))
-        .collect()
+    let mut row = vec![code(name)];
+    row.extend(words.iter().map(|word| cell(word, entry, all)));
+    row
 }
 
 /// A figure of a backend; `all` are the backends that a ratio compares it with.
 fn cell(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> String {
-    let small = |value: f64| format!("{value:.1e}");
-    let row = entry.last().map(|m| &m.row);
-    let text = match (word, word.split_once('/')) {
-        ("limit", _) => entry
-            .stages(StageGroup::Skin)
-            .find_map(|m| m.row.pct_of_limit)
-            .map(|percent| format!("{percent:.0}")),
-        ("parity", _) => row.and_then(|row| row.parity_max_rel).map(small),
-        ("clip_error", _) => row.and_then(|row| row.clip_error).map(small),
-        ("error_px", _) => entry
-            .frame()
-            .and_then(|row| row.error_px)
-            .map(|pixels| format!("{pixels:.4}")),
-        ("memory", _) => entry.frame().and_then(|row| {
+    figure(word, entry, all).unwrap_or("-".into())
+}
+
+fn figure(word: &str, entry: &StudyEntry, all: &[&StudyEntry]) -> Option<String> {
+    let last = entry.last().map(|m| &m.row);
+    match word {
+        "limit" => {
+            let mut stages = entry.stages(StageGroup::Skin);
+            let percent = stages.find_map(|m| m.row.pct_of_limit)?;
+            Some(format!("{percent:.0}"))
+        }
+        "parity" => Some(format!("{:.1e}", last?.parity_max_rel?)),
+        "clip_error" => Some(format!("{:.1e}", last?.clip_error?)),
+        "error_px" => Some(format!("{:.4}", entry.frame()?.error_px?)),
+        "memory" => {
+            let row = entry.frame()?;
             let bytes = row.host_bytes? + row.device_bytes?;
             Some(format!("{:.2}", bytes as f64 / 1e6))
-        }),
-        ("visible", _) => Some(
-            row.and_then(|row| row.visible)
-                .map_or("all".into(), grouped),
-        ),
-        ("draws", _) => entry.frame().and_then(|row| row.draws).map(grouped),
-        ("dispatches", _) => entry.frame().and_then(|row| row.dispatches).map(grouped),
-        (_, Some((a, b))) => {
-            let least = |word: &str, pattern: &str| {
-                let pattern = WildMatch::new(pattern);
-                let named = all.iter().filter(|entry| pattern.matches(&entry.backend));
-                named
-                    .filter_map(|entry| time(word, entry))
-                    .min_by(f64::total_cmp)
-            };
-            let above = if is_time(a) {
-                time(a, entry)
-            } else {
-                least(b, a)
-            };
-            let below = if is_time(b) {
-                time(b, entry)
-            } else {
-                least(a, b)
-            };
-            above
-                .zip(below)
-                .map(|(above, below)| format!("{:.2}", above / below))
         }
-        (_, None) if word.contains('@') => time(word, entry).map(|ns| format!("{ns:.2}")),
-        (_, None) => time(word, entry).map(milliseconds),
-    };
-    text.unwrap_or("-".into())
+        "visible" => {
+            let visible = last.and_then(|row| row.visible);
+            Some(visible.map_or("all".into(), grouped))
+        }
+        "draws" => entry.frame()?.draws.map(grouped),
+        "dispatches" => entry.frame()?.dispatches.map(grouped),
+        _ => {
+            if let Some((a, b)) = word.split_once('/') {
+                let above = if is_time(a) {
+                    time(a, entry)
+                } else {
+                    least_time(b, a, all)
+                };
+                let below = if is_time(b) {
+                    time(b, entry)
+                } else {
+                    least_time(a, b, all)
+                };
+                return Some(format!("{:.2}", above? / below?));
+            }
+            let ns = time(word, entry)?;
+            if word.contains('@') {
+                return Some(format!("{ns:.2}"));
+            }
+            // Milliseconds for every row, so that the rows of a table are easy to compare.
+            let digits = if ns < 1e7 { 2 } else { 1 };
+            Some(format!("{:.digits$} ms", ns / 1e6))
+        }
+    }
+}
+
+/// The least time of the backends that a pattern matches.
+fn least_time(word: &str, pattern: &str, entries: &[&StudyEntry]) -> Option<f64> {
+    let pattern = WildMatch::new(pattern);
+    entries
+        .iter()
+        .filter(|entry| pattern.matches(&entry.backend))
+        .filter_map(|entry| time(word, entry))
+        .min_by(f64::total_cmp)
 }
 
 /// A time in nanoseconds, or in nanoseconds per joint or vertex.
@@ -425,9 +459,4 @@ fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
         "vertex" => ns as f64 / row.vertices as f64,
         _ => ns as f64,
     })
-}
-
-/// Milliseconds for every row, so that the rows of a table are easy to compare.
-fn milliseconds(ns: f64) -> String {
-    format!("{:.*} ms", if ns < 1e7 { 2 } else { 1 }, ns / 1e6)
 }

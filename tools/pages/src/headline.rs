@@ -19,12 +19,10 @@ pub fn table(study: &Study, source: &str) -> String {
 /// The decision card of the headline point, with the origin of its figures.
 pub fn card(study: &Study, source: &str) -> String {
     point(study).map_or(String::new(), |point| {
-        let (origin, table) = (
+        format!(
+            "{}\n\n{}\n{}",
             caption(study, point, source),
             markdown::rows(&card::table(study, point)),
-        );
-        format!(
-            "{origin}\n\n{table}\n{}",
             markdown::list(card::answers(study, point)).trim_end()
         )
     })
@@ -47,12 +45,10 @@ pub fn caption(study: &Study, point: &Point, source: &str) -> String {
         .find_map(|entry| Some(entry.last()?.row.vertices))
         .unwrap_or(0);
     // The page that has the table tells the options, and the folder is named after them.
-    let (crowd, drawn) = (
-        findings::crowd(&point.scene, point.instances as u64),
-        findings::drawn(point.passes),
-    );
+    let crowd = findings::crowd(&point.scene, point.instances as u64);
     format!(
-        "{crowd}, {drawn}, {} vertices; {}:",
+        "{crowd}, {}, {} vertices; {}:",
+        findings::drawn(point.passes),
         grouped(vertices),
         origin(study, point, source)
     )

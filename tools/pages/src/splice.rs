@@ -149,8 +149,8 @@ impl PageResults<'_> {
                 figure_tables::matrix(&self.runs(source, runs)?, word, patterns, source)
             }
             ("sizes", [limit, runs, backends @ ..]) => {
-                let limit = limit.parse().ok().filter(|limit: &f64| *limit > 0.0);
-                let limit = limit.ok_or("expected GB/s behind the folder, such as 3254")?;
+                let limit = wording::above_zero(limit)
+                    .map_err(|_| "expected GB/s behind the folder, such as 3254")?;
                 figure_tables::sizes(&self.runs(source, runs)?, limit, backends, source)
             }
             ("sweep", [axis, word, patterns @ ..]) => {
@@ -158,23 +158,19 @@ impl PageResults<'_> {
             }
             ("peak", [run, items @ ..]) => {
                 let limits = self.limits(&format!("{source}/{run}"))?;
-                let one = limits
+                let limits = limits
                     .iter()
                     .find(|row| row.threads == 1)
                     .ok_or("no limits of one thread")?;
-                let items: Vec<_> = items
-                    .iter()
-                    .map(|item| operations(item))
-                    .collect::<Result<_, _>>()?;
-                for (run, ..) in &items {
-                    self.study(&format!("{source}/{run}"))?;
+                let mut rows = Vec::new();
+                for item in items {
+                    let (run, backend, operations) = operations(item)?;
+                    let study = self.study(&format!("{source}/{run}"))?;
+                    rows.push(figure_tables::peak(
+                        limits, run, study, backend, operations,
+                    )?);
                 }
-                let study = |run: &str| &self.studies[&format!("{source}/{run}")];
-                let items: Vec<_> = items
-                    .iter()
-                    .map(|&(run, backend, n)| ((run, study(run)), backend, n))
-                    .collect();
-                figure_tables::peak(one, &items)
+                Ok(figure_tables::peaks(rows))
             }
             _ => Err(format!(
                 "{kind} takes other arguments; tools/pages/src/main.rs lists them"
@@ -186,14 +182,14 @@ impl PageResults<'_> {
         let path = self.folder.join(source);
         let text = std::fs::read_to_string(&path)
             .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-        Ok(match start {
-            Some(start) => text
-                .lines()
-                .filter(|line| line.starts_with(start))
-                .map(|line| format!("- {line}\n"))
-                .collect(),
-            None => text,
-        })
+        let Some(start) = start else {
+            return Ok(text);
+        };
+        let mut list = String::new();
+        for line in text.lines().filter(|line| line.starts_with(start)) {
+            list += &format!("- {line}\n");
+        }
+        Ok(list)
     }
 
     fn charts(&mut self, source: &str, prefixes: &[&str]) -> Result<String, String> {
@@ -206,9 +202,12 @@ impl PageResults<'_> {
         let mut all = charts(study);
         all.extend(tiers(study));
         number_repeated(&mut all);
-        let wanted =
-            |id: &str| prefixes.is_empty() || prefixes.iter().any(|prefix| id.starts_with(prefix));
-        let chosen: Vec<_> = all.iter().filter(|chart| wanted(&chart.id)).collect();
+        let mut chosen = Vec::new();
+        for chart in &all {
+            if prefixes.is_empty() || prefixes.iter().any(|prefix| chart.id.starts_with(prefix)) {
+                chosen.push(chart);
+            }
+        }
         if chosen.is_empty() {
             let ids: Vec<_> = all.iter().map(|chart| chart.id.as_str()).collect();
             return Err(format!(
@@ -217,15 +216,10 @@ impl PageResults<'_> {
             ));
         }
         for chart in &chosen {
-            let (file, picture) = (
-                self.folder.join(images).join(format!("{}.svg", chart.id)),
-                chart.file(),
-            );
-            if self
-                .pictures
-                .iter()
-                .any(|(other, drawn)| *other == file && *drawn != picture)
-            {
+            let file = self.folder.join(images).join(format!("{}.svg", chart.id));
+            let picture = chart.file();
+            let mut pictures = self.pictures.iter();
+            if pictures.any(|other| other.0 == file && other.1 != picture) {
                 return Err(format!(
                     "another marker draws a different {}; expected charts of one folder",
                     file.display()
@@ -262,37 +256,37 @@ impl PageResults<'_> {
         source: &str,
         list: &'a str,
     ) -> Result<Vec<figure_tables::NamedStudy<'a>>, String> {
-        // A run may be that of two folders.
-        let place = |run: &str| {
-            let folders = run.split('+').map(|folder| format!("{source}/{folder}"));
-            folders.collect::<Vec<_>>().join("+")
-        };
         for run in list.split(',') {
-            self.study(&place(run))?;
+            self.study(&source_of(source, run))?;
         }
-        Ok(list
-            .split(',')
-            .map(|run| (run, &self.studies[&place(run)]))
-            .collect())
+        let mut runs = Vec::new();
+        for run in list.split(',') {
+            runs.push((run, &self.studies[&source_of(source, run)]));
+        }
+        Ok(runs)
     }
+}
+
+/// The source of a run below a folder. A run may be that of two folders.
+fn source_of(folder: &str, run: &str) -> String {
+    let folders: Vec<String> = run
+        .split('+')
+        .map(|run| format!("{folder}/{run}"))
+        .collect();
+    folders.join("+")
 }
 
 /// The parts of `RUN/BACKEND=OPERATIONS`.
 fn operations(item: &str) -> Result<(&str, &str, f64), String> {
-    let parts = item.rsplit_once('=').and_then(|(name, count)| {
-        let (run, backend) = name.split_once('/')?;
-        Some((
-            run,
-            backend,
-            count
-                .parse()
-                .ok()
-                .filter(|count: &f64| count.is_finite() && *count > 0.0)?,
-        ))
-    });
-    parts.ok_or_else(|| {
+    split_operations(item).ok_or_else(|| {
         format!("{item:?}: expected RUN/BACKEND=OPERATIONS, such as kernel/cpu-simd:lanes=4.1")
     })
+}
+
+fn split_operations(item: &str) -> Option<(&str, &str, f64)> {
+    let (name, count) = item.rsplit_once('=')?;
+    let (run, backend) = name.split_once('/')?;
+    Some((run, backend, wording::above_zero(count).ok()?))
 }
 
 /// Links to charts in files of a folder.

@@ -7,7 +7,7 @@ use skinbench::report::chart::drawing::{class, dot, slug, table, time_scale};
 use skinbench::report::chart::plot::{Item, Scale, Shape};
 use skinbench::report::findings::drawn;
 use skinbench::report::{duration, grouped, size};
-use skinbench::results::key::Point;
+use skinbench::results::key::{Point, PointKey};
 use skinbench::results::study::{Quantity, Study, StudyEntry};
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ struct Axis {
     room: f64,
     /// Words beside a point, or beside a line if all of its points have the same.
     beside: fn(&Tier) -> String,
-    /// A key of a point. Points with equal keys, backends and levels make one line.
-    line: fn(&Tier) -> usize,
+    /// The crowds that have lines of their own; `None` where a line is a growing crowd.
+    line: fn(&Tier) -> Option<usize>,
 }
 
 const MEMORY: Axis = Axis {
@@ -47,7 +47,7 @@ const MEMORY: Axis = Axis {
     label: size,
     room: 4.0,
     beside: |tier| format!("{:.4} px", tier.pixels),
-    line: |_| 0,
+    line: |_| None,
 };
 
 const DISTANCE: Axis = Axis {
@@ -66,13 +66,22 @@ const DISTANCE: Axis = Axis {
             size(tier.bytes)
         )
     },
-    line: |tier| tier.entry.point.instances,
+    line: |tier| Some(tier.entry.point.instances),
 };
+
+/// What the points of a line have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct LineKey<'a> {
+    /// Kinds of detail that were dropped; empty for full detail.
+    levels: &'a str,
+    backend: &'a str,
+    instances: Option<usize>,
+}
 
 /// Charts for each kind of crowd that a backend without joints was measured with: one if it has several numbers of
 /// instances, and one if cameras saw it from several distances.
 pub fn tiers(study: &Study) -> Vec<Chart> {
-    let mut kinds: BTreeMap<Point, Vec<Tier>> = BTreeMap::new();
+    let mut kinds: BTreeMap<PointKey, Vec<Tier>> = BTreeMap::new();
     for entry in &study.entries {
         let pixels = entry.frame().and_then(|row| row.error_px);
         let (Some(ns), Some(bytes), Some(pixels)) =
@@ -80,67 +89,62 @@ pub fn tiers(study: &Study) -> Vec<Chart> {
         else {
             continue;
         };
-        let mut kind = Point {
-            vertices: 0,
-            influences: 0,
-            instances: 0,
-            ..entry.point.without_hash()
+        let options = &entry.point.options;
+        let distance = options.get("distance");
+        let distance = distance.and_then(|factor| factor.parse().ok());
+        let kind = PointKey {
+            vertices: None,
+            influences: None,
+            instances: None,
+            options: options.without("lod").without("distance"),
+            ..entry.point.key_without_hash()
         };
-        kind.options.0.remove("lod");
-        let distance = kind
-            .options
-            .0
-            .remove("distance")
-            .and_then(|factor| factor.parse().ok())
-            .unwrap_or(1.0);
-        let tier = Tier {
+        kinds.entry(kind).or_default().push(Tier {
             entry,
-            distance,
+            distance: distance.unwrap_or(1.0),
             bytes: bytes as f64,
             ns: ns as f64,
             pixels,
-        };
-        kinds.entry(kind).or_default().push(tier);
+        });
     }
-    let jointless = |tier: &Tier| {
-        registry::find(&tier.entry.backend)
-            .is_some_and(|entry| entry.abilities().joints == Joints::Nowhere)
-    };
     let mut charts = Vec::new();
-    for (kind, mut tiers) in kinds
-        .into_iter()
-        .filter(|(_, tiers)| tiers.iter().any(jointless))
-    {
+    for mut tiers in kinds.into_values() {
+        if !tiers.iter().any(is_without_joints) {
+            continue;
+        }
         tiers.sort_by(|a, b| a.distance.total_cmp(&b.distance));
         let near = tiers.partition_point(|tier| tier.distance == tiers[0].distance);
-        let grows = tiers[..near]
+        let instances = tiers[0].entry.point.instances;
+        if tiers[..near]
             .iter()
-            .any(|tier| tier.entry.point.instances != tiers[0].entry.point.instances);
-        charts.extend(grows.then(|| chart(study, &kind, &tiers[..near], &MEMORY)));
-        charts.extend((near < tiers.len()).then(|| chart(study, &kind, &tiers, &DISTANCE)));
+            .any(|tier| tier.entry.point.instances != instances)
+        {
+            charts.push(chart(study, &tiers[..near], &MEMORY));
+        }
+        if near < tiers.len() {
+            charts.push(chart(study, &tiers, &DISTANCE));
+        }
     }
     charts
 }
 
-fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
-    let lod = |entry: &StudyEntry| {
-        entry
-            .point
-            .options
-            .get("lod")
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let mut lines: BTreeMap<(String, String, usize), Vec<&Tier>> = BTreeMap::new();
+fn is_without_joints(tier: &Tier) -> bool {
+    registry::find(&tier.entry.backend)
+        .is_some_and(|entry| entry.abilities().joints == Joints::Nowhere)
+}
+
+/// The chart of points of one kind of crowd; there is at least one.
+fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
+    let mut lines: BTreeMap<LineKey, Vec<&Tier>> = BTreeMap::new();
     for tier in tiers {
-        let key = (
-            lod(tier.entry),
-            tier.entry.backend.clone(),
-            (axis.line)(tier),
-        );
+        let key = LineKey {
+            levels: tier.entry.point.options.get("lod").unwrap_or_default(),
+            backend: &tier.entry.backend,
+            instances: (axis.line)(tier),
+        };
         lines.entry(key).or_default().push(tier);
     }
-    let headings = [
+    let mut table = table([
         "instances",
         "distance",
         "backend",
@@ -148,53 +152,46 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         "bytes",
         "time",
         "error in pixels",
-    ];
-    let mut table = table(headings);
-    let (mut items, mut dots) = (Vec::new(), Vec::new());
+    ]);
+    let mut items = Vec::new();
+    let mut dots = Vec::new();
     // Labels of neighbouring lines are at different heights.
-    for (((lod, backend, _), own), lift) in
-        lines.iter_mut().zip([1.16, 1.0, 0.86].into_iter().cycle())
-    {
-        own.sort_by_key(|tier| tier.entry.point.instances);
-        let points = own
+    let lifts = [1.16, 1.0, 0.86].into_iter().cycle();
+    for ((key, mut line), lift) in lines.into_iter().zip(lifts) {
+        let backend = key.backend;
+        let levels = if key.levels.is_empty() {
+            "full detail".to_owned()
+        } else {
+            format!("levels of {}", key.levels)
+        };
+        line.sort_by_key(|tier| tier.entry.point.instances);
+        let points = line
             .iter()
             .map(|tier| ((axis.place)(tier), tier.ns))
             .collect();
         items.push(Item::new(Shape::Line, class(study, backend), points));
-        let beside: Vec<String> = own.iter().map(|tier| (axis.beside)(tier)).collect();
-        for (at, tier) in own.iter().enumerate() {
-            let Tier {
-                entry,
-                distance,
-                bytes,
-                ns,
-                pixels,
-            } = tier;
-            let (instances, memory) = (grouped(entry.point.instances as u64), size(*bytes));
-            let (time, error) = (duration(*ns as u64), format!("{pixels:.4}"));
-            let levels = if lod.is_empty() {
-                "full detail".into()
-            } else {
-                format!("levels of {lod}")
-            };
+        let beside: Vec<String> = line.iter().map(|tier| (axis.beside)(tier)).collect();
+        for (at, tier) in line.iter().enumerate() {
+            let instances = grouped(tier.entry.point.instances as u64);
+            let distance = tier.distance;
+            let memory = size(tier.bytes);
+            let time = duration(tier.ns as u64);
+            let error = format!("{:.4}", tier.pixels);
             let words = format!(
                 "{backend}, {levels}, {instances} instances at distance {distance}: {memory}, {time}, {error} pixels"
             );
             let place = (axis.place)(tier);
-            dots.push(dot(study, backend, (place, *ns)).described(words));
+            dots.push(dot(study, backend, (place, tier.ns)).described(words));
             // What the points of a line have in common is said once.
             if beside.get(at + 1) != Some(&beside[at]) {
-                dots.push(Item::new(
-                    Shape::Name(beside[at].clone()),
-                    "",
-                    vec![(place, lift * ns)],
-                ));
+                let name = Shape::Name(beside[at].clone());
+                dots.push(Item::new(name, "", vec![(place, lift * tier.ns)]));
             }
             table.push(vec![
                 instances,
                 distance.to_string(),
-                backend.clone(),
-                levels,
+                backend.to_owned(),
+                levels.clone(),
                 memory,
                 time,
                 error,
@@ -202,42 +199,39 @@ fn chart(study: &Study, kind: &Point, tiers: &[Tier], axis: &Axis) -> Chart {
         }
     }
     items.extend(dots);
-    let range = |value: &dyn Fn(&Tier) -> f64, before: f64| {
-        let (low, high) = tiers
-            .iter()
-            .map(value)
-            .fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
-        (low / before, 1.5 * high)
-    };
-    let backends = study
-        .backends
-        .iter()
-        .filter(|backend| tiers.iter().any(|tier| tier.entry.backend == **backend));
-    let legend = backends
-        .map(|backend| (class(study, backend), backend.clone()))
-        .collect();
-    let linear = Scale::linear(axis.scale, range(&axis.place, axis.room), axis.label, 8);
-    let x = Scale {
-        logarithmic: true,
-        ..linear
-    };
-    let y = time_scale(range(&|tier| tier.ns, 1.5), true);
-    let id = slug(&format!(
-        "{} {} passes {}",
-        axis.id, kind.scene, kind.passes
-    ));
-    let title = format!("{}: {}, {}", axis.title, kind.scene, drawn(kind.passes));
+    let mut legend = Vec::new();
+    for backend in &study.backends {
+        if tiers.iter().any(|tier| tier.entry.backend == *backend) {
+            legend.push((class(study, backend), backend.clone()));
+        }
+    }
+    let places = range(tiers.iter().map(axis.place), axis.room);
+    let Point { scene, passes, .. } = &tiers[0].entry.point;
     Chart {
-        id,
-        title,
+        id: slug(&format!("{} {scene} passes {passes}", axis.id)),
+        title: format!("{}: {scene}, {}", axis.title, drawn(*passes)),
         caption: axis.caption.into(),
         height: 420,
-        x,
-        y,
+        x: Scale {
+            logarithmic: true,
+            ..Scale::linear(axis.scale, places, axis.label, 8)
+        },
+        y: time_scale(range(tiers.iter().map(|tier| tier.ns), 1.5), true),
         items,
         legend,
         table,
     }
+}
+
+/// The range of a scale for some values, with room below the least by a factor, and some above.
+fn range(values: impl Iterator<Item = f64>, room: f64) -> (f64, f64) {
+    let mut low = f64::INFINITY;
+    let mut high: f64 = 0.0;
+    for value in values {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    (low / room, 1.5 * high)
 }
 
 #[cfg(test)]
