@@ -152,34 +152,33 @@ impl Blocks {
         });
     }
 
-    /// Calls `work(part, its share of out)` for every `part` neighbouring ones of some blocks; the last part may be
-    /// shorter. `first` returns the offset of a block's share.
+    /// Calls `work(part, its share of out)` for every part of `length` of some blocks; the last part may be shorter. `first` returns the offset of a block's share.
     ///
     /// The list is halved until one part is left, so nothing is allocated and idle threads steal large halves first.
     pub fn in_parts<T: Send>(
         &self,
         blocks: &[Block],
-        part: usize,
+        length: usize,
         out: &mut [T],
         first: &(impl Fn(&Block) -> usize + Sync),
         work: &(impl Fn(&[Block], &mut [T]) + Sync),
     ) {
-        if blocks.len() <= part {
+        if blocks.len() <= length {
             if !blocks.is_empty() {
                 work(blocks, out);
             }
             return;
         }
-        let (before, after) = blocks.split_at(blocks.len().div_ceil(part) / 2 * part);
+        let (before, after) = blocks.split_at(blocks.len().div_ceil(length) / 2 * length);
         let (left, right) = out.split_at_mut(first(&after[0]) - first(&before[0]));
         if self.parallel {
             rayon::join(
-                || self.in_parts(before, part, left, first, work),
-                || self.in_parts(after, part, right, first, work),
+                || self.in_parts(before, length, left, first, work),
+                || self.in_parts(after, length, right, first, work),
             );
         } else {
-            self.in_parts(before, part, left, first, work);
-            self.in_parts(after, part, right, first, work);
+            self.in_parts(before, length, left, first, work);
+            self.in_parts(after, length, right, first, work);
         }
     }
 }
@@ -205,26 +204,27 @@ mod tests {
             let counts: Vec<_> = blocks.all().iter().map(|b| b.instances.len()).collect();
             assert_eq!(counts, [16, 16, 8, 16, 4]);
             let first = |b: &Block| b.instances.start as usize;
-            for part in 1..7 {
+            for length in 1..7 {
                 // One item per instance: the number of the part that wrote it, counted from 1.
                 let mut out = [0; 60];
                 blocks.in_parts(
                     blocks.all(),
-                    part,
+                    length,
                     &mut out,
                     &first,
-                    &|own: &[Block], share: &mut [usize]| {
-                        assert!(own[0].index.is_multiple_of(part) && own.len() <= part);
-                        share
-                            .iter_mut()
-                            .for_each(|item| *item += 1 + own[0].index / part);
+                    &|blocks: &[Block], share: &mut [usize]| {
+                        let first = blocks[0].index;
+                        assert!(first.is_multiple_of(length) && blocks.len() <= length);
+                        for item in share {
+                            *item += 1 + first / length;
+                        }
                     },
                 );
-                let of = |b: &Block| vec![1 + b.index / part; b.instances.len()];
+                let written = |b: &Block| vec![1 + b.index / length; b.instances.len()];
                 assert_eq!(
                     out[..],
-                    blocks.all().iter().flat_map(of).collect::<Vec<_>>(),
-                    "{part}"
+                    blocks.all().iter().flat_map(written).collect::<Vec<_>>(),
+                    "{length}"
                 );
             }
             let mut out = [(0, 0); 60];
@@ -234,10 +234,10 @@ mod tests {
                     .iter_mut()
                     .for_each(|item| *item = (item.0 + block.index + 1, group.instances.start));
             });
-            let of = |b: &Block| vec![(b.index + 1, 40 * b.group as u32); b.instances.len()];
+            let written = |b: &Block| vec![(b.index + 1, 40 * b.group as u32); b.instances.len()];
             assert_eq!(
                 out[..],
-                blocks.all().iter().flat_map(of).collect::<Vec<_>>()
+                blocks.all().iter().flat_map(written).collect::<Vec<_>>()
             );
         }
     }

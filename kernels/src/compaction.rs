@@ -14,7 +14,7 @@ pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
 /// Part of it that the coarsest rounding tried may move the ends beneath a joint by, the factor from one to the next,
-/// and the number of attempts before numbers keep all their bits.
+/// and the number of attempts before values keep all their bits.
 const COARSEST: f64 = 0.5;
 const FINER: f64 = 0.9;
 const ATTEMPTS: i32 = 64;
@@ -228,7 +228,7 @@ fn calm(channels: &[Samples], ends: &Ends, enough: f64) -> Vec<CalmChannel> {
     calm
 }
 
-/// The value of a channel in the ten numbers of a local pose. Vectors end in a zero.
+/// The value of a channel in a local pose of ten rows. Vectors end in a zero.
 fn value_of(pose: &[f32], channel: Channel) -> [f32; 4] {
     let mut value = [0.0; 4];
     let width = channel.width();
@@ -329,9 +329,9 @@ mod tests {
             &(0..64).map(turn).collect::<Vec<_>>(),
             Interpolation::Linear,
         );
-        let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+        let stored = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
         assert_eq!(
-            made.keys().compact().unwrap().tracks[0].dropped,
+            stored.keys().compact().unwrap().tracks[0].dropped,
             crate::model::compact::ANY
         );
         assert!(
@@ -339,7 +339,7 @@ mod tests {
                 &Ends::new(&skeleton),
                 &skeleton,
                 &clip,
-                &made,
+                &stored,
                 &[0.05, 1.234, 3.3, 6.25]
             )
             .distance
@@ -355,17 +355,17 @@ mod tests {
             Interpolation::Linear,
         );
         let ends = Ends::new(&skeleton);
-        let made = compact(&skeleton, &ends, &still, ERROR).unwrap();
-        assert_eq!(compact(&skeleton, &ends, &made, ERROR).unwrap(), made);
-        assert_eq!(made.smoothed().unwrap(), made);
-        for error in [made.additive().unwrap_err(), made.closed().unwrap_err()] {
+        let stored = compact(&skeleton, &ends, &still, ERROR).unwrap();
+        assert_eq!(compact(&skeleton, &ends, &stored, ERROR).unwrap(), stored);
+        assert_eq!(stored.smoothed().unwrap(), stored);
+        for error in [stored.additive().unwrap_err(), stored.closed().unwrap_err()] {
             assert_eq!(
                 error.to_string(),
                 "clip \"c\": compact keys; expected raw ones"
             );
         }
         assert_eq!(
-            made.keys().joints().collect::<Vec<_>>(),
+            stored.keys().joints().collect::<Vec<_>>(),
             [0],
             "still joints too"
         );
@@ -413,11 +413,12 @@ mod tests {
     fn what_hardly_moves_stands_still() {
         let moving = |swings: [f32; 4]| -> Vec<u16> {
             let (skeleton, clip) = nodding_chain(swings);
-            let made = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
+            let stored = compact(&skeleton, &Ends::new(&skeleton), &clip, ERROR).unwrap();
             let times: Vec<f32> = (0..500).map(|i| i as f32 * 0.003).collect();
-            let found = error(&Ends::new(&skeleton), &skeleton, &clip, &made, &times);
+            let found = error(&Ends::new(&skeleton), &skeleton, &clip, &stored, &times);
             assert!(found.distance <= ERROR, "{swings:?}: {found:?}");
-            made.keys()
+            stored
+                .keys()
                 .compact()
                 .unwrap()
                 .tracks
@@ -467,12 +468,12 @@ mod tests {
             &[Quat::from_rotation_x(0.5); 2],
             Interpolation::Linear,
         );
-        let made = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
-        let kept = made.keys().compact().unwrap();
+        let stored = compact(&skeleton, &Ends::new(&skeleton), &still, ERROR).unwrap();
+        let kept = stored.keys().compact().unwrap();
         assert_eq!((kept.tracks.len(), kept.still.len()), (0, 1));
         let (skeleton, resting) =
             one_joint(&[0.0, 1.0], &[Quat::IDENTITY; 2], Interpolation::Linear);
-        let made = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
-        assert_eq!(made.keys().compact().unwrap().bytes(), 0);
+        let stored = compact(&skeleton, &Ends::new(&skeleton), &resting, ERROR).unwrap();
+        assert_eq!(stored.keys().compact().unwrap().bytes(), 0);
     }
 }

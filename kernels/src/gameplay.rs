@@ -6,7 +6,7 @@
 
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd};
-use crate::model::{self, Model, ModelError, Rows, affine_to_rows, ensure, rows_to_affine};
+use crate::model::{self, Model, ModelError, Rows, affine_to_rows, rows_to_affine};
 use crate::pose::{Affine, BlockPalettes, Palettes};
 use crate::reference::shown;
 use crate::simd::{self, Isa, Kernel, Scalar, Simd, abs, load_rows, store_rows};
@@ -59,12 +59,12 @@ impl ModelReads {
     pub fn new(model: &Model, bounds: bool, sockets: &[String]) -> Result<Self, ModelError> {
         let mut boxes = Vec::new();
         if bounds {
-            ensure(model.mesh().targets().is_empty(), || {
-                ModelError::new(
+            if !model.mesh().targets().is_empty() {
+                return Err(ModelError::new(
                     format!("model {:?}", model.name()),
                     "has morph targets, and their weights have no limit; expected a model without targets for bounds",
-                )
-            })?;
+                ));
+            }
             boxes = entry_boxes(model);
         }
         let sockets: Result<_, _> = sockets.iter().map(|name| socket(model, name)).collect();
@@ -184,28 +184,32 @@ impl GameplayData {
         blocks: &Blocks,
         palettes: Palettes,
     ) {
-        let first = |block: &Block| block.instances.start as usize;
-        blocks.each(crowd, &mut self.bounds, first, |block, group, bounds| {
-            let reads = &gameplay.groups[block.group];
-            match palettes.of(crowd, block) {
-                BlockPalettes::Rows(rows) => {
-                    let entries = group.model.palette_joints().len();
-                    for (palette, out) in rows.chunks_exact(entries).zip(bounds) {
-                        let lanes = bytemuck::cast_slice(palette);
-                        let out = bytemuck::cast_mut(out);
-                        BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
+        blocks.each(
+            crowd,
+            &mut self.bounds,
+            first_instance,
+            |block, group, bounds| {
+                let reads = &gameplay.groups[block.group];
+                match palettes.of(crowd, block) {
+                    BlockPalettes::Rows(rows) => {
+                        let entries = group.model.palette_joints().len();
+                        for (palette, out) in rows.chunks_exact(entries).zip(bounds) {
+                            let lanes = bytemuck::cast_slice(palette);
+                            let out = bytemuck::cast_mut(out);
+                            BoundsKernel::<1> { reads, lanes, out }.run::<1, Scalar>();
+                        }
+                    }
+                    BlockPalettes::Lanes(lanes) => {
+                        let mut rows = [[0.0; BLOCK]; 6];
+                        let out = &mut rows;
+                        simd::run(isa, BoundsKernel { reads, lanes, out });
+                        for (lane, out) in bounds.iter_mut().enumerate() {
+                            *out = rows.map(|row| row[lane]);
+                        }
                     }
                 }
-                BlockPalettes::Lanes(lanes) => {
-                    let mut rows = [[0.0; BLOCK]; 6];
-                    let out = &mut rows;
-                    simd::run(isa, BoundsKernel { reads, lanes, out });
-                    for (lane, out) in bounds.iter_mut().enumerate() {
-                        *out = rows.map(|row| row[lane]);
-                    }
-                }
-            }
-        });
+            },
+        );
     }
 
     /// Computes the sockets of all instances, as [`GameplayData::read_bounds`].
@@ -217,18 +221,27 @@ impl GameplayData {
         palettes: Palettes,
     ) {
         let count = gameplay.sockets;
-        let first = |block: &Block| block.instances.start as usize * count;
-        blocks.each(crowd, &mut self.sockets, first, |block, group, out| {
-            let entries = group.model.palette_joints().len();
-            let palettes = palettes.of(crowd, block);
-            for (lane, out) in out.chunks_exact_mut(count.max(1)).enumerate() {
-                for (out, socket) in out.iter_mut().zip(&gameplay.groups[block.group].sockets) {
-                    let palette = palettes.entry(entries, lane, socket.entry as usize);
-                    *out = socket_of(socket, &palette);
+        let out = &mut self.sockets[..];
+        blocks.each(
+            crowd,
+            out,
+            |block| first_instance(block) * count,
+            |block, group, out| {
+                let entries = group.model.palette_joints().len();
+                let palettes = palettes.of(crowd, block);
+                for (lane, out) in out.chunks_exact_mut(count.max(1)).enumerate() {
+                    for (out, socket) in out.iter_mut().zip(&gameplay.groups[block.group].sockets) {
+                        let palette = palettes.entry(entries, lane, socket.entry as usize);
+                        *out = socket_of(socket, &palette);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
+}
+
+fn first_instance(block: &Block) -> usize {
+    block.instances.start as usize
 }
 
 /// The model pose of a socket's joint.

@@ -86,7 +86,7 @@ impl Normals {
     }
 }
 
-/// Storage of a skinned vertex's numbers.
+/// Storage of a skinned vertex's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encoding {
     /// One `f32` each.
@@ -113,12 +113,12 @@ pub struct VertexFormat {
     pub attributes: Attributes,
     /// Treatment of normals.
     pub normals: Normals,
-    /// Storage of the numbers.
+    /// Storage of the values.
     pub encoding: Encoding,
 }
 
 impl VertexFormat {
-    /// Numbers per vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
+    /// Floats per vertex: position x y z, normal x y z, tangent x y z w, as far as the attributes go.
     pub fn floats(self) -> usize {
         match self.attributes {
             Attributes::P => 3,
@@ -280,15 +280,15 @@ mod tests {
         let at = |p: [f32; 3]| std::array::from_fn(|c| (p[c] - cube.centre[c]) / cube.half);
         let [x, y, z]: [f32; 3] = at([0.3, 1.9, -0.8]);
         let words = [pack(x, y), pack(z, -1.0), pack(0.0, 0.0), pack(1.0, 0.0)].map(f32::from_bits);
-        let numbers = PACKED.decode(&cube, &words);
+        let vertex = PACKED.decode(&cube, &words);
         let step = cube.half / 32767.0;
-        for (got, want) in numbers.iter().zip([0.3, 1.9, -0.8]) {
+        for (got, want) in vertex.iter().zip([0.3, 1.9, -0.8]) {
             assert!(
                 (got - want).abs() <= step / 2.0 * 1.01,
                 "{got} instead of {want}"
             );
         }
-        assert_eq!(numbers[3..], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0]);
+        assert_eq!(vertex[3..], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0]);
         assert!(PACKED.decode(&cube, &[f32::NAN; 4])[0].is_nan());
         let pn = VertexFormat {
             attributes: Attributes::Pn,

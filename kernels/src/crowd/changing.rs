@@ -43,11 +43,10 @@ impl Crowd {
     /// # Errors
     /// A crowd that [is reduced](Crowd::is_reduced) or has a turnover already.
     pub fn with_turnover(mut self, share: f64, seed: u64) -> Result<Self, CrowdError> {
-        let problem =
-            "a crowd of which poses are shared or instances replaced already; expected neither";
-        ensure(!self.is_reduced() && self.turnover.is_none(), || {
-            CrowdError(problem.into())
-        })?;
+        ensure!(
+            !self.is_reduced() && self.turnover.is_none(),
+            "a crowd of which poses are shared or instances replaced already; expected neither"
+        );
         let kinds = (0..self.instance_count() as u32).map(|instance| {
             let group = self.group_of(instance);
             let is_frozen = self.groups[group].is_frozen(instance);
@@ -236,24 +235,22 @@ mod tests {
         );
         for instance in 0..100 {
             let before = frozen.placements()[instance as usize][3] as usize;
-            let (own, shown) = (
-                plain.layers().of(before),
-                frozen.layers().of(instance as usize),
-            );
+            let moving = plain.layers().of(before);
+            let shown = frozen.layers().of(instance as usize);
             if !frozen.groups()[instance as usize / 50].is_frozen(instance) {
-                assert_eq!(own, shown);
+                assert_eq!(moving, shown);
                 continue;
             }
             for (index, layer) in shown.iter().enumerate() {
                 assert!(
                     [0, 77]
                         .iter()
-                        .all(|&tick| time(shown, index, tick) == time(own, index, 0))
+                        .all(|&tick| time(shown, index, tick) == time(moving, index, 0))
                 );
                 assert!(
                     [0, 77]
                         .iter()
-                        .all(|&tick| layer.weight_at(tick) == own[index].weight_at(0))
+                        .all(|&tick| layer.weight_at(tick) == moving[index].weight_at(0))
                 );
             }
         }

@@ -14,9 +14,7 @@ impl Crowd {
     /// # Errors
     /// No bucket, or a crowd that [is reduced](Crowd::is_reduced) already.
     pub fn with_phase_buckets(mut self, buckets: u32) -> Result<Self, CrowdError> {
-        ensure(buckets > 0, || {
-            CrowdError("0 phase buckets; expected 1 or more".into())
-        })?;
+        ensure!(buckets > 0, "0 phase buckets; expected 1 or more");
         self.require_full_posing()?;
         let mut poses = Self::with_format(self.format);
         let mut pose_indices = Vec::with_capacity(self.instance_count());
@@ -55,9 +53,10 @@ impl Crowd {
     pub fn with_update_rates(mut self, every: impl Fn(&Rows) -> u32) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let intervals: Vec<u32> = self.placements.iter().map(every).collect();
-        ensure(!intervals.contains(&0), || {
-            CrowdError("an instance posed every 0 ticks; expected 1 or more".into())
-        })?;
+        ensure!(
+            !intervals.contains(&0),
+            "an instance posed every 0 ticks; expected 1 or more"
+        );
         let mut order: Vec<u32> = (0..intervals.len() as u32).collect();
         order.sort_by_key(|&instance| (self.group_of(instance), intervals[instance as usize]));
         for group in &self.groups {
@@ -191,16 +190,14 @@ mod tests {
         assert_eq!(crowd.posed().groups().len(), 1);
         let poses = crowd.poses().unwrap();
         for (instance, &pose) in poses.iter().enumerate() {
-            let (own, shown) = (
-                crowd.own_layers().of(instance)[0],
-                crowd.layers().of(instance)[0],
-            );
+            let plain = crowd.own_layers().of(instance)[0];
+            let shown = crowd.layers().of(instance)[0];
             assert_eq!(shown, crowd.posed().layers().of(pose as usize)[0]);
             assert!(
-                own.phase.abs_diff(shown.phase) <= 1 << 28,
+                plain.phase.abs_diff(shown.phase) <= 1 << 28,
                 "half of an eighth of a cycle"
             );
-            assert_eq!(own.frame_rate, shown.frame_rate);
+            assert_eq!(plain.frame_rate, shown.frame_rate);
         }
         let error = crowd.clone().with_phase_buckets(2).unwrap_err().to_string();
         assert!(error.contains("expected one of them"), "{error}");

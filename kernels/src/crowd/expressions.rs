@@ -29,23 +29,21 @@ impl Crowd {
             let model = &self.groups[self.group_of(instance as u32)].model;
             let count = model.mesh().targets().len();
             for &TargetWeight { target, weight } in expression.pinned {
-                ensure((target as usize) < count && weight.is_finite(), || {
-                    CrowdError(format!(
-                        "instance {instance} has the weight {weight} for target {target}; expected a finite number for \
+                ensure!(
+                    (target as usize) < count && weight.is_finite(),
+                    "instance {instance} has the weight {weight} for target {target}; expected a finite number for \
                          one of the {count} targets of {:?}",
-                        model.name()
-                    ))
-                })?;
+                    model.name()
+                );
             }
             self.pinned.push(expression.pinned.iter().copied());
             self.alone.push(expression.alone);
         }
         let found = self.alone.len();
-        ensure(found == instances, || {
-            CrowdError(format!(
-                "{found} expressions; expected {instances}, one per instance"
-            ))
-        })?;
+        ensure!(
+            found == instances,
+            "{found} expressions; expected {instances}, one per instance"
+        );
         for group in &mut self.groups {
             group.shown.take();
         }

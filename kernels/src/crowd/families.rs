@@ -18,30 +18,24 @@ impl Crowd {
     pub fn with_families(mut self, sizes: &[f32]) -> Result<Self, CrowdError> {
         self.require_full_posing()?;
         let levels = sizes.len() + 1;
-        ensure(
+        ensure!(
             (2..=MOST_LEVELS).contains(&levels) && sizes.is_sorted_by(|a, b| a > b),
-            || {
-                CrowdError(format!(
-                    "the sizes {sizes:?} of levels; expected 1 to 3 that fall"
-                ))
-            },
-        )?;
+            "the sizes {sizes:?} of levels; expected 1 to 3 that fall"
+        );
         let groups = self.groups.len();
-        ensure(groups.is_multiple_of(levels), || {
-            CrowdError(format!(
-                "{groups} groups at {levels} levels; expected a multiple"
-            ))
-        })?;
+        ensure!(
+            groups.is_multiple_of(levels),
+            "{groups} groups at {levels} levels; expected a multiple"
+        );
         for family in self.groups.chunks(levels) {
             let alike = family
                 .iter()
                 .all(|group| self.same_instances(group, &family[0]));
-            ensure(alike, || {
-                let name = family[0].model.name();
-                CrowdError(format!(
-                    "levels of {name:?} with different instances; expected the same"
-                ))
-            })?;
+            ensure!(
+                alike,
+                "levels of {:?} with different instances; expected the same",
+                family[0].model.name()
+            );
         }
         self.level_sizes = sizes.to_vec();
         Ok(self)

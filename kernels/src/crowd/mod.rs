@@ -44,6 +44,12 @@ pub type Layers = Lists<Layer>;
 #[error("{0}")]
 pub struct CrowdError(String);
 
+impl From<String> for CrowdError {
+    fn from(problem: String) -> Self {
+        Self(problem)
+    }
+}
+
 /// A model's instances: a range of the crowd's.
 #[derive(Debug, Clone)]
 pub struct Group {
@@ -192,20 +198,19 @@ impl Crowd {
                 CrowdError(format!("an instance of {:?}: {problem}", model.name()))
             })?;
             let most = u32::MAX as usize;
-            ensure(
+            ensure!(
                 self.placements.len() < most && self.layers.all().len() + layers.len() <= most,
-                || CrowdError(format!("more than {most} instances or layers")),
-            )?;
+                "more than {most} instances or layers"
+            );
             self.placements.push(placement);
             self.layers.push(layers.iter().copied());
         }
         let end = self.placements.len() as u32;
-        ensure(end > first, || {
-            CrowdError(format!(
-                "no instance of {:?}; expected at least one",
-                model.name()
-            ))
-        })?;
+        ensure!(
+            end > first,
+            "no instance of {:?}; expected at least one",
+            model.name()
+        );
         let mut format = self.format;
         if model.mesh().tangents().is_none() {
             format.attributes = format.attributes.min(Attributes::Pn);
@@ -316,12 +321,11 @@ impl Crowd {
     }
 
     fn require_full_posing(&self) -> Result<(), CrowdError> {
-        ensure(!self.is_reduced() && !self.changes(), || {
-            CrowdError(
-                "poses are shared, updated less often, frozen or replaced already; expected one of them"
-                    .into(),
-            )
-        })
+        ensure!(
+            !self.is_reduced() && !self.changes(),
+            "poses are shared, updated less often, frozen or replaced already; expected one of them"
+        );
+        Ok(())
     }
 
     /// Returns whether some instance is not posed individually at every tick, because poses are shared or updated less
@@ -364,41 +368,46 @@ impl Crowd {
 fn check_masks(model: &Model, masks: &[Vec<f32>]) -> Result<(), CrowdError> {
     let joints = model.skeleton().len();
     for (index, mask) in masks.iter().enumerate() {
-        let problem = match mask.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
-            _ if mask.len() != joints => {
-                format!("{} weights; expected {joints}, one per joint", mask.len())
-            }
-            Some(weight) => format!("the weight {weight}; expected 0 to 1"),
-            None => continue,
-        };
-        return Err(CrowdError(format!(
-            "mask {index} of {:?} has {problem}",
-            model.name()
-        )));
+        ensure!(
+            mask.len() == joints,
+            "mask {index} of {:?} has {} weights; expected {joints}, one per joint",
+            model.name(),
+            mask.len()
+        );
+        for weight in mask {
+            ensure!(
+                (0.0..=1.0).contains(weight),
+                "mask {index} of {:?} has the weight {weight}; expected 0 to 1",
+                model.name()
+            );
+        }
     }
     Ok(())
 }
 
 fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), String> {
-    ensure((1..=MAX_LAYERS).contains(&layers.len()), || {
-        format!("{} layers; expected 1 to {MAX_LAYERS}", layers.len())
-    })?;
+    ensure!(
+        (1..=MAX_LAYERS).contains(&layers.len()),
+        "{} layers; expected 1 to {MAX_LAYERS}",
+        layers.len()
+    );
     let merged = layers
         .iter()
         .take_while(|l| l.kind == LayerKind::Merge)
         .count();
     let (merged, others) = layers.split_at(merged);
-    ensure(
+    ensure!(
         !merged.is_empty() && others.iter().all(|l| l.kind != LayerKind::Merge),
-        || "expected merge layers first, one at least, then the others".to_string(),
-    )?;
-    ensure(merged.iter().map(|l| l.weight).sum::<f32>() != 0.0, || {
-        "weights of merge layers that sum to 0; expected more".to_string()
-    })?;
-    ensure(
+        "expected merge layers first, one at least, then the others"
+    );
+    ensure!(
+        merged.iter().map(|l| l.weight).sum::<f32>() != 0.0,
+        "weights of merge layers that sum to 0; expected more"
+    );
+    ensure!(
         layers.iter().filter(|l| l.fade == Fade::Inertial).count() <= 1,
-        || "more than one inertial layer; expected one at most".to_string(),
-    )?;
+        "more than one inertial layer; expected one at most"
+    );
     for (index, layer) in layers.iter().enumerate() {
         check_layer(model, masks, layer)
             .map_err(|problem| format!("layer {index} has {problem}"))?;
@@ -408,29 +417,38 @@ fn check_layers(model: &Model, masks: usize, layers: &[Layer]) -> Result<(), Str
 
 fn check_layer(model: &Model, masks: usize, layer: &Layer) -> Result<(), String> {
     let clip = model.clips().get(layer.clip as usize);
-    ensure(clip.is_some() || layer.clip == REST, || {
-        format!("clip {}; the model has {}", layer.clip, model.clips().len())
-    })?;
-    ensure(
+    ensure!(
+        clip.is_some() || layer.clip == REST,
+        "clip {}; the model has {}",
+        layer.clip,
+        model.clips().len()
+    );
+    ensure!(
         clip.is_some_and(Clip::is_additive) == (layer.kind == LayerKind::Additive),
-        || "an additive clip on a layer that is not additive, or the reverse".to_string(),
-    )?;
+        "an additive clip on a layer that is not additive, or the reverse"
+    );
     if layer.kind == LayerKind::Merge {
-        ensure((0.0..=f32::MAX).contains(&layer.weight), || {
-            format!("the weight {}; expected 0 or more", layer.weight)
-        })?;
-        ensure(layer.fade != Fade::Inertial, || {
-            "an inertial fade on a merge layer; expected an override or additive layer".to_string()
-        })?;
+        ensure!(
+            (0.0..=f32::MAX).contains(&layer.weight),
+            "the weight {}; expected 0 or more",
+            layer.weight
+        );
+        ensure!(
+            layer.fade != Fade::Inertial,
+            "an inertial fade on a merge layer; expected an override or additive layer"
+        );
     } else {
-        ensure((0.0..=1.0).contains(&layer.weight), || {
-            format!("the weight {}; expected 0 to 1", layer.weight)
-        })?;
+        ensure!(
+            (0.0..=1.0).contains(&layer.weight),
+            "the weight {}; expected 0 to 1",
+            layer.weight
+        );
     }
-    ensure(
+    ensure!(
         layer.mask == UNMASKED || (layer.mask as usize) < masks,
-        || format!("mask {}; the group has {masks}", layer.mask),
-    )?;
+        "mask {}; the group has {masks}",
+        layer.mask
+    );
     let Schedule {
         period,
         length,
@@ -438,16 +456,13 @@ fn check_layer(model: &Model, masks: usize, layer: &Layer) -> Result<(), String>
         fade_out,
         ..
     } = layer.schedule;
-    ensure(
+    ensure!(
         u64::from(fade_in) + u64::from(fade_out) <= u64::from(length)
             && length <= LONGEST
             && (period == 0 || length <= period),
-        || {
-            format!(
-                "fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next"
-            )
-        },
-    )
+        "fades of {fade_in} and {fade_out} ticks in {length} of {period}; expected each to fit the next"
+    );
+    Ok(())
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct Shown {
     pub joints: Vec<JointShown>,
 }
 
-/// Largest numbers of a joint over the poses of a group.
+/// Largest values of a joint over the poses of a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct JointShown {
     /// Length of the translation from its parent.

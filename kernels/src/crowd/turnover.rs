@@ -41,14 +41,14 @@ impl Turnover {
         }
         let mut known = FnvHashMap::default();
         let mut kind = Vec::with_capacity(order.len());
-        let mut of_kinds = Vec::with_capacity(order.len());
+        let mut instances_of_kinds = Vec::with_capacity(order.len());
         for (instance, key) in (0..).zip(kinds) {
             let next = known.len() as u32;
-            let number = *known.entry(key).or_insert(next);
-            kind.push(number);
-            of_kinds.push((number as usize, instance));
+            let index = *known.entry(key).or_insert(next);
+            kind.push(index);
+            instances_of_kinds.push((index as usize, instance));
         }
-        let kinds = Lists::gathered(known.len(), of_kinds);
+        let kinds = Lists::gathered(known.len(), instances_of_kinds);
         Self {
             seed,
             shifts: (1.0 / share).round().max(1.0) as u32,
@@ -127,9 +127,9 @@ pub(super) fn drawn(seed: u64, instance: u32, purpose: u32) -> u64 {
     split_mix(split_mix(seed) ^ (u64::from(purpose) << 32 | u64::from(instance)))
 }
 
-fn split_mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
+fn split_mix(state: u64) -> u64 {
+    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
 }

@@ -24,14 +24,14 @@ impl Bounds {
         bounds
     }
     /// The box that is a single point.
-    pub(crate) fn at(point: Vec3) -> Self {
+    pub fn at(point: Vec3) -> Self {
         Self {
             min: point,
             max: point,
         }
     }
     /// Grows the box until it contains a point.
-    pub(crate) fn include(&mut self, point: Vec3) {
+    pub fn include(&mut self, point: Vec3) {
         self.min = self.min.min(point);
         self.max = self.max.max(point);
     }

@@ -49,10 +49,15 @@ impl ModelError {
     }
 }
 
-/// Refuses what does not hold.
-pub(crate) fn ensure<E>(holds: bool, error: impl FnOnce() -> E) -> Result<(), E> {
-    if holds { Ok(()) } else { Err(error()) }
+/// Returns an error with a message, as of [`format!`], unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err(format!($($message)+).into());
+        }
+    };
 }
+pub(crate) use ensure;
 
 /// Index of the first item that holds a number that is not finite.
 pub(super) fn first_not_finite<const N: usize>(items: &[[f32; N]]) -> Option<usize> {

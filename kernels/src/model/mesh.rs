@@ -256,16 +256,19 @@ impl Mesh {
         repairs: &mut Vec<Repair>,
     ) -> Result<Self, ModelError> {
         let vertex_count = primitives.iter().map(|p| p.positions.len()).sum::<usize>();
-        ensure(vertex_count > 0, || {
-            ModelError::new("mesh", "no skinned vertex; expected at least one")
-        })?;
+        if vertex_count == 0 {
+            return Err(ModelError::new(
+                "mesh",
+                "no skinned vertex; expected at least one",
+            ));
+        }
         let most = u32::MAX as usize / MAX_INFLUENCES;
-        ensure(vertex_count <= most, || {
-            ModelError::new(
+        if vertex_count > most {
+            return Err(ModelError::new(
                 "mesh",
                 format!("{vertex_count} vertices; expected at most {most}"),
-            )
-        })?;
+            ));
+        }
         for (index, primitive) in primitives.iter().enumerate() {
             check_primitive(primitive, skins, materials, targets.len())
                 .map_err(|problem| ModelError::new(format!("primitive {index}"), problem))?;
@@ -278,31 +281,7 @@ impl Mesh {
                 "left out {empty} primitives without vertices"
             )));
         }
-        let mut weight_repairs = WeightRepairs::default();
-        let mut vertices = Vec::with_capacity(vertex_count);
-        for (index, primitive) in primitives.iter().enumerate() {
-            let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
-            for vertex in 0..primitive.positions.len() {
-                let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
-                for pair in &mut pairs {
-                    pair.0 += first_entry;
-                }
-                let class = INFLUENCE_CLASSES
-                    .into_iter()
-                    .find(|&class| class >= pairs.len());
-                // Padding repeats the first joint, whose palette entry is in the cache already.
-                pairs.resize(class.unwrap_or(MAX_INFLUENCES), (pairs[0].0, 0.0));
-                let origin = VertexOrigin {
-                    primitive: index as u32,
-                    vertex: vertex as u32,
-                };
-                vertices.push(SortedVertex { origin, pairs });
-            }
-        }
-        weight_repairs.describe(repairs);
-        // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
-        vertices.sort_by_key(|vertex| vertex.pairs.len());
-
+        let vertices = sorted_vertices(&primitives, skins, repairs);
         let mut stored_primitives = Vec::with_capacity(primitives.len());
         for primitive in &mut primitives {
             stored_primitives.push(Primitive {
@@ -491,6 +470,38 @@ impl Mesh {
     }
 }
 
+/// All vertices with repaired weights, those with fewer influences first.
+fn sorted_vertices(
+    primitives: &[PrimitiveData],
+    skins: &[Skin],
+    repairs: &mut Vec<Repair>,
+) -> Vec<SortedVertex> {
+    let mut weight_repairs = WeightRepairs::default();
+    let mut vertices = Vec::new();
+    for (index, primitive) in primitives.iter().enumerate() {
+        let first_entry = skins[usize::from(primitive.skin)].entries.start as u16;
+        for vertex in 0..primitive.positions.len() {
+            let mut pairs = repaired(&primitive.influences, vertex, &mut weight_repairs);
+            for pair in &mut pairs {
+                pair.0 += first_entry;
+            }
+            let mut classes = INFLUENCE_CLASSES.into_iter();
+            let class = classes.find(|&class| class >= pairs.len());
+            // Padding repeats the first joint, whose palette entry is in the cache already.
+            pairs.resize(class.unwrap_or(MAX_INFLUENCES), (pairs[0].0, 0.0));
+            let origin = VertexOrigin {
+                primitive: index as u32,
+                vertex: vertex as u32,
+            };
+            vertices.push(SortedVertex { origin, pairs });
+        }
+    }
+    weight_repairs.describe(repairs);
+    // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
+    vertices.sort_by_key(|vertex| vertex.pairs.len());
+    vertices
+}
+
 /// The values of these vertices.
 fn chosen<T: Copy>(values: &[T], vertices: &[u32]) -> Vec<T> {
     vertices
@@ -522,62 +533,71 @@ fn check_primitive(
     targets: usize,
 ) -> Result<(), String> {
     let count = p.positions.len();
-    let Some(skin) = skins.get(usize::from(p.skin)) else {
-        return Err(format!(
-            "skin {} is out of range; there are {}",
-            p.skin,
-            skins.len()
-        ));
-    };
+    ensure!(
+        usize::from(p.skin) < skins.len(),
+        "skin {} is out of range; there are {}",
+        p.skin,
+        skins.len()
+    );
+    let joints = skins[usize::from(p.skin)].entries.len();
     check_stream("position", Some(&p.positions), count)?;
     check_stream("normal", p.normals.as_ref(), count)?;
     check_stream("tangent", p.tangents.as_ref(), count)?;
     check_stream("uv", p.uvs.as_ref(), count)?;
     check_length("sets of influences", p.influences.vertices(), count)?;
-    let joints = skin.entries.len();
     for vertex in 0..count {
         for (joint, weight) in p.influences.of(vertex) {
-            ensure(usize::from(joint) < joints, || {
-                format!("vertex {vertex} has joint {joint}; its skin has {joints}")
-            })?;
-            ensure(weight.is_finite() && weight >= 0.0, || {
-                format!("vertex {vertex} has the weight {weight}; expected 0 or more")
-            })?;
+            ensure!(
+                usize::from(joint) < joints,
+                "vertex {vertex} has joint {joint}; its skin has {joints}"
+            );
+            ensure!(
+                weight.is_finite() && weight >= 0.0,
+                "vertex {vertex} has the weight {weight}; expected 0 or more"
+            );
         }
     }
     let indices = p.indices.len();
-    ensure(indices.is_multiple_of(3), || {
-        format!("{indices} indices; expected a multiple of 3")
-    })?;
+    ensure!(
+        indices.is_multiple_of(3),
+        "{indices} indices; expected a multiple of 3"
+    );
     for (at, &vertex) in p.indices.iter().enumerate() {
-        ensure((vertex as usize) < count, || {
-            let triangle = at / 3;
-            format!("triangle {triangle} names vertex {vertex}; there are {count}")
-        })?;
+        ensure!(
+            (vertex as usize) < count,
+            "triangle {} names vertex {vertex}; there are {count}",
+            at / 3
+        );
     }
     for subset in &p.subsets {
         let material = subset.material;
-        ensure(usize::from(material) < materials, || {
-            format!("material {material} is out of range; there are {materials}")
-        })?;
+        ensure!(
+            usize::from(material) < materials,
+            "material {material} is out of range; there are {materials}"
+        );
         let covered = &subset.indices;
-        ensure(
+        ensure!(
             covered.start <= covered.end && covered.end as usize <= indices,
-            || format!("a subset covers indices {covered:?}; there are {indices}"),
-        )?;
+            "a subset covers indices {covered:?}; there are {indices}"
+        );
     }
     for deltas in &p.targets {
         deltas.check(count, targets)?;
     }
-    ensure(p.dumped_vertices as usize <= count, || {
-        format!("{} vertices of the file among {count}", p.dumped_vertices)
-    })
+    ensure!(
+        p.dumped_vertices as usize <= count,
+        "{} vertices of the file among {count}",
+        p.dumped_vertices
+    );
+    Ok(())
 }
 
 fn check_length(name: &str, found: usize, count: usize) -> Result<(), String> {
-    ensure(found == count, || {
-        format!("{found} {name} for {count} positions; expected as many")
-    })
+    ensure!(
+        found == count,
+        "{found} {name} for {count} positions; expected as many"
+    );
+    Ok(())
 }
 
 /// Refuses a stream that has more or fewer values than positions, or one that is not finite.

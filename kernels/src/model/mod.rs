@@ -106,12 +106,12 @@ impl Model {
             let first = palette_joints.len() as u32;
             palette_joints.extend(skin.joints);
             inverse_binds.extend(skin.inverse_binds);
-            ensure(palette_joints.len() <= MAX_JOINTS, || {
-                ModelError::new(
+            if palette_joints.len() > MAX_JOINTS {
+                return Err(ModelError::new(
                     place,
                     format!("the skins hold more than {MAX_JOINTS} palette entries together"),
-                )
-            })?;
+                ));
+            }
             stored_skins.push(Skin {
                 name: skin.name,
                 entries: first..palette_joints.len() as u32,
@@ -274,9 +274,12 @@ fn rest_bounds(palette: &[DAffine3], mesh: &Mesh) -> Result<Bounds, ModelError> 
             sum += f64::from(weight) * palette[usize::from(entry)].transform_point3(position);
         }
         let sum = sum.as_vec3();
-        ensure(sum.is_finite(), || {
-            ModelError::new("rest pose", "skinned vertices are not finite")
-        })?;
+        if !sum.is_finite() {
+            return Err(ModelError::new(
+                "rest pose",
+                "skinned vertices are not finite",
+            ));
+        }
         skinned.push(sum);
     }
     Ok(Bounds::around(skinned))

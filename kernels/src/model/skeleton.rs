@@ -1,6 +1,6 @@
 //! Joints in parent-first order, structure-of-arrays.
 
-use super::{ModelError, Rows, ensure, rows_to_affine};
+use super::{ModelError, Rows, rows_to_affine};
 use fieldwork::Fieldwork;
 use glam::{DAffine3, Quat, Vec3};
 
@@ -112,12 +112,12 @@ impl Skeleton {
     /// rotation of zero length.
     pub fn new(joints: Vec<Joint>) -> Result<(Self, Vec<u16>), ModelError> {
         let count = joints.len();
-        ensure((1..=MAX_JOINTS).contains(&count), || {
-            ModelError::new(
+        if !(1..=MAX_JOINTS).contains(&count) {
+            return Err(ModelError::new(
                 "skeleton",
                 format!("{count} joints; expected 1 to {MAX_JOINTS}"),
-            )
-        })?;
+            ));
+        }
         let mut children = vec![Vec::new(); count];
         let mut stack = Vec::new();
         for (index, joint) in joints.iter().enumerate() {

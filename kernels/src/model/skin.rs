@@ -31,15 +31,15 @@ impl SkinData {
     pub(super) fn check(&self, count: usize) -> Result<(), String> {
         let joints = self.joints.len();
         let binds = self.inverse_binds.len();
-        ensure(joints > 0 && joints == binds, || {
-            format!(
-                "{joints} joints and {binds} inverse binds; expected the same number of each, at least one"
-            )
-        })?;
+        ensure!(
+            joints > 0 && joints == binds,
+            "{joints} joints and {binds} inverse binds; expected the same number of each, at least one"
+        );
         for joint in &self.joints {
-            ensure(usize::from(*joint) < count, || {
-                format!("joint {joint} is out of range; the skeleton has {count}")
-            })?;
+            ensure!(
+                usize::from(*joint) < count,
+                "joint {joint} is out of range; the skeleton has {count}"
+            );
         }
         match first_not_finite(&self.inverse_binds) {
             Some(entry) => Err(format!(
@@ -61,12 +61,12 @@ impl SkinData {
         let mut inverse_binds = Vec::with_capacity(joints.len());
         for &joint in &joints {
             let inverse = pose[usize::from(joint)].inverse();
-            ensure(inverse.is_finite(), || {
-                ModelError::new(
+            if !inverse.is_finite() {
+                return Err(ModelError::new(
                     format!("joint {joint} {:?}", skeleton.names()[usize::from(joint)]),
                     "its scale has no inverse; expected one that is not 0",
-                )
-            })?;
+                ));
+            }
             inverse_binds.push(affine_to_rows(&inverse));
         }
         Ok(Self {

@@ -46,15 +46,15 @@ impl TargetDeltas {
         }
     }
 
-    /// The deltas of the vertices that are kept, under their new numbers: the places in `kept`.
+    /// The deltas of the vertices that are kept; a vertex becomes its place in `kept`.
     pub(super) fn with_vertices(&self, kept: &[u32]) -> Self {
         let mut deltas = Self {
             target: self.target,
             ..Self::default()
         };
-        for (number, vertex) in (0..).zip(kept) {
+        for (place, vertex) in (0..).zip(kept) {
             if let Ok(at) = self.vertices.binary_search_by_key(vertex, |moved| moved.0) {
-                deltas.push(number, self.vertices[at].1);
+                deltas.push(place, self.vertices[at].1);
             }
         }
         deltas
@@ -63,24 +63,26 @@ impl TargetDeltas {
     /// Describes the first fault among the deltas for a primitive of `count` vertices.
     pub(super) fn check(&self, count: usize, targets: usize) -> Result<(), String> {
         let target = self.target;
-        ensure((target as usize) < targets, || {
-            format!("deltas of target {target}; the model has {targets}")
-        })?;
+        ensure!(
+            (target as usize) < targets,
+            "deltas of target {target}; the model has {targets}"
+        );
         let mut before = None;
         for (vertex, deltas) in &self.vertices {
-            if let Some(before) = before.replace(vertex)
-                && vertex <= before
-            {
-                return Err(format!(
+            if let Some(before) = before.replace(vertex) {
+                ensure!(
+                    before < vertex,
                     "target {target} has vertex {vertex} after {before}; expected rising ones"
-                ));
+                );
             }
-            ensure((*vertex as usize) < count, || {
-                format!("target {target} moves vertex {vertex}; there are {count}")
-            })?;
-            ensure(first_not_finite(deltas).is_none(), || {
-                format!("target {target} moves vertex {vertex} by a number that is not finite")
-            })?;
+            ensure!(
+                (*vertex as usize) < count,
+                "target {target} moves vertex {vertex}; there are {count}"
+            );
+            ensure!(
+                first_not_finite(deltas).is_none(),
+                "target {target} moves vertex {vertex} by a number that is not finite"
+            );
         }
         Ok(())
     }
@@ -146,16 +148,19 @@ impl Targets {
         vertices: usize,
         with_tangents: bool,
     ) -> Result<Self, ModelError> {
-        ensure(list.len() <= MAX_TARGETS, || {
-            ModelError::new(
+        if list.len() > MAX_TARGETS {
+            return Err(ModelError::new(
                 "targets",
                 format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
-            )
-        })?;
+            ));
+        }
         for (target, Target { weight, .. }) in list.iter().enumerate() {
-            ensure(weight.is_finite(), || {
-                ModelError::new(format!("target {target}"), "a weight that is not finite")
-            })?;
+            if !weight.is_finite() {
+                return Err(ModelError::new(
+                    format!("target {target}"),
+                    "a weight that is not finite",
+                ));
+            }
         }
         if list.is_empty() {
             return Ok(Self::default());
@@ -172,20 +177,20 @@ impl Targets {
                 });
             }
         }
-        ensure(sorted.len() <= u32::MAX as usize, || {
-            ModelError::new(
+        if sorted.len() > u32::MAX as usize {
+            return Err(ModelError::new(
                 "targets",
                 format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
-            )
-        })?;
+            ));
+        }
         sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
         for [a, b] in sorted.array_windows() {
-            ensure((a.target, a.vertex) != (b.target, b.vertex), || {
-                ModelError::new(
+            if (a.target, a.vertex) == (b.target, b.vertex) {
+                return Err(ModelError::new(
                     format!("target {}", a.target),
                     "two deltas for a vertex; expected one",
-                )
-            })?;
+                ));
+            }
         }
         let mut targets = Self {
             slots: vec![UNMOVED; vertices],
@@ -369,22 +374,22 @@ mod tests {
     #[test]
     fn deltas_follow_their_vertices_and_neighbours_share_a_span() {
         let targets = targets();
-        let of = |target| {
+        let moved = |target| {
             targets
                 .spans(target)
                 .iter()
                 .map(DeltaRun::vertices)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(of(0), [0..1, 2..3, 6..7]);
-        assert_eq!(of(1), []);
-        assert_eq!(of(2), [1..2, 4..5, 7..8]);
-        assert_eq!(of(3).first(), Some(&(3..4)));
+        assert_eq!(moved(0), [0..1, 2..3, 6..7]);
+        assert_eq!(moved(1), []);
+        assert_eq!(moved(2), [1..2, 4..5, 7..8]);
+        assert_eq!(moved(3).first(), Some(&(3..4)));
         for (target, vertex, delta) in targets.entries() {
-            let own = (vertex / 2 + 1) as f32;
+            let v = (vertex / 2 + 1) as f32;
             assert_eq!(
                 targets.positions()[delta],
-                [own, -own, 0.5 * own],
+                [v, -v, 0.5 * v],
                 "target {target}, vertex {vertex}"
             );
         }

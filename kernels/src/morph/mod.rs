@@ -73,22 +73,21 @@ mod tests {
 
     /// The definition, in f64: position, normal and tangent of each vertex.
     fn expected(model: &Model, weights: &[f32]) -> Vec<[f64; 9]> {
-        let (mesh, targets) = (model.mesh(), model.mesh().targets());
+        let mesh = model.mesh();
+        let targets = mesh.targets();
         let tangents = mesh.tangents().unwrap();
-        let own = |v: usize| {
-            let (p, n, t) = (mesh.positions()[v], mesh.normals()[v], tangents[v]);
-            [p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2]].map(f64::from)
+        let unmoved = |v: usize| {
+            let [px, py, pz] = mesh.positions()[v];
+            let [nx, ny, nz] = mesh.normals()[v];
+            let [tx, ty, tz, _] = tangents[v];
+            [px, py, pz, nx, ny, nz, tx, ty, tz].map(f64::from)
         };
-        let mut vertices: Vec<[f64; 9]> = (0..mesh.vertex_count()).map(own).collect();
+        let mut vertices: Vec<[f64; 9]> = (0..mesh.vertex_count()).map(unmoved).collect();
         for (target, vertex, delta) in targets.entries() {
-            let (p, n, t) = (
-                targets.positions()[delta],
-                targets.normals()[delta],
-                targets.tangents()[delta],
-            );
-            let delta = [p[0], p[1], p[2], n[0], n[1], n[2], t[0], t[1], t[2]];
-            let sums = vertices[vertex].iter_mut().zip(delta);
-            sums.for_each(|(sum, delta)| *sum += f64::from(weights[target]) * f64::from(delta));
+            let deltas = targets.deltas(delta);
+            for (sum, delta) in vertices[vertex].iter_mut().zip(deltas.as_flattened()) {
+                *sum += f64::from(weights[target]) * f64::from(*delta);
+            }
         }
         vertices
     }

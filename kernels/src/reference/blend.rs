@@ -6,7 +6,7 @@ use crate::model::Skeleton;
 use glam::{DQuat, DVec3, DVec4};
 
 /// The pose of an instance's first `count` layers at a tick.
-pub(super) fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> Vec<LocalPose> {
+pub fn pose(group: &Group, layers: &[Layer], count: usize, tick: u32) -> Vec<LocalPose> {
     let mut pose = merged(group, layers, count, tick);
     for (index, layer) in layers.iter().enumerate().take(count) {
         if layer.kind == LayerKind::Merge {
@@ -60,7 +60,7 @@ fn merged(group: &Group, layers: &[Layer], count: usize, tick: u32) -> Vec<Local
 }
 
 /// Interpolates between two poses.
-pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, fraction: f64) -> Vec<LocalPose> {
+pub fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, fraction: f64) -> Vec<LocalPose> {
     let mut pose = start;
     for (local, end) in pose.iter_mut().zip(end) {
         *local = local.lerp(end, fraction);
@@ -69,7 +69,7 @@ pub(super) fn between(start: Vec<LocalPose>, end: Vec<LocalPose>, fraction: f64)
 }
 
 /// The rest pose.
-pub(super) fn resting(skeleton: &Skeleton) -> Vec<LocalPose> {
+pub fn resting(skeleton: &Skeleton) -> Vec<LocalPose> {
     let mut pose = Vec::with_capacity(skeleton.len());
     for rest in skeleton.rest() {
         pose.push(LocalPose {
@@ -93,7 +93,7 @@ fn sampled(group: &Group, layer: &Layer, time: f64) -> Vec<LocalPose> {
     pose
 }
 
-pub(super) fn weight(layer: &Layer, tick: u32) -> f64 {
+pub fn weight(layer: &Layer, tick: u32) -> f64 {
     let schedule = &layer.schedule;
     let fraction = match (schedule.at(tick), layer.fade) {
         (Presence::Absent, _) => 0.0,

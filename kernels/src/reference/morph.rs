@@ -7,7 +7,7 @@ use crate::model::{Mesh, Model};
 use glam::{DVec3, Vec3};
 
 /// Weights of an instance's targets at a tick, from the given layers.
-pub(super) fn weights(
+pub fn weights(
     crowd: &Crowd,
     model: &Model,
     instance: u32,
@@ -60,7 +60,7 @@ fn crossfaded_weight(layer: &Layer, tick: u32) -> f64 {
 
 /// Sums of the targets' deltas for each vertex: position, normal, direction of the tangent. Empty for a mesh without
 /// targets.
-pub(super) fn offsets(mesh: &Mesh, weights: &[f64]) -> Vec<[DVec3; 3]> {
+pub fn offsets(mesh: &Mesh, weights: &[f64]) -> Vec<[DVec3; 3]> {
     let targets = mesh.targets();
     if targets.is_empty() {
         return Vec::new();

@@ -17,14 +17,14 @@ pub struct LocalPose {
 
 impl LocalPose {
     /// No difference, as clips of differences have it.
-    pub(super) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         rotation: DQuat::IDENTITY,
         translation: DVec3::ZERO,
         scale: DVec3::ONE,
     };
 
     /// Interpolates to another pose, along the shorter arc.
-    pub(super) fn lerp(self, other: Self, fraction: f64) -> Self {
+    pub fn lerp(self, other: Self, fraction: f64) -> Self {
         let rotation = DVec4::from(self.rotation);
         Self {
             rotation: DQuat::from_vec4(
@@ -47,12 +47,12 @@ impl LocalPose {
 }
 
 /// `q` or `-q` (the same rotation), whichever is in the hemisphere of `other`.
-pub(super) fn towards(other: DVec4, q: DVec4) -> DVec4 {
+pub fn towards(other: DVec4, q: DVec4) -> DVec4 {
     if other.dot(q) < 0.0 { -q } else { q }
 }
 
 /// Overwrites the channels of a pose that a clip moves.
-pub(super) fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
+pub fn sample(clip: &Clip, time: f64, local: &mut [LocalPose]) {
     match clip.keys() {
         ClipKeys::Raw(raw) => {
             for track in raw.tracks() {

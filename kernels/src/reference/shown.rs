@@ -81,7 +81,7 @@ pub fn with_fitting_cubes(mut crowd: Crowd) -> Crowd {
     crowd
 }
 
-/// The number of f32 between which and the next one a number lies: the distance of both.
+/// Distance from the f32 of a number's magnitude to the next larger one.
 fn spacing(number: f64) -> f64 {
     let number = (number as f32).abs();
     f64::from(number.next_up()) - f64::from(number)
@@ -148,7 +148,7 @@ fn measured(crowd: &Crowd, group: &Group) -> Shown {
     }
 }
 
-/// Adds the numbers of a pose's joints.
+/// Adds the values of a pose's joints.
 fn add_joints(model: &Model, pose: &ReferencePose, joints: &mut [JointShown]) {
     for (joint, &parent) in model.skeleton().parents().iter().enumerate() {
         let above = match parent {
