@@ -66,9 +66,14 @@ pub fn parsed<T: FromStr>(
 pub fn above_zero(text: &str) -> Result<f64, &'static str> {
     parsed(
         text,
-        |number| *number > 0.0 && *number < f64::INFINITY,
+        |number| is_above_zero(*number),
         "expected a finite number, more than 0",
     )
+}
+
+/// Returns whether a number is finite and above 0.
+pub fn is_above_zero(number: f64) -> bool {
+    number > 0.0 && number < f64::INFINITY
 }
 
 /// A text in one line with at most so many characters, without those that control a terminal.

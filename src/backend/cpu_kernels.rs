@@ -3,7 +3,7 @@
 use super::abilities::DUAL_QUATERNIONS;
 use super::cpu::{BlockJob, CpuKernel, Skin};
 use crate::blocks::Blocks;
-use crate::crowd::{BLOCK, Crowd, Group};
+use crate::crowd::{BLOCK, Crowd};
 use crate::frame::{Ability, Bytes, Lack, PaletteLayout, Purpose, Result};
 use crate::pose::{Width, is_sparse};
 use crate::reference::Blending;
@@ -29,9 +29,9 @@ pub const SCALAR: CpuKernel = CpuKernel {
     interleaved: false,
     build: |_, _| {
         stateless(|job, out| {
-            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            let mesh = job.group.model.mesh();
             job.each_instance(out, |shape, palette, out| {
-                skin_shape(mesh, shape, palette, format, out)
+                skin_shape(mesh, shape, palette, job.group.format, out)
             });
         })
     },
@@ -44,9 +44,9 @@ pub const COLUMNS: CpuKernel = CpuKernel {
     isa: None,
     build: |_, _| {
         stateless(|job, out| {
-            let (mesh, format) = (job.group.model.mesh(), job.group.format);
+            let mesh = job.group.model.mesh();
             job.each_instance(out, |shape, palette, out| {
-                skin_columns(job.isa, mesh, shape, palette, format, out)
+                skin_columns(job.isa, mesh, shape, palette, job.group.format, out)
             });
         })
     },
@@ -101,22 +101,18 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
     lacks: DUAL_QUATERNIONS,
     blending: Blending::DualQuaternion,
     build: |crowd, _| {
-        let entries = crowd
-            .groups()
-            .iter()
-            .map(|g| g.model.palette_joints().len())
-            .max()
-            .unwrap_or(0);
+        let groups = crowd.groups().iter();
+        let most_entries = groups.map(|group| group.model.palette_joints().len()).max();
+        let entries = most_entries.unwrap_or(0);
         let palette = Mutex::new(Aligned::<DualQuaternion>::zeroed(entries));
-        let skin = move |job: &BlockJob, out: &mut [f32]| {
-            // Only one thread uses it, so the lock is always free.
-            let mut palette = lock(&palette);
-            let palette = &mut palette[..job.lanes.len()];
-            lane_dual_quaternions(job.lanes, palette);
-            in_lanes(job, LanePalette::DualQuaternions(palette), false, out);
-        };
         Ok((
-            Box::new(skin),
+            Box::new(move |job, out| {
+                // Only one thread uses it, so the lock is always free.
+                let mut palette = lock(&palette);
+                let palette = &mut palette[..job.lanes.len()];
+                lane_dual_quaternions(job.lanes, palette);
+                in_lanes(job, LanePalette::DualQuaternions(palette), false, out);
+            }),
             Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries)),
         ))
     },
@@ -130,50 +126,49 @@ fn stateless(skin: impl Fn(&BlockJob, &mut [f32]) + Sync + 'static) -> Result<(S
 
 /// Skins a block with one instance in each lane.
 fn in_lanes(job: &BlockJob, palette: LanePalette, interleaved: bool, out: &mut [f32]) {
-    let (mesh, format, store) = (job.group.model.mesh(), job.group.format, job.store);
     job.in_lanes(|morphed| {
-        skin_lanes(
-            job.isa,
-            LaneBlock {
-                mesh,
-                morphed,
-                palette,
-                format,
-                store,
-                out,
-                interleaved,
-            },
-        );
+        let block = LaneBlock {
+            mesh: job.group.model.mesh(),
+            morphed,
+            palette,
+            format: job.group.format,
+            store: job.store,
+            out,
+            interleaved,
+        };
+        skin_lanes(job.isa, block);
     });
 }
 
 /// Skins the instances of blocks with palettes in rows one by one in clusters, and those of others in lanes. Meshes are
 /// cut into clusters for groups that have a sparse block, or for `all`.
 fn clustered(crowd: &Crowd, isa: Isa, all: bool) -> Result<(Skin, Bytes)> {
-    let mut cut = vec![all; crowd.groups().len()];
-    Blocks::new(crowd, BLOCK, false)
-        .all()
-        .iter()
-        .for_each(|block| cut[block.group] |= is_sparse(crowd, block));
-    let of_group =
-        |(group, cut): (&Group, bool)| cut.then(|| Clusters::new(isa, group.model.mesh()));
-    let clusters: Vec<Option<Clusters>> = crowd.groups().iter().zip(cut).map(of_group).collect();
+    let mut is_cut = vec![all; crowd.groups().len()];
+    for block in Blocks::new(crowd, BLOCK, false).all() {
+        is_cut[block.group] |= is_sparse(crowd, block);
+    }
+    let mut clusters: Vec<Option<Clusters>> = Vec::with_capacity(is_cut.len());
+    for (group, is_cut) in crowd.groups().iter().zip(is_cut) {
+        clusters.push(is_cut.then(|| Clusters::new(isa, group.model.mesh())));
+    }
     let bytes = clusters.iter().flatten().map(Clusters::bytes).sum();
-    let skin = move |job: &BlockJob, out: &mut [f32]| {
-        let (mesh, format) = (job.group.model.mesh(), job.group.format);
+    let skin: Skin = Box::new(move |job, out| {
+        let mesh = job.group.model.mesh();
+        let format = job.group.format;
         match &clusters[job.block.group] {
             Some(clusters) if !job.rows.is_empty() => {
                 job.each_instance(out, |shape, palette, out| {
-                    // With an active target, columns read the morphed vertices in their order. To put those side by side
-                    // would cost more than clusters save.
-                    match std::ptr::eq(shape.positions, mesh.positions()) {
-                        true => skin_clusters(clusters, palette, format, out),
-                        false => skin_columns(job.isa, mesh, shape, palette, format, out),
+                    if std::ptr::eq(shape.positions, mesh.positions()) {
+                        skin_clusters(clusters, palette, format, out);
+                    } else {
+                        // Columns read the morphed vertices in their order. To put those side by side would cost more
+                        // than clusters save.
+                        skin_columns(job.isa, mesh, shape, palette, format, out);
                     }
                 })
             }
             _ => in_lanes(job, LanePalette::Matrices(job.lanes), false, out),
         }
-    };
-    Ok((Box::new(skin), Bytes::of(Purpose::Mesh, bytes)))
+    });
+    Ok((skin, Bytes::of(Purpose::Mesh, bytes)))
 }

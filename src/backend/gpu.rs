@@ -356,8 +356,8 @@ impl Prepared for PreparedGpu {
         Ok(Ticket::recorded(commands))
     }
 
-    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.posed.palettes.poser.look(frustum, eye);
+    fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
+        self.posed.palettes.poser.move_camera(frustum, eye);
     }
 
     fn skinned(&self) -> Skinned {

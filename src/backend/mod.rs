@@ -118,7 +118,7 @@ pub trait Prepared {
 
     /// Moves the camera for the frames that follow, for backends that leave out instances or choose their levels of
     /// detail.
-    fn look(&mut self, _frustum: &Frustum, _eye: &Eye) {}
+    fn move_camera(&mut self, _frustum: &Frustum, _eye: &Eye) {}
 
     /// The place where the vertices of the last frame are.
     fn skinned(&self) -> Skinned;

@@ -60,24 +60,22 @@ pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Tr
 
 /// Traffic of a backend that poses and skins in the cache: only clips, meshes and vertices leave or enter it.
 pub(super) fn fused(crowd: &Crowd, threads: usize) -> Traffic {
-    let (read, memory) = (clips(crowd) + meshes(crowd), Memory::Host { threads });
     Traffic {
         stage: Stage::PoseSkin,
-        read,
+        read: clips(crowd) + meshes(crowd),
         written: vertices(crowd),
-        memory,
+        memory: Memory::Host { threads },
     }
 }
 
 /// Traffic of the stages that pose and skin a crowd on the host.
 pub(super) fn host(crowd: &Crowd, threads: usize) -> Vec<Traffic> {
     let mut stages = posed_on_host(crowd, threads);
-    let (read, memory) = (palettes(crowd) + meshes(crowd), Memory::Host { threads });
     stages.push(Traffic {
         stage: Stage::Skin,
-        read,
+        read: palettes(crowd) + meshes(crowd),
         written: vertices(crowd),
-        memory,
+        memory: Memory::Host { threads },
     });
     stages
 }
@@ -107,16 +105,17 @@ fn pose_stages(
         written,
         memory,
     };
-    let sample = stage(Stage::Sample, clips(crowd), sampled);
-    let to_model = stage(Stage::LocalToModel, local, model);
-    let palette = stage(Stage::Palette, model, palettes(crowd));
-    // The number of poses that are due differs from tick to tick.
-    let sample = (!crowd.has_update_rates()).then_some(sample);
-    sample
-        .into_iter()
-        .chain([to_model, palette])
-        .filter(|stage| stage.bytes() > 0)
-        .collect()
+    let mut stages = vec![
+        stage(Stage::Sample, clips(crowd), sampled),
+        stage(Stage::LocalToModel, local, model),
+        stage(Stage::Palette, model, palettes(crowd)),
+    ];
+    if crowd.has_update_rates() {
+        // The number of poses that are due differs from tick to tick.
+        stages.remove(0);
+    }
+    stages.retain(|stage| stage.bytes() > 0);
+    stages
 }
 
 fn clips(crowd: &Crowd) -> u64 {
@@ -132,10 +131,13 @@ fn palettes(crowd: &Crowd) -> u64 {
 }
 
 fn meshes(crowd: &Crowd) -> u64 {
-    let meshes = crowd.first_of_models().map(|group| group.model.mesh());
-    let bytes = meshes
-        .map(|m| size_of_val(m.positions()) + size_of_val(m.normals()) + m.joints().len() * 6);
-    bytes.sum::<usize>() as u64
+    let mut bytes = 0;
+    for group in crowd.first_of_models() {
+        let mesh = group.model.mesh();
+        bytes += size_of_val(mesh.positions()) + size_of_val(mesh.normals());
+        bytes += mesh.joints().len() * 6;
+    }
+    bytes as u64
 }
 
 fn vertices(crowd: &Crowd) -> u64 {

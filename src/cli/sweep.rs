@@ -376,7 +376,7 @@ impl Log for SweepFolder {
 
     fn point_ended(&mut self, end: &PointEnd) {
         self.ended = end.number;
-        self.of = end.of;
+        self.of = end.count;
         self.left = end.left.map(|left| (Instant::now(), left));
         self.progress.suspend(|| tell(text::point_ended(end)));
     }

@@ -90,88 +90,89 @@ impl Ability {
     /// The end of the message to a crowd and a job that ask for the ability: where they do, or what to do without it.
     /// `None` if they do not ask for it.
     fn asked(self, crowd: &Crowd, job: &Job) -> Option<String> {
-        let remedy = |asks: bool, needs: &str| asks.then(|| format!("; needs {needs}"));
-        let any_layer = |has: fn(&Layer) -> bool| crowd.layers().all().iter().any(has);
-        match self {
-            Self::PackedOutput => {
-                remedy(crowd.format().encoding == Encoding::Packed, "--output f32")
+        let mut groups = crowd.groups().iter();
+        let (asks, needs) = match self {
+            Self::PackedOutput => (crowd.format().encoding == Encoding::Packed, "--output f32"),
+            Self::RingOutput => (job.keep == Retention::Ring, "--output f32 or packed"),
+            Self::Motion => (job.keep == Retention::TwoFrames, "a run without --motion"),
+            Self::UnevenScale => {
+                let place = groups.find_map(|group| uneven(crowd, group))?;
+                return Some(format!(": {place}"));
             }
-            Self::RingOutput => remedy(job.keep == Retention::Ring, "--output f32 or packed"),
-            Self::Motion => remedy(job.keep == Retention::TwoFrames, "a run without --motion"),
-            Self::UnevenScale => crowd
-                .groups()
-                .iter()
-                .find_map(|group| uneven(crowd, group))
-                .map(|place| format!(": {place}")),
-            Self::MirroredScale => crowd
-                .groups()
-                .iter()
-                .find_map(|group| mirrored(crowd, group))
-                .map(|place| format!(": {place}")),
-            Self::ScaleBeyond(most) => crowd.groups().iter().find_map(|group| {
-                let stretch = crowd
-                    .entry_reaches(group)
-                    .iter()
-                    .map(|reach| reach.stretch)
-                    .fold(0.0, f64::max);
+            Self::MirroredScale => {
+                let place = groups.find_map(|group| mirrored(crowd, group))?;
+                return Some(format!(": {place}"));
+            }
+            Self::ScaleBeyond(most) => {
+                return groups.find_map(|group| {
+                    let reaches = crowd.entry_reaches(group);
+                    let stretch = reaches
+                        .iter()
+                        .map(|reach| reach.stretch)
+                        .fold(0.0, f64::max);
+                    let name = group.model.name();
+                    (stretch > most.into()).then(|| {
+                        format!(
+                            "; needs joints that scale by at most {most}; {name:?} has {stretch:.0}"
+                        )
+                    })
+                });
+            }
+            Self::EntriesBeyond(most) => {
+                return groups.find_map(|group| {
+                    let entries = group.model.palette_joints().len();
+                    let name = group.model.name();
+                    (entries > most).then(|| {
+                        format!("; needs models with at most {most} palette entries; {name:?} has {entries}")
+                    })
+                });
+            }
+            Self::MorphTargets => {
+                let group = groups.find(|group| group.has_targets())?;
                 let name = group.model.name();
-                let message = || {
-                    format!(
-                        "; needs joints that scale by at most {most}; {name:?} has {stretch:.0}"
-                    )
-                };
-                (stretch > most.into()).then(message)
-            }),
-            Self::EntriesBeyond(most) => crowd.groups().iter().find_map(|group| {
-                let (entries, name) = (group.model.palette_joints().len(), group.model.name());
-                let message = || {
-                    format!(
-                        "; needs models with at most {most} palette entries; {name:?} has {entries}"
-                    )
-                };
-                (entries > most).then(message)
-            }),
-            Self::MorphTargets => crowd.groups().iter().find_map(|group| {
-                let (count, name) = (group.model.mesh().targets().len(), group.model.name());
-                (count > 0)
-                    .then(|| format!(", of which {name:?} has {count}; needs models without them"))
-            }),
-            Self::MorphedTangents => remedy(
-                crowd.groups().iter().any(morphs_tangents),
-                "--attributes p or pn",
-            ),
-            Self::UpdateRates => remedy(crowd.has_update_rates(), "a crowd without update rates"),
-            Self::Turnover => remedy(crowd.turnover().is_some(), "a run without --turnover"),
-            Self::LayersBeyond(most) => {
-                let asks = (0..crowd.instance_count())
-                    .any(|instance| crowd.layers().of(instance).len() > most);
-                remedy(asks, "instances with no more layers")
+                let count = group.model.mesh().targets().len();
+                return Some(format!(
+                    ", of which {name:?} has {count}; needs models without them"
+                ));
             }
-            Self::Masks => remedy(
-                any_layer(|layer| layer.mask != UNMASKED),
+            Self::MorphedTangents => (groups.any(morphs_tangents), "--attributes p or pn"),
+            Self::UpdateRates => (crowd.has_update_rates(), "a crowd without update rates"),
+            Self::Turnover => (crowd.turnover().is_some(), "a run without --turnover"),
+            Self::LayersBeyond(most) => (
+                (0..crowd.instance_count())
+                    .any(|instance| crowd.layers().of(instance).len() > most),
+                "instances with no more layers",
+            ),
+            Self::Masks => (
+                any_layer(crowd, |layer| layer.mask != UNMASKED),
                 "a crowd without masks",
             ),
-            Self::AdditiveLayers => remedy(
-                any_layer(|layer| layer.kind == LayerKind::Additive),
+            Self::AdditiveLayers => (
+                any_layer(crowd, |layer| layer.kind == LayerKind::Additive),
                 "a crowd without additive layers",
             ),
-            Self::InertialFades => remedy(
-                any_layer(|layer| layer.fade == Fade::Inertial),
+            Self::InertialFades => (
+                any_layer(crowd, |layer| layer.fade == Fade::Inertial),
                 "a crowd whose layers fade by weight, not inertially",
             ),
-            Self::OneLevel => remedy(crowd.levels() == 1, "`run` or `verify` with --lod"),
-            Self::Bounds => remedy(
+            Self::OneLevel => (crowd.levels() == 1, "`run` or `verify` with --lod"),
+            Self::Bounds => (
                 job.gameplay
                     .as_ref()
                     .is_some_and(|gameplay| gameplay.bounds),
                 "a run without --bounds",
             ),
-            Self::Gameplay => remedy(
+            Self::Gameplay => (
                 job.gameplay.is_some(),
                 "a run without --bounds and --sockets",
             ),
-        }
+        };
+        asks.then(|| format!("; needs {needs}"))
     }
+}
+
+fn any_layer(crowd: &Crowd, has: fn(&Layer) -> bool) -> bool {
+    crowd.layers().all().iter().any(has)
 }
 
 /// Returns whether the vertices of a group have tangents that morph targets move.

@@ -1,5 +1,6 @@
 //! Counts of the processor's events, and their source.
 
+use std::ops::Add;
 use strum::Display;
 
 /// Kind of an event that is counted. It is shown by its name in messages.
@@ -34,6 +35,11 @@ pub type Counts = [Option<u64>; Event::ALL.len()];
 /// Reads the numbers of events since some moment.
 pub type CountSource = Box<dyn FnMut() -> Counts + Send>;
 
+/// The numbers of each kind of event, computed from two; `None` for kinds that one of them lacks.
+pub(super) fn combined(a: Counts, b: Counts, combine: fn(u64, u64) -> u64) -> Counts {
+    std::array::from_fn(|event| Some(combine(a[event]?, b[event]?)))
+}
+
 /// Events of several frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CountSum {
@@ -44,14 +50,11 @@ pub struct CountSum {
 impl CountSum {
     /// Adds a frame.
     pub fn add(&mut self, counts: Counts) {
-        let first = self.frames == 0;
-        for (sum, count) in self.sum.iter_mut().zip(counts) {
-            *sum = if first {
-                count
-            } else {
-                sum.zip(count).map(|(sum, count)| sum + count)
-            };
-        }
+        self.sum = if self.frames == 0 {
+            counts
+        } else {
+            combined(self.sum, counts, u64::add)
+        };
         self.frames += 1;
     }
 

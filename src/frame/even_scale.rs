@@ -2,7 +2,7 @@
 //! mirrors.
 
 use crate::crowd::{Crowd, Fade, Group, LayerKind, REST};
-use crate::model::{Channel, Clip, ClipKeys, Interpolation, Model, NO_PARENT, rows_to_affine};
+use crate::model::{Channel, Clip, ClipKeys, Interpolation, NO_PARENT, Rows, rows_to_affine};
 use crate::reference::ReferencePose;
 use glam::{DMat3, DVec3, Vec3};
 use std::collections::BTreeSet;
@@ -15,109 +15,104 @@ const FADING_TICKS: u32 = 64;
 /// Ticks from one of these to the next: without a common divisor with the periods of clips and schedules.
 const TICK_STRIDE: u32 = 10_007;
 
-/// The scales in a clip, each with its joint.
-fn scales(clip: &Clip) -> impl Iterator<Item = (u16, Vec3)> {
-    // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
-    let raw = clip.keys().raw().into_iter().flat_map(|raw| {
-        let tracks = raw.tracks().iter().filter(|t| t.channel == Channel::Scale);
-        tracks.flat_map(|track| {
-            raw.values_of(track)
-                .as_chunks::<3>()
-                .0
-                .iter()
-                .map(|&scale| (track.joint, scale.into()))
-        })
-    });
-    let compact = clip.keys().compact().into_iter().flat_map(|compact| {
-        let still = compact.still.iter().filter(|s| s.channel == Channel::Scale);
-        let keys = (0..compact.frames as usize).flat_map(|index| compact.frame(index));
-        let keys = keys.filter(|(track, _)| track.channel == Channel::Scale);
-        still.map(|s| (s.joint, Vec3::from_slice(&s.value))).chain(
-            keys.map(|(track, key)| (track.joint, track.decoder().vector(key.numbers).into())),
-        )
-    });
-    raw.chain(compact)
+/// A scale of a joint.
+struct JointScale {
+    joint: usize,
+    scale: Vec3,
+}
+
+impl JointScale {
+    fn new(joint: u16, scale: Vec3) -> Self {
+        let joint = joint.into();
+        Self { joint, scale }
+    }
+}
+
+/// The scales in a clip.
+fn scales(clip: &Clip) -> Vec<JointScale> {
+    let mut scales = Vec::new();
+    match clip.keys() {
+        ClipKeys::Raw(raw) => {
+            for track in raw.tracks().iter().filter(|t| t.channel == Channel::Scale) {
+                // A cubic key is in-tangent, value, out-tangent: even tangents keep even values even.
+                for &scale in raw.values_of(track).as_chunks::<3>().0 {
+                    scales.push(JointScale::new(track.joint, scale.into()));
+                }
+            }
+        }
+        ClipKeys::Compact(compact) => {
+            for still in compact.still.iter().filter(|s| s.channel == Channel::Scale) {
+                scales.push(JointScale::new(still.joint, Vec3::from_slice(&still.value)));
+            }
+            for index in 0..compact.frames as usize {
+                for (track, key) in compact.frame(index) {
+                    if track.channel == Channel::Scale {
+                        let scale = track.decoder().vector(key.numbers);
+                        scales.push(JointScale::new(track.joint, scale.into()));
+                    }
+                }
+            }
+        }
+    }
+    scales
 }
 
 /// The clips that a group's instances play, without the rest pose.
 fn played<'a>(crowd: &Crowd, group: &'a Group) -> impl Iterator<Item = &'a Clip> {
-    let layers = group
-        .instances
-        .clone()
-        .flat_map(|instance| crowd.layers().of(instance as usize));
-    let clips: BTreeSet<u32> = layers
-        .map(|layer| layer.clip)
-        .filter(|clip| *clip != REST)
-        .collect();
-    clips
-        .into_iter()
-        .map(|clip| &group.model.clips()[clip as usize])
+    let mut clips = BTreeSet::new();
+    for instance in group.instances.clone() {
+        let layers = crowd.layers().of(instance as usize);
+        clips.extend(layers.iter().map(|layer| layer.clip));
+    }
+    clips.remove(&REST);
+    let all = group.model.clips();
+    clips.into_iter().map(|clip| &all[clip as usize])
 }
 
 /// The first place where a group scales unevenly what some vertex follows.
 pub(super) fn uneven(crowd: &Crowd, group: &Group) -> Option<String> {
-    let differ = |scale: Vec3| {
-        let scale = scale.as_dvec3();
-        (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
-    };
-    let model = &*group.model;
-    let followed = model.followed_joints();
-    let name = |joint: usize| &model.skeleton().names()[joint];
-    let skeleton = model.skeleton();
-    let at_rest = (skeleton.rest().iter().zip(&followed))
-        .position(|(rest, followed)| *followed && differ(rest.scale));
-    if let Some(joint) = at_rest {
-        return Some(format!(
-            "joint {:?} of {:?} at rest",
-            name(joint),
-            model.name()
-        ));
-    }
-    for clip in played(crowd, group) {
-        let found =
-            scales(clip).find(|(joint, scale)| followed[usize::from(*joint)] && differ(*scale));
-        if let Some((joint, _)) = found {
-            let joint = name(joint.into());
-            return Some(format!(
-                "joint {joint:?} of {:?} in clip {:?}",
-                model.name(),
-                clip.name()
-            ));
+    let model = group.model.name();
+    let skeleton = group.model.skeleton();
+    let names = skeleton.names();
+    let followed = group.model.followed_joints();
+    for (joint, rest) in skeleton.rest().iter().enumerate() {
+        if followed[joint] && is_uneven(rest.scale) {
+            return Some(format!("joint {:?} of {model:?} at rest", names[joint]));
         }
     }
-    let sheared = |m: DMat3| {
-        let product = m.transpose() * m;
-        let size = product.x_axis.x;
-        (0..3)
-            .any(|c| (product.col(c) - DMat3::IDENTITY.col(c) * size).length() > 10.0 * EVEN * size)
-    };
-    let found = matrices(model)
-        .find(|(joint, matrix)| followed[*joint] && sheared(*matrix))
-        .map(|(joint, _)| joint);
-    found.map(|joint| {
-        format!(
-            "the matrix of joint {:?} of {:?}",
-            name(joint),
-            model.name()
-        )
-    })
+    for clip in played(crowd, group) {
+        for JointScale { joint, scale } in scales(clip) {
+            if followed[joint] && is_uneven(scale) {
+                let joint = &names[joint];
+                let clip = clip.name();
+                return Some(format!("joint {joint:?} of {model:?} in clip {clip:?}"));
+            }
+        }
+    }
+    let palette_joints = group.model.palette_joints().iter();
+    let binds = palette_joints.zip(group.model.inverse_binds());
+    let fixed = skeleton.matrices().iter();
+    for (&joint, rows) in fixed.map(|matrix| (&matrix.0, &matrix.1)).chain(binds) {
+        let joint = usize::from(joint);
+        if followed[joint] && shears(rows_to_affine(rows).matrix3) {
+            let joint = &names[joint];
+            return Some(format!("the matrix of joint {joint:?} of {model:?}"));
+        }
+    }
+    None
 }
 
-/// Fixed matrices and inverse bind matrices, each with its joint.
-fn matrices(model: &Model) -> impl Iterator<Item = (usize, DMat3)> {
-    let fixed = model
-        .skeleton()
-        .matrices()
-        .iter()
-        .map(|(joint, rows)| (usize::from(*joint), rows));
-    let binds = model
-        .palette_joints()
-        .iter()
-        .map(|&joint| usize::from(joint))
-        .zip(model.inverse_binds());
-    fixed
-        .chain(binds)
-        .map(|(joint, rows)| (joint, rows_to_affine(rows).matrix3))
+fn is_uneven(scale: Vec3) -> bool {
+    let scale = scale.as_dvec3();
+    (scale - DVec3::splat(scale.x)).abs().max_element() > EVEN * scale.abs().max_element()
+}
+
+/// Returns whether a matrix does anything but turn, mirror and scale evenly.
+fn shears(matrix: DMat3) -> bool {
+    let product = matrix.transpose() * matrix;
+    let size = product.x_axis.x;
+    let off = product - DMat3::IDENTITY * size;
+    (0..3).any(|column| off.col(column).length() > 10.0 * EVEN * size)
 }
 
 /// Whether a joint mirrors its parent's space.
@@ -133,7 +128,7 @@ enum Mirroring {
 
 impl Mirroring {
     /// That of a joint whose scale is between two numbers.
-    fn of(low: f64, high: f64) -> Self {
+    fn of([low, high]: [f64; 2]) -> Self {
         if low >= 0.0 {
             Self::Never
         } else if high <= 0.0 {
@@ -143,11 +138,16 @@ impl Mirroring {
         }
     }
 
+    /// That of a joint with a fixed matrix.
+    fn of_matrix(rows: &Rows) -> Self {
+        Self::of([rows_to_affine(rows).matrix3.determinant(); 2])
+    }
+
     /// That of two joints, one below the other: what is mirrored twice is not mirrored.
     fn below(self, above: Self) -> Self {
         match (self, above) {
             (Self::Sometimes, _) | (_, Self::Sometimes) => Self::Sometimes,
-            (own, above) if own == above => Self::Never,
+            (below, above) if below == above => Self::Never,
             _ => Self::Always,
         }
     }
@@ -176,41 +176,33 @@ pub(super) fn mirrored(crowd: &Crowd, group: &Group) -> Option<String> {
             *range = [range[0].min(low), range[1].max(high)];
         }
     }
-    // Whether the joint is mirrored in the model, and the joint that mirrors it.
-    let mut chain: Vec<(Mirroring, usize)> = Vec::with_capacity(ranges.len());
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let added = Mirroring::of(stretched[joint][0], stretched[joint][1]);
-        let own = Mirroring::of(ranges[joint][0], ranges[joint][1]).below(added);
-        let fixed = skeleton
-            .matrices()
-            .iter()
-            .find(|(fixed, _)| usize::from(*fixed) == joint);
-        let own = match fixed {
-            Some((_, rows)) if rows_to_affine(rows).matrix3.determinant() < 0.0 => {
-                Mirroring::Always
-            }
-            Some(_) => Mirroring::Never,
-            None => own,
-        };
-        let above = match parent {
-            NO_PARENT => (Mirroring::Never, joint),
-            parent => chain[usize::from(parent)],
-        };
-        let mirrors = if own == Mirroring::Never {
-            above.1
-        } else {
-            joint
-        };
-        chain.push((own.below(above.0), mirrors));
+    let mut fixed = vec![None; ranges.len()];
+    for (joint, rows) in skeleton.matrices() {
+        fixed[usize::from(*joint)] = Some(Mirroring::of_matrix(rows));
     }
-    let entries = model.palette_joints().iter().zip(model.inverse_binds());
-    for ((&joint, bind), boxed) in entries.zip(model.entry_boxes()) {
-        let bind = match rows_to_affine(bind).matrix3.determinant() < 0.0 {
-            true => Mirroring::Always,
-            false => Mirroring::Never,
-        };
-        let (mirroring, by) = chain[usize::from(joint)];
-        if boxed.is_some() && bind.below(mirroring) != Mirroring::Never {
+    // Of each joint in the model, and the joint that is the reason.
+    let mut mirrorings = Vec::with_capacity(ranges.len());
+    let mut mirroring_joints = Vec::with_capacity(ranges.len());
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let in_parent = fixed[joint]
+            .unwrap_or_else(|| Mirroring::of(ranges[joint]).below(Mirroring::of(stretched[joint])));
+        let mut above = Mirroring::Never;
+        let mut mirroring_joint = joint;
+        if parent != NO_PARENT {
+            let parent = usize::from(parent);
+            above = mirrorings[parent];
+            if in_parent == Mirroring::Never {
+                mirroring_joint = mirroring_joints[parent];
+            }
+        }
+        mirrorings.push(in_parent.below(above));
+        mirroring_joints.push(mirroring_joint);
+    }
+    for (entry, boxed) in model.entry_boxes().iter().enumerate() {
+        let bind = Mirroring::of_matrix(&model.inverse_binds()[entry]);
+        let joint = usize::from(model.palette_joints()[entry]);
+        if boxed.is_some() && bind.below(mirrorings[joint]) != Mirroring::Never {
+            let by = mirroring_joints[joint];
             let when = if moved[by] { "in a clip" } else { "at rest" };
             let by = &skeleton.names()[by];
             return Some(format!("joint {by:?} of {:?} {when}", model.name()));
@@ -223,18 +215,19 @@ pub(super) fn mirrored(crowd: &Crowd, group: &Group) -> Option<String> {
 fn scale_ranges(clip: &Clip) -> Vec<(usize, [f64; 2])> {
     let ClipKeys::Raw(raw) = clip.keys() else {
         return scales(clip)
-            .map(|(joint, scale)| (usize::from(joint), [f64::from(scale.x); 2]))
+            .iter()
+            .map(|scale| (scale.joint, [f64::from(scale.scale.x); 2]))
             .collect();
     };
     let mut ranges = Vec::new();
     for track in raw.tracks().iter().filter(|t| t.channel == Channel::Scale) {
         let joint = usize::from(track.joint);
-        let (times, interpolation) = (raw.times_of(track), track.interpolation);
-        let value = |key: usize, part: usize| raw.value(track, key, part).x;
+        let times = raw.times_of(track);
+        let value = |key: usize, place: usize| raw.value(track, key, place).x;
         for key in 0..times.len() {
-            let here = value(key, interpolation.value_of_key());
+            let here = value(key, track.interpolation.value_of_key());
             ranges.push((joint, [here; 2]));
-            if interpolation == Interpolation::CubicSpline && key + 1 < times.len() {
+            if track.interpolation == Interpolation::CubicSpline && key + 1 < times.len() {
                 let seconds = f64::from(times[key + 1] - times[key]);
                 let leaving = seconds * value(key, 2);
                 let arriving = seconds * value(key + 1, 0);
@@ -268,31 +261,28 @@ fn hermite_range(from: f64, leaving: f64, to: f64, arriving: f64) -> [f64; 2] {
 /// The first of a group's sampled poses in which an inertial fade overshoots so far that it mirrors vertices.
 fn overshot(crowd: &Crowd, group: &Group) -> Option<String> {
     let model = &*group.model;
-    let scales = played(crowd, group).any(|clip| scales(clip).next().is_some());
-    let fades = |instance: &u32| {
-        let layers = crowd.layers().of(*instance as usize);
-        layers
-            .iter()
-            .any(|layer| layer.fade == Fade::Inertial && layer.kind != LayerKind::Merge)
-    };
-    if !scales {
+    if played(crowd, group).all(|clip| scales(clip).is_empty()) {
         return None;
     }
-    let fading: Vec<u32> = group.instances.clone().filter(fades).collect();
+    let mut fading = Vec::new();
+    for instance in group.instances.clone() {
+        let mut layers = crowd.layers().of(instance as usize).iter();
+        if layers.any(|layer| layer.fade == Fade::Inertial && layer.kind != LayerKind::Merge) {
+            fading.push(instance);
+        }
+    }
     let step = fading.len().div_ceil(FADING_INSTANCES).max(1);
     let boxes = model.entry_boxes();
     for &instance in fading.iter().step_by(step) {
         for tick in (0..FADING_TICKS).map(|i| i * TICK_STRIDE) {
             let pose = ReferencePose::new(crowd, instance, tick);
-            let mirrored = (pose.palette.iter().zip(&boxes))
-                .position(|(entry, boxed)| boxed.is_some() && entry.matrix3.determinant() < 0.0);
-            if let Some(entry) = mirrored {
-                let joint = usize::from(model.palette_joints()[entry]);
-                let joint = &model.skeleton().names()[joint];
-                return Some(format!(
-                    "joint {joint:?} of {:?} in an inertial fade",
-                    model.name()
-                ));
+            for (entry, boxed) in boxes.iter().enumerate() {
+                if boxed.is_some() && pose.palette[entry].matrix3.determinant() < 0.0 {
+                    let joint = usize::from(model.palette_joints()[entry]);
+                    let joint = &model.skeleton().names()[joint];
+                    let model = model.name();
+                    return Some(format!("joint {joint:?} of {model:?} in an inertial fade"));
+                }
             }
         }
     }

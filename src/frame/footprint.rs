@@ -2,8 +2,8 @@
 //! that its time is compared with.
 
 use super::timer::Stage;
-use crate::crowd::{Crowd, Group, Turnover};
-use crate::model::Model;
+use crate::crowd::{Crowd, Turnover};
+use crate::model::Clip;
 use crate::pose::PoseMemory;
 use crate::vertex::Attributes;
 use serde::{Deserialize, Serialize};
@@ -134,40 +134,40 @@ pub struct Footprint {
     pub device_output: bool,
 }
 
+impl AsRef<Self> for Footprint {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// Bytes of the clips, skeletons and layers that posing on the host reads where they are.
 pub fn clips_in_place(crowd: &Crowd) -> Bytes {
-    let model = |model: &Model| {
+    let mut bytes = crowd.layers().bytes() + crowd.expression_bytes();
+    bytes += crowd.turnover().map_or(0, Turnover::bytes);
+    for group in crowd.first_of_models() {
+        let model = &group.model;
         let skeleton = model.skeleton();
-        let clips: usize = model.clips().iter().map(crate::model::Clip::bytes).sum();
-        let hierarchy = size_of_val(skeleton.parents()) + size_of_val(skeleton.rest());
-        let entries = size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds());
-        clips + hierarchy + size_of_val(skeleton.matrices()) + entries
-    };
-    let models: usize = crowd
-        .first_of_models()
-        .map(|group| model(&group.model))
-        .sum();
-    let layers = crowd.layers().bytes() + crowd.expression_bytes();
-    let turnover = crowd.turnover().map_or(0, Turnover::bytes);
-    Bytes::of(Purpose::Clips, (models + layers + turnover) as u64)
+        bytes += model.clips().iter().map(Clip::bytes).sum::<usize>();
+        bytes += size_of_val(skeleton.parents()) + size_of_val(skeleton.rest());
+        bytes += size_of_val(skeleton.matrices());
+        bytes += size_of_val(model.palette_joints()) + size_of_val(model.inverse_binds());
+    }
+    Bytes::of(Purpose::Clips, bytes as u64)
 }
 
 /// Bytes of the vertices and influences that skinning on the host reads where they are.
 pub fn meshes_in_place(crowd: &Crowd) -> Bytes {
-    let mesh = |group: &Group| {
+    let mut bytes = 0;
+    for group in crowd.first_of_models() {
         let mesh = group.model.mesh();
-        let tangents = mesh
-            .tangents()
-            .filter(|_| group.format.attributes == Attributes::Pnt);
-        let vertices = size_of_val(mesh.positions())
-            + size_of_val(mesh.normals())
-            + tangents.map_or(0, size_of_val);
-        vertices + size_of_val(mesh.joints()) + size_of_val(mesh.weights()) + mesh.targets().bytes()
-    };
-    Bytes::of(
-        Purpose::Mesh,
-        crowd.first_of_models().map(mesh).sum::<usize>() as u64,
-    )
+        bytes += size_of_val(mesh.positions()) + size_of_val(mesh.normals());
+        bytes += size_of_val(mesh.joints()) + size_of_val(mesh.weights());
+        bytes += mesh.targets().bytes();
+        if group.format.attributes == Attributes::Pnt {
+            bytes += mesh.tangents().map_or(0, size_of_val);
+        }
+    }
+    Bytes::of(Purpose::Mesh, bytes as u64)
 }
 
 /// Work that a frame gives to the device.

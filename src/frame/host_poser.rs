@@ -76,14 +76,16 @@ impl HostPoser {
         isa: Isa,
         threads: &Threads,
     ) -> Self {
-        let data =
-            |gameplay: &Arc<Gameplay>| (Arc::clone(gameplay), GameplayData::new(crowd, gameplay));
+        let gameplay = job.gameplay.clone().map(|gameplay| {
+            let data = GameplayData::new(crowd, &gameplay);
+            (gameplay, data)
+        });
         Self {
             isa,
             crowd_pose: CrowdPose::new(crowd, width, isa, threads),
             layout,
             rows: Aligned::zeroed(layout.rows(crowd)),
-            gameplay: job.gameplay.as_ref().map(data),
+            gameplay,
         }
     }
 
@@ -104,10 +106,11 @@ impl HostPoser {
         let Some((gameplay, mut data)) = self.gameplay.take() else {
             return;
         };
-        let (isa, blocks, palettes) = (self.isa, self.crowd_pose.blocks(), self.palettes());
+        let blocks = self.crowd_pose.blocks();
+        let palettes = self.palettes();
         if gameplay.bounds {
             timer.wall(Stage::Bounds, || {
-                threads.install(|| data.read_bounds(isa, crowd, &gameplay, blocks, palettes));
+                threads.install(|| data.read_bounds(self.isa, crowd, &gameplay, blocks, palettes));
             });
         }
         if gameplay.sockets > 0 {
@@ -131,7 +134,7 @@ impl HostPoser {
 
     /// Bounds and sockets of the last frame; `None` if the job asks for none.
     pub fn gameplay(&self) -> Option<&GameplayData> {
-        self.gameplay.as_ref().map(|(_, data)| data)
+        Some(&self.gameplay.as_ref()?.1)
     }
 
     /// Appends poses or palettes of neighbouring instances of the last frame.

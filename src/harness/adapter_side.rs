@@ -61,9 +61,10 @@ impl DeviceSide for AdapterSide {
     }
 
     fn presenter_bytes(&self, scene: &BuiltScene) -> Option<u64> {
-        (scene.passes > 0)
-            .then(|| Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view()))
-            .flatten()
+        if scene.passes == 0 {
+            return None;
+        }
+        Presenter::device_bytes(&self.gpu, &scene.crowd, &scene.view())
     }
 
     fn output_bytes(&self, crowd: &Crowd, keep: Retention) -> u64 {
@@ -77,9 +78,11 @@ impl DeviceSide for AdapterSide {
 
     fn present(&mut self, scene: &BuiltScene, passes: u32) -> Result<()> {
         if passes > 0 {
-            let make = || Presenter::new(Rc::clone(&self.gpu), &scene.crowd, scene.view(), passes);
-            let (presenter, targets) = self.gpu.counted(make);
-            (self.presenter, self.targets) = (Some(presenter?), targets);
+            let (presenter, targets) = self.gpu.counted(|| {
+                Presenter::new(Rc::clone(&self.gpu), &scene.crowd, scene.view(), passes)
+            });
+            self.presenter = Some(presenter?);
+            self.targets = targets;
         }
         Ok(())
     }
@@ -130,10 +133,9 @@ impl DeviceSide for AdapterSide {
     }
 
     fn depths(&self) -> Result<Option<Vec<f32>>> {
-        self.presenter
-            .as_ref()
-            .filter(|_| self.gpu.reads_depth())
-            .map(Presenter::read_depth)
-            .transpose()
+        match &self.presenter {
+            Some(presenter) if self.gpu.reads_depth() => presenter.read_depth().map(Some),
+            _ => Ok(None),
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::pose::Ends;
 use crate::reference::ReferencePose;
 use crate::scene::BuiltScene;
 use rayon::prelude::*;
+use std::ops::Add;
 
 /// Ticks at which the error is measured: several within a second, and one after an hour, when phases have drifted
 /// apart.
@@ -18,18 +19,19 @@ const TICKS: [u32; 6] = [1, 14, 27, 43, 58, 216_007];
 pub fn clip_error(scene: &BuiltScene) -> Option<f64> {
     let clips = scene.crowd.groups().iter().flat_map(|g| g.model.clips());
     let compact = clips
-        .filter_map(|c| Some(c.keys().compact()?.error.distance))
+        .filter_map(|clip| Some(clip.keys().compact()?.error.distance))
         .reduce(f64::max);
-    [compact, saving_error(&scene.crowd)]
-        .into_iter()
-        .flatten()
-        .reduce(|a, b| a + b)
+    sum(compact, saving_error(&scene.crowd))
 }
 
 /// The same for a backend, including its stated error; `crowd` is the crowd's [`clip_error`].
 pub fn of_backend(crowd: Option<f64>, parity: Option<&Parity>) -> Option<f64> {
-    let own = parity.and_then(|p| p.approximation?.clip_error);
-    [crowd, own].into_iter().flatten().reduce(|a, b| a + b)
+    sum(crowd, parity.and_then(|p| p.approximation?.clip_error))
+}
+
+/// The sum of the errors that there are.
+fn sum(first: Option<f64>, second: Option<f64>) -> Option<f64> {
+    [first, second].into_iter().flatten().reduce(Add::add)
 }
 
 /// The part of the error due to reduced posing, measured on at least 64 instances of each group; `None` if every
@@ -40,27 +42,25 @@ pub fn saving_error(crowd: &Crowd) -> Option<f64> {
     }
     let ends: Vec<Ends> = crowd.groups().iter().map(|g| Ends::of(&g.model)).collect();
     let instances = Coverage::sampled(crowd, &TICKS, &[]).instances;
-    let error = |instance: u32| {
-        let ends = &ends[crowd.group_of(instance)];
-        let at = |&tick: &u32| {
-            let (shown, plain) = (
-                ReferencePose::new(crowd, instance, tick),
-                ReferencePose::unsaved(crowd, instance, tick),
-            );
-            let joints = shown.model.iter().zip(&plain.model).enumerate();
-            let off = joints.map(|(joint, (shown, plain))| {
-                let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));
-                ends.distance(joint, &std::array::from_fn(|i| shown[i] - plain[i]))
-            });
-            off.fold(0.0, f64::max)
-        };
-        TICKS.iter().map(at).fold(0.0, f64::max)
-    };
-    Some(
-        instances
-            .into_par_iter()
-            .flat_map_iter(|range| range)
-            .map(error)
-            .reduce(|| 0.0, f64::max),
-    )
+    let error = instances
+        .into_par_iter()
+        .flat_map_iter(|range| range)
+        .map(|instance| instance_error(crowd, &ends[crowd.group_of(instance)], instance))
+        .reduce(|| 0.0, f64::max);
+    Some(error)
+}
+
+/// The error of an instance that is due to reduced posing.
+fn instance_error(crowd: &Crowd, ends: &Ends, instance: u32) -> f64 {
+    let mut error = 0.0f64;
+    for tick in TICKS {
+        let shown = ReferencePose::new(crowd, instance, tick).model;
+        let plain = ReferencePose::unsaved(crowd, instance, tick).model;
+        for (joint, (shown, plain)) in shown.iter().zip(&plain).enumerate() {
+            let [shown, plain] = [shown, plain].map(|m| affine_to_rows(m).map(f64::from));
+            let off = std::array::from_fn(|i| shown[i] - plain[i]);
+            error = error.max(ends.distance(joint, &off));
+        }
+    }
+    error
 }

@@ -46,26 +46,21 @@ pub fn failure(
             let place = format!("instance {instance}, tick {tick}");
             if let Some(bounds) = bounds.get(instance as usize) {
                 let vertices = reference_vertices(crowd, instance, tick);
-                let [min, max] =
-                    [&bounds[..3], &bounds[3..]].map(|corner| Vec3::from_slice(corner).as_dvec3());
-                let within = |vertex: DVec3| vertex.cmpge(min).all() && vertex.cmple(max).all();
-                let is_finite = min.is_finite() && max.is_finite();
-                let outside = |vertex: &[f64]| !(is_finite && within(DVec3::from_slice(vertex)));
-                let found = vertices
+                let outside = vertices
                     .chunks_exact(group.format.floats())
-                    .position(outside);
-                if let Some(vertex) = found {
+                    .position(|vertex| !contains(bounds, DVec3::from_slice(vertex)));
+                if let Some(vertex) = outside {
                     return Some(format!(
                         "vertex {vertex} lies outside its bounds {bounds:?} ({place})"
                     ));
                 }
             }
-            let own = &sockets[instance as usize * gameplay.sockets..][..gameplay.sockets];
-            if own.is_empty() {
+            let sockets = &sockets[instance as usize * gameplay.sockets..][..gameplay.sockets];
+            if sockets.is_empty() {
                 continue;
             }
             let pose = ReferencePose::new(crowd, instance, tick);
-            for (index, (found, socket)) in own.iter().zip(&reads.sockets).enumerate() {
+            for (index, (found, socket)) in sockets.iter().zip(&reads.sockets).enumerate() {
                 let joint = usize::from(group.model.palette_joints()[socket.entry as usize]);
                 let expected = affine_to_rows(&pose.model[joint]);
                 let off = std::array::from_fn(|i| f64::from(found[i]) - f64::from(expected[i]));
@@ -79,4 +74,11 @@ pub fn failure(
         }
     }
     None
+}
+
+/// Returns whether a box, as its least and largest coordinates, is finite and contains a point.
+fn contains(bounds: &[f32; 6], point: DVec3) -> bool {
+    let min = Vec3::from_slice(&bounds[..3]).as_dvec3();
+    let max = Vec3::from_slice(&bounds[3..]).as_dvec3();
+    min.is_finite() && max.is_finite() && point.cmpge(min).all() && point.cmple(max).all()
 }

@@ -5,7 +5,7 @@
 
 use super::environment::now;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,8 +21,6 @@ const PROCESSES: &str = "/proc";
 const LIMITS: &str = "/sys/class/powercap";
 /// Devices of adapters, by the beginnings of their names.
 const ADAPTERS: [&str; 3] = ["/dev/dri/", "/dev/nvidia", "/dev/kfd"];
-/// Tables of the firmware; on most systems only the administrator can read them.
-const FIRMWARE: &str = "/sys/firmware/dmi/tables/DMI";
 /// Hottest temperature that a sensor can report in earnest, in degrees Celsius.
 const HOTTEST: f32 = 150.0;
 
@@ -40,8 +38,6 @@ pub struct Hardware {
     pub boost: Option<bool>,
     /// Bytes of main memory.
     pub memory_bytes: Option<u64>,
-    /// Configured speed of main memory in million transfers per second; of several the slowest.
-    pub memory_speed: Option<u32>,
 }
 
 /// The state of the machine at one moment.
@@ -81,9 +77,6 @@ impl Hardware {
             memory_bytes: system
                 .map(|system| system.total_memory())
                 .filter(|bytes| *bytes > 0),
-            memory_speed: fs::read(FIRMWARE)
-                .ok()
-                .and_then(|table| memory_speed(&table)),
         }
     }
 }
@@ -92,13 +85,16 @@ impl Conditions {
     /// Reads the state from the system.
     pub fn collect() -> Self {
         let cpu = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing().with_frequency());
-        let frequency = System::new_with_specifics(cpu).ok();
-        let frequency =
-            frequency.and_then(|system| system.cpus().iter().map(sysinfo::Cpu::frequency).max());
-        let sensors = Components::new_with_refreshed_list().ok();
-        let sensors = sensors.iter().flat_map(|all| all.iter());
-        let read =
-            sensors.filter_map(|sensor| Some((sensor.label().to_owned(), sensor.temperature()?)));
+        let processor_mhz = System::new_with_specifics(cpu)
+            .ok()
+            .and_then(|system| system.cpus().iter().map(sysinfo::Cpu::frequency).max());
+        let mut celsius = BTreeMap::new();
+        for sensor in Components::new_with_refreshed_list().iter().flatten() {
+            let temperature = sensor.temperature();
+            if let Some(temperature) = temperature.filter(|t| (-HOTTEST..HOTTEST).contains(t)) {
+                celsius.insert(sensor.label().to_owned(), temperature);
+            }
+        }
         let cards = Path::new(CARDS);
         let mut conditions = Self {
             utc: now(),
@@ -107,11 +103,9 @@ impl Conditions {
                 .ok()
                 .map(|average| average.one)
                 .filter(|load| cfg!(unix) && load.is_finite()),
-            processor_mhz: frequency.filter(|mhz| *mhz > 0),
+            processor_mhz: processor_mhz.filter(|mhz| *mhz > 0),
             graphics_mhz: card_clocks(cards),
-            celsius: read
-                .filter(|(_, celsius)| (-HOTTEST..HOTTEST).contains(celsius))
-                .collect(),
+            celsius,
             power: power(Path::new(POWER)),
             limit_watts: limits(Path::new(LIMITS), cards),
             clock_locked: locked(Path::new(PROCESSORS), cards),
@@ -138,17 +132,17 @@ impl Conditions {
             let [name, mhz, celsius, watts] = fields[..] else {
                 continue;
             };
-            self.graphics_mhz
-                .extend(mhz.parse().ok().map(|mhz| (name.to_owned(), mhz)));
-            self.celsius.extend(
-                celsius
-                    .parse()
-                    .ok()
-                    .map(|celsius| (name.to_owned(), celsius)),
-            );
-            self.limit_watts
-                .extend(watts.parse().ok().map(|watts| (name.to_owned(), watts)));
+            insert_parsed(&mut self.graphics_mhz, name, mhz);
+            insert_parsed(&mut self.celsius, name, celsius);
+            insert_parsed(&mut self.limit_watts, name, watts);
         }
+    }
+}
+
+/// Adds a number under a name; leaves a text out that is none.
+fn insert_parsed<T: FromStr>(numbers: &mut BTreeMap<String, T>, name: &str, text: &str) {
+    if let Ok(number) = text.parse() {
+        numbers.insert(name.to_owned(), number);
     }
 }
 
@@ -186,11 +180,13 @@ pub fn governor() -> Option<String> {
 }
 
 fn governors(processors: &Path) -> Option<String> {
-    let all = entries(processors)
-        .into_iter()
-        .filter_map(|own| line(own.join("cpufreq/scaling_governor")));
-    let different: BTreeSet<String> = all.collect();
-    Some(different.into_iter().collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+    let mut governors: Vec<String> = entries(processors)
+        .iter()
+        .filter_map(|processor| line(processor.join("cpufreq/scaling_governor")))
+        .collect();
+    governors.sort();
+    governors.dedup();
+    Some(governors.join(", ")).filter(|text| !text.is_empty())
 }
 
 fn boost(processors: &Path) -> Option<bool> {
@@ -199,24 +195,15 @@ fn boost(processors: &Path) -> Option<bool> {
 }
 
 fn power(supplies: &Path) -> Option<String> {
-    let of_kind = |kind: &str| {
-        entries(supplies)
-            .into_iter()
-            .filter(|own| line(own.join("type")).as_deref() == Some(kind))
-            .collect()
-    };
-    let (mains, batteries): (Vec<PathBuf>, Vec<PathBuf>) = (of_kind("Mains"), of_kind("Battery"));
-    let plugged = mains
-        .iter()
-        .any(|own| line(own.join("online")).as_deref() == Some("1"));
-    let draining = batteries
-        .iter()
-        .any(|own| line(own.join("status")).as_deref() == Some("Discharging"));
-    match (plugged, draining) {
-        (true, _) => Some("mains".into()),
-        (false, true) => Some("battery".into()),
-        (false, false) => None,
+    let mut is_draining = false;
+    for supply in entries(supplies) {
+        let states = |file: &str, text: &str| line(supply.join(file)).is_some_and(|t| t == text);
+        if states("type", "Mains") && states("online", "1") {
+            return Some("mains".into());
+        }
+        is_draining |= states("type", "Battery") && states("status", "Discharging");
     }
+    is_draining.then(|| "battery".into())
 }
 
 /// Clocks of graphics cards: Intel's drivers state MHz, AMD's states Hz as a sensor.
@@ -231,7 +218,7 @@ fn card_clocks(cards: &Path) -> BTreeMap<String, u64> {
 fn by_name<T>(folder: &Path, read: impl Fn(&Path) -> Option<T>) -> BTreeMap<String, T> {
     entries(folder)
         .iter()
-        .filter_map(|own| Some((name(own)?, read(own)?)))
+        .filter_map(|entry| Some((name(entry)?, read(entry)?)))
         .collect()
 }
 
@@ -239,7 +226,7 @@ fn by_name<T>(folder: &Path, read: impl Fn(&Path) -> Option<T>) -> BTreeMap<Stri
 fn sensor<T: FromStr>(card: &Path, file: &str) -> Option<T> {
     entries(&card.join("device/hwmon"))
         .iter()
-        .find_map(|own| line(own.join(file)))?
+        .find_map(|sensor| line(sensor.join(file)))?
         .parse()
         .ok()
 }
@@ -251,113 +238,71 @@ fn name(path: &Path) -> Option<String> {
 
 /// Limits of power in watts: of the processor's packages, and of cards whose driver states one as a sensor.
 fn limits(packages: &Path, cards: &Path) -> BTreeMap<String, f64> {
-    let mut microwatts = by_name(cards, |card| sensor::<f64>(card, "power1_cap"));
-    let limit = |own: &Path| line(own.join("constraint_0_power_limit_uw"))?.parse().ok();
-    microwatts.extend(
-        entries(packages)
-            .iter()
-            .filter_map(|own| Some((line(own.join("name"))?, limit(own)?))),
-    );
-    microwatts
-        .into_iter()
-        .map(|(name, limit)| (name, limit / 1e6))
-        .collect()
+    let mut watts = by_name(cards, |card| Some(sensor::<f64>(card, "power1_cap")? / 1e6));
+    for package in entries(packages) {
+        let limit = line(package.join("constraint_0_power_limit_uw"));
+        if let (Some(name), Some(Ok(microwatts))) = (
+            line(package.join("name")),
+            limit.map(|limit| limit.parse::<f64>()),
+        ) {
+            watts.insert(name, microwatts / 1e6);
+        }
+    }
+    watts
+}
+
+/// Returns whether two files in a folder have the same line; `None` if one of them cannot be read.
+fn are_equal(folder: &Path, files: [&str; 2]) -> Option<bool> {
+    let [first, second] = files.map(|file| line(folder.join(file)));
+    Some(first? == second?)
 }
 
 /// Whether clocks are held: a lowest rate that equals the highest, or a level that the driver does not choose itself.
 fn locked(processors: &Path, cards: &Path) -> BTreeMap<String, bool> {
-    let equal =
-        |own: &Path, [low, high]: [&str; 2]| Some(line(own.join(low))? == line(own.join(high))?);
-    let rates = ["cpufreq/scaling_min_freq", "cpufreq/scaling_max_freq"];
-    let all = entries(processors)
-        .into_iter()
-        .filter_map(|own| equal(&own, rates))
-        .reduce(|all, own| all && own);
     let mut locked = by_name(cards, |card| {
-        let level = line(card.join("device/power_dpm_force_performance_level"))
-            .map(|level| level != "auto");
-        level.or_else(|| equal(card, ["gt_min_freq_mhz", "gt_max_freq_mhz"]))
+        match line(card.join("device/power_dpm_force_performance_level")) {
+            Some(level) => Some(level != "auto"),
+            None => are_equal(card, ["gt_min_freq_mhz", "gt_max_freq_mhz"]),
+        }
     });
-    locked.extend(all.map(|all| ("processors".to_owned(), all)));
+    let rates = ["cpufreq/scaling_min_freq", "cpufreq/scaling_max_freq"];
+    let held: Vec<bool> = entries(processors)
+        .iter()
+        .filter_map(|processor| are_equal(processor, rates))
+        .collect();
+    if !held.is_empty() {
+        locked.insert("processors".into(), held.iter().all(|is_held| *is_held));
+    }
     locked
 }
 
 /// Processes but one that have opened a device of an adapter; `None` where processes are not listed as files.
-fn adapter_users(processes: &Path, own: u32) -> Option<usize> {
-    let opened = |process: &Path| {
-        let files = entries(&process.join("fd"))
-            .into_iter()
-            .filter_map(|file| fs::read_link(file).ok());
-        let mut names = files.filter_map(|file| Some(file.to_str()?.to_owned()));
-        names.any(|file| ADAPTERS.iter().any(|adapter| file.starts_with(adapter)))
-    };
-    let number = |path: &Path| name(path)?.parse::<u32>().ok();
-    let all = entries(processes)
-        .into_iter()
-        .filter(|path| number(path).is_some_and(|other| other != own));
-    processes
-        .join("self")
-        .exists()
-        .then(|| all.filter(|path| opened(path)).count())
+fn adapter_users(processes: &Path, excepted: u32) -> Option<usize> {
+    if !processes.join("self").exists() {
+        return None;
+    }
+    let mut users = 0;
+    for process in entries(processes) {
+        let number: Option<u32> = name(&process).and_then(|name| name.parse().ok());
+        if number.is_some_and(|number| number != excepted) && has_opened_adapter(&process) {
+            users += 1;
+        }
+    }
+    Some(users)
 }
 
-/// The slowest configured speed of the memory devices in tables of the System Management BIOS (DSP0134, structure type
-/// 17: configured speed at 20h, maximum speed at 15h), in million transfers per second.
-fn memory_speed(mut table: &[u8]) -> Option<u32> {
-    const MEMORY_DEVICE: u8 = 17;
-    let mut slowest: Option<u32> = None;
-    while let [kind, length, ..] = *table {
-        let own = table
-            .get(..usize::from(length))
-            .filter(|own| own.len() >= 4)?;
-        let speed = |at: usize| {
-            let bytes = own.get(at..at + 2)?.try_into().ok()?;
-            Some(u32::from(u16::from_le_bytes(bytes)))
-                .filter(|speed| *speed != 0 && *speed != 0xffff)
-        };
-        if let (MEMORY_DEVICE, Some(speed)) = (kind, speed(0x20).or_else(|| speed(0x15))) {
-            slowest = Some(slowest.map_or(speed, |slowest| slowest.min(speed)));
-        }
-        // Strings follow each structure, and two zeros end them.
-        let strings = &table[own.len()..];
-        let end = strings.windows(2).position(|pair| pair == [0, 0])?;
-        table = &strings[end + 2..];
-    }
-    slowest
+/// Returns whether a process has opened a device of an adapter.
+fn has_opened_adapter(process: &Path) -> bool {
+    entries(&process.join("fd")).iter().any(|file| {
+        let opened = fs::read_link(file).unwrap_or_default();
+        let opened = opened.to_string_lossy();
+        ADAPTERS.iter().any(|adapter| opened.starts_with(adapter))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_slowest_memory_device_counts() {
-        let device = |maximum: u16, configured: u16, strings: &[u8]| {
-            let mut bytes = vec![17, 0x22, 0, 0];
-            bytes.resize(0x15, 0);
-            bytes.extend(maximum.to_le_bytes());
-            bytes.resize(0x20, 0);
-            bytes.extend(configured.to_le_bytes());
-            bytes.extend(strings);
-            bytes
-        };
-        let other = [1, 5, 0, 0, 9, b'x', 0, 0];
-        let table = |devices: &[Vec<u8>]| [&other[..], &devices.concat()].concat();
-        let fast = device(6_400, 5_600, b"DIMM 0\0\0");
-        assert_eq!(
-            memory_speed(&table(&[fast.clone(), device(4_800, 0, b"\0\0")])),
-            Some(4_800)
-        );
-        assert_eq!(
-            memory_speed(&table(&[fast, device(0xffff, 0, b"\0\0")])),
-            Some(5_600),
-            "unknown, and empty slots"
-        );
-        assert_eq!(memory_speed(&table(&[])), None);
-        for damaged in [&[17u8, 200, 0, 0][..], &[17, 0, 0, 0], &[17], &[]] {
-            assert_eq!(memory_speed(damaged), None, "{damaged:?}");
-        }
-    }
 
     #[test]
     fn settings_are_read_from_their_files() {
@@ -474,10 +419,9 @@ mod tests {
             ("2", "null"),
             ("3", "nvidia0"),
         ] {
-            let own = processes
-                .path()
-                .join(format!("{process}/fd/{}", device.len()));
-            std::os::unix::fs::symlink(format!("/dev/{device}"), own).unwrap();
+            let file = format!("{process}/fd/{}", device.len());
+            std::os::unix::fs::symlink(format!("/dev/{device}"), processes.path().join(file))
+                .unwrap();
         }
         assert_eq!(adapter_users(processes.path(), 9), Some(2));
         assert_eq!(

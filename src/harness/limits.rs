@@ -152,19 +152,18 @@ fn measure(isa: Isa, bytes: u64, threads: &Threads) -> Bandwidth {
     let share = floats
         .div_ceil(threads.count())
         .next_multiple_of(LINE / size_of::<f32>());
-    let rate = |pass: &mut dyn FnMut()| bytes as f64 * best(pass);
-    let mut writes =
-        |store| rate(&mut || threads.each(&mut buffer, share, |out| probe::fill(isa, store, out)));
-    let (write, stream) = (writes(Store::Cached), writes(Store::Streamed));
-    let read = rate(&mut || {
+    let [write, stream] = [Store::Cached, Store::Streamed]
+        .map(|store| best(|| threads.each(&mut buffer, share, |out| probe::fill(isa, store, out))));
+    let read = best(|| {
         threads.each(&mut buffer, share, |values| {
             black_box(probe::sum(isa, values));
         });
     });
+    let bytes = bytes as f64;
     Bandwidth {
-        write,
-        stream,
-        read,
+        write: bytes * write,
+        stream: bytes * stream,
+        read: bytes * read,
     }
 }
 
@@ -185,7 +184,7 @@ impl Host {
     pub fn measure(isa: Isa, threads: &Threads) -> Self {
         const ROUNDS: usize = 20_000;
         let mut lanes = vec![0usize; threads.count()];
-        let rate = best(&mut || {
+        let rate = best(|| {
             threads.each(&mut lanes, 1, |lanes| {
                 lanes[0] = probe::multiply_add(isa, ROUNDS)
             });
@@ -201,7 +200,7 @@ impl Host {
 }
 
 /// Most passes per second.
-fn best(pass: &mut dyn FnMut()) -> f64 {
+fn best(mut pass: impl FnMut()) -> f64 {
     pass();
     let Ok(least) = least_time(Rounds::exactly(PASSES), || {
         let start = Instant::now();

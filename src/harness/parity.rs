@@ -105,7 +105,8 @@ pub struct Coverage {
 
 /// Up to `most` instances of a group, at least one, evenly spread from its first to its last.
 pub fn spread(group: &Group, most: usize) -> impl Iterator<Item = u32> {
-    let (first, last) = (group.instances.start, group.len() as u64 - 1);
+    let first = group.instances.start;
+    let last = group.len() as u64 - 1;
     let count = group.len().min(most.max(1)) as u64;
     (0..count).map(move |i| first + (i * last / (count - 1).max(1)) as u32)
 }
@@ -117,13 +118,8 @@ impl Coverage {
         for group in crowd.groups() {
             let at_once = (RANGE_BYTES / (group.instance_words() * size_of::<f32>())).max(1);
             for first in group.instances.clone().step_by(at_once) {
-                instances.push(
-                    first
-                        ..group
-                            .instances
-                            .end
-                            .min(first.saturating_add(at_once as u32)),
-                );
+                let end = first.saturating_add(at_once as u32);
+                instances.push(first..group.instances.end.min(end));
             }
         }
         Self {
@@ -339,10 +335,8 @@ impl Comparison {
                     )
                 });
             }
-            let (joints, entries) = (
-                group.model.skeleton().len(),
-                group.model.palette_joints().len(),
-            );
+            let joints = group.model.skeleton().len();
+            let entries = group.model.palette_joints().len();
             let mut counts = [
                 joints * 10,
                 joints * 12,
@@ -360,7 +354,8 @@ impl Comparison {
                     Some(&pose) => backend.read_poses(crowd, pose, range.clone(), values)?,
                     None => backend.read_vertices(crowd, output, range.clone(), values)?,
                 }
-                let (found, expected) = (values.len(), counts[at] * shown.len());
+                let found = values.len();
+                let expected = counts[at] * shown.len();
                 if found != expected && parity.failure.is_none() {
                     parity.failure = Some(format!(
                         "{found} numbers of {what} read back; expected {expected}"
@@ -368,7 +363,8 @@ impl Comparison {
                 }
             }
             if parity.failure.is_some() {
-                (parity.max_rel, parity.max_normal) = (f64::NAN, f64::NAN);
+                parity.max_rel = f64::NAN;
+                parity.max_normal = f64::NAN;
                 return Ok(false);
             }
             let shown_by_group = self::shown(reference, group);
@@ -427,45 +423,56 @@ struct AskedLevels<'a> {
     visible: &'a [u32],
 }
 
+/// An instance on the screen.
+struct Seen {
+    level: usize,
+    /// Its size.
+    pixels: f64,
+    /// The levels for that size: two if it is within rounding of the size at which one begins.
+    asked: RangeInclusive<usize>,
+}
+
 impl AskedLevels<'_> {
     fn shows(&self, instance: u32) -> bool {
         shows(Some(self.visible), instance)
     }
 
-    /// The level of an instance, its size on the screen in pixels, and the levels for that size: two if it is within
-    /// rounding of the size at which one begins.
-    fn of(&self, instance: u32) -> (usize, f64, RangeInclusive<usize>) {
-        let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
-        let finest = &self.crowd.groups()[group - group % levels];
+    fn seen(&self, instance: u32) -> Seen {
+        let group = self.crowd.group_of(instance);
+        let level = group % self.crowd.levels();
+        let finest = &self.crowd.groups()[group - level];
         let pixels = self.eye.pixels(
             shown(self.crowd, finest).bounds,
             &self.crowd.placements()[instance as usize],
         );
-        let above = |factor: f64| {
-            self.crowd
-                .level_sizes()
-                .iter()
+        let [first, last] = [1.0 + LEVEL_ROUNDING, 1.0 - LEVEL_ROUNDING].map(|factor| {
+            let sizes = self.crowd.level_sizes().iter();
+            sizes
                 .filter(|least| pixels * factor < f64::from(**least))
                 .count()
-        };
-        (
-            group % levels,
+        });
+        Seen {
+            level,
             pixels,
-            above(1.0 + LEVEL_ROUNDING)..=above(1.0 - LEVEL_ROUNDING),
-        )
+            asked: first..=last,
+        }
     }
 
     /// The same instance at another level.
     fn at(&self, instance: u32, level: usize) -> u32 {
-        let (group, levels) = (self.crowd.group_of(instance), self.crowd.levels());
+        let group = self.crowd.group_of(instance);
         let groups = self.crowd.groups();
-        groups[group - group % levels + level].instances.start
+        groups[group - group % self.crowd.levels() + level]
+            .instances
+            .start
             + (instance - groups[group].instances.start)
     }
 
     /// Returns whether an instance is left out although it may have to be shown, as its vertices decide.
     fn is_due(&self, instance: u32) -> bool {
-        let (level, _, mut asked) = self.of(instance);
+        let Seen {
+            level, mut asked, ..
+        } = self.seen(instance);
         !self.shows(instance)
             && asked.contains(&level)
             && !asked.any(|other| self.shows(self.at(instance, other)))
@@ -474,7 +481,7 @@ impl AskedLevels<'_> {
     /// Describes the first instance of a range that is shown at a level for which it has not the size, or at several.
     fn failure(&self, mut instances: Range<u32>, tick: u32) -> Option<String> {
         instances.find_map(|instance| {
-            let (_, pixels, asked) = self.of(instance);
+            let Seen { pixels, asked, .. } = self.seen(instance);
             let mut shown =
                 (0..self.crowd.levels()).filter(|&level| self.shows(self.at(instance, level)));
             let level = shown.next()?;

@@ -39,7 +39,8 @@ impl Sight {
 
     /// Returns whether the pixels at a place show different things.
     fn differs(&self, first: &[f32], other: &[f32], place: usize) -> bool {
-        let (a, b) = (first[place], other[place]);
+        let a = first[place];
+        let b = other[place];
         // 1 - depth falls with the distance and is 0 where nothing is drawn, so an edge counts in either image.
         let tolerance = DEPTH_TOLERANCE * (1.0 - a).max(1.0 - b);
         if (a - b).abs() <= tolerance {
@@ -50,14 +51,11 @@ impl Sight {
             return true;
         }
         let moved = moved.min(MOST_APART).ceil() as usize;
-        let (column, row) = (place % self.width, place / self.width);
+        let column = place % self.width;
+        let row = place / self.width;
         let rows = first.len() / self.width;
-        if column
-            .min(self.width - 1 - column)
-            .min(row)
-            .min(rows - 1 - row)
-            < moved
-        {
+        let from_sides = column.min(self.width - 1 - column);
+        if from_sides.min(row).min(rows - 1 - row) < moved {
             // What it shows may be outside the other picture.
             return false;
         }
@@ -67,14 +65,17 @@ impl Sight {
 
     /// Returns whether a depth lies between those of another image around a place.
     fn is_among(&self, depth: f32, image: &[f32], place: usize, around: usize) -> bool {
-        let (column, row) = (place % self.width, place / self.width);
+        let column = place % self.width;
+        let row = place / self.width;
         let rows = image.len() / self.width;
         let columns = column.saturating_sub(around)..(column + around + 1).min(self.width);
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut least = f64::INFINITY;
+        let mut most = f64::NEG_INFINITY;
         for row in row.saturating_sub(around)..(row + around + 1).min(rows) {
             for &seen in &image[row * self.width..][columns.clone()] {
                 let distance = self.distance(seen);
-                (least, most) = (least.min(distance), most.max(distance));
+                least = least.min(distance);
+                most = most.max(distance);
             }
         }
         let distance = self.distance(depth);
@@ -92,17 +93,18 @@ pub(super) fn is_empty(depths: &[f32]) -> bool {
 /// agree.
 pub(super) fn depth_difference(first: &[f32], depths: &[f32], sight: &Sight) -> Option<String> {
     if first.len() != depths.len() {
-        let (pixels, expected) = (depths.len(), first.len());
         return Some(format!(
-            "the picture has {pixels} pixels; expected {expected}"
+            "the picture has {} pixels; expected {}",
+            depths.len(),
+            first.len()
         ));
     }
-    let covered = (0..first.len())
-        .filter(|&place| first[place] != 1.0 || depths[place] != 1.0)
-        .count();
-    let different = (0..first.len())
-        .filter(|&place| sight.differs(first, depths, place))
-        .count();
+    let mut covered = 0;
+    let mut different = 0;
+    for place in 0..first.len() {
+        covered += u64::from(first[place] != 1.0 || depths[place] != 1.0);
+        different += u64::from(sight.differs(first, depths, place));
+    }
     (different as f64 > DIFFERENT_PIXELS * covered as f64)
         .then(|| format!("the picture differs from the first backend's in {different} of {covered} covered pixels"))
 }

@@ -58,15 +58,15 @@ impl SharedMemory {
         device: &dyn DeviceSide,
         crowd: &Crowd,
         keep: Retention,
-        footprints: &[Footprint],
+        backends: &[impl AsRef<Footprint>],
     ) -> Result<OutputBuffers> {
         let mut output = OutputBuffers::default();
-        if footprints.iter().any(|footprint| footprint.host_output) {
+        if backends.iter().any(|backend| backend.as_ref().host_output) {
             output.allocate_host(crowd);
         }
-        if footprints
+        if backends
             .iter()
-            .any(|footprint| self.uses_device_output(footprint))
+            .any(|backend| self.uses_device_output(backend.as_ref()))
         {
             device.allocate(crowd, keep, &mut output)?;
         }
@@ -81,42 +81,37 @@ impl SharedMemory {
     /// Checks that a backend fits `limit` bytes of main memory alone; returns its footprint.
     pub(super) fn check(&self, footprint: Footprint, limit: u64) -> Result<Footprint> {
         let needed = self.bytes([&footprint]);
-        let [needs, available] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
-        match needed > limit {
-            true => Err(BackendError::TooLarge(format!(
-                "the crowd needs {needs}; only {available} is available"
-            ))),
-            false => Ok(footprint),
+        if needed <= limit {
+            return Ok(footprint);
         }
+        let [needs, available] = [needed, limit].map(|bytes| ByteSize(bytes).display().si());
+        Err(BackendError::TooLarge(format!(
+            "the crowd needs {needs}; only {available} is available"
+        )))
     }
 
     /// Memory of a backend as if it were alone.
     pub fn of(&self, footprint: &Footprint) -> BackendMemory {
-        let output = |used: bool, bytes| Bytes::of(Purpose::Output, if used { bytes } else { 0 });
-        let targets = Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0));
-        BackendMemory {
-            host: footprint.host
-                + footprint.in_place
-                + output(footprint.host_output, self.host_output),
-            device: footprint.device
-                + output(self.uses_device_output(footprint), self.device_output)
-                + targets,
+        let mut memory = BackendMemory {
+            host: footprint.host + footprint.in_place,
+            device: footprint.device + Bytes::of(Purpose::Targets, self.presenter.unwrap_or(0)),
+        };
+        if footprint.host_output {
+            memory.host += Bytes::of(Purpose::Output, self.host_output);
         }
+        if self.uses_device_output(footprint) {
+            memory.device += Bytes::of(Purpose::Output, self.device_output);
+        }
+        memory
     }
 
-    /// Groups of neighbouring backends that fit `limit` bytes together, each with its footprint. One that does not fit
-    /// even alone has a group of its own.
-    pub fn rotations<T>(
-        &self,
-        backends: Vec<(T, Footprint)>,
-        limit: u64,
-    ) -> Vec<Vec<(T, Footprint)>> {
-        let mut rotations: Vec<Vec<(T, Footprint)>> = Vec::new();
+    /// Lists of neighbouring backends that fit `limit` bytes together. One that does not fit even alone has a list of
+    /// its own.
+    pub fn rotations<T: AsRef<Footprint>>(&self, backends: Vec<T>, limit: u64) -> Vec<Vec<T>> {
+        let mut rotations: Vec<Vec<T>> = Vec::new();
         for backend in backends {
             match rotations.last_mut() {
-                Some(known)
-                    if self.bytes(known.iter().chain([&backend]).map(|(_, own)| own)) <= limit =>
-                {
+                Some(known) if self.bytes(known.iter().chain([&backend])) <= limit => {
                     known.push(backend)
                 }
                 _ => rotations.push(vec![backend]),
@@ -126,17 +121,19 @@ impl SharedMemory {
     }
 
     /// Bytes of main memory that these backends need in total.
-    pub fn bytes<'a>(&self, footprints: impl IntoIterator<Item = &'a Footprint>) -> u64 {
-        let all = footprints
-            .into_iter()
-            .fold(Footprint::default(), |all, one| Footprint {
-                host: all.host + one.host,
-                device: all.device + one.device,
-                // Models are in memory already.
-                in_place: Bytes::default(),
-                host_output: all.host_output || one.host_output,
-                device_output: all.device_output || one.device_output,
-            });
+    pub fn bytes<'a, T: AsRef<Footprint> + 'a>(
+        &self,
+        backends: impl IntoIterator<Item = &'a T>,
+    ) -> u64 {
+        let mut all = Footprint::default();
+        for backend in backends {
+            // Models, which are used in place, are in memory already.
+            let footprint = backend.as_ref();
+            all.host += footprint.host;
+            all.device += footprint.device;
+            all.host_output |= footprint.host_output;
+            all.device_output |= footprint.device_output;
+        }
         let BackendMemory { host, device } = self.of(&all);
         if self.device_is_host {
             (host + device).total()
@@ -174,12 +171,8 @@ mod tests {
             device_is_host: true,
         };
         let sizes = |backends: &[Footprint]| -> Vec<usize> {
-            let backends = backends.iter().map(|footprint| ((), *footprint)).collect();
-            shared
-                .rotations(backends, 160)
-                .iter()
-                .map(Vec::len)
-                .collect()
+            let rotations = shared.rotations(backends.to_vec(), 160);
+            rotations.iter().map(Vec::len).collect()
         };
         assert_eq!(sizes(&[host(10), host(20), host(30)]), [3]);
         assert_eq!(sizes(&[host(10), host(20), host(31)]), [2, 1]);

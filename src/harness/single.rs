@@ -38,21 +38,21 @@ pub fn prepare(
 #[cfg(feature = "gpu")]
 pub fn skeletons(prepared: &mut dyn Prepared, crowd: &Crowd, tick: u32) -> Result<Vec<LineEnd>> {
     let visible = prepared.visible()?;
-    let (mut lines, mut poses) = (Vec::new(), Vec::new());
+    let mut lines = Vec::new();
+    let mut poses = Vec::new();
     for group in crowd.groups() {
         poses.clear();
         prepared.read_poses(crowd, PoseData::Model, group.instances.clone(), &mut poses)?;
-        let kept = group
-            .instances
-            .clone()
-            .filter(|instance| shows(visible.as_deref(), *instance));
-        for (instance, pose) in kept.zip(
-            poses
-                .as_chunks::<12>()
-                .0
-                .chunks(group.model.skeleton().len()),
-        ) {
-            lines.extend(skeleton_lines(crowd, instance, tick, pose));
+        let mut shown = poses
+            .as_chunks::<12>()
+            .0
+            .chunks(group.model.skeleton().len());
+        for instance in group.instances.clone() {
+            if shows(visible.as_deref(), instance)
+                && let Some(pose) = shown.next()
+            {
+                lines.extend(skeleton_lines(crowd, instance, tick, pose));
+            }
         }
     }
     Ok(lines)

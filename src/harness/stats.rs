@@ -27,13 +27,8 @@ impl Summary {
     pub fn of(samples: impl IntoIterator<Item = u64>) -> Option<Self> {
         let mut sorted: Vec<u64> = samples.into_iter().collect();
         sorted.sort_unstable();
-        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        let max = *sorted.last()?;
         let median = median(&sorted);
-        let ranked = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1];
-        let (p95, p99) = (
-            ranked(95),
-            (sorted.len() >= TAIL_SAMPLES).then(|| ranked(99)),
-        );
         let mut deviations: Vec<u64> = sorted
             .iter()
             .map(|sample| sample.abs_diff(median))
@@ -42,9 +37,9 @@ impl Summary {
         Some(Self {
             median,
             mad: self::median(&deviations),
-            min,
-            p95,
-            p99,
+            min: sorted[0],
+            p95: percentile(&sorted, 95),
+            p99: (sorted.len() >= TAIL_SAMPLES).then(|| percentile(&sorted, 99)),
             max,
         })
     }
@@ -58,6 +53,11 @@ impl Summary {
 /// Returns whether a deviation is so large beside its median that small differences mean nothing.
 pub fn is_noisy(deviation: f64, median: u64) -> bool {
     deviation > NOISY * median as f64
+}
+
+/// The sample of nearest rank.
+fn percentile(sorted: &[u64], percent: usize) -> u64 {
+    sorted[(sorted.len() * percent).div_ceil(100) - 1]
 }
 
 fn median(sorted: &[u64]) -> u64 {

@@ -114,12 +114,11 @@ impl RunLevel {
         let medians =
             (0..segments).map(|at| Data::new(logs[ends(at)..ends(at + 1)].to_vec()).median());
         let within = block_bootstrap(&logs, count.div_ceil(segments));
-        let (drift, freedom) = (medians.variance(), (segments - 1) as f64);
         Some(Self {
+            drift: medians.variance(),
             log: Data::new(logs).median(),
             within,
-            drift,
-            freedom,
+            freedom: (segments - 1) as f64,
         })
     }
 }
@@ -147,7 +146,8 @@ fn block_bootstrap(values: &[f64], block: usize) -> f64 {
             }
         }
         // The two in the middle, which are one if their number is odd.
-        let (mut rank, mut below) = (0, drawn[0]);
+        let mut rank = 0;
+        let mut below = drawn[0];
         let mut value = |place: usize| {
             while below <= place {
                 rank += 1;
@@ -177,10 +177,11 @@ impl Ratio {
 
     /// The same ratio with additional noise: a spread of logarithms with this many degrees of freedom.
     pub fn with_noise(&self, spread: f64, freedom: f64) -> Self {
-        let own = self.error * self.error;
+        let variance = self.error * self.error;
         let more = spread * spread;
-        let error = (own + more).sqrt();
-        let freedom = (own + more).powi(2) / (own * own / self.freedom + more * more / freedom);
+        let error = (variance + more).sqrt();
+        let freedom = (variance + more).powi(2)
+            / (variance * variance / self.freedom + more * more / freedom);
         Self {
             log: self.log,
             error,
@@ -430,7 +431,7 @@ mod tests {
         }
     }
 
-    /// Logarithms of the ratios of rounds of two processes as they were measured: each process has a level of its own,
+    /// Logarithms of the ratios of rounds of two processes as they were measured: each process has a level of its variance,
     /// and both follow a machine that drifts much more. Every tenth process is disturbed.
     fn measured_rounds(noise: &mut Noise, count: usize, factor: f64) -> Vec<f64> {
         let mut machine = 0.0;

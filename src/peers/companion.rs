@@ -2,64 +2,53 @@
 
 use super::protocol::Request;
 use crate::asset::glb;
-use crate::crowd::{Crowd, Group, Layer, Playback, REST};
+use crate::crowd::{Crowd, Group, Playback, REST};
 use crate::frame::{BackendError, Result};
 use crate::model::{Clip, Interpolation, NO_PARENT};
 use crate::reference::shown;
 use bytemuck::NoUninit;
 use serde_json::{Value, json};
 use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Checks that a crowd is one of those that peers are given: one model, and one clip per instance.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] with what the crowd has beyond that.
 pub fn check(crowd: &Crowd) -> Result<&Group> {
-    let refused = |what: String| {
-        Err(BackendError::Unavailable(format!(
-            "is given plain crowds only; {what}"
-        )))
-    };
     let [group] = crowd.groups() else {
-        return refused(format!(
-            "this one has {} models or groups",
-            crowd.groups().len()
-        ));
+        let count = crowd.groups().len();
+        return Err(refused(&format!("this one has {count} models or groups")));
     };
     if !group.model.skeleton().matrices().is_empty() {
-        return refused("joints of this model have fixed matrices".into());
+        return Err(refused("joints of this model have fixed matrices"));
     }
-    for track in group
-        .model
-        .clips()
-        .iter()
-        .filter_map(|clip| clip.keys().raw())
-        .flat_map(|raw| raw.tracks())
-    {
-        if matches!(
-            track.interpolation,
-            Interpolation::CubicSpline | Interpolation::Squad
-        ) {
-            return refused("clips of this model are curved".into());
+    let mut is_compact = false;
+    for clip in group.model.clips() {
+        let Some(raw) = clip.keys().raw() else {
+            is_compact = true;
+            continue;
+        };
+        for track in raw.tracks() {
+            if let Interpolation::CubicSpline | Interpolation::Squad = track.interpolation {
+                return Err(refused("clips of this model are curved"));
+            }
         }
     }
-    if group
-        .model
-        .clips()
-        .iter()
-        .any(|clip| clip.keys().raw().is_none())
-    {
-        return refused("needs --clips raw".into());
+    if is_compact {
+        return Err(refused("needs --clips raw"));
     }
     for layer in crowd.layers().all() {
-        let plain = layer.is_plain() && layer.playback == Playback::Loop && layer.clip != REST;
-        if !plain || layer.frame_rate != 0.0 || layer.in_step != 0 {
-            return refused("instances of this one do not just loop a clip".into());
+        let loops = layer.is_plain() && layer.playback == Playback::Loop && layer.clip != REST;
+        if !loops || layer.frame_rate != 0.0 || layer.in_step != 0 {
+            return Err(refused("instances of this one do not just loop a clip"));
         }
     }
     Ok(group)
+}
+
+fn refused(what: &str) -> BackendError {
+    BackendError::Unavailable(format!("is given plain crowds only; {what}"))
 }
 
 /// Writes the files of a crowd that passed [`check`], and of its group, into a folder.
@@ -68,40 +57,34 @@ pub fn check(crowd: &Crowd) -> Result<&Group> {
 /// [`BackendError::Unavailable`] if the model cannot be exported, and [`BackendError::Failed`] if a file cannot be
 /// written.
 pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Result<Request> {
-    let failed = |error: io::Error| BackendError::Failed(format!("{}: {error}", folder.display()));
-    let [glb, model, instances] =
-        ["model.glb", "model.json", "instances.bin"].map(|name| folder.join(name));
-    let exported =
+    let glb =
         glb::to_glb(&group.model).map_err(|error| BackendError::Unavailable(error.to_string()))?;
-    fs::write(&glb, exported).map_err(failed)?;
     let mut words = Words::default();
-    fs::write(&model, companion(crowd, group, &mut words).to_string()).map_err(failed)?;
-    fs::write(folder.join("model.bin"), words.0).map_err(failed)?;
-    // An instance as peers read it.
-    let words = |l: &Layer| {
-        [
-            l.clip,
-            l.phase,
-            l.step,
-            l.time_base.to_bits(),
-            l.time_scale.to_bits(),
-        ]
-    };
-    let layers: Vec<[u32; 5]> = crowd.layers().all().iter().map(words).collect();
-    fs::write(&instances, bytemuck::cast_slice(&layers)).map_err(failed)?;
-    let (attributes, normals) = (
-        group.format.attributes.name().into(),
-        group.format.normals.name().into(),
-    );
+    let model = companion(crowd, group, &mut words).to_string();
+    // Instances as peers read them.
+    let mut instances: Vec<u32> = Vec::new();
+    for layer in crowd.layers().all() {
+        instances.extend([layer.clip, layer.phase, layer.step]);
+        instances.extend([layer.time_base.to_bits(), layer.time_scale.to_bits()]);
+    }
+    store(folder, "model.bin", &words.0)?;
     Ok(Request::Load {
-        glb,
-        model,
-        instances,
+        glb: store(folder, "model.glb", &glb)?,
+        model: store(folder, "model.json", model.as_bytes())?,
+        instances: store(folder, "instances.bin", bytemuck::cast_slice(&instances))?,
         count: group.len(),
-        attributes,
-        normals,
+        attributes: group.format.attributes.name().into(),
+        normals: group.format.normals.name().into(),
         threads,
     })
+}
+
+/// Writes a file to a folder; returns its path.
+fn store(folder: &Path, name: &str, contents: &[u8]) -> Result<PathBuf> {
+    let path = folder.join(name);
+    fs::write(&path, contents)
+        .map_err(|error| BackendError::Failed(format!("{}: {error}", folder.display())))?;
+    Ok(path)
 }
 
 /// Arrays of 32-bit words, one after the other.
@@ -118,25 +101,23 @@ impl Words {
 }
 
 fn companion(crowd: &Crowd, group: &Group, words: &mut Words) -> Value {
-    let (model, skeleton, mesh) = (&*group.model, group.model.skeleton(), group.model.mesh());
+    let model = &*group.model;
+    let skeleton = model.skeleton();
+    let mesh = model.mesh();
     let parents: Vec<i32> = skeleton
         .parents()
         .iter()
         .map(|&p| if p == NO_PARENT { -1 } else { p.into() })
         .collect();
-    let rest: Vec<f32> = skeleton
-        .rest()
-        .iter()
-        .flat_map(|r| {
-            r.rotation
-                .to_array()
-                .into_iter()
-                .chain(r.translation.to_array())
-                .chain(r.scale.to_array())
-        })
-        .collect();
+    let mut rest: Vec<f32> = Vec::new();
+    for joint in skeleton.rest() {
+        rest.extend(joint.rotation.to_array());
+        rest.extend(joint.translation.to_array());
+        rest.extend(joint.scale.to_array());
+    }
     let influences = mesh.max_influences() as usize;
-    let (mut joints, mut weights) = (Vec::new(), Vec::new());
+    let mut joints = Vec::new();
+    let mut weights = Vec::new();
     for vertex in 0..mesh.vertex_count() {
         for (joint, weight) in mesh.influences_of(vertex) {
             joints.push(u32::from(joint));
@@ -175,20 +156,18 @@ fn companion(crowd: &Crowd, group: &Group, words: &mut Words) -> Value {
 }
 
 fn described(clip: &Clip, words: &mut Words) -> Value {
-    let tracks = clip
-        .keys()
-        .raw()
-        .into_iter()
-        .flat_map(|raw| raw.tracks().iter().map(move |track| (raw, track)));
-    let track = |(raw, track): (&crate::model::RawKeys, &crate::model::Track)| {
-        json!({
-            "joint": track.joint,
-            "channel": track.channel.name(),
-            "interpolation": if track.interpolation == Interpolation::Step { "step" } else { "linear" },
-            "times": words.push(raw.times_of(track)),
-            "values": words.push(raw.values_of(track)),
-        })
-    };
-    let tracks: Vec<Value> = tracks.map(track).collect();
+    let mut tracks = Vec::new();
+    if let Some(raw) = clip.keys().raw() {
+        for track in raw.tracks() {
+            let is_step = track.interpolation == Interpolation::Step;
+            tracks.push(json!({
+                "joint": track.joint,
+                "channel": track.channel.name(),
+                "interpolation": if is_step { "step" } else { "linear" },
+                "times": words.push(raw.times_of(track)),
+                "values": words.push(raw.values_of(track)),
+            }));
+        }
+    }
     json!({"name": clip.name(), "duration": clip.duration(), "tracks": tracks})
 }

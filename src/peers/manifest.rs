@@ -4,6 +4,7 @@ use crate::asset::regular_file;
 use crate::registry::REGISTRY;
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use std::error::Error;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -102,10 +103,8 @@ pub fn find(folder: &Path, builds: &Path) -> Result<Vec<Manifest>, String> {
             folder.display()
         )
     })?;
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<PathBuf> = files
-        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
-        .collect();
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     files
         .iter()
@@ -119,62 +118,61 @@ impl Manifest {
     /// # Errors
     /// The file cannot be read, or is no manifest.
     pub fn read(file: &Path, builds: &Path) -> Result<Self, String> {
-        let wrong = |problem: String| format!("{}: {problem}", file.display());
-        let text =
-            regular_file::read_text(file, MOST_BYTES).map_err(|error| wrong(error.to_string()))?;
-        let manifest: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let word = |name: &str| {
-            name.chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-        };
-        if manifest.name.is_empty() || !word(&manifest.name) {
-            return Err(wrong(format!(
-                "the name {:?}; expected lower-case letters, digits and -",
-                manifest.name
-            )));
-        }
-        if REGISTRY
-            .iter()
-            .any(|entry| entry.name.split(':').next() == Some(&manifest.name))
-        {
-            return Err(wrong(format!(
-                "the name {:?} is that of a backend; expected another",
-                manifest.name
-            )));
-        }
-        if !(1..=600).contains(&manifest.timeout_s) {
-            return Err(wrong(format!(
-                "timeout_s is {}; expected 1 to 600",
-                manifest.timeout_s
-            )));
-        }
-        if std::iter::once(&manifest.start)
-            .chain(&manifest.build)
-            .any(Vec::is_empty)
-        {
-            return Err(wrong(
-                "an empty command; expected a program and its arguments".into(),
-            ));
-        }
-        let plain = |name: &str| Path::new(name).file_name().is_some_and(|last| last == name);
-        if let Some(source) = manifest
-            .sources
-            .iter()
-            .find(|s| !plain(&s.folder) || !plain(&s.archive))
-        {
-            return Err(wrong(format!(
-                "the source {:?}; expected names without folders",
-                source.folder
-            )));
-        }
-        let absolute =
-            |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
+        Self::parse(file, builds).map_err(|problem| format!("{}: {problem}", file.display()))
+    }
+
+    fn parse(file: &Path, builds: &Path) -> Result<Self, Box<dyn Error>> {
+        let text = regular_file::read_text(file, MOST_BYTES)?;
+        let manifest: Self = toml::from_str(&text)?;
+        manifest.check()?;
         Ok(Self {
-            folder: absolute(file.parent().unwrap_or(Path::new(".")))?,
-            build_folder: absolute(&builds.join(&manifest.name))?,
+            folder: std::path::absolute(file.parent().unwrap_or(Path::new(".")))?,
+            build_folder: std::path::absolute(builds.join(&manifest.name))?,
             text,
             ..manifest
         })
+    }
+
+    /// Checks what the types do not express.
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        {
+            return Err(format!(
+                "the name {name:?}; expected lower-case letters, digits and -"
+            ));
+        }
+        if REGISTRY
+            .iter()
+            .any(|entry| entry.name.split(':').next() == Some(name))
+        {
+            return Err(format!(
+                "the name {name:?} is that of a backend; expected another"
+            ));
+        }
+        if !(1..=600).contains(&self.timeout_s) {
+            return Err(format!(
+                "timeout_s is {}; expected 1 to 600",
+                self.timeout_s
+            ));
+        }
+        if self.start.is_empty() || self.build.iter().any(Vec::is_empty) {
+            return Err("an empty command; expected a program and its arguments".into());
+        }
+        for source in &self.sources {
+            for name in [&source.folder, &source.archive] {
+                if Path::new(name).file_name() != Some(name.as_ref()) {
+                    return Err(format!(
+                        "the source {:?}; expected names without folders",
+                        source.folder
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether this very manifest was built.
@@ -186,26 +184,23 @@ impl Manifest {
     /// What building or starting the peer needs and this machine lacks, if anything.
     pub fn lack(&self) -> Option<String> {
         let paths = std::env::var_os("PATH").unwrap_or_default();
-        let has = |program: &String| {
-            std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
-        };
-        if let Some(program) = self.needs.iter().find(|program| !has(program)) {
-            return Some(format!("the program {program} is not on the PATH"));
+        for program in &self.needs {
+            if !std::env::split_paths(&paths).any(|folder| folder.join(program).is_file()) {
+                return Some(format!("the program {program} is not on the PATH"));
+            }
         }
-        let source = self
-            .sources
-            .iter()
-            .find(|source| !self.unpacked(source).exists() && archive(source).is_none())?;
+        let mut sources = self.sources.iter();
+        let missing =
+            sources.find(|source| !self.unpacked(source).exists() && archive(source).is_none())?;
         let Source {
             archive,
             repository,
             commit,
             ..
-        } = source;
-        let to = self.unpacked(source);
+        } = missing;
         Some(format!(
             "no {archive} in ${SHARED}/peers; or: git clone {repository} {to} && git -C {to} checkout {commit}",
-            to = to.display()
+            to = self.unpacked(missing).display()
         ))
     }
 
@@ -219,27 +214,22 @@ impl Manifest {
         }
         let failed = |error: io::Error| format!("{}: {error}", self.build_folder.display());
         fs::create_dir_all(&self.build_folder).map_err(failed)?;
-        for source in self
-            .sources
-            .iter()
-            .filter(|source| !self.unpacked(source).exists())
-        {
-            let Some(file) = archive(source) else {
-                continue;
-            };
-            let sources = self.build_folder.join("sources");
-            let unpack = || Archive::new(GzDecoder::new(File::open(&file)?)).unpack(&sources);
-            unpack().map_err(|error| format!("{}: {error}", file.display()))?;
+        for source in &self.sources {
+            if !self.unpacked(source).exists()
+                && let Some(file) = archive(source)
+            {
+                unpack(&file, &self.build_folder.join("sources"))
+                    .map_err(|error| format!("{}: {error}", file.display()))?;
+            }
         }
         let path = self.build_folder.join(LOG);
         let log = File::create(&path).map_err(failed)?;
         for words in &self.build {
             let mut command = self.prepared(words);
-            let output = || log.try_clone().map(Stdio::from);
             command
                 .stdin(Stdio::null())
-                .stdout(output().map_err(failed)?)
-                .stderr(output().map_err(failed)?);
+                .stdout(log.try_clone().map_err(failed)?)
+                .stderr(log.try_clone().map_err(failed)?);
             let status = command
                 .status()
                 .map_err(|error| format!("cannot start {}: {error}", words[0]))?;
@@ -267,15 +257,20 @@ impl Manifest {
 
     /// A command with the folders in place of `{build}` and `{folder}`.
     pub fn prepared(&self, words: &[String]) -> Command {
-        let [build, folder] =
-            [&self.build_folder, &self.folder].map(|path| path.display().to_string());
-        let word = |word: &String| word.replace("{build}", &build).replace("{folder}", &folder);
-        let mut command = Command::new(word(&words[0]));
-        command
-            .args(words[1..].iter().map(word))
-            .current_dir(&self.folder);
+        let build = self.build_folder.display().to_string();
+        let folder = self.folder.display().to_string();
+        let mut words = words
+            .iter()
+            .map(|word| word.replace("{build}", &build).replace("{folder}", &folder));
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).current_dir(&self.folder);
         command
     }
+}
+
+/// Unpacks a `.tar.gz` into a folder.
+fn unpack(file: &Path, folder: &Path) -> io::Result<()> {
+    Archive::new(GzDecoder::new(File::open(file)?)).unpack(folder)
 }
 
 /// The archive of some sources, if it is at hand.

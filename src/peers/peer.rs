@@ -18,6 +18,7 @@ use crate::model::RotationBlend;
 use crate::pose::PoseData;
 use crate::registry::{BackendEntry, Constructor};
 use crate::wording::one_line;
+use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -56,34 +57,44 @@ struct Peer {
 /// program.
 pub fn entries(manifest: Manifest) -> Vec<&'static BackendEntry> {
     let manifest: &'static Manifest = Box::leak(Box::new(manifest));
-    let entry = |name: &'static str, pooled: bool| {
-        let create = move |context: &Context| {
-            let threads = if pooled { context.threads.count() } else { 1 };
-            Box::new(Peer { manifest, threads }) as Box<dyn Backend>
-        };
-        let row = Constructor::Host(Box::leak(Box::new(create))).named(name, &manifest.summary);
-        &*Box::leak(Box::new(BackendEntry {
-            owner: &manifest.owner,
-            ..row
-        }))
-    };
-    let mut entries = vec![entry(&manifest.name, false)];
+    let mut entries = vec![entry(manifest, &manifest.name, false)];
     if manifest.threads {
-        entries.push(entry(format!("{}:threads", manifest.name).leak(), true));
+        let name = format!("{}:threads", manifest.name).leak();
+        entries.push(entry(manifest, name, true));
     }
     entries
 }
 
+/// A row of a peer, with one thread or with all.
+fn entry(
+    manifest: &'static Manifest,
+    name: &'static str,
+    uses_all_threads: bool,
+) -> &'static BackendEntry {
+    let create = Box::leak(Box::new(move |context: &Context| -> Box<dyn Backend> {
+        let threads = if uses_all_threads {
+            context.threads.count()
+        } else {
+            1
+        };
+        Box::new(Peer { manifest, threads })
+    }));
+    Box::leak(Box::new(BackendEntry {
+        owner: &manifest.owner,
+        ..Constructor::Host(create).named(name, &manifest.summary)
+    }))
+}
+
 impl Backend for Peer {
     fn abilities(&self) -> Abilities {
-        let lack = |ability| Lack {
+        let lacks = LACKS.map(|ability| Lack {
             ability,
             reason: "is given plain crowds only",
-        };
+        });
         Abilities {
             joints: Joints::Host,
             later_passes: LaterPasses::NotDrawn,
-            lacks: LACKS.map(lack).into(),
+            lacks: lacks.into(),
         }
     }
 
@@ -105,25 +116,22 @@ impl Backend for Peer {
         )?;
         let able: PeerAbilities = process.ask(&Request::Hello { protocol: PROTOCOL })?;
         if able.protocol != PROTOCOL || able.outputs.is_empty() {
-            let problem = format!(
-                "speaks protocol {} and has {} outputs",
+            return Err(BackendError::Failed(format!(
+                "speaks protocol {} and has {} outputs; expected protocol {PROTOCOL}, and one or more",
                 able.protocol,
                 able.outputs.len()
-            );
-            return Err(BackendError::Failed(format!(
-                "{problem}; expected protocol {PROTOCOL}, and one or more"
             )));
         }
-        let (attributes, normals) = (group.format.attributes.name(), group.format.normals.name());
         let makes_vertices = able.outputs.contains(&Output::Vertices);
-        for (option, made, asked) in [
-            ("attributes", &able.attributes, attributes),
-            ("normals", &able.normals, normals),
+        let format = group.format;
+        for (option, able, asked) in [
+            ("attributes", &able.attributes, format.attributes.name()),
+            ("normals", &able.normals, format.normals.name()),
         ] {
-            if makes_vertices && !made.iter().any(|name| name == asked) {
-                let made = one_line(&made.join(" or "), MOST_DEVICE);
+            if makes_vertices && !able.iter().any(|name| name == asked) {
+                let able = one_line(&able.join(" or "), MOST_DEVICE);
                 return Err(BackendError::Unavailable(format!(
-                    "needs --{option} {made}"
+                    "needs --{option} {able}"
                 )));
             }
         }
@@ -134,19 +142,14 @@ impl Backend for Peer {
             folder.path(),
             self.threads,
         )?)?;
-        if let Some(Approximation {
-            pose,
-            position,
-            normal,
-            ..
-        }) = loaded.error
-            && [pose, position, normal]
-                .iter()
-                .any(|error| !(0.0..=MOST_STATED).contains(error))
-        {
-            return Err(BackendError::Failed(format!(
-                "states an error beyond 0 to {MOST_STATED}"
-            )));
+        if let Some(error) = loaded.error {
+            for error in [error.pose, error.position, error.normal] {
+                if !(0.0..=MOST_STATED).contains(&error) {
+                    return Err(BackendError::Failed(format!(
+                        "states an error beyond 0 to {MOST_STATED}"
+                    )));
+                }
+            }
         }
         if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
             return Err(BackendError::Failed(format!(
@@ -190,8 +193,10 @@ impl Running {
         self.written = None;
         let folder = TempDir::new_in(&self.folder)
             .map_err(|error| BackendError::Failed(error.to_string()))?;
-        let path = |output: &Output| (*output, folder.path().join(<&str>::from(output)));
-        let outputs = self.able.outputs.iter().map(path).collect();
+        let mut outputs = BTreeMap::new();
+        for &output in &self.able.outputs {
+            outputs.insert(output, folder.path().join(<&str>::from(output)));
+        }
         let Written {} = self.process.ask(&Request::Write { tick, outputs })?;
         Ok(self.written.insert(folder))
     }
@@ -228,17 +233,11 @@ impl Running {
             )));
         }
         let mut bytes = vec![0; size as usize * range.len()];
-        let from = SeekFrom::Start(size * u64::from(range.start));
-        file.seek(from)
-            .and_then(|_| file.read_exact(&mut bytes))
+        file.seek(SeekFrom::Start(size * u64::from(range.start)))
             .map_err(failed)?;
-        out.extend(
-            bytes
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .map(|word| f32::from_le_bytes(*word)),
-        );
+        file.read_exact(&mut bytes).map_err(failed)?;
+        let words = bytes.as_chunks::<4>().0;
+        out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
         Ok(())
     }
 }

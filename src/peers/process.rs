@@ -2,6 +2,7 @@
 
 use super::protocol::Request;
 use crate::frame::{BackendError, Result};
+use crate::threads::lock;
 use crate::wording::one_line;
 #[cfg(unix)]
 use nix::{
@@ -13,7 +14,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use wait_timeout::ChildExt;
@@ -32,7 +33,8 @@ pub struct Process {
     /// Lines of its standard output, of which only the first bytes may be there if they are longer than
     /// [`LONGEST_LINE`].
     lines: Receiver<Vec<u8>>,
-    said: Arc<Mutex<Vec<u8>>>,
+    /// The end of what it wrote to standard error.
+    last_words: Arc<Mutex<Vec<u8>>>,
     timeout: Duration,
 }
 
@@ -48,21 +50,19 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let program = command.get_program().display().to_string();
-        let cannot_start =
-            |problem: String| BackendError::Failed(format!("cannot start {program}: {problem}"));
-        let mut child = command
-            .spawn()
-            .map_err(|error| cannot_start(error.to_string()))?;
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(cannot_start("no pipes".into()));
+        let mut child = command.spawn().map_err(|error| {
+            let program = command.get_program().display();
+            BackendError::Failed(format!("cannot start {program}: {error}"))
+        })?;
+        let stdin = child.stdin.take();
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(BackendError::Failed("has no pipes".into()));
         };
         // Room for one line: a peer that floods its output waits.
         let (sender, lines) = sync_channel(1);
         thread::spawn(move || {
-            let (mut stdout, mut line) = (BufReader::new(stdout), Vec::new());
+            let mut stdout = BufReader::new(stdout);
+            let mut line = Vec::new();
             // An error of the pipe ends it.
             while let Ok(1..) = stdout
                 .by_ref()
@@ -74,14 +74,14 @@ impl Process {
                 }
             }
         });
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&said);
+        let last_words = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&last_words);
         thread::spawn(move || keep_tail(stderr, &kept));
         Ok(Self {
             child,
-            stdin: Some(stdin),
+            stdin,
             lines,
-            said,
+            last_words,
             timeout,
         })
     }
@@ -93,42 +93,43 @@ impl Process {
     /// long, or answers anything else than was asked. It must not be asked again after that.
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T> {
         let name: &str = request.into();
-        let failed = |what: String| Err(BackendError::Failed(what));
-        let text = |line: Vec<u8>| String::from_utf8_lossy(&line).trim().to_owned();
         if let Ok(line) = self.lines.try_recv() {
-            return failed(format!(
+            return Err(BackendError::Failed(format!(
                 "wrote a line before it was asked to {name}: {}",
-                one_line(&text(line), KEPT)
-            ));
+                one_line(String::from_utf8_lossy(&line).trim(), KEPT)
+            )));
         }
         // A peer that has ended is noticed when its answer is read.
         let _ = self.send(request);
-        let line = match self.lines.recv_timeout(self.timeout) {
-            Ok(line) if line.len() as u64 > LONGEST_LINE => {
-                return failed(format!(
-                    "answered {name} with a line of more than {LONGEST_LINE} bytes"
-                ));
-            }
-            Ok(line) => text(line),
+        let line = self.answer(name).map_err(BackendError::Failed)?;
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim();
+        let value: Value =
+            serde_json::from_str(line).map_err(|error| unreadable(name, line, &error))?;
+        if let Value::String(why) = &value["refused"] {
+            return Err(BackendError::Unavailable(one_line(why, KEPT)));
+        }
+        if let Value::String(why) = &value["failed"] {
+            let why = one_line(why, KEPT);
+            return Err(BackendError::Failed(format!("failed at {name}: {why}")));
+        }
+        serde_json::from_value(value).map_err(|error| unreadable(name, line, &error))
+    }
+
+    /// Waits for the line that answers a request; fails with the reason why there is none.
+    fn answer(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        match self.lines.recv_timeout(self.timeout) {
+            Ok(line) if line.len() as u64 > LONGEST_LINE => Err(format!(
+                "answered {name} with a line of more than {LONGEST_LINE} bytes"
+            )),
+            Ok(line) => Ok(line),
             Err(RecvTimeoutError::Disconnected) => {
-                return failed(format!("ended before it answered {name}{}", self.ending()));
+                Err(format!("ended before it answered {name}{}", self.ending()))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                return failed(format!(
-                    "took more than {} s to answer {name}",
-                    self.timeout.as_secs()
-                ));
-            }
-        };
-        let unreadable = |error: serde_json::Error| {
-            let [line, error] = [&line, &error.to_string()].map(|text| one_line(text, KEPT));
-            BackendError::Failed(format!("answered {name} with {line}: {error}"))
-        };
-        let value: Value = serde_json::from_str(&line).map_err(unreadable)?;
-        match (&value["refused"], &value["failed"]) {
-            (Value::String(why), _) => Err(BackendError::Unavailable(one_line(why, KEPT))),
-            (_, Value::String(why)) => failed(format!("failed at {name}: {}", one_line(why, KEPT))),
-            _ => serde_json::from_value(value).map_err(unreadable),
+            Err(RecvTimeoutError::Timeout) => Err(format!(
+                "took more than {} s to answer {name}",
+                self.timeout.as_secs()
+            )),
         }
     }
 
@@ -142,19 +143,25 @@ impl Process {
         stdin.flush()
     }
 
-    /// How the program ended, and what it said last, as the end of a message.
+    /// How the program ended, and what it wrote last, as the end of a message.
     fn ending(&mut self) -> String {
-        let status = match self.child.wait_timeout(ENDING) {
+        let mut ending = match self.child.wait_timeout(ENDING) {
             Ok(Some(status)) => format!(" ({status})"),
             _ => " (closed its output)".into(),
         };
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&said);
-        let last = text.lines().rfind(|line| !line.trim().is_empty());
-        last.map_or(status.clone(), |line| {
-            format!("{status}: {}", one_line(line, KEPT))
-        })
+        let last_words = lock(&self.last_words);
+        let text = String::from_utf8_lossy(&last_words);
+        if let Some(line) = text.lines().rfind(|line| !line.trim().is_empty()) {
+            ending += ": ";
+            ending += &one_line(line, KEPT);
+        }
+        ending
     }
+}
+
+fn unreadable(name: &str, line: &str, error: &serde_json::Error) -> BackendError {
+    let [line, error] = [line, &error.to_string()].map(|text| one_line(text, KEPT));
+    BackendError::Failed(format!("answered {name} with {line}: {error}"))
 }
 
 impl Drop for Process {
@@ -178,7 +185,7 @@ impl Drop for Process {
 fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut chunk = [0; 4096];
     while let Ok(length @ 1..) = from.read(&mut chunk) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(kept);
         kept.extend_from_slice(&chunk[..length]);
         let excess = kept.len().saturating_sub(KEPT);
         kept.drain(..excess);

@@ -1,7 +1,7 @@
 //! Checks of the times that a peer states.
 
 use super::protocol::Times;
-use crate::frame::{Clock, Stage, StageTime};
+use crate::frame::{Clock, Stage, StageGroup, StageTime};
 use std::time::Duration;
 
 /// Stages that peers do not have.
@@ -35,8 +35,8 @@ impl Worker {
     /// The clock of a stage.
     fn clock(self, stage: Stage) -> Clock {
         match self {
-            Worker::Device if ![Stage::Frame, Stage::EngineFrame].contains(&stage) => Clock::Gpu,
-            _ => Clock::Wall,
+            Self::Device if stage.group() != StageGroup::Whole => Clock::Gpu,
+            Self::Device | Self::Threads(_) => Clock::Wall,
         }
     }
 }
@@ -70,85 +70,63 @@ pub fn spans(
             return Err(format!("says that {name} took no time in frame {frame}"));
         }
     }
-    let whole = if vertices.is_some() {
-        Stage::Frame
-    } else {
-        Stage::EngineFrame
-    };
-    let other = if vertices.is_some() {
-        Stage::EngineFrame
-    } else {
-        Stage::Frame
-    };
-    let (has, misnamed) = (times.stages.get(&whole), times.stages.contains_key(&other));
-    match (vertices, has) {
-        (Some(_), None) => return Err("writes vertices and gave no time of frame".into()),
-        (None, _) if misnamed => {
-            return Err("gave a time of frame and writes no vertices; expected stages".into());
+    let is_engine = vertices.is_none();
+    let frame_times = times.stages.get(&Stage::Frame);
+    let engine_times = times.stages.get(&Stage::EngineFrame);
+    if is_engine && frame_times.is_some() {
+        return Err("gave a time of frame and writes no vertices; expected stages".into());
+    }
+    if !is_engine && frame_times.is_none() {
+        return Err("writes vertices and gave no time of frame".into());
+    }
+    if times.stages.is_empty() {
+        return Err("gave no times".into());
+    }
+    let whole_times = if is_engine { engine_times } else { frame_times };
+    let mut frames = Vec::with_capacity(count);
+    let mut stated = 0u64;
+    let mut fastest = u64::MAX;
+    for frame in 0..count {
+        let mut spans = Vec::with_capacity(times.stages.len());
+        let mut sum = 0u64;
+        for (&stage, list) in &times.stages {
+            spans.push(StageTime::new(stage, worker.clock(stage), list[frame]));
+            if stage.group() != StageGroup::Whole {
+                sum = sum.saturating_add(list[frame]);
+            }
         }
-        _ if times.stages.is_empty() => return Err("gave no times".into()),
-        _ => {}
+        frames.push(spans);
+        let whole = whole_times.map_or(sum, |list| list[frame]);
+        if sum as f64 > whole as f64 * ROUNDING + 1e3 {
+            return Err(format!(
+                "says that the stages of frame {frame} took {sum} ns of {whole} ns"
+            ));
+        }
+        stated = stated.saturating_add(whole);
+        fastest = fastest.min(whole);
     }
-    let parts = |frame: usize| {
-        let parts = times
-            .stages
-            .iter()
-            .filter(|(stage, _)| ![whole, other].contains(*stage));
-        parts
-            .map(|(_, list)| list[frame])
-            .fold(0, u64::saturating_add)
-    };
-    let of = |frame: usize| has.map_or_else(|| parts(frame), |list| list[frame]);
-    if let Some(frame) =
-        (0..count).find(|&frame| parts(frame) as f64 > of(frame) as f64 * ROUNDING + 1e3)
-    {
-        return Err(format!(
-            "says that the stages of frame {frame} took {} ns of {} ns",
-            parts(frame),
-            of(frame)
-        ));
-    }
-    let stated = Duration::from_nanos((0..count).map(of).fold(0, u64::saturating_add));
+    let stated = Duration::from_nanos(stated);
     if stated > wall {
         return Err(format!(
-            "says that its frames took {stated:.1?}; the request took {:.1?}",
-            wall
+            "says that its frames took {stated:.1?}; the request took {wall:.1?}"
         ));
     }
     if stated < wall.saturating_sub(PIPE) / 2 {
         return Err(format!(
-            "says that its frames took {stated:.1?} of a request of {:.1?}; expected half",
-            wall
+            "says that its frames took {stated:.1?} of a request of {wall:.1?}; expected half"
         ));
     }
-    let fastest = (0..count).map(of).min().unwrap_or(1);
     let rate = vertices.unwrap_or(0) as f64 / fastest as f64;
     match worker {
         Worker::Threads(threads) if rate > MOST_BYTES_OF_A_THREAD * threads as f64 => {
             let rate = rate / threads as f64;
-            return Err(format!(
+            Err(format!(
                 "says that a thread wrote {rate:.0} GB/s of vertices; no processor does"
-            ));
+            ))
         }
-        Worker::Device if rate > MOST_BYTES_OF_A_DEVICE => {
-            return Err(format!(
-                "says that it wrote {rate:.0} GB/s of vertices; no device does"
-            ));
-        }
-        _ => {}
+        Worker::Device if rate > MOST_BYTES_OF_A_DEVICE => Err(format!(
+            "says that it wrote {rate:.0} GB/s of vertices; no device does"
+        )),
+        Worker::Threads(_) | Worker::Device => Ok(frames),
     }
-    let span = |stage: Stage, ns: u64| StageTime {
-        stage,
-        clock: worker.clock(stage),
-        ns: Some(ns),
-    };
-    Ok((0..count)
-        .map(|frame| {
-            times
-                .stages
-                .iter()
-                .map(|(stage, list)| span(*stage, list[frame]))
-                .collect()
-        })
-        .collect())
 }

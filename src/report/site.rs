@@ -250,9 +250,6 @@ fn settings(session: &Session) -> String {
     if let Some(bytes) = hardware.memory_bytes {
         words.push(format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30)));
     }
-    if let Some(speed) = hardware.memory_speed {
-        words.push(format!("{speed} MT/s"));
-    }
     words.extend(session.before.power.clone());
     words.join(", ")
 }

@@ -101,7 +101,7 @@ pub fn largest(
 
 /// The line of a point that a sweep has finished: its place, the fastest backends, and the time left.
 pub fn point_ended(end: &PointEnd) -> String {
-    let mut text = format!("point {} of {}{}", end.number, end.of, place(&end.point));
+    let mut text = format!("point {} of {}{}", end.number, end.count, place(&end.point));
     let mut times = Vec::new();
     let mut others: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, result) in &end.results {
@@ -129,7 +129,7 @@ pub fn point_ended(end: &PointEnd) -> String {
         text += " (kept from an earlier sweep)";
     }
     match end.left {
-        Some(left) if end.number < end.of => text + &format!("; about {} left", roughly(left)),
+        Some(left) if end.number < end.count => text + &format!("; about {} left", roughly(left)),
         _ => text,
     }
 }

@@ -292,7 +292,7 @@ impl Settings {
         let buckets = self.phase_buckets;
         check_range("phase_buckets", buckets, 1, Some(Self::MOST_BUCKETS))?;
         if let Some(distance) = self.distance
-            && !(distance > 0.0 && distance.is_finite())
+            && !wording::is_above_zero(distance)
         {
             let problem = format!("distance = {distance}; expected a factor of more than 0");
             return refused("distance", problem);

@@ -99,7 +99,7 @@ impl Side {
             ..
         } = self;
         // The crowd has no levels of detail to choose by an eye.
-        prepared.look(&Frustum::new(view.view_projection), &Eye::default());
+        prepared.move_camera(&Frustum::new(view.view_projection), &Eye::default());
         let Some(picture) = picture else {
             return Ok(Duration::ZERO);
         };

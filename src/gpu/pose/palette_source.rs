@@ -54,7 +54,7 @@ pub trait Poser {
         Ok((Vec::new(), instances.start - first..instances.end - first))
     }
     /// Moves the camera for the frames that follow, if the device chooses the instances in view.
-    fn look(&mut self, _frustum: &Frustum, _eye: &Eye) {}
+    fn move_camera(&mut self, _frustum: &Frustum, _eye: &Eye) {}
     /// Bounds and sockets of the last frame, if it computes them on the host.
     fn gameplay(&self) -> Option<&GameplayData> {
         None

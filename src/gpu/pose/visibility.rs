@@ -325,7 +325,7 @@ impl Visibility {
     }
 
     /// Moves the camera for the frames that follow.
-    pub fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+    pub fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
         self.view = layout::Camera {
             planes: frustum.planes(),
             eye: *eye,

@@ -16,16 +16,29 @@ const INSTANCES: usize = 3;
 /// Chooses what is audited.
 pub(super) struct Auditor(Pcg32);
 
+/// The beginning of a block of frames, or all of it.
+pub(super) struct Cut {
+    pub frames: Range<u32>,
+    /// `true` if the last of the frames is audited.
+    pub is_audited: bool,
+}
+
 impl Auditor {
     pub fn new(seed: u64) -> Self {
         Self(Pcg32::seed_from_u64(seed))
     }
 
-    /// The frames of a block up to the first one that is audited, and whether there is one.
-    pub fn cut(&mut self, frames: Range<u32>) -> (Range<u32>, bool) {
+    /// The frames of a block up to the first one that is audited, if there is one.
+    pub fn cut(&mut self, frames: Range<u32>) -> Cut {
         match frames.clone().find(|_| self.below(FRAMES) == 0) {
-            Some(audited) => (frames.start..audited + 1, true),
-            None => (frames, false),
+            Some(audited) => Cut {
+                frames: frames.start..audited + 1,
+                is_audited: true,
+            },
+            None => Cut {
+                frames,
+                is_audited: false,
+            },
         }
     }
 
@@ -57,10 +70,11 @@ mod tests {
         for _ in 0..10_000 {
             let mut start = 0;
             while start < 10 {
-                let (part, is_audited) = auditor.cut(start..10);
-                assert!(part.start == start && part.end > start && (is_audited || part.end == 10));
-                audited[part.end as usize - 1] += u32::from(is_audited);
-                start = part.end;
+                let Cut { frames, is_audited } = auditor.cut(start..10);
+                assert!(frames.start == start && frames.end > start);
+                assert!(is_audited || frames.end == 10);
+                audited[frames.end as usize - 1] += u32::from(is_audited);
+                start = frames.end;
             }
         }
         let expected = 10_000 / FRAMES;

@@ -124,38 +124,31 @@ impl Bench {
         options: &RunOptions,
         load: DeviceLoad,
     ) -> Self {
-        let (timer, disturber) = (
-            StageTimer::default(),
-            Rc::new(Disturber::new(options.disturbance)),
-        );
-        let clocks = ThreadClocks::new(threads);
-        let counters = options
-            .counters
-            .then(|| counters::open(threads).0)
-            .flatten();
-        let meters = match options.disturbance == Disturbance::default() {
-            true => {
-                let adapter = device.energy_counter().and_then(|read| {
-                    let start = Instant::now();
-                    EnergyMeter::open(read, || start.elapsed())
-                });
-                [EnergyMeter::of_processor(Path::new(COUNTERS)), adapter]
-            }
-            false => [None, None],
-        };
-        let megahertz = device.megahertz_reader();
+        let mut meters = [None, None];
+        if options.disturbance == Disturbance::default() {
+            let adapter = device.energy_counter();
+            let start = Instant::now();
+            meters = [
+                EnergyMeter::of_processor(Path::new(COUNTERS)),
+                adapter.and_then(|read| EnergyMeter::open(read, || start.elapsed())),
+            ];
+        }
+        let mut counters = None;
+        if options.counters {
+            counters = counters::open(threads).0;
+        }
         Self {
             output,
-            device,
-            timer,
-            clocks,
+            timer: StageTimer::default(),
+            clocks: ThreadClocks::new(threads),
             threads: threads.clone(),
-            disturber,
+            disturber: Rc::new(Disturber::new(options.disturbance)),
             meters,
             counters,
             load,
             processor: ProcessorClock::default(),
-            megahertz,
+            megahertz: device.megahertz_reader(),
+            device,
         }
     }
 
@@ -192,27 +185,19 @@ impl Bench {
         self.device.take_work();
         self.device.set_timing(!self.device.clock().is_fenced());
         self.begin();
-        let computed = self.clocks.now();
+        let computed_before = self.clocks.now();
         let start = self.device.now();
         self.submit(contender, tick)?.finish()?;
         let time = self.device.now().duration_since(start);
-        let computed = self
-            .clocks
-            .now()
-            .zip(computed)
-            .map(|(after, before)| after.saturating_sub(before));
+        let computed_after = self.clocks.now();
         self.device.set_timing(true);
         self.device.collect(&mut self.timer)?;
-        let whole = |clock, ns: u64| StageTime {
-            stage: Stage::Frame,
-            clock,
-            ns: (ns > 0).then_some(ns),
-        };
-        self.timer
-            .spans
-            .push(whole(Clock::Wall, time.as_nanos() as u64));
-        if let Some(ns) = computed {
-            self.timer.spans.push(whole(Clock::ThreadSum, ns));
+        let spans = &mut self.timer.spans;
+        let ns = time.as_nanos() as u64;
+        spans.push(StageTime::new(Stage::Frame, Clock::Wall, ns));
+        if let (Some(before), Some(after)) = (computed_before, computed_after) {
+            let ns = after.saturating_sub(before);
+            spans.push(StageTime::new(Stage::Frame, Clock::ThreadSum, ns));
         }
         Ok(time)
     }
@@ -310,12 +295,10 @@ impl Bench {
                 presenter: self.device.target_bytes(),
                 device_is_host: self.device.is_software(),
             };
-            let memory = shared.of(&contender.prepared.footprint(contender.crowd));
-            // Each frame clears the count first, so this is the work of the last one.
-            let work = self.device.take_work();
             contender.outcome.resources = Some(Resources {
-                memory,
-                work,
+                memory: shared.of(&contender.prepared.footprint(contender.crowd)),
+                // Each frame clears the count first, so this is the work of the last one.
+                work: self.device.take_work(),
                 energy: [None; 2],
             });
         }
@@ -417,17 +400,22 @@ impl Bench {
     /// Times from one frame's end to the next one's with two in flight; empty if frames end when they are submitted.
     fn in_flight(&mut self, contender: &mut Contender, frames: u32) -> Result<Vec<(u32, u64)>> {
         let mut ends = Vec::with_capacity(frames as usize + 1);
-        let mut earlier = None;
-        let mut end = |flight: Flight| flight.land().map(|()| ends.push(Instant::now()));
+        let mut earlier: Option<Flight> = None;
         // One frame more than is recorded: the first end has no predecessor.
         for frame in 0..=frames {
             self.begin();
             let Some(flight) = self.submit(contender, frame)?.launch() else {
                 return Ok(Vec::new());
             };
-            earlier.replace(flight).map(&mut end).transpose()?;
+            if let Some(earlier) = earlier.replace(flight) {
+                earlier.land()?;
+                ends.push(Instant::now());
+            }
         }
-        earlier.map(end).transpose()?;
+        if let Some(last) = earlier {
+            last.land()?;
+            ends.push(Instant::now());
+        }
         let times = ends
             .windows(2)
             .map(|ends| (ends[1] - ends[0]).as_nanos() as u64);
@@ -448,23 +436,23 @@ impl Bench {
         let start = Instant::now();
         let mut tick = 0;
         self.device.set_timing(false);
-        let [processor, adapter] = &mut resources.energy;
-        let wanted = [true, resources.work.reaches_device()];
-        for ((meter, energy), is_wanted) in meters.iter_mut().zip([processor, adapter]).zip(wanted)
-        {
-            let Some(meter) = meter.as_mut().filter(|_| is_wanted) else {
+        let is_wanted = [true, resources.work.reaches_device()];
+        for side in 0..meters.len() {
+            let Some(meter) = meters[side].as_mut().filter(|_| is_wanted[side]) else {
                 continue;
             };
-            let frame = || {
-                if interrupted() {
-                    return Ok(false);
-                }
-                self.begin();
-                self.submit(contender, tick)?.finish()?;
-                tick += 1;
-                Ok(true)
-            };
-            *energy = meter.measure(|| start.elapsed(), frame)?;
+            resources.energy[side] = meter.measure(
+                || start.elapsed(),
+                || {
+                    if interrupted() {
+                        return Ok(false);
+                    }
+                    self.begin();
+                    self.submit(contender, tick)?.finish()?;
+                    tick += 1;
+                    Ok(true)
+                },
+            )?;
         }
         self.device.set_timing(true);
         self.meters = meters;

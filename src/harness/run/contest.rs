@@ -5,7 +5,7 @@ use super::bench::{Bench, Contender};
 use super::demand::{Demand, crowd_for};
 use super::observer::{Observer, Step};
 use super::options::RunOptions;
-use super::order::{Order, Pace, Window};
+use super::order::{Event, Order, Pace, Window};
 use super::outcome::{Floor, Outcome, Status, times_of};
 use crate::backend::{Context, LaterPasses};
 use crate::crowd::Crowd;
@@ -19,6 +19,7 @@ use crate::reference::{Blending, shown};
 use crate::registry::BackendEntry;
 use crate::scene::BuiltScene;
 use glam::Vec3;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
@@ -53,7 +54,16 @@ fn agreed(difference: Option<String>) -> Result<()> {
 }
 
 /// A backend that this machine can run, and the memory that it promises to take.
-type Candidate = (&'static BackendEntry, Footprint);
+struct Candidate {
+    entry: &'static BackendEntry,
+    footprint: Footprint,
+}
+
+impl AsRef<Footprint> for Candidate {
+    fn as_ref(&self) -> &Footprint {
+        &self.footprint
+    }
+}
 
 /// A run of some backends on a scene.
 pub(super) struct Contest<'a> {
@@ -89,12 +99,9 @@ impl<'a> Contest<'a> {
             (None, None) if options.brief_on_software && by_software => Pace::Brief,
             (None, None) => Pace::Full,
         };
-        let (limits, outcomes) = (Limits::new(context.isa), Vec::new());
-        let auditor = Auditor::new(
-            options
-                .seed
-                .unwrap_or_else(|| RandomState::new().hash_one(0)),
-        );
+        let seed = options
+            .seed
+            .unwrap_or_else(|| RandomState::new().hash_one(0));
         Self {
             scene,
             context,
@@ -105,21 +112,21 @@ impl<'a> Contest<'a> {
             demand,
             pace,
             first_depths: None,
-            limits,
-            auditor,
-            outcomes,
+            limits: Limits::new(context.isa),
+            auditor: Auditor::new(seed),
+            outcomes: Vec::new(),
         }
     }
 
     pub fn all(mut self) -> io::Result<Vec<Outcome>> {
-        let candidates = self.candidates()?;
-        let (first, second) = match self.pace {
+        let mut first = self.candidates()?;
+        let mut second = Vec::new();
+        if self.pace == Pace::Brief {
             // What a software adapter draws takes long; the processor's own rows need not wait for all of it.
-            Pace::Brief => candidates
-                .into_iter()
-                .partition(|(_, footprint)| footprint.host_output),
-            Pace::Frames(_) | Pace::Full | Pace::Sustained(_) => (candidates, Vec::new()),
-        };
+            second = first
+                .extract_if(.., |candidate| !candidate.footprint.host_output)
+                .collect();
+        }
         for candidates in [first, second] {
             for rotation in self
                 .demand
@@ -131,13 +138,10 @@ impl<'a> Contest<'a> {
                 }
             }
         }
-        let place = |outcome: &Outcome| {
-            self.options
-                .backends
-                .iter()
-                .position(|entry| entry.name == outcome.name)
-        };
-        self.outcomes.sort_by_key(place);
+        self.outcomes.sort_by_key(|outcome| {
+            let backends = &self.options.backends;
+            backends.iter().position(|entry| entry.name == outcome.name)
+        });
         Ok(self.outcomes)
     }
 
@@ -149,7 +153,7 @@ impl<'a> Contest<'a> {
             match footprint
                 .and_then(|footprint| self.demand.shared.check(footprint, self.options.memory()))
             {
-                Ok(footprint) => candidates.push((entry, footprint)),
+                Ok(footprint) => candidates.push(Candidate { entry, footprint }),
                 Err(error) => self.refuse(entry, &error)?,
             }
         }
@@ -162,15 +166,15 @@ impl<'a> Contest<'a> {
             Err(error) => {
                 return candidates
                     .iter()
-                    .try_for_each(|(entry, _)| self.refuse(entry, &error));
+                    .try_for_each(|candidate| self.refuse(candidate.entry, &error));
             }
         };
         let mut verified = Vec::with_capacity(candidates.len());
-        for (entry, _) in candidates {
+        for Candidate { entry, .. } in candidates {
             if self.observer.interrupted() {
                 return Ok(());
             }
-            self.tell("verifying", Some(entry), None, (verified.len(), 0.0));
+            self.tell("verifying", Some(entry), None, verified.len(), 0.0);
             bench.device.work_for(entry.name);
             let mut contender = match self.contender(entry) {
                 Ok(contender) => contender,
@@ -205,12 +209,11 @@ impl<'a> Contest<'a> {
     fn bench(&self, candidates: &[Candidate]) -> Result<Bench> {
         let mut device = (self.open_device)(self.context);
         device.present(self.scene, self.demand.passes)?;
-        let footprints: Vec<_> = candidates.iter().map(|(_, footprint)| *footprint).collect();
         let output = self.demand.shared.allocate(
             &*device,
             &self.scene.crowd,
             self.demand.job.keep,
-            &footprints,
+            candidates,
         )?;
         Ok(Bench::new(
             output,
@@ -229,12 +232,11 @@ impl<'a> Contest<'a> {
         }
         let coverage = self.coverage(contender, &*bench.device)?;
         let tolerance = self.tolerance(contender.crowd);
-        let (backend, output) = (&mut *contender.prepared, &mut bench.output);
         let parity = parity::verify(
-            backend,
+            &mut *contender.prepared,
             self.context,
             contender.crowd,
-            output,
+            &mut bench.output,
             &coverage,
             tolerance,
         )?;
@@ -297,7 +299,8 @@ impl<'a> Contest<'a> {
         let Some(gameplay) = &self.scene.gameplay else {
             return Ok(());
         };
-        let (backend, crowd) = (&mut *contender.prepared, &self.scene.crowd);
+        let backend = &mut *contender.prepared;
+        let crowd = &self.scene.crowd;
         for tick in VERIFIED_TICKS {
             let mut frame = FrameInput {
                 crowd,
@@ -344,12 +347,12 @@ impl<'a> Contest<'a> {
         for group in crowd.groups() {
             let shown = shown(crowd, group);
             let relative = tolerance.of_group(group, shown).position;
-            let placements = group.instances.start as usize..group.instances.end as usize;
-            let scale = crowd.placements()[placements]
-                .iter()
-                .flat_map(|placement| (0..3).map(|row| &placement[4 * row..][..3]))
-                .map(|row| Vec3::from_slice(row).length())
-                .fold(0.0, f32::max);
+            let mut scale = 0.0f32;
+            for instance in group.instances.clone() {
+                for row in crowd.placements()[instance as usize].chunks_exact(4) {
+                    scale = scale.max(Vec3::from_slice(row).length());
+                }
+            }
             off = off.max(relative * shown.diagonal * f64::from(scale));
         }
         Sight {
@@ -363,74 +366,94 @@ impl<'a> Contest<'a> {
     /// Warms up, then measures the backends in alternation.
     fn measure(&mut self, mut contenders: Vec<Contender>, bench: &mut Bench) -> io::Result<()> {
         self.measure_limits(&mut contenders, &*bench.device);
-        let (mut estimates, mut racing) = (Vec::new(), Vec::new());
-        let (at_hand, room) = (contenders.len(), self.pace.most().min(ROOM) as usize);
+        let room = self.pace.most().min(ROOM) as usize;
+        // Those that are not finished, by their numbers in the order.
+        let mut racing = self.warm_up(contenders, bench, room)?;
+        let estimates = racing.values().map(|racer| racer.warm_up.estimate());
+        let mut order = Order::new(self.pace, estimates);
+        while let Some(event) = order.next_event() {
+            let at_hand = racing.len();
+            match event {
+                Event::Window(window) => {
+                    if window == Window::Between {
+                        self.observer.first_window_ended();
+                    }
+                    for contender in racing.values_mut() {
+                        if window == Window::Between {
+                            contender.outcome.first_ns = contender.outcome.median(Stage::Frame);
+                        }
+                        contender.clear_times(room);
+                    }
+                }
+                Event::Block(index, frames) => {
+                    let Some(contender) = racing.get_mut(&index) else {
+                        continue;
+                    };
+                    if order.window() == Window::Between {
+                        contender.clear_times(room);
+                    }
+                    self.tell(
+                        "measuring",
+                        Some(contender.entry),
+                        contender.outcome.parity.as_ref(),
+                        at_hand,
+                        order.progress(),
+                    );
+                    let measured = self.measure_block(contender, bench, &mut order, index, frames);
+                    if measured.is_err()
+                        && let Some(contender) = racing.remove(&index)
+                    {
+                        order.retire(index);
+                        self.end(contender, measured)?;
+                    }
+                    if self.observer.interrupted() {
+                        break;
+                    }
+                }
+                Event::End(index) => {
+                    if let Some(contender) = racing.remove(&index) {
+                        self.end(contender, Ok(()))?;
+                    }
+                }
+            }
+        }
+        // After an interruption, backends that have samples keep them.
+        for contender in racing.into_values() {
+            let stages = &contender.outcome.stages;
+            if stages.iter().any(|times| !times.samples.is_empty()) {
+                self.end(contender, Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Warms backends up, and reserves memory for so many samples of each; returns those that did not fail, numbered
+    /// from 0.
+    fn warm_up<'c>(
+        &mut self,
+        contenders: Vec<Contender<'c>>,
+        bench: &mut Bench,
+        room: usize,
+    ) -> io::Result<BTreeMap<usize, Contender<'c>>> {
+        let at_hand = contenders.len();
+        let mut warm = BTreeMap::new();
         for mut contender in contenders {
             self.tell(
                 "warming up",
                 Some(contender.entry),
                 contender.outcome.parity.as_ref(),
-                (at_hand, 0.0),
+                at_hand,
+                0.0,
             );
             match bench.warm_up(&mut contender, || self.observer.interrupted()) {
                 Ok(()) => {
                     contender.clear_times(room);
-                    estimates.push(contender.warm_up.estimate());
-                    racing.push(Some(contender));
+                    warm.insert(warm.len(), contender);
                 }
                 failed => self.end(contender, failed)?,
             }
         }
-        let mut schedule = Order::new(self.pace, estimates);
-        let mut window = Window::First;
-        while let Some((index, frames)) = schedule.next_block() {
-            if window != schedule.window() {
-                if window == Window::First && schedule.window() == Window::Between {
-                    self.observer.first_window_ended();
-                    for contender in racing.iter_mut().flatten() {
-                        contender.outcome.first_ns = contender.outcome.median(Stage::Frame);
-                    }
-                }
-                window = schedule.window();
-                racing
-                    .iter_mut()
-                    .flatten()
-                    .for_each(|contender| contender.clear_times(room));
-            }
-            if window == Window::Between {
-                racing[index]
-                    .iter_mut()
-                    .for_each(|contender| contender.clear_times(room));
-            }
-            let at_hand = racing.iter().flatten().count();
-            let Some(mut contender) = racing[index].take() else {
-                break;
-            };
-            let done = (at_hand, schedule.progress());
-            self.tell(
-                "measuring",
-                Some(contender.entry),
-                contender.outcome.parity.as_ref(),
-                done,
-            );
-            match self.measure_block(&mut contender, bench, &mut schedule, index, frames) {
-                Ok(()) if !schedule.is_done(index) => racing[index] = Some(contender),
-                ended => {
-                    schedule.retire(index);
-                    self.end(contender, ended)?;
-                }
-            }
-            if self.observer.interrupted() {
-                break;
-            }
-        }
-        // After an interruption, backends that have samples keep them.
-        let measured = |c: &Contender| c.outcome.stages.iter().any(|s| !s.samples.is_empty());
-        racing
-            .into_iter()
-            .flatten()
-            .filter(measured)
-            .try_for_each(|c| self.end(c, Ok(())))
+        Ok(warm)
     }
 
     /// Measures a block of frames, or its beginning up to a frame that is audited. Fails if an audit finds something
@@ -439,23 +462,22 @@ impl<'a> Contest<'a> {
         &mut self,
         contender: &mut Contender,
         bench: &mut Bench,
-        schedule: &mut Order,
+        order: &mut Order,
         index: usize,
         frames: Range<u32>,
     ) -> Result<()> {
-        let (frames, chosen) = self.auditor.cut(frames);
-        let record = |frame| schedule.record(index, frame);
+        let cut = self.auditor.cut(frames);
         let measured = bench.block(
             contender,
-            frames.clone(),
+            cut.frames.clone(),
             || self.observer.interrupted(),
-            record,
+            |frame| order.record(index, frame),
         )?;
-        let is_last = schedule.is_done(index);
-        if measured == frames && (chosen || is_last) {
-            let last = frames.end - 1;
+        let is_last = order.is_done(index);
+        if measured == cut.frames && (cut.is_audited || is_last) {
+            let last = cut.frames.end - 1;
             self.audit(contender, bench, last)?;
-            if schedule.mean(index) < LONG_FRAME {
+            if order.mean(index) < LONG_FRAME {
                 // The next frame that is recorded finds the caches as if nothing had been read back.
                 bench.again(contender, last)?;
             }
@@ -470,8 +492,7 @@ impl<'a> Contest<'a> {
         if is_last
             && matches!(self.pace, Pace::Frames(_) | Pace::Full)
             && !self.options.disturbance.cold
-            && let Some(last) =
-                bench.throughput(contender, schedule.mean(index), self.pace.most())?
+            && let Some(last) = bench.throughput(contender, order.mean(index), self.pace.most())?
         {
             self.audit(contender, bench, last)?;
         }
@@ -490,7 +511,8 @@ impl<'a> Contest<'a> {
 
     /// Compares some vertices of the last frame with the reference of its tick. Fails if they are wrong.
     fn audit(&mut self, contender: &mut Contender, bench: &mut Bench, tick: u32) -> Result<()> {
-        let (backend, crowd) = (&mut *contender.prepared, contender.crowd);
+        let backend = &mut *contender.prepared;
+        let crowd = contender.crowd;
         let instances = self.auditor.instances(crowd, backend.visible()?.as_deref());
         let coverage = Coverage {
             ticks: vec![tick],
@@ -520,21 +542,19 @@ impl<'a> Contest<'a> {
 
     /// Adds the least that each stage could take, for which the machine's limits are measured.
     fn measure_limits(&mut self, contenders: &mut [Contender], device: &dyn DeviceSide) {
-        self.tell("measuring", None, None, (contenders.len(), 0.0));
+        self.tell("measuring", None, None, contenders.len(), 0.0);
         for contender in contenders {
             for traffic in contender.prepared.traffic(contender.crowd) {
-                let on_host = matches!(traffic.memory, Memory::Host { .. });
-                let clock = if on_host {
-                    Clock::Wall
-                } else {
-                    device.clock().label()
+                let clock = match traffic.memory {
+                    Memory::Host { .. } => Clock::Wall,
+                    Memory::Device | Memory::Upload => device.clock().label(),
                 };
                 let limit = self.limits.of(&traffic, &self.context.threads, device);
-                let floor = limit.map(|limit| Floor {
+                let times = times_of(&mut contender.outcome.stages, traffic.stage, clock);
+                times.floor = limit.map(|limit| Floor {
                     bytes: traffic.bytes(),
                     limit: limit as u64,
                 });
-                times_of(&mut contender.outcome.stages, traffic.stage, clock).floor = floor;
             }
         }
     }
@@ -545,20 +565,19 @@ impl<'a> Contest<'a> {
         activity: &'static str,
         entry: Option<&BackendEntry>,
         parity: Option<&Parity>,
-        (at_hand, measured): (usize, f64),
+        at_hand: usize,
+        measured: f64,
     ) {
-        let verifying = if self.depth == Depth::Verified {
-            1.0
-        } else {
-            VERIFYING
+        let verifying = match self.depth {
+            Depth::Verified => 1.0,
+            Depth::Measured => VERIFYING,
         };
         let at_hand = at_hand as f64 * (verifying + (1.0 - verifying) * measured);
         let done =
             (self.outcomes.len() as f64 + at_hand) / self.options.backends.len().max(1) as f64;
-        let backend = entry.map(|entry| entry.name);
         self.observer.progress(&Step {
             activity,
-            backend,
+            backend: entry.map(|entry| entry.name),
             parity,
             done: done.min(1.0),
         });
@@ -576,7 +595,8 @@ impl<'a> Contest<'a> {
             mut outcome,
             ..
         } = contender;
-        (outcome.device, outcome.gameplay_delay) = (prepared.device(), prepared.gameplay_delay());
+        outcome.device = prepared.device();
+        outcome.gameplay_delay = prepared.gameplay_delay();
         drop(prepared);
         if let Err(error) = ended {
             outcome = outcome.failed(&error);
@@ -586,23 +606,19 @@ impl<'a> Contest<'a> {
             .stages
             .retain(|times| !times.samples.is_empty() || times.dropped > 0);
         // The frame's time is written last, so that its presence marks a complete group of rows.
-        outcome.stages.sort_by_key(|s| {
-            (
-                (s.stage, s.clock) == (Stage::Frame, Clock::Wall),
-                s.stage,
-                s.clock,
-            )
+        outcome.stages.sort_by_key(|times| {
+            let is_frame = (times.stage, times.clock) == (Stage::Frame, Clock::Wall);
+            (is_frame, times.stage, times.clock)
         });
         self.finish(outcome)
     }
 
     /// An outcome without times.
     fn outcome(&self, entry: &BackendEntry) -> Outcome {
-        let outcome = Outcome::new(entry.name, self.demand.passes, Status::Ok);
         Outcome {
             owner: entry.owner,
             disturbance: self.options.disturbance,
-            ..outcome
+            ..Outcome::new(entry.name, self.demand.passes, Status::Ok)
         }
     }
 

@@ -26,31 +26,38 @@ mod linux {
     /// says why they count less than all kinds and what to do, if they do.
     pub fn open(threads: &Threads) -> (Option<CountSource>, Option<String>) {
         let mut problem = None;
-        let events = [
+        // Kinds that cannot be counted on every thread are left out.
+        let mut counters = [
             Hardware::CPU_CYCLES,
             Hardware::INSTRUCTIONS,
             Hardware::CACHE_MISSES,
-        ];
-        // Kinds that cannot be counted on every thread are left out.
-        let mut counters = events.map(|event| {
-            let own = || Builder::new(event).observe_self().enabled(true).build();
-            let all: io::Result<Vec<Counter>> = on_each(threads, own).into_iter().collect();
-            all.map_err(|error| {
-                problem = Some(format!("not all events can be counted: {error}; {ADVICE}"))
-            })
-            .ok()
+        ]
+        .map(|event| match open_on_each(threads, event) {
+            Ok(counters) => Some(counters),
+            Err(error) => {
+                problem = Some(format!("not all events can be counted: {error}; {ADVICE}"));
+                None
+            }
         });
         let read = move || {
-            let sum = |all: &mut Vec<Counter>| {
-                all.iter_mut()
-                    .map(|counter| counter.read().ok())
-                    .sum::<Option<u64>>()
-            };
-            let [cycles, instructions, misses] =
-                counters.each_mut().map(|all| all.as_mut().and_then(sum));
+            let [cycles, instructions, misses] = counters.each_mut().map(sum);
             [cycles, instructions, misses, context_switches()]
         };
         (Some(Box::new(read)), problem)
+    }
+
+    /// A counter of a kind of event for each thread.
+    fn open_on_each(threads: &Threads, event: Hardware) -> io::Result<Vec<Counter>> {
+        let counters = on_each(threads, || {
+            Builder::new(event).observe_self().enabled(true).build()
+        });
+        counters.into_iter().collect()
+    }
+
+    /// The events of all threads so far; `None` if they are not counted.
+    fn sum(counters: &mut Option<Vec<Counter>>) -> Option<u64> {
+        let counters = counters.as_mut()?.iter_mut();
+        counters.map(|counter| counter.read().ok()).sum()
     }
 
     /// Context switches of the whole process so far, for which no permission is needed.

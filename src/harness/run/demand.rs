@@ -68,9 +68,10 @@ pub fn passes(context: &Context, scene: &BuiltScene) -> u32 {
 /// # Errors
 /// [`BackendError::Unavailable`] if the scene has no levels to choose from.
 pub(super) fn crowd_for<'a>(scene: &'a BuiltScene, entry: &BackendEntry) -> Result<&'a Crowd> {
-    match entry.chooses_levels() {
-        true => scene.choices().map_err(BackendError::Unavailable),
-        false => Ok(&scene.crowd),
+    if entry.chooses_levels() {
+        scene.choices().map_err(BackendError::Unavailable)
+    } else {
+        Ok(&scene.crowd)
     }
 }
 

@@ -64,10 +64,8 @@ impl Disturber {
             let running = Arc::new(());
             let neighbours = self.disturbance.neighbours as usize;
             for index in 0..neighbours {
-                let (first, running) = (
-                    self.words.len() / neighbours * index,
-                    Arc::downgrade(&running),
-                );
+                let first = self.words.len() / neighbours * index;
+                let running = Arc::downgrade(&running);
                 scope.spawn(move || self.stream(first, &running));
             }
             frames()
@@ -83,9 +81,9 @@ impl Disturber {
         }
     }
 
-    /// Reads and writes every line of a part.
-    fn sweep(&self, part: Range<usize>) {
-        for word in self.words[part].iter().step_by(LINE) {
+    /// Reads and writes every line of some words.
+    fn sweep(&self, words: Range<usize>) {
+        for word in self.words[words].iter().step_by(LINE) {
             word.store(
                 word.load(Ordering::Relaxed).wrapping_add(1),
                 Ordering::Relaxed,
@@ -107,21 +105,15 @@ impl Disturber {
 
 /// Bytes of the largest cache in Linux's folder of them.
 fn last_level(caches: &Path) -> usize {
-    let size = |folder: fs::DirEntry| {
-        let text = fs::read_to_string(folder.path().join("size")).ok()?;
-        text.trim()
-            .strip_suffix('K')?
-            .parse::<usize>()
-            .ok()?
-            .checked_mul(1 << 10)
-    };
-    fs::read_dir(caches)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(size)
-        .max()
-        .unwrap_or(UNKNOWN)
+    let mut largest = None;
+    for folder in fs::read_dir(caches).into_iter().flatten().flatten() {
+        let text = fs::read_to_string(folder.path().join("size")).unwrap_or_default();
+        let kibibytes = text.trim().strip_suffix('K').map(str::parse::<usize>);
+        if let Some(Ok(kibibytes)) = kibibytes {
+            largest = largest.max(kibibytes.checked_mul(1 << 10));
+        }
+    }
+    largest.unwrap_or(UNKNOWN)
 }
 
 #[cfg(test)]

@@ -129,33 +129,54 @@ impl EnergyMeter {
     }
 }
 
-/// The counters of all packages together, which begin again from time to time; `None` if one of them cannot be read.
+/// The counters of all packages together; `None` if one of them cannot be read.
 fn counter(folder: &Path) -> Option<Counter> {
     let mut packages = Vec::new();
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
-        let text = |name: &str| std::fs::read_to_string(entry.path().join(name)).ok();
-        if text("name").is_some_and(|name| name.starts_with("package")) {
-            let range: u64 = text("max_energy_range_uj")?.trim().parse().ok()?;
-            let file = File::open(entry.path().join("energy_uj")).ok()?;
-            let (mut last, mut total) = (microjoules(&file)?, 0);
-            packages.push(move || {
-                let now = microjoules(&file)?;
-                // It began again if it is lower.
-                total += if now < last {
-                    (now + range).saturating_sub(last)
-                } else {
-                    now - last
-                };
-                last = now;
-                Some(total)
-            });
+        let name = std::fs::read_to_string(entry.path().join("name"));
+        if name.is_ok_and(|name| name.starts_with("package")) {
+            packages.push(Package::open(&entry.path())?);
         }
     }
-    match packages.is_empty() {
-        true => None,
-        false => Some(Box::new(move || {
-            packages.iter_mut().map(|read| read()).sum()
-        })),
+    if packages.is_empty() {
+        return None;
+    }
+    Some(Box::new(move || {
+        packages.iter_mut().map(Package::read).sum()
+    }))
+}
+
+/// The counter of a package, which begins again at 0 from time to time.
+struct Package {
+    file: File,
+    /// Microjoules at which it begins again.
+    range: u64,
+    last: u64,
+    total: u64,
+}
+
+impl Package {
+    fn open(folder: &Path) -> Option<Self> {
+        let range = std::fs::read_to_string(folder.join("max_energy_range_uj")).ok()?;
+        let file = File::open(folder.join("energy_uj")).ok()?;
+        Some(Self {
+            range: range.trim().parse().ok()?,
+            last: microjoules(&file)?,
+            file,
+            total: 0,
+        })
+    }
+
+    /// Microjoules since it was opened.
+    fn read(&mut self) -> Option<u64> {
+        let now = microjoules(&self.file)?;
+        self.total += if now < self.last {
+            (now + self.range).saturating_sub(self.last)
+        } else {
+            now - self.last
+        };
+        self.last = now;
+        Some(self.total)
     }
 }
 

@@ -18,7 +18,7 @@ mod outcome;
 mod pacing;
 mod processor_clock;
 #[cfg(test)]
-mod simulated;
+mod simulated_device_tests;
 mod thread_clocks;
 
 pub use demand::{passes, promised_memory};

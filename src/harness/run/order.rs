@@ -82,12 +82,26 @@ impl WarmUp {
     }
 }
 
+/// What a run does next. Backends have the numbers in which their estimates were given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Another window of a sustained run begins, with new times for all backends.
+    Window(Window),
+    /// A backend runs the frames with these numbers.
+    Block(usize, Range<u32>),
+    /// A backend has had its frames.
+    End(usize),
+}
+
 /// Distributes blocks of frames, round after round, until each backend has enough.
 #[derive(Debug)]
 pub struct Order {
     pace: Pace,
     shares: Vec<TimeShare>,
     next: usize,
+    /// The backend of the last block, until it is known whether more follow.
+    last: Option<usize>,
+    window: Window,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -102,32 +116,51 @@ struct TimeShare {
 impl Order {
     /// A schedule for backends with these estimates of their frame time.
     pub fn new(pace: Pace, estimates: impl IntoIterator<Item = Duration>) -> Self {
-        let share = |estimate| TimeShare {
-            estimate,
-            frames: 0,
-            spent: Duration::ZERO,
-            retired: false,
+        let mut shares = Vec::new();
+        for estimate in estimates {
+            shares.push(TimeShare {
+                estimate,
+                frames: 0,
+                spent: Duration::ZERO,
+                retired: false,
+            });
+        }
+        let window = match pace {
+            Pace::Sustained(_) => Window::First,
+            Pace::Frames(_) | Pace::Full | Pace::Brief => Window::Last,
         };
         Self {
             pace,
-            shares: estimates.into_iter().map(share).collect(),
+            shares,
             next: 0,
+            last: None,
+            window,
         }
     }
 
-    /// The next backend and the numbers of its frames; `None` when all are done.
-    pub fn next_block(&mut self) -> Option<(usize, Range<u32>)> {
+    /// The next event; `None` when all backends are done.
+    pub fn next_event(&mut self) -> Option<Event> {
+        if let Some(last) = self.last.take()
+            && self.is_done(last)
+        {
+            return Some(Event::End(last));
+        }
         let count = self.shares.len();
         let backend = (0..count)
             .map(|i| (self.next + i) % count)
             .find(|&i| !self.is_done(i))?;
+        if self.window != self.window_of_time() {
+            self.window = self.window_of_time();
+            return Some(Event::Window(self.window));
+        }
         self.next = (backend + 1) % count;
+        self.last = Some(backend);
         let share = &self.shares[backend];
         let fitting = BLOCK.as_nanos() / share.estimate.as_nanos().max(1);
         let length = (fitting as u32)
             .clamp(1, BLOCK_FRAMES)
             .min(self.pace.most() - share.frames);
-        Some((backend, share.frames..share.frames + length))
+        Some(Event::Block(backend, share.frames..share.frames + length))
     }
 
     /// Records a measured frame.
@@ -136,9 +169,10 @@ impl Order {
         self.shares[backend].spent += frame;
     }
 
-    /// Removes a backend.
+    /// Removes a backend whose block failed: it has no further event.
     pub fn retire(&mut self, backend: usize) {
         self.shares[backend].retired = true;
+        self.last = None;
     }
 
     /// Returns whether a backend has had its frames.
@@ -153,10 +187,9 @@ impl Order {
 
     /// Fraction of all frames that is done, 0 to 1.
     pub fn progress(&self) -> f64 {
-        (0..self.shares.len())
-            .map(|backend| self.done(backend))
-            .sum::<f64>()
-            / self.shares.len().max(1) as f64
+        let all = 0..self.shares.len();
+        let done: f64 = all.map(|backend| self.done(backend)).sum();
+        done / self.shares.len().max(1) as f64
     }
 
     /// Fraction of a backend's frames that is done, 0 to 1.
@@ -167,22 +200,23 @@ impl Order {
             retired,
             ..
         } = self.shares[backend];
-        let part = |of: u32| f64::from(frames) / f64::from(of);
-        let within = |seconds: f64, fewest: u32| {
-            part(fewest)
-                .min(spent.as_secs_f64() / seconds)
-                .max(part(MOST_FRAMES))
-        };
-        let done = match self.pace {
-            _ if retired => 1.0,
-            Pace::Frames(wanted) => part(wanted),
-            Pace::Full => within(2.0, 5),
-            Pace::Brief if spent >= SLOW_FRAME * frames => within(1.0, 3),
-            Pace::Brief => within(1.0, 5),
+        // The time that is wanted, and the fewest frames within it.
+        let (seconds, fewest) = match self.pace {
+            _ if retired => return 1.0,
+            Pace::Frames(wanted) => return (f64::from(frames) / f64::from(wanted)).min(1.0),
             // All backends end together.
-            Pace::Sustained(time) => self.spent().as_secs_f64() / time.as_secs_f64(),
+            Pace::Sustained(time) => {
+                return (self.spent().as_secs_f64() / time.as_secs_f64()).min(1.0);
+            }
+            Pace::Full => (2.0, 5.0),
+            Pace::Brief if spent >= SLOW_FRAME * frames => (1.0, 3.0),
+            Pace::Brief => (1.0, 5.0),
         };
-        done.min(1.0)
+        let frames = f64::from(frames);
+        (frames / fewest)
+            .min(spent.as_secs_f64() / seconds)
+            .max(frames / f64::from(MOST_FRAMES))
+            .min(1.0)
     }
 
     /// Time of all frames.
@@ -190,16 +224,24 @@ impl Order {
         self.shares.iter().map(|share| share.spent).sum()
     }
 
-    /// The part of the run that the next frames belong to.
+    /// The window that was entered last.
     pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The window that begins or goes on after the frames so far.
+    fn window_of_time(&self) -> Window {
         let Pace::Sustained(time) = self.pace else {
             return Window::Last;
         };
-        let (spent, window) = (self.spent(), WINDOW.min(time / WINDOWS));
-        match () {
-            () if spent < window => Window::First,
-            () if spent + window < time => Window::Between,
-            () => Window::Last,
+        let spent = self.spent();
+        let window = WINDOW.min(time / WINDOWS);
+        if spent < window {
+            Window::First
+        } else if spent + window < time {
+            Window::Between
+        } else {
+            Window::Last
         }
     }
 }
@@ -207,6 +249,15 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The next block of a schedule: its backend and the numbers of its frames.
+    fn next_block(order: &mut Order) -> Option<(usize, Range<u32>)> {
+        loop {
+            if let Event::Block(backend, frames) = order.next_event()? {
+                return Some((backend, frames));
+            }
+        }
+    }
 
     /// Runs a schedule with frames that take exactly their estimate; returns backend and length of each block.
     fn blocks(pace: Pace, estimates: &[u64]) -> Vec<(usize, u32)> {
@@ -217,7 +268,7 @@ mod tests {
         let mut schedule = Order::new(pace, estimates.iter().copied());
         let mut counts = vec![0; estimates.len()];
         let mut blocks = Vec::new();
-        while let Some((backend, frames)) = schedule.next_block() {
+        while let Some((backend, frames)) = next_block(&mut schedule) {
             assert_eq!(
                 frames.start, counts[backend],
                 "every backend counts its own frames"
@@ -269,7 +320,7 @@ mod tests {
             [Duration::from_millis(50); 2],
         );
         let (mut windows, mut frames) = (Vec::new(), [0, 0]);
-        while let Some((backend, block)) = schedule.next_block() {
+        while let Some((backend, block)) = next_block(&mut schedule) {
             windows.push(schedule.window());
             frames[backend] += block.len();
             block.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
@@ -284,13 +335,37 @@ mod tests {
     }
 
     #[test]
+    fn backends_end_once_and_windows_begin_once() {
+        let run = |pace| {
+            let mut schedule = Order::new(pace, [Duration::from_millis(50); 2]);
+            let mut events = Vec::new();
+            while let Some(event) = schedule.next_event() {
+                match event {
+                    Event::Block(backend, frames) => {
+                        frames.for_each(|_| schedule.record(backend, Duration::from_millis(50)));
+                    }
+                    other => events.push(other),
+                }
+            }
+            events
+        };
+        assert_eq!(run(Pace::Frames(7)), [Event::End(0), Event::End(1)]);
+        let sustained = [
+            Event::Window(Window::Between),
+            Event::Window(Window::Last),
+            Event::End(1),
+        ];
+        assert_eq!(run(Pace::Sustained(Duration::from_secs(6))), sustained);
+    }
+
+    #[test]
     fn a_retired_backend_gets_no_more_turns() {
         let mut schedule = Order::new(Pace::Frames(20), [Duration::from_millis(1); 2]);
-        assert_eq!(schedule.next_block(), Some((0, 0..10)));
+        assert_eq!(next_block(&mut schedule), Some((0, 0..10)));
         schedule.retire(0);
-        assert_eq!(schedule.next_block(), Some((1, 0..10)));
+        assert_eq!(next_block(&mut schedule), Some((1, 0..10)));
         assert_eq!(
-            schedule.next_block(),
+            next_block(&mut schedule),
             Some((1, 0..10)),
             "nothing was recorded"
         );
@@ -323,7 +398,7 @@ mod tests {
             }
             let mut schedule = Order::new(Pace::Frames(frames), estimates);
             let mut samples = vec![Vec::new(); backends.len()];
-            while let Some((backend, block)) = schedule.next_block() {
+            while let Some((backend, block)) = next_block(&mut schedule) {
                 for _ in block {
                     let time = self.frame(backends[backend]);
                     schedule.record(backend, time);

@@ -208,16 +208,12 @@ impl Outcome {
 
     /// A stage's median in nanoseconds by the clock closest to it: the device's if it has one.
     pub fn median(&self, stage: Stage) -> Option<u64> {
-        let times = |clock| {
-            self.stages
-                .iter()
-                .find(|s| s.stage == stage && s.clock == clock)
-        };
-        Clock::BY_CLOSENESS
-            .into_iter()
-            .find_map(times)?
-            .summary()
-            .map(|s| s.median)
+        let mut closest = Clock::BY_CLOSENESS.into_iter();
+        let times = closest.find_map(|clock| {
+            let mut stages = self.stages.iter();
+            stages.find(|times| (times.stage, times.clock) == (stage, clock))
+        });
+        Some(times?.summary()?.median)
     }
 }
 

@@ -142,8 +142,10 @@ impl Clocks {
 
 /// The clock of some frames, from the times of pieces beside each and the best time; `None` without a frame.
 pub(super) fn relative(best: Duration, pieces: &[Duration]) -> Option<RelativeClock> {
-    let clock = |piece: &Duration| best.as_secs_f64() / piece.as_secs_f64().max(1e-9);
-    let mut clocks: Vec<f64> = pieces.iter().map(clock).collect();
+    let mut clocks: Vec<f64> = pieces
+        .iter()
+        .map(|piece| best.as_secs_f64() / piece.as_secs_f64().max(1e-9))
+        .collect();
     clocks.sort_unstable_by(f64::total_cmp);
     let low = clocks.iter().filter(|clock| **clock < STEADY).count();
     Some(RelativeClock {
@@ -160,7 +162,7 @@ mod tests {
     use crate::frame::{ClockMeter, Spinner};
     use crate::harness::MachineLimits;
     use crate::harness::environment::{Build, Environment};
-    use crate::harness::run::{StageTimes, Status, simulated};
+    use crate::harness::run::{StageTimes, Status, simulated_device_tests as device};
     use crate::registry;
     use crate::report::{Screen, run_text};
     use crate::results::compare::{DETECT, compare};
@@ -408,7 +410,7 @@ mod tests {
     /// Outcomes on the simulated device, and what `run` says about them.
     fn simulated(load: DeviceLoad) -> (Vec<Outcome>, String) {
         measured_scene(load, |measured| {
-            let outcomes = simulated::run(measured.scene, 40);
+            let outcomes = device::run(measured.scene, 40);
             let text = said(measured, &outcomes, true);
             println!("{text}");
             (outcomes, text)
@@ -422,7 +424,7 @@ mod tests {
         for outcome in &outcomes {
             assert_eq!(outcome.problem, None);
             let skin = outcome.median(Stage::Skin).unwrap() as f64;
-            let ratio = skin / simulated::WORK;
+            let ratio = skin / device::WORK;
             assert!((0.98..1.02).contains(&ratio), "{ratio}");
             for times in &outcome.stages {
                 let has_clock = times.clock != Clock::ThreadSum;
@@ -440,7 +442,7 @@ mod tests {
         let (outcomes, text) = simulated(DeviceLoad::Idle);
         for outcome in &outcomes {
             let skin = outcome.median(Stage::Skin).unwrap() as f64;
-            assert!(skin > 1.5 * simulated::WORK, "{skin}");
+            assert!(skin > 1.5 * device::WORK, "{skin}");
             let frames = outcome.stages.last().unwrap();
             let clock = frames.device_clock.unwrap();
             assert!(clock.is_unsteady && clock.median < 0.9, "{clock:?}");

@@ -42,6 +42,9 @@ impl ProcessorClock {
 
 /// A chain of so many links, each of which needs the result of the one before.
 fn chain(start: u32, links: u32) -> u32 {
-    let link = |value: u32, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-    (0..links).fold(start, link)
+    let mut value = start;
+    for _ in 0..links {
+        value = value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    }
+    value
 }

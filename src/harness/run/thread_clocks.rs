@@ -9,7 +9,8 @@ pub(super) struct ThreadClocks(Vec<ThreadClock>);
 impl ThreadClocks {
     /// The clocks of the calling thread, of rayon's global pool and of `threads`.
     pub fn new(threads: &Threads) -> Self {
-        Self(on_each(threads, own).into_iter().flatten().collect())
+        let clocks = on_each(threads, clock_of_this_thread);
+        Self(clocks.into_iter().flatten().collect())
     }
 
     /// CPU time of all threads so far, in nanoseconds; `None` if the system has no such clocks. Reads the clocks
@@ -19,12 +20,12 @@ impl ThreadClocks {
     }
 }
 
-/// Runs `own` on the calling thread, and on those of rayon's global pool and of `threads`.
-pub(super) fn on_each<T: Send>(threads: &Threads, own: impl Fn() -> T + Sync) -> Vec<T> {
-    let mut all = vec![own()];
-    all.extend(rayon::broadcast(|_| own()));
+/// Runs `work` on the calling thread, and on those of rayon's global pool and of `threads`.
+pub(super) fn on_each<T: Send>(threads: &Threads, work: impl Fn() -> T + Sync) -> Vec<T> {
+    let mut all = vec![work()];
+    all.extend(rayon::broadcast(|_| work()));
     if let Threads::Pool(pool) = threads {
-        all.extend(pool.broadcast(|_| own()));
+        all.extend(pool.broadcast(|_| work()));
     }
     all
 }
@@ -34,11 +35,14 @@ type ThreadClock = Box<dyn Fn() -> u64 + Send>;
 
 /// The calling thread's clock, which other threads may read as long as the thread lives.
 #[cfg(target_os = "linux")]
-fn own() -> Option<ThreadClock> {
+fn clock_of_this_thread() -> Option<ThreadClock> {
     let mut clock = 0;
     // SAFETY: the thread is the calling one; `clock` is written on success.
     let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    let read = move || {
+    if failed != 0 {
+        return None;
+    }
+    Some(Box::new(move || {
         let mut time = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
@@ -46,12 +50,11 @@ fn own() -> Option<ThreadClock> {
         // SAFETY: `time` outlives the call. The clock of a thread that ended is refused, and `time` stays zero.
         unsafe { libc::clock_gettime(clock, &mut time) };
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    (failed == 0).then(|| Box::new(read) as ThreadClock)
+    }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn own() -> Option<ThreadClock> {
+fn clock_of_this_thread() -> Option<ThreadClock> {
     None
 }
 
@@ -85,7 +88,7 @@ mod tests {
         };
         assert!(spent(&all, &|| pool.install(compute)) > some);
         // Rayon's global pool may be working for other tests, so idle time is checked on this thread's clock alone.
-        let alone = ThreadClocks(own().into_iter().collect());
+        let alone = ThreadClocks(clock_of_this_thread().into_iter().collect());
         assert!(spent(&alone, &compute) > some);
         assert!(spent(&alone, &|| std::thread::sleep(Duration::from_millis(30))) < some);
         assert!(

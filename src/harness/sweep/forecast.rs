@@ -38,10 +38,9 @@ pub(super) fn order(points: &[SweepPoint]) -> Vec<usize> {
     by_size.sort_by_key(|&at| differing(&base, &choices(&points[at])));
     let mut probes = Vec::new();
     for at in by_size {
-        let own = choices(&points[at]);
-        let own: Vec<Choice> = own.into_iter().collect();
-        if own.iter().any(|choice| !covered.contains(choice)) {
-            covered.extend(own);
+        let known = covered.len();
+        covered.extend(choices(&points[at]));
+        if covered.len() > known {
             probes.push(at);
         }
     }
@@ -54,11 +53,10 @@ pub(super) fn order(points: &[SweepPoint]) -> Vec<usize> {
 
 /// The settings of a point but the number of instances.
 fn choices(point: &SweepPoint) -> BTreeMap<String, String> {
-    let chosen = point.series().settings.chosen();
-    let mut choices: BTreeMap<String, String> = chosen
-        .into_iter()
-        .map(|(name, value)| (name, value.to_string()))
-        .collect();
+    let mut choices = BTreeMap::new();
+    for (name, value) in point.series().settings.chosen() {
+        choices.insert(name, value.to_string());
+    }
     if let Some(threads) = point.threads {
         choices.insert("threads".into(), threads.to_string());
     }
@@ -66,10 +64,12 @@ fn choices(point: &SweepPoint) -> BTreeMap<String, String> {
 }
 
 /// Number of settings whose values differ.
-fn differing(base: &BTreeMap<String, String>, own: &BTreeMap<String, String>) -> usize {
-    own.iter()
-        .filter(|(name, value)| base.get(*name) != Some(value))
-        .count()
+fn differing(base: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> usize {
+    let mut count = 0;
+    for (name, value) in other {
+        count += usize::from(base.get(name) != Some(value));
+    }
+    count
 }
 
 impl Forecast {
@@ -103,11 +103,11 @@ impl Forecast {
         let base = choices(&self.points[0]);
         let first_series = self.points[0].series();
         let mut sizes: HashMap<Option<u64>, f64> = HashMap::new();
-        for (own, taken) in self.points.iter().zip(&self.taken) {
+        for (measured, taken) in self.points.iter().zip(&self.taken) {
             if let Some(taken) = taken
-                && own.series() == first_series
+                && measured.series() == first_series
             {
-                sizes.insert(own.settings.instances, *taken);
+                sizes.insert(measured.settings.instances, *taken);
             }
         }
         let mut seconds = *sizes.get(&point.settings.instances)?;
@@ -123,19 +123,22 @@ impl Forecast {
     /// The factor by which a value of a setting changes the time of a point: that of the largest crowd.
     fn factor(&self, sizes: &HashMap<Option<u64>, f64>, name: &str, value: &str) -> Option<f64> {
         let base = choices(&self.points[0]);
-        let mut best: Option<(Option<u64>, f64)> = None;
-        for (own, taken) in self.points.iter().zip(&self.taken) {
-            let choices = choices(own);
+        let mut largest = None;
+        let mut factor = None;
+        for (point, taken) in self.points.iter().zip(&self.taken) {
+            let choices = choices(point);
             let is_probe = choices.get(name).is_some_and(|known| known == value)
                 && differing(&base, &choices) == 1;
-            let Some((taken, of_size)) = taken.zip(sizes.get(&own.settings.instances)) else {
-                continue;
-            };
-            if is_probe && best.is_none_or(|(size, _)| own.settings.instances >= size) {
-                best = Some((own.settings.instances, taken / of_size));
+            let size = point.settings.instances;
+            if let (Some(taken), Some(of_size)) = (taken, sizes.get(&size))
+                && is_probe
+                && size >= largest
+            {
+                largest = size;
+                factor = Some(taken / of_size);
             }
         }
-        best.map(|(_, factor)| factor)
+        factor
     }
 }
 

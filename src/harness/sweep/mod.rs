@@ -69,7 +69,7 @@ pub struct PointEnd {
     /// Its number in the order of measurement, counted from 1.
     pub number: usize,
     /// Number of points.
-    pub of: usize,
+    pub count: usize,
     /// The point.
     pub point: SweepPoint,
     /// The result of each backend, in the order of the results.
@@ -103,7 +103,7 @@ pub trait Log {
     /// Called when all backends are finished at a point.
     fn point_ended(&mut self, end: &PointEnd);
     /// Called when the largest crowd of a backend is found: the answer, its number from 1, and how many there are.
-    fn search_ended(&mut self, found: &Found, number: usize, of: usize);
+    fn search_ended(&mut self, found: &Found, number: usize, count: usize);
     /// Reports a note to the user.
     fn note(&mut self, text: &str);
 }
@@ -165,19 +165,21 @@ impl Sweep<'_> {
             return Ok(());
         };
         // Backends that cannot run at all are reported one by one.
-        let mut least: Option<(u64, &str)> = None;
+        let mut least = u64::MAX;
+        let mut backend = None;
         for (point, entry) in self.searched() {
-            if let Some(bytes) = self.promised(point, entry, 1).ok().flatten() {
+            if let Ok(Some(bytes)) = self.promised(point, entry, 1) {
                 // The first that fits ends the check, since each promise builds a crowd.
                 if bytes <= budget {
                     return Ok(());
                 }
-                least = least
-                    .filter(|(known, _)| *known <= bytes)
-                    .or(Some((bytes, entry.name)));
+                if bytes < least {
+                    least = bytes;
+                    backend = Some(entry.name);
+                }
             }
         }
-        let Some((least, backend)) = least else {
+        let Some(backend) = backend else {
             return Ok(());
         };
         let [budget, least] = [budget, least].map(|bytes| ByteSize(bytes).display().si());
@@ -189,31 +191,26 @@ impl Sweep<'_> {
 
     /// The first point of each series, with every backend.
     fn searched(&self) -> Vec<(&SweepPoint, &'static BackendEntry)> {
-        let mut series: Vec<&SweepPoint> = Vec::new();
+        let mut series = Vec::new();
+        let mut searched = Vec::new();
         for point in &self.points {
-            if series.iter().all(|known| known.series() != point.series()) {
-                series.push(point);
+            if !series.contains(&point.series()) {
+                series.push(point.series());
+                let backends = self.options.backends.iter();
+                searched.extend(backends.map(|&entry| (point, entry)));
             }
         }
-        let with_each = |point| {
-            self.options
-                .backends
-                .iter()
-                .map(move |&entry| (point, entry))
-        };
-        series.into_iter().flat_map(with_each).collect()
+        searched
     }
 
     /// The context of a point's threads.
     fn context(&self, point: &SweepPoint) -> &Context {
-        let of_point = |own: &&Context| {
-            point
-                .threads
-                .is_none_or(|threads| own.threads.count() == threads as usize)
+        let Some(threads) = point.threads else {
+            return &self.contexts[0];
         };
-        self.contexts
-            .iter()
-            .find(of_point)
+        let mut contexts = self.contexts.iter();
+        contexts
+            .find(|context| context.threads.count() == threads as usize)
             .unwrap_or(&self.contexts[0])
     }
 
@@ -238,6 +235,12 @@ impl Sweep<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The fractions of a sweep that are done before and after one of `count` points or searches.
+fn fractions(index: usize, count: usize) -> Range<f64> {
+    let count = count as f64;
+    index as f64 / count..(index + 1) as f64 / count
 }
 
 /// Results of backends at a point, by name.
@@ -265,18 +268,9 @@ impl Drive<'_> {
             let point = &all[at];
             let begin = Instant::now();
             let kept_before = self.ending.kept;
-            let is_over = |name| {
-                self.over
-                    .iter()
-                    .any(|(series, over)| (series, *over) == (&point.series(), name))
-            };
-            let racing: Vec<_> = backends
-                .iter()
-                .copied()
-                .filter(|b| !is_over(b.name))
-                .collect();
-            let done = |points: usize| points as f64 / all.len() as f64;
-            let results = match self.point(point, &racing, done(index)..done(index + 1)) {
+            let mut racing = backends.clone();
+            racing.retain(|entry| !self.over.contains(&(point.series(), entry.name)));
+            let results = match self.point(point, &racing, fractions(index, all.len())) {
                 // Memory may end a series at large crowds; the results of smaller ones are kept.
                 Err(SweepError::Scene(error)) if index > 0 => {
                     self.log.note(&format!("{error}: left out"));
@@ -292,15 +286,14 @@ impl Drive<'_> {
             let kept = self.ending.kept - kept_before;
             // What was there takes no time, and tells nothing about others.
             forecast.record(at, (kept == 0).then(|| begin.elapsed()));
-            let in_order = |entry: &&'static BackendEntry| {
-                let result = results.get(entry.name)?;
-                Some((entry.name, *result))
-            };
             self.log.point_ended(&PointEnd {
                 number: index + 1,
-                of: all.len(),
+                count: all.len(),
                 point: point.clone(),
-                results: backends.iter().filter_map(in_order).collect(),
+                results: backends
+                    .iter()
+                    .filter_map(|entry| Some((entry.name, *results.get(entry.name)?)))
+                    .collect(),
                 kept: kept > 0 && kept == results.len(),
                 left: forecast.left(),
             });
@@ -314,11 +307,8 @@ impl Drive<'_> {
             return;
         };
         for entry in &self.sweep.options.backends {
-            let result = measured.get(entry.name);
-            let Some(frame) = result
-                .and_then(|result| result.frame)
-                .filter(|frame| *frame > most)
-            else {
+            let frame = measured.get(entry.name).and_then(|result| result.frame);
+            let Some(frame) = frame.filter(|frame| *frame > most) else {
                 continue;
             };
             self.over.push((point.series(), entry.name));
@@ -344,8 +334,7 @@ impl Drive<'_> {
                 memory: None,
                 problem: None,
             };
-            let done = |searches: usize| searches as f64 / searched.len() as f64;
-            match self.search(point, entry, done(at)..done(at + 1), &mut found) {
+            match self.search(point, entry, fractions(at, searched.len()), &mut found) {
                 Err(SweepError::Backend(error)) => found.problem = Some(error.to_string()),
                 searched => searched?,
             }
@@ -454,17 +443,17 @@ impl Drive<'_> {
             .with(point.settings.clone())
             .build(self.sweep.options.memory())?;
         let context = self.sweep.context(point);
-        let (passes, threads) = (run::passes(context, &scene), context.threads.count());
-        let known = |entry: &BackendEntry| {
-            Some((entry.name, self.log.known(&scene, threads, passes, entry)?))
-        };
-        let mut known: Results = racing.iter().filter_map(|entry| known(entry)).collect();
+        let passes = run::passes(context, &scene);
+        let threads = context.threads.count();
+        let mut known = Results::new();
+        let mut missing = Vec::new();
+        for &entry in racing {
+            match self.log.known(&scene, threads, passes, entry) {
+                Some(result) => _ = known.insert(entry.name, result),
+                None => missing.push(entry),
+            }
+        }
         self.ending.kept += known.len();
-        let missing: Vec<_> = racing
-            .iter()
-            .copied()
-            .filter(|entry| !known.contains_key(entry.name))
-            .collect();
         if !missing.is_empty() {
             let options = RunOptions {
                 backends: missing,
@@ -481,14 +470,11 @@ impl Drive<'_> {
                 return Ok(known);
             }
             for outcome in outcomes {
-                let frame = outcome.median(Stage::Frame).map(Duration::from_nanos);
-                known.insert(
-                    outcome.name,
-                    KnownResult {
-                        status: outcome.status,
-                        frame,
-                    },
-                );
+                let result = KnownResult {
+                    status: outcome.status,
+                    frame: outcome.median(Stage::Frame).map(Duration::from_nanos),
+                };
+                known.insert(outcome.name, result);
             }
         }
         for entry in racing {

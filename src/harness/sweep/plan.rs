@@ -39,16 +39,19 @@ impl SweepPoint {
     }
 }
 
-/// Part of a sweep: `number` of `of`, counted from 1.
+/// One of several parts of a sweep, by its number from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
-    of: usize,
+    count: usize,
 }
 
 impl Default for Shard {
     fn default() -> Self {
-        Self { number: 1, of: 1 }
+        Self {
+            number: 1,
+            count: 1,
+        }
     }
 }
 
@@ -56,12 +59,9 @@ impl std::str::FromStr for Shard {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parse = |part: &str| part.parse().ok().filter(|n| *n > 0);
-        let numbers = text
-            .split_once('/')
-            .and_then(|(number, of)| Some((parse(number)?, parse(of)?)));
-        match numbers {
-            Some((number, of)) if number <= of => Ok(Self { number, of }),
+        let numbers: Result<Vec<usize>, _> = text.split('/').map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok(&[number, count]) if (1..=count).contains(&number) => Ok(Self { number, count }),
             _ => Err("expected a part and how many there are, such as 1/4"),
         }
     }
@@ -89,36 +89,37 @@ impl SweepAxes {
         threads.sort_unstable();
         threads.dedup();
         threads.resize(threads.len().max(1), None);
-        let alone = |threads| SweepPoint {
-            threads,
-            ..SweepPoint::default()
-        };
-        let mut points: Vec<SweepPoint> = threads.into_iter().map(alone).collect();
-        for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
-            let combined = |known: &SweepPoint| {
-                let with = |value: &Settings| known.settings.clone().with(value.clone());
-                axis.iter()
-                    .map(|value| SweepPoint {
-                        settings: with(value),
-                        ..*known
-                    })
-                    .collect::<Vec<_>>()
-            };
-            points = points.iter().flat_map(combined).collect();
+        let mut points = Vec::new();
+        for threads in threads {
+            points.push(SweepPoint {
+                threads,
+                ..SweepPoint::default()
+            });
         }
-        let of_sizes = self
-            .settings
-            .last()
-            .filter(|axis| axis.iter().any(|value| value.instances.is_some()));
-        let sizes = of_sizes.map_or(1, Vec::len);
-        // Along the diagonals, so that large crowds are spread over the parts.
-        let own = |at: usize| (at / sizes + at % sizes) % shard.of == shard.number - 1;
-        points
-            .into_iter()
-            .enumerate()
-            .filter(|(at, _)| own(*at))
-            .map(|(_, point)| point)
-            .collect()
+        for axis in self.settings.iter().filter(|axis| !axis.is_empty()) {
+            let mut combined = Vec::with_capacity(points.len() * axis.len());
+            for point in &points {
+                for value in axis {
+                    combined.push(SweepPoint {
+                        settings: point.settings.clone().with(value.clone()),
+                        ..*point
+                    });
+                }
+            }
+            points = combined;
+        }
+        let sizes = match self.settings.last() {
+            Some(axis) if axis.iter().any(|value| value.instances.is_some()) => axis.len(),
+            _ => 1,
+        };
+        let mut part = Vec::new();
+        for (at, point) in points.into_iter().enumerate() {
+            // Along the diagonals, so that large crowds are spread over the parts.
+            if (at / sizes + at % sizes) % shard.count == shard.number - 1 {
+                part.push(point);
+            }
+        }
+        part
     }
 }
 

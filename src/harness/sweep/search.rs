@@ -7,10 +7,10 @@ use std::time::Duration;
 /// A search by time ends when the smallest crowd that does not fit is at most this much larger than the largest that
 /// does.
 const CLOSE: f64 = 1.05;
-/// Most crowds that are measured, and most whose memory is asked for.
-const TRIALS: [u32; 2] = [12, 64];
-/// Largest step up and down while one side is unknown, of a search by time and by memory.
-const STEP: [f64; 2] = [8.0, 64.0];
+/// Most crowds that are measured.
+const MEASURED: u32 = 12;
+/// Most crowds whose memory is asked for.
+const ASKED: u32 = 64;
 
 /// A running search: take [`Search::next`], measure it, pass what it took to [`Search::record`].
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,10 @@ pub struct Search {
     most: u64,
     /// `true` to search on until the next larger crowd does not fit.
     exact: bool,
+    /// Largest step up and down while one side is unknown.
+    step: f64,
     trials: u32,
+    most_trials: u32,
     /// The result so far.
     pub bounds: Bounds,
 }
@@ -37,98 +40,107 @@ pub struct Bounds {
 impl Search {
     /// Starts a search by time from a crowd of `start` instances, among crowds of at most `most`.
     pub fn new(budget: Duration, start: u64, most: u64) -> Self {
-        Self::within(budget.as_nanos() as f64, start, most, false)
+        Self {
+            budget: budget.as_nanos() as f64,
+            start: start.min(most).max(1),
+            most,
+            exact: false,
+            step: 8.0,
+            trials: 0,
+            most_trials: MEASURED,
+            bounds: Bounds::default(),
+        }
     }
 
     /// Starts a search by memory, where larger crowds take more bytes.
     pub fn exact(budget: u64, start: u64) -> Self {
-        Self::within(budget as f64, start, u64::MAX, true)
-    }
-
-    fn within(budget: f64, start: u64, most: u64, exact: bool) -> Self {
         Self {
-            budget,
-            start: start.min(most).max(1),
-            most,
-            exact,
+            budget: budget as f64,
+            start: start.max(1),
+            most: u64::MAX,
+            exact: true,
+            step: 64.0,
             trials: 0,
+            most_trials: ASKED,
             bounds: Bounds::default(),
         }
     }
 
     /// The crowd to try next; `None` when the answer is close enough.
     pub fn next(&self) -> Option<u64> {
-        let Self {
-            budget,
-            start,
-            most,
-            exact,
-            trials,
-            bounds: Bounds { fits, exceeds },
-        } = *self;
-        let step = STEP[usize::from(exact)];
-        if trials == TRIALS[usize::from(exact)] || fits.is_some_and(|(count, _)| count >= most) {
+        let Self { budget, exact, .. } = *self;
+        let Bounds { fits, exceeds } = self.bounds;
+        let least = match fits {
+            Some((count, _)) => count + 1,
+            None => 1,
+        };
+        if self.trials == self.most_trials || least > self.most {
             return None;
         }
-        let proportional = |(count, taken): (u64, f64)| count as f64 * (budget / taken.max(1.0));
         let next = match (fits, exceeds) {
-            (None, None) => return Some(start),
+            (None, None) => return Some(self.start),
             (None, Some((1, _))) => return None,
-            (Some(fits), None) => {
-                let low = fits.0 as f64;
+            (Some((count, taken)), None) => {
+                let low = count as f64;
+                let proportional = low * (budget / taken.max(1.0));
                 // A frame has a part that does not grow with the crowd, so pure proportion would fall short. Memory
                 // has almost none: aim a little beyond the budget, so that both sides are known soon.
                 let least = if exact {
-                    proportional(fits) + low / 64.0
+                    proportional + low / 64.0
                 } else {
                     1.1 * low
                 };
-                proportional(fits).max(least).min(low * step)
+                proportional.max(least).min(low * self.step)
             }
-            (None, Some(exceeds)) => {
+            (None, Some((count, taken))) => {
+                let high = count as f64;
+                let proportional = high * (budget / taken.max(1.0));
                 // If proportion does not help, that part dominates the frame.
-                let smallest = exceeds.0 as f64 / step;
-                let largest = if trials < 3 {
-                    exceeds.0 as f64 * 0.9
+                let smallest = high / self.step;
+                let largest = if self.trials < 3 {
+                    high * 0.9
                 } else {
                     smallest
                 };
-                proportional(exceeds).clamp(smallest, largest)
+                proportional.clamp(smallest, largest)
             }
-            (Some(fits), Some(exceeds)) => {
-                let (low, high) = (fits.0 as f64, exceeds.0 as f64);
-                if exceeds.0 - fits.0 <= 1 || (!exact && high <= low * CLOSE) {
+            (Some((count, low_taken)), Some((next_count, high_taken))) => {
+                let low = count as f64;
+                let high = next_count as f64;
+                if next_count - count <= 1 || (!exact && high <= low * CLOSE) {
                     return None;
                 }
-                let part = (budget - fits.1) / (exceeds.1 - fits.1).max(1.0);
-                let part = match exact {
-                    _ if exceeds.1.is_infinite() => 0.5,
+                let proportional = (budget - low_taken) / (high_taken - low_taken).max(1.0);
+                let part = if high_taken.is_infinite() || (exact && self.trials.is_multiple_of(2)) {
                     // Memory grows in steps of pages: every other time the middle.
-                    true if trials % 2 == 0 => 0.5,
-                    true => part,
+                    0.5
+                } else if exact {
+                    proportional
+                } else {
                     // Not so close to an end that the interval would hardly shrink.
-                    false => part.clamp(0.2, 0.8),
+                    proportional.clamp(0.2, 0.8)
                 };
                 low + (high - low) * part
             }
         };
-        // Three digits are enough and easier to read.
         let next = if exact {
             next as u64
         } else {
+            // Three digits are enough and easier to read.
             wording::rounded(next, 3)
         };
-        let largest = exceeds.map_or(most, |(count, _)| count - 1);
-        Some(next.clamp(fits.map_or(1, |(count, _)| count + 1), largest))
+        let largest = match exceeds {
+            Some((count, _)) => count - 1,
+            None => self.most,
+        };
+        Some(next.clamp(least, largest))
     }
 
     /// The part of a range of progress that the next trial makes up, if there are as many as there may be.
     pub fn part(&self, whole: &Range<f64>) -> Range<f64> {
-        let most = TRIALS[usize::from(self.exact)];
-        let at = |trials: u32| {
-            whole.start + (whole.end - whole.start) * f64::from(trials) / f64::from(most)
-        };
-        at(self.trials)..at(self.trials + 1)
+        let part = (whole.end - whole.start) / f64::from(self.most_trials);
+        let start = whole.start + part * f64::from(self.trials);
+        start..start + part
     }
 
     /// Records what a crowd takes; `None` if that could not be measured, for example for lack of memory.
@@ -180,7 +192,7 @@ mod tests {
                 exceeds as f64 <= fits as f64 * CLOSE || exceeds == fits + 1,
                 "{fits} {exceeds}"
             );
-            assert!(trials <= TRIALS[0], "{trials}");
+            assert!(trials <= MEASURED, "{trials}");
         }
     }
 
@@ -259,7 +271,7 @@ mod tests {
                     taken(fits) <= 128_000_000 && taken(exceeds) > 128_000_000,
                     "{fits}"
                 );
-                assert!(trials < TRIALS[1], "{trials} crowds asked for");
+                assert!(trials < ASKED, "{trials} crowds asked for");
             }
         }
     }

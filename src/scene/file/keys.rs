@@ -181,10 +181,6 @@ impl<'a> Keys<'a> {
     }
 }
 
-pub(super) fn positive(value: f64) -> bool {
-    value.is_finite() && value > 0.0
-}
-
 /// Returns whether a number is a fraction of a whole.
 pub(super) fn fraction(value: f64) -> bool {
     (0.0..=1.0).contains(&value)

@@ -9,8 +9,8 @@ use super::model_source::{is_model_file, model_endings};
 use super::{
     BUILT_IN_MODELS, Camera, Interpolation, ModelSource, Scene, SceneError, SceneFile, Settings,
 };
-use crate::wording;
-use keys::{Keys, SCENE_KEYS, fraction, positive};
+use crate::wording::{self, is_above_zero};
+use keys::{Keys, SCENE_KEYS, fraction};
 use serde::Deserialize;
 use toml::de::DeTable;
 
@@ -91,7 +91,7 @@ fn camera(keys: &Keys) -> Result<Camera, SceneError> {
             |degrees: f64| degrees.abs() <= 89.0,
             "-89 to 89 degrees",
         )?,
-        distance: keys.number("distance", 1.0, positive, "a factor of more than 0")?,
+        distance: keys.number("distance", 1.0, is_above_zero, "a factor of more than 0")?,
         field_of_view: keys.number(
             "field_of_view",
             40.0,
@@ -114,7 +114,7 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
         models: models(keys, model, count)?,
         count,
         layout: keys.or_default("layout")?,
-        spacing: keys.optional("spacing", positive, "metres, more than 0")?,
+        spacing: keys.optional("spacing", is_above_zero, "metres, more than 0")?,
         clip: keys.get("clip")?.unwrap_or(ClipChoice::First),
         speed: keys.number("speed", 1.0, f64::is_finite, "a finite number")?,
         speed_spread: keys.number("speed_spread", 0.0, fraction, "0 to 1")?,
@@ -136,7 +136,7 @@ fn checked(keys: &Keys) -> Result<GroupDescription, SceneError> {
             |degrees| (0.0..=180.0).contains(&degrees),
             "0 to 180 degrees",
         )?,
-        scale: keys.optional("scale", positive, "metres per unit, more than 0")?,
+        scale: keys.optional("scale", is_above_zero, "metres per unit, more than 0")?,
         model_place: Some(keys.place(if keys.has("vertices") {
             "vertices"
         } else {

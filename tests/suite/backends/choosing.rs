@@ -101,7 +101,7 @@ fn shown(
     let (mut prepared, mut output) = prepare_for(backend, context, crowd, &job);
     let mut shown = Vec::new();
     for &(frustum, eye) in views {
-        prepared.look(&frustum, &eye);
+        prepared.move_camera(&frustum, &eye);
         let coverage = Coverage {
             frustum,
             eye,

@@ -309,10 +309,10 @@ impl Poser for DevicePose {
         ))
     }
 
-    fn look(&mut self, frustum: &Frustum, eye: &Eye) {
+    fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
         self.visibility
             .iter_mut()
-            .for_each(|visibility| visibility.look(frustum, eye));
+            .for_each(|visibility| visibility.move_camera(frustum, eye));
     }
 
     fn read_poses(

@@ -86,13 +86,10 @@ impl Simulation {
 impl Spinner for Simulation {
     fn spin(&self, rounds: u32, pieces: u32) -> Result<[Duration; 2]> {
         self.pass(SUBMISSION);
-        let piece = || Duration::from_nanos(self.execute(rounds.into()) as u64);
-        let first = piece();
-        let mut last = first;
-        for _ in 1..pieces {
-            last = piece();
-        }
-        Ok([first, last])
+        let times: Vec<Duration> = (0..pieces)
+            .map(|_| Duration::from_nanos(self.execute(rounds.into()) as u64))
+            .collect();
+        Ok([times[0], times[times.len() - 1]])
     }
 
     fn shortest(&self) -> Duration {
