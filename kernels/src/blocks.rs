@@ -51,7 +51,7 @@ impl Block {
 /// Slots of cached poses, for instances that are not posed at every tick.
 const CACHED: usize = 2;
 
-/// Number of poses that an instance may need at once in a block with so many layers: an inertial fade reads two past
+/// Number of poses that an instance may need at once in a block of `layers` layers: an inertial fade reads two past
 /// ticks of every layer up to its own.
 fn pose_slots(instance: &[Layer], layers: usize) -> usize {
     let inertial = instance.iter().position(|l| l.fade == Fade::Inertial);
@@ -152,7 +152,8 @@ impl Blocks {
         });
     }
 
-    /// Calls `work(part, its share of out)` for every part of `length` of some blocks; the last part may be shorter. `first` returns the offset of a block's share.
+    /// Cuts some blocks into parts of `length` blocks, of which the last may be shorter, and calls `work(part, its share of
+    /// out)` for each. `first` returns the offset of a block's share.
     ///
     /// The list is halved until one part is left, so nothing is allocated and idle threads steal large halves first.
     pub fn in_parts<T: Send>(

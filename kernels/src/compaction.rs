@@ -13,10 +13,11 @@ use std::ops::Range;
 pub const ERROR: f64 = 1e-4;
 /// Fraction of the allowed error that the search may use up, because it samples many times, not every one.
 const MARGIN: f64 = 0.9;
-/// Part of it that the coarsest rounding tried may move the ends beneath a joint by, the factor from one to the next,
-/// and the number of attempts before values keep all their bits.
+/// Fraction of that by which the first, coarsest rounding may move the ends beneath a joint.
 const COARSEST: f64 = 0.5;
+/// Factor from one rounding to the next finer one.
 const FINER: f64 = 0.9;
+/// Roundings that are tried before values keep all their bits.
 const ATTEMPTS: i32 = 64;
 /// Most attempts to hold channels of one clip: each compares all joints, of which a file may have thousands.
 const MOST_HOLDS: usize = 64;

@@ -11,7 +11,7 @@ pub type InstanceLayers = ArrayVec<Layer, MAX_LAYERS>;
 
 impl Crowd {
     /// The crowd with a share of each group's instances, 0 to 1, that keep the pose of tick 0. They become the last of
-    /// their group. A fade under way stops; an inertial one is over.
+    /// their group. A crossfade stays where it is at tick 0; an inertial fade is over.
     ///
     /// # Errors
     /// A crowd that [is reduced](Crowd::is_reduced) or changes already.
@@ -73,12 +73,13 @@ impl Crowd {
 
     /// The layers of an instance at a tick. There are as many at every tick, and they need as many slots.
     pub fn layers_at(&self, instance: u32, tick: u32) -> InstanceLayers {
-        let mut model = instance;
+        let mut original = instance;
         let mut ahead = 0;
         if let Some(turnover) = &self.turnover {
-            (model, ahead) = turnover.model(instance, tick);
+            (original, ahead) = turnover.original(instance, tick);
         }
-        let mut layers: InstanceLayers = self.layers.of(model as usize).iter().copied().collect();
+        let mut layers: InstanceLayers =
+            self.layers.of(original as usize).iter().copied().collect();
         for layer in &mut layers {
             if layer.playback != Playback::Once {
                 layer.phase = layer.phase.wrapping_add(layer.step.wrapping_mul(ahead));

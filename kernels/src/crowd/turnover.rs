@@ -5,15 +5,15 @@ use crate::model::Lists;
 use fnv::FnvHashMap;
 use std::hash::Hash;
 
-/// Newcomers are ahead of their models by fewer ticks than this.
+/// A newcomer is ahead of the instance that it copies by fewer ticks than this.
 const AHEAD: u64 = 1 << 12;
 
 /// The replacement of instances. They are divided into equally large shifts at random, one of which leaves in each tick.
-/// The places of a shift pass to its newcomers in another order, so that any of its models may stand at each.
+/// The places of a shift pass to its newcomers in another order, so that any of its 3D models may stand at each.
 #[derive(Debug, Clone)]
 pub struct Turnover {
     seed: u64,
-    /// Number of shifts, which is also that of ticks between two replacements of an instance.
+    /// Number of shifts, and of ticks between two replacements of an instance.
     shifts: u32,
     /// All instances, shift after shift.
     order: Vec<u32>,
@@ -26,8 +26,8 @@ pub struct Turnover {
 }
 
 impl Turnover {
-    /// A turnover of a share, above 0, of instances, for each of which `kinds` has what it must have in common with those
-    /// that may take its place.
+    /// A turnover of a share of all instances, above 0. `kinds` has a key for each: instances with equal keys may take each
+    /// other's place.
     pub(super) fn new<K: Eq + Hash>(
         kinds: impl ExactSizeIterator<Item = K>,
         share: f64,
@@ -65,7 +65,7 @@ impl Turnover {
         lists * size_of::<u32>() + self.kinds.bytes()
     }
 
-    /// The instances that are others at one tick than at another, each once.
+    /// The instances that are replaced between two ticks, each once.
     pub fn changed(&self, from: u32, to: u32) -> impl Iterator<Item = u32> + '_ {
         let ticks = from.min(to)..from.max(to);
         ticks
@@ -110,15 +110,15 @@ impl Turnover {
     }
 
     /// The instance that this one is a copy of at a tick, and how many ticks it is ahead.
-    pub(super) fn model(&self, instance: u32, tick: u32) -> (u32, u32) {
+    pub(super) fn original(&self, instance: u32, tick: u32) -> (u32, u32) {
         let replacements = self.replacements(instance, tick);
         if replacements == 0 {
             return (instance, 0);
         }
         let kind = self.kinds.of(self.kind[instance as usize] as usize);
         let drawn = drawn(self.seed, instance, 2 * replacements + 1);
-        let model = kind[((drawn >> 32) % kind.len() as u64) as usize];
-        (model, (drawn % AHEAD) as u32)
+        let original = kind[((drawn >> 32) % kind.len() as u64) as usize];
+        (original, (drawn % AHEAD) as u32)
     }
 }
 

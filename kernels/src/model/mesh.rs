@@ -71,7 +71,7 @@ impl Influences {
     }
 }
 
-/// A part of a primitive's triangles with one material.
+/// Triangles of a primitive that share a material.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subset {
     /// Index into the model's materials.
@@ -97,7 +97,7 @@ pub struct PrimitiveData {
     pub influences: Influences,
     /// Triangle list; empty for points and lines.
     pub indices: Vec<u32>,
-    /// Parts of `indices` by material.
+    /// Ranges of `indices` by material.
     pub subsets: Vec<Subset>,
     /// Number of leading vertices that come from the file; `dump` prints these. The rest are copies that an importer
     /// made at seams. Zero for a rigid mesh attached to a joint.
@@ -170,7 +170,7 @@ pub struct Primitive {
     pub dumped_vertices: u32,
     /// `true` if the file has normals; if not, the store's were generated and `dump` leaves them empty.
     pub has_normals: bool,
-    /// Parts of [`Mesh::indices`] by material.
+    /// Ranges of [`Mesh::indices`] by material.
     pub subsets: Vec<Subset>,
 }
 
@@ -622,7 +622,7 @@ struct WeightRepairs {
     renormalised: u32,
     worst_sum: f32,
     weightless: u32,
-    unheld: u32,
+    jointless: u32,
     truncated: u32,
     most: usize,
 }
@@ -633,7 +633,7 @@ impl WeightRepairs {
             renormalised,
             worst_sum,
             weightless,
-            unheld,
+            jointless,
             truncated,
             most,
         } = self;
@@ -647,9 +647,9 @@ impl WeightRepairs {
                 "{weightless} vertices whose weights are all 0 now follow the joint of their first influence"
             )));
         }
-        if unheld > 0 {
+        if jointless > 0 {
             repairs.push(Repair::new(format!(
-                "{unheld} vertices without a joint now follow the skin's joint 0"
+                "{jointless} vertices without a joint now follow the skin's joint 0"
             )));
         }
         if truncated > 0 {
@@ -660,9 +660,9 @@ impl WeightRepairs {
     }
 }
 
-/// Largest deviations of a sum of weights from 1 that are not reported and, smaller, not renormalised: rounding errors
-/// are kept, so that a file's weights keep their exact values.
-const WORTH_A_WORD: f64 = 1e-4;
+/// A sum of weights that is off from 1 by more than this is reported.
+const REPORTED: f64 = 1e-4;
+/// A sum that is off by no more than this is left as it is, so that a file's weights keep their exact values.
 const ROUNDING: f64 = 1e-6;
 
 fn repaired(
@@ -673,7 +673,7 @@ fn repaired(
     let mut pairs: Vec<(u16, f32)> = influences.of(vertex).filter(|pair| pair.1 > 0.0).collect();
     if pairs.is_empty() {
         let Some((joint, _)) = influences.of(vertex).next() else {
-            repairs.unheld += 1;
+            repairs.jointless += 1;
             return vec![(0, 1.0)];
         };
         repairs.weightless += 1;
@@ -688,7 +688,7 @@ fn repaired(
     }
     let sum: f64 = pairs.iter().map(|pair| f64::from(pair.1)).sum();
     let off = (sum - 1.0).abs();
-    if off > WORTH_A_WORD && !is_truncated {
+    if off > REPORTED && !is_truncated {
         repairs.renormalised += 1;
         if off > f64::from(repairs.worst_sum - 1.0).abs() || repairs.renormalised == 1 {
             repairs.worst_sum = sum as f32;

@@ -107,7 +107,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next number, of `count` bits, the lowest first.
+    /// The next number of `count` bits, the lowest first.
     fn next(&mut self, count: u8) -> u32 {
         let mut number = 0;
         for digit in 0..count {
