@@ -16,14 +16,14 @@ use crate::results::decision::{least_memory, sheets_through, smallest};
 use crate::results::{Axis, Point, Quantity, Ranking, Sheet, Study, StudyEntry, ranking_of};
 
 /// Columns of the card that are read together.
-pub struct Part {
+pub struct Section {
     /// Its title.
     pub title: &'static str,
     /// Headings, then a row for each measured backend. What results or the registry do not say is a dash.
     pub rows: Vec<Vec<String>>,
 }
 
-/// The first column of each part.
+/// The first column of each section.
 const BACKEND: Column<StudyEntry> = Column::words("backend", |entry| Some(entry.backend.clone()));
 
 /// Columns of time.
@@ -128,8 +128,8 @@ const OPTIONAL: [Column<StudyEntry>; 6] = [
     ),
 ];
 
-/// The card of a point, in parts; each has a row for every measured backend.
-pub fn parts(study: &Study, point: &Point) -> Vec<Part> {
+/// The card of a point, in sections; each has a row for every measured backend.
+pub fn sections(study: &Study, point: &Point) -> Vec<Section> {
     let entries: Vec<&StudyEntry> = study.at(point).filter(|entry| entry.is_ok()).collect();
     let mut card = Vec::new();
     for (title, columns) in [
@@ -140,7 +140,7 @@ pub fn parts(study: &Study, point: &Point) -> Vec<Part> {
     ] {
         let rows = cells(columns, &entries);
         if rows[0].len() > 1 {
-            card.push(Part { title, rows });
+            card.push(Section { title, rows });
         }
     }
     card
@@ -148,11 +148,11 @@ pub fn parts(study: &Study, point: &Point) -> Vec<Part> {
 
 /// The card of a point as one table.
 pub fn table(study: &Study, point: &Point) -> Vec<Vec<String>> {
-    let mut parts = parts(study, point).into_iter();
-    let mut table = parts.next().map_or(Vec::new(), |part| part.rows);
-    for part in parts {
-        for (row, more) in table.iter_mut().zip(part.rows) {
-            // Each part repeats the backend.
+    let mut sections = sections(study, point).into_iter();
+    let mut table = sections.next().map_or(Vec::new(), |section| section.rows);
+    for section in sections {
+        for (row, more) in table.iter_mut().zip(section.rows) {
+            // Each section repeats the backend.
             row.extend(more.into_iter().skip(1));
         }
     }
@@ -170,10 +170,8 @@ fn energy(entry: &StudyEntry, side: Side) -> Option<String> {
 /// Milliseconds of a stage that gameplay reads, and how many frames later the processor has it.
 fn gameplay(entry: &StudyEntry, stage: Stage) -> Option<String> {
     let row = &entry.stage(stage)?.row;
-    let parts = Side::BOTH
-        .into_iter()
-        .filter_map(|side| entry.part(stage, side)?.row.median_ns);
-    let ns: u64 = parts.sum();
+    let times = Side::BOTH.map(|side| entry.stage_on(stage, side)?.row.median_ns);
+    let ns: u64 = times.into_iter().flatten().sum();
     let delay = match row.delay_frames {
         None => String::new(),
         Some(0) => ", same frame".into(),
@@ -323,8 +321,8 @@ pub fn text(study: &Study, screen: Screen) -> String {
             text += &format!("\n{}", stacked(&table(study, point), screen));
             continue;
         }
-        for part in parts(study, point) {
-            text += &format!("\n{}", stacked(&part.rows, screen));
+        for section in sections(study, point) {
+            text += &format!("\n{}", stacked(&section.rows, screen));
         }
     }
     text

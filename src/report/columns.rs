@@ -160,13 +160,13 @@ pub fn stacked(rows: &[Vec<String>], screen: Screen) -> String {
     let mut from = 1;
     while from < columns {
         let mut to = from + 1;
-        while to < columns && screen.fits(width(&part(rows, from, to + 1))) {
+        while to < columns && screen.fits(width(&columns_between(rows, from, to + 1))) {
             to += 1;
         }
         if !text.is_empty() {
             text += "\n";
         }
-        text += &set(&part(rows, from, to));
+        text += &set(&columns_between(rows, from, to));
         from = to;
     }
     text
@@ -187,7 +187,7 @@ fn without_empty_columns(rows: &[Vec<String>]) -> Vec<Vec<String>> {
 }
 
 /// The first column of some rows, and those from `from` to before `to`; all but the first are figures.
-fn part(rows: &[Vec<String>], from: usize, to: usize) -> Table {
+fn columns_between(rows: &[Vec<String>], from: usize, to: usize) -> Table {
     let mut lines = Vec::new();
     for row in rows {
         let mut cells = vec![row[0].clone()];

@@ -4,6 +4,7 @@ use super::card;
 use super::chart::{self, Chart, charts};
 use super::findings::{findings, place, verdict};
 use super::head;
+use super::markdown::headed;
 use super::units::{abbreviated, duration_or_dash, grouped, magnitude_or_dash};
 use crate::harness::run::Status;
 use crate::results::key::known;
@@ -193,22 +194,22 @@ fn decisions(study: &Study, prefix: &str) -> Markup {
             @for point in study.headlines() {
                 h3 { (place(point)) }
                 ul { @for answer in card::answers(study, point) { li { (answer) } } }
-                @for part in card::parts(study, point) { (card_part(&part)) }
+                @for section in card::sections(study, point) { (card_section(&section)) }
             }
         }
     }
 }
 
-/// A part of the card, which phones show as a list for each backend.
-fn card_part(part: &card::Part) -> Markup {
-    let headings = &part.rows[0];
+/// A section of the card, which phones show as a list for each backend.
+fn card_section(section: &card::Section) -> Markup {
+    let headings = &section.rows[0];
     html! {
         div.scroll {
             table.card {
-                caption { (part.title) }
+                caption { (section.title) }
                 thead { tr { (heads(headings)) } }
                 tbody {
-                    @for row in &part.rows[1..] {
+                    @for row in &section.rows[1..] {
                         tr {
                             th scope="row" { (row[0]) }
                             @for (heading, cell) in headings.iter().zip(row).skip(1) {
@@ -223,11 +224,7 @@ fn card_part(part: &card::Part) -> Markup {
 }
 
 fn parity(study: &Study, prefix: &str) -> Markup {
-    let mut rows = vec![
-        ["backend", "largest error", "limit", "verdict"]
-            .map(String::from)
-            .to_vec(),
-    ];
+    let mut rows = headed(["backend", "largest error", "limit", "verdict"]);
     for backend in names(&study.entries) {
         let runs: Vec<_> = study
             .entries
@@ -358,14 +355,14 @@ fn link(name: &str, text: &str) -> Option<Markup> {
 fn joined(study: &Study, kind: &str) -> Vec<(String, String)> {
     let mut texts: IndexMap<&str, String> = IndexMap::new();
     for file in &study.files {
-        let part = if kind == "summary" {
+        let text = if kind == "summary" {
             Some(&file.summary)
         } else {
             file.samples.as_ref()
         };
-        let Some(part) = part else { continue };
+        let Some(text) = text else { continue };
         // A last line without an end is cut off, and would run into the next file's first.
-        let whole = part.rfind('\n').map_or("", |end| &part[..=end]);
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
         let Some((heading, rows)) = whole.split_once('\n') else {
             continue;
         };

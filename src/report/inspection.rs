@@ -448,10 +448,10 @@ impl fmt::Display for Inspection {
                 worst_joint,
             }) = compact
             {
-                let part = 100.0 * *bytes as f64 / (*whole).max(1) as f64;
+                let percent = 100.0 * *bytes as f64 / (*whole).max(1) as f64;
                 write!(
                     f,
-                    "    compact {frames} frames, {bytes} bytes ({part:.0} %), "
+                    "    compact {frames} frames, {bytes} bytes ({percent:.0} %), "
                 )?;
                 writeln!(f, "off by {error:.1e} of the skeleton at {worst_joint:?}")?;
             } else {

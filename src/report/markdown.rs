@@ -2,7 +2,7 @@
 
 use super::card;
 use super::findings::{findings, place, verdict};
-use super::table::parts;
+use super::table::both_sides;
 use super::units::{duration, duration_or_dash, magnitude_or_dash};
 use crate::frame::{Stage, StageGroup};
 use crate::results::{Point, Study};
@@ -44,6 +44,11 @@ pub fn list(items: impl IntoIterator<Item = impl Display>) -> String {
         .collect()
 }
 
+/// A table's first row.
+pub fn headed<const N: usize>(headings: [&str; N]) -> Vec<Vec<String>> {
+    vec![headings.map(String::from).to_vec()]
+}
+
 /// A Markdown table: headings, then rows; all columns but the first are right-aligned.
 pub fn rows(rows: &[Vec<String>]) -> String {
     let mut text = String::new();
@@ -58,13 +63,9 @@ pub fn rows(rows: &[Vec<String>]) -> String {
 
 /// A table of the backends at a point with the columns of the terminal's.
 pub fn table(study: &Study, point: &Point) -> String {
-    let mut table = vec![
-        [
-            "backend", "frame", "pose", "upload", "skin", "draw", "other", "parity",
-        ]
-        .map(String::from)
-        .to_vec(),
-    ];
+    let mut table = headed([
+        "backend", "frame", "pose", "upload", "skin", "draw", "other", "parity",
+    ]);
     for entry in study.at(point) {
         let row = entry.last().map(|m| &m.row);
         let mut frame = duration_or_dash(entry.median(Stage::Frame));
@@ -79,7 +80,7 @@ pub fn table(study: &Study, point: &Point) -> String {
             entry.backend.clone(),
             frame,
             duration_or_dash(entry.total(StageGroup::Pose)),
-            parts(entry, StageGroup::Upload).unwrap_or("-".into()),
+            both_sides(entry, StageGroup::Upload).unwrap_or("-".into()),
             skin,
             duration_or_dash(entry.total(StageGroup::Draw)),
             duration_or_dash(entry.other()),

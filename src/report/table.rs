@@ -33,7 +33,7 @@ const COLUMNS: [Column<StudyEntry>; 16] = [
         percent_of_limit(entry, StageGroup::Pose)
     }),
     Column::figures("upload", Place::Leaves(7), |entry| {
-        parts(entry, StageGroup::Upload)
+        both_sides(entry, StageGroup::Upload)
     }),
     Column::figures("skin", Place::Stays, |entry| {
         if skins_in_draw(entry) {
@@ -49,7 +49,7 @@ const COLUMNS: [Column<StudyEntry>; 16] = [
         entry.total(StageGroup::Draw).map(duration)
     }),
     Column::figures("gameplay", Place::Leaves(9), |entry| {
-        parts(entry, StageGroup::Gameplay)
+        both_sides(entry, StageGroup::Gameplay)
     }),
     Column::figures("other", Place::Leaves(5), |entry| {
         entry.other().map(duration)
@@ -230,7 +230,7 @@ pub(super) fn counted_threads(threads: usize) -> String {
 }
 
 /// A group's times on host and device, as `3.00 ms + 85.5 µs`; a single time if one side has no part in it.
-pub(super) fn parts(entry: &StudyEntry, group: StageGroup) -> Option<String> {
+pub(super) fn both_sides(entry: &StudyEntry, group: StageGroup) -> Option<String> {
     on_both_sides(entry, group, duration)
 }
 

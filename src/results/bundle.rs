@@ -92,11 +92,11 @@ impl Bundle {
             let place = summary.parent().unwrap_or(Path::new(""));
             let below = place.strip_prefix(folder).unwrap_or(Path::new(""));
             let mut prefix = String::new();
-            for part in below {
-                let Some(part) = part.to_str() else {
+            for folder in below {
+                let Some(folder) = folder.to_str() else {
                     return content(format!("{}: expected a name in UTF-8", place.display()));
                 };
-                prefix += part;
+                prefix += folder;
                 prefix.push('/');
             }
             let samples = samples_beside(&summary);
@@ -281,7 +281,7 @@ fn is_allowed(name: &str) -> bool {
     let path = Path::new(name);
     let plain = path
         .components()
-        .all(|part| matches!(part, Component::Normal(_)))
+        .all(|component| matches!(component, Component::Normal(_)))
         && !name.contains('\\');
     let known = path
         .file_name()

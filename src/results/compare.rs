@@ -185,52 +185,44 @@ fn matched(measurement: &Measurement, by_threads: bool) -> MeasurementKey {
 }
 
 /// A row that is in one of the sets at least.
-struct Row<'a> {
-    key: &'a MeasurementKey,
-    /// The point in words.
-    point: String,
-    sides: &'a Sides<'a>,
-    measured: Result<Measured, String>,
+struct Row {
+    /// As it is shown, without a change.
+    shown: StageComparison,
+    is_whole_frame: bool,
+    /// What both sets say; `None` if the row cannot be compared.
+    measured: Option<Measured>,
 }
 
-impl Row<'_> {
-    fn stage(&self) -> String {
-        let stage = self.key.stage.name();
-        match self.key.clock {
-            Clock::Wall => stage.into(),
-            clock => format!("{stage} ({})", clock.name()),
-        }
-    }
-
-    fn name(&self) -> String {
-        format!("{}: {} {}", self.point, self.key.backend, self.stage())
-    }
-
-    fn is_whole_frame(&self) -> bool {
-        self.key.stage == Stage::Frame && self.key.clock == Clock::Wall
-    }
-
-    /// Returns whether rows are of the same backend at the same point.
-    fn is_beside(&self, other: &Self) -> bool {
-        (&self.key.point, &self.key.backend) == (&other.key.point, &other.key.backend)
-    }
-
-    /// The row as it is shown, without a change.
-    fn shown(&self, backend_at_point: usize, is_frame: bool) -> StageComparison {
-        let medians = match &self.measured {
-            Ok(measured) => measured.medians.map(Some),
-            Err(_) => [newest_median(&self.sides[0]), newest_median(&self.sides[1])],
-        };
-        StageComparison {
-            point: self.point.clone(),
-            backend: self.key.backend.clone(),
-            stage: self.stage(),
-            is_frame,
-            medians,
-            change: Err(self.measured.as_ref().err().cloned().unwrap_or_default()),
+impl Row {
+    fn new(key: &MeasurementKey, sides: &Sides, point: String, backend_at_point: usize) -> Self {
+        let stage = key.stage.name();
+        let mut shown = StageComparison {
+            point,
+            backend: key.backend.clone(),
+            stage: match key.clock {
+                Clock::Wall => stage.into(),
+                clock => format!("{stage} ({})", clock.name()),
+            },
+            is_frame: false,
+            medians: [newest_median(&sides[0]), newest_median(&sides[1])],
+            change: Err(String::new()),
             alone: 0.0,
             backend_at_point,
+        };
+        let measured = measured(sides);
+        match &measured {
+            Ok(measured) => shown.medians = measured.medians.map(Some),
+            Err(why) => shown.change = Err(why.clone()),
         }
+        Self {
+            shown,
+            is_whole_frame: key.stage == Stage::Frame && key.clock == Clock::Wall,
+            measured: measured.ok(),
+        }
+    }
+
+    fn is_beside(&self, other: &Self) -> bool {
+        self.shown.is_beside(&other.shown)
     }
 }
 
@@ -281,31 +273,31 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
             all.entry(matched(measurement, by_threads)).or_default()[side].push(measurement);
         }
     }
-    let mut compared_rows = Vec::new();
+    let mut rows = Vec::new();
     let mut failed_rows = Vec::new();
+    let mut backends_at_points = BTreeSet::new();
     for (key, sides) in &all {
         let Some(first) = sides.iter().flatten().next() else {
             continue;
         };
-        let row = Row {
-            key,
-            point: point_in_words(&first.row.point(), by_threads),
-            sides,
-            measured: measured(sides),
-        };
+        backends_at_points.insert((&key.point, &key.backend));
+        let point = point_in_words(&first.row.point(), by_threads);
+        let row = Row::new(key, sides, point, backends_at_points.len());
         if failed(sides) {
-            failed_rows.push(row.name());
+            failed_rows.push(row.shown.name());
         }
-        compared_rows.push(row);
+        rows.push(row);
     }
-    add_noise(&mut compared_rows);
-    let errors = Errors::new(&compared_rows);
-    let mut backends = Vec::new();
-    for (number, rows) in compared_rows.chunk_by(Row::is_beside).enumerate() {
-        backends.push(compared(number, rows, &errors));
-    }
-    let rows = sorted(backends);
-    let sensitivity = sensitivity(&compared_rows, &errors, detect);
+    add_noise(&mut rows);
+    let errors = Errors::new(&rows);
+    let sensitivity = sensitivity(&rows, &errors, detect);
+    let frames_drifted = drifted(&rows);
+    let compared = rows.chunk_by(Row::is_beside);
+    let rows = sorted(
+        compared
+            .map(|rows| compared_at_point(rows, &errors))
+            .collect(),
+    );
 
     let mut warnings: Vec<String> = machines(base, new).into_iter().collect();
     warnings.extend((0..SIDES.len()).filter_map(|side| pooled(&all, side)));
@@ -314,7 +306,7 @@ pub fn compare(base: &Recorded, new: &Recorded, detect: f64) -> Comparison {
     }
     if sensitivity.as_ref().is_some_and(|s| s.rounds.is_none()) {
         warnings.extend(in_common(&rows));
-        warnings.extend(drifted(&compared_rows));
+        warnings.extend(frames_drifted);
         warnings.push(format!(
             "not measured by turns: assumes that runs differ by {:.0} %; try --run",
             1e2 * PROCESSES
@@ -379,7 +371,7 @@ impl<'a> Comparable<'a> {
             stages: Vec::new(),
         };
         for (at, row) in rows.iter().enumerate() {
-            let Ok(measured) = &row.measured else {
+            let Some(measured) = &row.measured else {
                 continue;
             };
             if whole.is_none_or(|whole| whole == at) {
@@ -395,27 +387,28 @@ impl<'a> Comparable<'a> {
 /// The place of the whole frame among the rows of a backend at a point, if it can be compared.
 fn whole_frame(rows: &[Row]) -> Option<usize> {
     rows.iter()
-        .position(|row| row.is_whole_frame() && row.measured.is_ok())
+        .position(|row| row.is_whole_frame && row.measured.is_some())
 }
 
 /// The rows of a backend at a point: its frame, then its stages. A frame that changed passes its probability of a false
 /// alarm on to them.
-fn compared(backend_at_point: usize, rows: &[Row], errors: &Errors) -> Vec<StageComparison> {
+fn compared_at_point(rows: &[Row], errors: &Errors) -> Vec<StageComparison> {
     let whole = whole_frame(rows);
     let stages = Comparable::of(rows).stages.len().max(1);
     let mut passed_on = 0.0;
     let mut shown = Vec::new();
     if let Some(at) = whole
-        && let Ok(measured) = &rows[at].measured
+        && let Some(measured) = &rows[at].measured
     {
         let change = Change::new(measured, errors.frame);
         if change.verdict() != Verdict::Same {
             passed_on = errors.frame / stages as f64;
         }
         shown.push(StageComparison {
+            is_frame: true,
             change: Ok(change),
             alone: change.low,
-            ..rows[at].shown(backend_at_point, true)
+            ..rows[at].shown.clone()
         });
     }
     let error = if whole.is_some() {
@@ -427,8 +420,9 @@ fn compared(backend_at_point: usize, rows: &[Row], errors: &Errors) -> Vec<Stage
         if whole == Some(at) {
             continue;
         }
-        let mut stage = row.shown(backend_at_point, whole.is_none());
-        if let Ok(measured) = &row.measured {
+        let mut stage = row.shown.clone();
+        stage.is_frame = whole.is_none();
+        if let Some(measured) = &row.measured {
             stage.alone = Change::new(measured, error).low;
             stage.change = Ok(Change::new(measured, error + passed_on));
         }
@@ -474,7 +468,7 @@ fn add_noise(rows: &mut [Row]) {
         logs[logs.len() / 2] / MAD
     };
     let noise = shown.max(PROCESSES * std::f64::consts::SQRT_2);
-    for measured in rows.iter_mut().filter_map(|row| row.measured.as_mut().ok()) {
+    for measured in rows.iter_mut().filter_map(|row| row.measured.as_mut()) {
         if measured.rounds.is_none() {
             measured.ratio = measured.ratio.with_noise(noise, PROCESSES_FREEDOM);
         }
@@ -648,8 +642,8 @@ fn rounds(base: &[&Measurement], new: &[&Measurement]) -> Option<Rounds> {
 fn drifted(rows: &[Row]) -> Option<String> {
     let drift = rows
         .iter()
-        .filter(|row| row.is_whole_frame())
-        .filter_map(|row| row.measured.as_ref().ok())
+        .filter(|row| row.is_whole_frame)
+        .filter_map(|row| row.measured.as_ref())
         .map(|measured| measured.drift)
         .fold(0.0, f64::max);
     (drift > DRIFT).then(|| {

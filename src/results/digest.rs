@@ -26,9 +26,9 @@ pub fn of_shaders() -> Option<String> {
     {
         let mut hasher = Sha256::new();
         for (name, text) in crate::gpu::shader::wgsl::FILES {
-            for part in [name, text] {
-                hasher.update((part.len() as u64).to_le_bytes());
-                hasher.update(part);
+            for field in [name, text] {
+                hasher.update((field.len() as u64).to_le_bytes());
+                hasher.update(field);
             }
         }
         Some(format!("{:x}", hasher.finalize()))

@@ -321,20 +321,13 @@ impl SampleRow {
 
     /// Backend, stage, clock, scene and run, as messages name them.
     pub fn subject(&self) -> String {
-        let Self {
-            run_id,
-            scene,
-            backend,
-            variant,
-            stage,
-            clock,
-            ..
-        } = self;
-        let backend = listed_name(backend, variant.as_deref());
         format!(
-            "{backend} {} {} of {scene} in run {run_id}",
-            stage.name(),
-            clock.name()
+            "{} {} {} of {} in run {}",
+            listed_name(&self.backend, self.variant.as_deref()),
+            self.stage.name(),
+            self.clock.name(),
+            self.scene,
+            self.run_id
         )
     }
 }

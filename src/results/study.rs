@@ -157,8 +157,8 @@ impl StudyEntry {
     }
 
     /// A side's part of a stage in its newest run.
-    pub fn part(&self, stage: Stage, side: Side) -> Option<&Measurement> {
-        part_of(self.newest(), stage, side)
+    pub fn stage_on(&self, stage: Stage, side: Side) -> Option<&Measurement> {
+        stage_on(self.newest(), stage, side)
     }
 
     /// The stages of a group in its newest run, each by the clock closest to it.
@@ -168,12 +168,12 @@ impl StudyEntry {
 
     /// The sum of a group's medians on both sides, in nanoseconds; `None` if it has none of its stages.
     pub fn total(&self, group: StageGroup) -> Option<u64> {
-        sum_of_medians(parts_of(self.newest(), group))
+        sum_of_medians(on_both_sides(self.newest(), |known| known == group))
     }
 
     /// The sum of a group's medians on one side, in nanoseconds; `None` if that side has none of its stages.
     pub fn total_on(&self, side: Side, group: StageGroup) -> Option<u64> {
-        sum_of_medians(stages_in(group).filter_map(|stage| self.part(stage, side)))
+        sum_of_medians(stages_in(group).filter_map(|stage| self.stage_on(stage, side)))
     }
 
     /// The part of a frame that no stage has, in nanoseconds: the median, frame by frame, of the frame less its stages on
@@ -183,23 +183,13 @@ impl StudyEntry {
     /// `None` without samples of a frame and its stages, if fences timed the stages, which they do in other frames, and if
     /// the stages overlap, so that they add up to more than the frame.
     pub fn other(&self) -> Option<u64> {
-        let mut parts = Vec::new();
-        for stage in Stage::ALL {
-            if stage.group() != StageGroup::Whole {
-                parts.extend(
-                    Side::BOTH
-                        .map(|side| self.part(*stage, side))
-                        .into_iter()
-                        .flatten(),
-                );
-            }
-        }
-        if parts.is_empty() || parts.iter().any(|m| m.row.clock == Clock::Fenced) {
+        let stages = on_both_sides(self.newest(), |group| group != StageGroup::Whole);
+        if stages.is_empty() || stages.iter().any(|m| m.row.clock == Clock::Fenced) {
             return None;
         }
-        let stages = frame_by_frame(&parts);
+        let stages = frame_by_frame(&stages);
         let mut left = Vec::new();
-        for (frame, ns) in &self.part(Stage::Frame, Side::Host)?.samples {
+        for (frame, ns) in &self.stage_on(Stage::Frame, Side::Host)?.samples {
             if let Some(of_stages) = stages.get(frame) {
                 left.push(i128::from(*ns) - i128::from(*of_stages));
             }
@@ -217,7 +207,7 @@ impl StudyEntry {
     pub fn noisy_sides(&self) -> Vec<Side> {
         let on_device: Vec<&SummaryRow> = Stage::ALL
             .iter()
-            .filter_map(|stage| Some(&self.part(*stage, Side::Device)?.row))
+            .filter_map(|stage| Some(&self.stage_on(*stage, Side::Device)?.row))
             .collect();
         let device_median: u64 = on_device.iter().filter_map(|row| row.median_ns).sum();
         let device_mad: u64 = on_device.iter().filter_map(|row| row.mad_ns).sum();
@@ -240,10 +230,8 @@ impl StudyEntry {
     /// CPU time of our own threads per frame, in nanoseconds.
     pub fn processor(&self) -> Option<u64> {
         let mut run = self.newest().iter();
-        let row = &run
-            .find(|m| m.row.stage == Stage::Frame && m.row.clock == Clock::ThreadSum)?
-            .row;
-        row.median_ns
+        let sum = run.find(|m| m.row.stage == Stage::Frame && m.row.clock == Clock::ThreadSum)?;
+        sum.row.median_ns
     }
 
     /// Time of the device's stages per frame, in nanoseconds: the sum of their medians.
@@ -285,12 +273,12 @@ impl StudyEntry {
 
     /// The median of a quantity in nanoseconds; for several stages the sum of their medians.
     pub fn time(&self, quantity: Quantity) -> Option<u64> {
-        sum_of_medians(parts(self.newest(), quantity))
+        sum_of_medians(stages_for(self.newest(), quantity))
     }
 
     /// Returns whether the device's clock was unsteady while its newest run measured a quantity.
     pub fn is_unsteady(&self, quantity: Quantity) -> bool {
-        any_unsteady(&parts(self.newest(), quantity))
+        any_unsteady(&stages_for(self.newest(), quantity))
     }
 
     /// Estimate of a quantity with its uncertainty, over all runs that have samples from a steady clock; `None` without
@@ -298,9 +286,9 @@ impl StudyEntry {
     pub fn level(&self, quantity: Quantity) -> Option<Level> {
         let mut runs: Vec<Vec<u64>> = Vec::new();
         for run in &self.runs {
-            let parts = parts(run, quantity);
-            let times = frame_by_frame(&parts);
-            if !any_unsteady(&parts) && !times.is_empty() {
+            let stages = stages_for(run, quantity);
+            let times = frame_by_frame(&stages);
+            if !any_unsteady(&stages) && !times.is_empty() {
                 runs.push(times.into_values().collect());
             }
         }
@@ -331,7 +319,7 @@ fn stage_of(run: &[Measurement], stage: Stage) -> Option<&Measurement> {
     clocks.find_map(|clock| stage_by(run, stage, clock))
 }
 
-fn part_of(run: &[Measurement], stage: Stage, side: Side) -> Option<&Measurement> {
+fn stage_on(run: &[Measurement], stage: Stage, side: Side) -> Option<&Measurement> {
     let mut clocks = side.clocks().iter();
     clocks.find_map(|clock| stage_by(run, stage, *clock))
 }
@@ -341,25 +329,30 @@ fn stages_in(group: StageGroup) -> impl Iterator<Item = Stage> {
     all.filter(move |stage| stage.group() == group)
 }
 
-/// The parts of a group's stages on both sides.
-fn parts_of(run: &[Measurement], group: StageGroup) -> impl Iterator<Item = &Measurement> {
-    stages_in(group)
-        .flat_map(|stage| Side::BOTH.map(|side| part_of(run, stage, side)))
-        .flatten()
+/// The stages of some groups on each side, in the order of frames.
+fn on_both_sides(run: &[Measurement], is_wanted: impl Fn(StageGroup) -> bool) -> Vec<&Measurement> {
+    let mut found = Vec::new();
+    for stage in Stage::ALL {
+        if is_wanted(stage.group()) {
+            found.extend(stage_on(run, *stage, Side::Host));
+            found.extend(stage_on(run, *stage, Side::Device));
+        }
+    }
+    found
 }
 
-fn sum_of_medians<'a>(parts: impl IntoIterator<Item = &'a Measurement>) -> Option<u64> {
-    let medians = parts.into_iter().filter_map(|m| m.row.median_ns);
+fn sum_of_medians<'a>(stages: impl IntoIterator<Item = &'a Measurement>) -> Option<u64> {
+    let medians = stages.into_iter().filter_map(|m| m.row.median_ns);
     medians.reduce(|a, b| a + b)
 }
 
-/// The parts of stages whose sum is a quantity; none without all that it needs.
-fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
+/// The stages whose sum is a quantity; none without all that it needs.
+fn stages_for(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     if quantity == Quantity::Frame {
         return stage_of(run, Stage::Frame).into_iter().collect();
     }
     let groups = [StageGroup::Pose, StageGroup::Upload, StageGroup::Skin];
-    let [pose, upload, skin] = groups.map(|group| parts_of(run, group).collect::<Vec<_>>());
+    let [pose, upload, skin] = groups.map(|group| on_both_sides(run, |known| known == group));
     let poses = !pose.is_empty() || stage_of(run, Stage::PoseSkin).is_some();
     if skin.is_empty() || !poses {
         Vec::new()
@@ -368,8 +361,8 @@ fn parts(run: &[Measurement], quantity: Quantity) -> Vec<&Measurement> {
     }
 }
 
-fn any_unsteady(parts: &[&Measurement]) -> bool {
-    parts.iter().any(|part| part.row.unsteady == Some(true))
+fn any_unsteady(stages: &[&Measurement]) -> bool {
+    stages.iter().any(|stage| stage.row.unsteady == Some(true))
 }
 
 /// The sums of stages by the numbers of the frames that all of them have.

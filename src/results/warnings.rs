@@ -75,9 +75,9 @@ fn drifts(frames: &StageTimes) -> bool {
     let third = samples.len() / 3;
     let mut least = f64::INFINITY;
     let mut most: f64 = 0.0;
-    for part in samples.chunks(third.max(1)).take(3) {
-        least = least.min(median(part));
-        most = most.max(median(part));
+    for samples in samples.chunks(third.max(1)).take(3) {
+        least = least.min(median(samples));
+        most = most.max(median(samples));
     }
     samples.len() >= FRAMES && most > least * (1.0 + DRIFT)
 }

@@ -1,8 +1,9 @@
 //! Bars: the parts of a frame, the fraction of the memory bandwidth that stages reach, and the spread of frames.
 
 use super::super::findings::place;
+use super::super::markdown::headed;
 use super::super::units::{duration, duration_or_dash};
-use super::drawing::{class, id_of, table, time_scale};
+use super::drawing::{class, id_of, time_scale};
 use super::plot::{BAR, Chart, Item, Legend, Scale, Shape};
 use crate::frame::{Side, Stage, StageGroup};
 use crate::results::{Point, Study, StudyEntry};
@@ -15,7 +16,7 @@ const ROW: i32 = 38;
 const OTHER: &str = "rest";
 
 /// Stages that are parts of a frame, in its order; the time of no stage is the rest.
-fn parts() -> impl Iterator<Item = Stage> {
+fn stages_of_frames() -> impl Iterator<Item = Stage> {
     Stage::ALL
         .iter()
         .copied()
@@ -47,11 +48,11 @@ pub fn stages(study: &Study, point: &Point) -> Option<Chart> {
             continue;
         };
         rows.begin(entry.backend.clone());
-        for stage in parts() {
+        for stage in stages_of_frames() {
             let mut times = Vec::new();
             for side in Side::BOTH {
-                let part = entry.part(stage, side);
-                if let Some(ns) = part.and_then(|part| part.row.median_ns) {
+                let measured = entry.stage_on(stage, side);
+                if let Some(ns) = measured.and_then(|m| m.row.median_ns) {
                     times.push((side, ns));
                 }
             }
@@ -133,7 +134,7 @@ pub fn limits(study: &Study) -> Option<Chart> {
 /// The percentage of the limit that each stage reaches, if it was measured.
 fn percentages(entry: &StudyEntry) -> Vec<(Stage, f64)> {
     let mut percentages = Vec::new();
-    for stage in parts() {
+    for stage in stages_of_frames() {
         let pct = entry.stage(stage).and_then(|m| m.row.pct_of_limit);
         if let Some(pct) = pct.filter(|pct| pct.is_finite() && *pct >= 0.0) {
             percentages.push((stage, pct));
@@ -197,7 +198,7 @@ pub fn distribution(study: &Study, point: &Point) -> Option<Chart> {
     let scale = Scale::linear(
         "% of the backend's median",
         range,
-        |part| format!("{:.0} %", part * 1e2),
+        |ratio| format!("{:.0} %", ratio * 1e2),
         8,
     );
     let title = format!("Every frame: {}", place(point));
@@ -229,7 +230,7 @@ impl Rows {
         Self {
             rows: Vec::new(),
             items: Vec::new(),
-            table: table(headings),
+            table: headed(headings),
             most: 0.0,
         }
     }
@@ -287,7 +288,7 @@ impl Rows {
         self.items.push(
             Item::new(Shape::Bar, class, vec![(from, y - half), (end, y + half)]).described(words),
         );
-        self.table.extend(table(figures));
+        self.table.extend(headed(figures));
     }
 
     /// The chart; none without rows.

@@ -54,11 +54,6 @@ pub fn id_of(chart: &str, point: &Point) -> String {
     ))
 }
 
-/// A table's first row.
-pub fn table<const N: usize>(cells: [&str; N]) -> Vec<Vec<String>> {
-    vec![cells.map(String::from).to_vec()]
-}
-
 /// The text as a word for ids and file names: letters and digits of all scripts, in lower case.
 pub fn slug(text: &str) -> String {
     let lower = text.to_lowercase();

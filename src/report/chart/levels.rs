@@ -1,8 +1,9 @@
 //! Time against error of levels of detail: which saving buys the most.
 
 use super::super::findings::place;
+use super::super::markdown::headed;
 use super::super::units::duration;
-use super::drawing::{class, dot, id_of, table, time_of, time_scale};
+use super::drawing::{class, dot, id_of, time_of, time_scale};
 use super::plot::{Chart, Item, Scale, Shape};
 use crate::results::key::PointKey;
 use crate::results::{Point, Study, StudyEntry};
@@ -75,7 +76,7 @@ fn chart(study: &Study, crowd: &Crowd) -> Option<Chart> {
     {
         return None;
     }
-    let mut table = table(["backend", "dropped", "error in pixels", "time"]);
+    let mut table = headed(["backend", "dropped", "error in pixels", "time"]);
     let mut items = Vec::new();
     let mut legend = Vec::new();
     for backend in &study.backends {

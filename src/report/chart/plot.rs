@@ -19,8 +19,6 @@ const RIGHT: i32 = 16;
 const MARGIN: i32 = 24;
 /// Space between a text and its point.
 const NEAR: i32 = 8;
-/// Most labels of an axis of a narrow chart.
-const NARROW_TICKS: usize = 4;
 /// Largest end of a scale, and smallest of a logarithmic one.
 const MOST: f64 = 1e15;
 const LEAST: f64 = 1e-9;
@@ -28,39 +26,31 @@ const LEAST: f64 = 1e-9;
 const LEGEND: i32 = 20;
 
 /// The screen that a chart is drawn for: each chart is drawn for both, as its text must not shrink with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Names of rows stand beside them.
-    Wide,
-    /// For phones: names of rows stand above them.
-    Narrow,
-}
-
-impl Format {
-    /// Width in pixels; the height follows from the content.
-    const fn width(self) -> i32 {
-        match self {
-            Self::Wide => 760,
-            Self::Narrow => 340,
-        }
-    }
-
-    /// Most labels of an axis that asks for `ticks`.
-    fn ticks(self, ticks: usize) -> usize {
-        match self {
-            Self::Wide => ticks,
-            Self::Narrow => ticks.min(NARROW_TICKS),
-        }
-    }
-
+struct Format {
     /// Class in the style sheet.
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Wide => "chart wide",
-            Self::Narrow => "chart narrow",
-        }
-    }
+    class: &'static str,
+    /// Width in pixels; the height follows from the content.
+    width: i32,
+    /// Most labels of the horizontal axis.
+    most_ticks: usize,
+    /// `true` if names of rows stand above them, and not beside them.
+    names_above: bool,
 }
+
+const WIDE: Format = Format {
+    class: "chart wide",
+    width: 760,
+    most_ticks: usize::MAX,
+    names_above: false,
+};
+
+/// For phones.
+const NARROW: Format = Format {
+    class: "chart narrow",
+    width: 340,
+    most_ticks: 4,
+    names_above: true,
+};
 
 /// One direction of a chart.
 pub struct Scale {
@@ -303,15 +293,15 @@ impl Chart {
 
     /// The SVG elements for wide and for narrow screens, without colours; the style sheet shows one of them.
     pub fn svg(&self) -> String {
-        self.drawn(Format::Wide) + &self.drawn(Format::Narrow)
+        self.drawn(&WIDE) + &self.drawn(&NARROW)
     }
 
     /// The SVG element in a format.
-    fn drawn(&self, format: Format) -> String {
-        let width = format.width();
+    fn drawn(&self, format: &Format) -> String {
+        let width = format.width;
         let legend = self.legend(width);
         let has_rows = self.y.ticks == 0;
-        let named_above = has_rows && format == Format::Narrow;
+        let named_above = has_rows && format.names_above;
         let plot = if named_above {
             (f64::from(self.height) * NAMED_ABOVE) as i32
         } else {
@@ -330,7 +320,7 @@ impl Chart {
         let top = legend.height + ABOVE;
         let bottom = height - BELOW;
         let mut body = String::new();
-        for value in self.x.round_values(format.ticks(self.x.ticks)) {
+        for value in self.x.round_values(self.x.ticks.min(format.most_ticks)) {
             let x = self.x.pixel(value, left, right);
             body += &polyline("grid", &[(x, bottom), (x, top)]);
             body += &text(x, bottom + 20, "middle", &(self.x.label)(value));
@@ -367,7 +357,7 @@ impl Chart {
         format!(
             "<svg class=\"{}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"group\" \
              aria-label=\"{title}\" data-marks=\"{}\">\n<title>{title}</title>\n{}{body}</svg>\n",
-            format.class(),
+            format.class,
             self.marks(),
             legend.svg
         )
@@ -378,8 +368,7 @@ impl Chart {
         let style = format!(
             "<style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
         );
-        self.drawn(Format::Wide)
-            .replacen('\n', &format!("\n{style}"), 1)
+        self.drawn(&WIDE).replacen('\n', &format!("\n{style}"), 1)
     }
 
     /// The legend in a width.

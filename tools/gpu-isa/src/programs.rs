@@ -58,78 +58,88 @@ pub fn all() -> crate::Result<Vec<Program>> {
 /// All pipelines as JSON, for other compilers of WGSL: name, text, overrides, and the pair of entry points that drawing
 /// has instead of `main`.
 pub fn json() -> crate::Result<String> {
-    let listed = all()?.into_iter().map(
-        |Program {
-             name,
-             variant,
-             wgsl,
-             constants,
-             stages,
-             ..
-         }| {
-            let constants: serde_json::Map<_, _> = constants
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value.into()))
-                .collect();
-            let (vertex, fragment) = match stages {
-                Stages::Compute => (None, None),
-                Stages::Depth => (Some("vertex"), None),
-                Stages::Color => (Some("vertex"), Some("fragment")),
-                Stages::Motion => (Some("vertex_motion"), Some("fragment_motion")),
-            };
-            serde_json::json!({
-                "name": name, "variant": variant, "wgsl": wgsl, "constants": constants,
-                "vertex": vertex, "fragment": fragment,
-            })
-        },
-    );
-    Ok(serde_json::to_string(&listed.collect::<Vec<_>>())?)
+    let mut listed = Vec::new();
+    for program in all()? {
+        let mut constants = serde_json::Map::new();
+        for (name, value) in program.constants {
+            constants.insert(name.to_owned(), value.into());
+        }
+        let [vertex, fragment] = match program.stages {
+            Stages::Compute => [None, None],
+            Stages::Depth => [Some("vertex"), None],
+            Stages::Color => [Some("vertex"), Some("fragment")],
+            Stages::Motion => [Some("vertex_motion"), Some("fragment_motion")],
+        };
+        listed.push(serde_json::json!({
+            "name": program.name, "variant": program.variant, "wgsl": program.wgsl, "constants": constants,
+            "vertex": vertex, "fragment": fragment,
+        }));
+    }
+    Ok(serde_json::to_string(&listed)?)
 }
 
-fn formats() -> impl Iterator<Item = VertexFormat> {
-    let format = |(attributes, encoding)| VertexFormat {
-        attributes,
-        encoding,
-        ..VertexFormat::default()
-    };
-    ATTRIBUTES
-        .into_iter()
-        .flat_map(|a| ENCODINGS.map(|e| (a, e)))
-        .map(format)
+fn formats() -> Vec<VertexFormat> {
+    let mut formats = Vec::new();
+    for attributes in ATTRIBUTES {
+        for encoding in ENCODINGS {
+            formats.push(VertexFormat {
+                attributes,
+                encoding,
+                ..VertexFormat::default()
+            });
+        }
+    }
+    formats
+}
+
+/// Each of some forms with each number of influences.
+fn with_influences<T: Copy>(forms: Vec<T>) -> Vec<(T, u32)> {
+    let mut found = Vec::new();
+    for form in forms {
+        for influences in INFLUENCES {
+            found.push((form, influences));
+        }
+    }
+    found
 }
 
 /// Entries that the vertices of a wave name, on average over the walker of `crowd-10k-dense`.
 pub fn entries_of_a_wave() -> crate::Result<f64> {
     let model = walker(10_000)?;
     let vertices: Vec<_> = (0..model.mesh().vertex_count()).collect();
-    let named = vertices.chunks(WAVE).map(|wave| {
-        let influences = wave
-            .iter()
-            .flat_map(|&vertex| model.mesh().influences_of(vertex));
-        influences
-            .filter(|(_, weight)| *weight > 0.0)
-            .map(|(entry, _)| entry)
-            .collect::<BTreeSet<_>>()
-            .len()
-    });
-    Ok(named.clone().sum::<usize>() as f64 / named.len() as f64)
+    let waves = vertices.chunks(WAVE);
+    let count = waves.len();
+    let mut named = 0;
+    for wave in waves {
+        let mut entries = BTreeSet::new();
+        for &vertex in wave {
+            for (entry, weight) in model.mesh().influences_of(vertex) {
+                if weight > 0.0 {
+                    entries.insert(entry);
+                }
+            }
+        }
+        named += entries.len();
+    }
+    Ok(named as f64 / count as f64)
 }
 
 fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     let turns = entries_of_a_wave()?;
-    let baked = skin_kernels::BAKED_CANDIDATES
-        .iter()
-        .map(|kernel| (format!("gpu-baked:compute, {}", kernel.name), kernel));
-    let four = [&skin_kernels::FOUR_INSTANCES];
-    // Forms of morph targets make no difference to a crowd without targets.
-    let own = skin_kernels::ALL
-        .iter()
-        .filter(|kernel| kernel.morph == MorphForm::Sparse);
-    let others = own
-        .chain(&four)
-        .map(|kernel| (format!("gpu-compute:{}", kernel.name), kernel));
-    for (name, kernel) in others.chain(baked) {
-        for (format, influences) in formats().flat_map(|f| INFLUENCES.map(|i| (f, i))) {
+    let mut kernels = Vec::new();
+    for &kernel in skin_kernels::ALL {
+        // Forms of morph targets make no difference to a crowd without targets.
+        if kernel.morph == MorphForm::Sparse {
+            kernels.push((format!("gpu-compute:{}", kernel.name), kernel));
+        }
+    }
+    let four = &skin_kernels::FOUR_INSTANCES;
+    kernels.push((format!("gpu-compute:{}", four.name), four));
+    for &kernel in skin_kernels::BAKED_CANDIDATES {
+        kernels.push((format!("gpu-baked:compute, {}", kernel.name), kernel));
+    }
+    for (name, kernel) in kernels {
+        for (format, influences) in with_influences(formats()) {
             let kind = Kind {
                 format,
                 mesh: kernel.mesh,
@@ -154,9 +164,9 @@ fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
     Ok(())
 }
 
-fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
-    let model = walker(1_000)?;
-    let compute = |name: &str, variant, wgsl, constants| Program {
+/// A compute pipeline that does not skin.
+fn compute(name: &str, variant: &'static str, wgsl: String, constants: Constants) -> Program {
+    Program {
         name: name.to_owned(),
         variant,
         kind: None,
@@ -166,14 +176,20 @@ fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
         stages: Stages::Compute,
         threads: None,
         turns: None,
-    };
+    }
+}
+
+fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
+    let model = walker(1_000)?;
     for kernel in device_pose::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
             let constants = kernel.constants_on_hardware(&model, plain);
             programs.push(compute(kernel.name(), variant, kernel.shader(), constants));
         }
     }
-    programs.extend(visibility::shaders().map(|(name, wgsl)| compute(name, "", wgsl, Vec::new())));
+    for (name, wgsl) in visibility::shaders() {
+        programs.push(compute(name, "", wgsl, Vec::new()));
+    }
     for (what, width) in [("one layer", 1), ("several layers", MOST_LAYERS as u32)] {
         programs.push(compute(
             "pose_baked",
@@ -219,10 +235,7 @@ fn draw(programs: &mut Vec<Program>) {
     for (name, mesh, palette) in skinned {
         let wgsl = vertex_shader(mesh, palette, None, draw_root(false, false));
         // A vertex shader writes plain floats, and drawing reads no tangents.
-        for (attributes, influences) in [Attributes::P, Attributes::Pn]
-            .into_iter()
-            .flat_map(|a| INFLUENCES.map(|i| (a, i)))
-        {
+        for (attributes, influences) in with_influences(vec![Attributes::P, Attributes::Pn]) {
             // Baked vertices have none.
             if mesh == MeshForm::Nothing && influences > 4 {
                 continue;

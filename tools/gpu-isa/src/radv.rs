@@ -196,34 +196,31 @@ impl Radv {
         let groups = bindings.last().map_or(0, |last| last.group + 1);
         let mut sets = Vec::new();
         for group in 0..groups {
-            let own: Vec<_> = bindings
-                .iter()
-                .filter(|b| b.group == group)
-                .map(
-                    |Binding {
-                         name, number, ty, ..
-                     }| {
-                        let ty = match ty {
-                            BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
-                            BindingType::Buffer {
-                                ty: BufferBindingType::Storage { .. },
-                                ..
-                            } => vk::DescriptorType::STORAGE_BUFFER,
-                            _ if pipeline.dynamic == Some(&**name) => {
-                                vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
-                            }
-                            _ => vk::DescriptorType::UNIFORM_BUFFER,
-                        };
-                        let all = vk::ShaderStageFlags::ALL;
-                        vk::DescriptorSetLayoutBinding::default()
-                            .binding(*number)
-                            .descriptor_type(ty)
-                            .descriptor_count(1)
-                            .stage_flags(all)
-                    },
-                )
-                .collect();
-            let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&own);
+            let mut descriptors = Vec::new();
+            for Binding {
+                name, number, ty, ..
+            } in bindings.iter().filter(|b| b.group == group)
+            {
+                let ty = match ty {
+                    BindingType::Texture { .. } => vk::DescriptorType::SAMPLED_IMAGE,
+                    BindingType::Buffer {
+                        ty: BufferBindingType::Storage { .. },
+                        ..
+                    } => vk::DescriptorType::STORAGE_BUFFER,
+                    _ if pipeline.dynamic == Some(&**name) => {
+                        vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
+                    }
+                    _ => vk::DescriptorType::UNIFORM_BUFFER,
+                };
+                descriptors.push(
+                    vk::DescriptorSetLayoutBinding::default()
+                        .binding(*number)
+                        .descriptor_type(ty)
+                        .descriptor_count(1)
+                        .stage_flags(vk::ShaderStageFlags::ALL),
+                );
+            }
+            let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&descriptors);
             // SAFETY: as in `open`.
             sets.push(unsafe { self.device.create_descriptor_set_layout(&create, None)? });
         }

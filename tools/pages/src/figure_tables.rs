@@ -9,7 +9,7 @@
 use crate::headline::{self, origin};
 use skinbench::frame::{Side, Stage, StageGroup};
 use skinbench::report::findings::conditions;
-use skinbench::report::markdown::rows;
+use skinbench::report::markdown::{headed, rows};
 use skinbench::report::{duration, grouped};
 use skinbench::results::rows::LimitsRow;
 use skinbench::results::study::{Axis, Study, StudyEntry};
@@ -228,14 +228,13 @@ fn by_backend(
 
 /// Table of the processor's limits, one row per number of threads.
 pub fn limits(limits: &[LimitsRow]) -> String {
-    let head = [
+    let mut table = headed([
         "threads",
         "GB/s written",
         "streamed",
         "read",
         "G multiply-adds/s",
-    ];
-    let mut table = vec![head.map(String::from).to_vec()];
+    ]);
     for row in limits {
         let mut cells = vec![row.threads.to_string()];
         for rate in [row.write, row.stream, row.read, row.fma] {
@@ -248,14 +247,13 @@ pub fn limits(limits: &[LimitsRow]) -> String {
 
 /// Table that compares skinning with the time of its vector instructions alone; its rows are from [`peak`].
 pub fn peaks(backends: Vec<Vec<String>>) -> String {
-    let head = [
+    let mut table = headed([
         "one thread",
         "operations per vertex",
         "ns at the peak",
         "ns measured",
         "% of the peak",
-    ];
-    let mut table = vec![head.map(String::from).to_vec()];
+    ]);
     table.extend(backends);
     rows(&table)
 }
@@ -449,7 +447,7 @@ fn time(word: &str, entry: &StudyEntry) -> Option<f64> {
         "other" => entry.other()?,
         _ => {
             let stage = Stage::try_from(name.to_owned()).ok()?;
-            let parts = Side::BOTH.map(|side| entry.part(stage, side)?.row.median_ns);
+            let parts = Side::BOTH.map(|side| entry.stage_on(stage, side)?.row.median_ns);
             parts.into_iter().flatten().reduce(|a, b| a + b)?
         }
     };

@@ -3,9 +3,10 @@
 use skinbench::backend::Joints;
 use skinbench::registry;
 use skinbench::report::chart::Chart;
-use skinbench::report::chart::drawing::{class, dot, slug, table, time_scale};
+use skinbench::report::chart::drawing::{class, dot, slug, time_scale};
 use skinbench::report::chart::plot::{Item, Scale, Shape};
 use skinbench::report::findings::drawn;
+use skinbench::report::markdown::headed;
 use skinbench::report::{duration, grouped, size};
 use skinbench::results::key::{Point, PointKey};
 use skinbench::results::study::{Quantity, Study, StudyEntry};
@@ -144,7 +145,7 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
         };
         lines.entry(key).or_default().push(tier);
     }
-    let mut table = table([
+    let mut table = headed([
         "instances",
         "distance",
         "backend",
@@ -205,7 +206,7 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
             legend.push((class(study, backend), backend.clone()));
         }
     }
-    let places = range(tiers.iter().map(axis.place), axis.room);
+    let x_range = range(tiers.iter().map(axis.place), axis.room);
     let Point { scene, passes, .. } = &tiers[0].entry.point;
     Chart {
         id: slug(&format!("{} {scene} passes {passes}", axis.id)),
@@ -214,7 +215,7 @@ fn chart(study: &Study, tiers: &[Tier], axis: &Axis) -> Chart {
         height: 420,
         x: Scale {
             logarithmic: true,
-            ..Scale::linear(axis.scale, places, axis.label, 8)
+            ..Scale::linear(axis.scale, x_range, axis.label, 8)
         },
         y: time_scale(range(tiers.iter().map(|tier| tier.ns), 1.5), true),
         items,
