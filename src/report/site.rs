@@ -519,10 +519,10 @@ mod tests {
             },
         };
         assert_eq!(excess(&[submission(), submission()]), None);
-        let said = excess(&[submission(), submission(), submission()]).unwrap_or_default();
+        let problem = excess(&[submission(), submission(), submission()]).unwrap_or_default();
         assert!(
-            said.ends_with("have 375000 rows; expected at most 250000: make several sites"),
-            "{said}"
+            problem.ends_with("have 375000 rows; expected at most 250000: make several sites"),
+            "{problem}"
         );
         let mut wide = submission();
         wide.checked.studies[0].entries = vec![
@@ -534,10 +534,10 @@ mod tests {
             2_001
         ];
         wide.checked.studies.resize(2_000, study.clone());
-        let said = excess(&[wide]).unwrap_or_default();
+        let problem = excess(&[wide]).unwrap_or_default();
         assert!(
-            said.contains("have 4002000 cells (machines times backends at crowds); expected "),
-            "{said}"
+            problem.contains("have 4002000 cells (machines times backends at crowds); expected "),
+            "{problem}"
         );
     }
 

@@ -414,24 +414,25 @@ mod tests {
     fn errors_are_said_once_and_leave_the_folder_to_the_caller() {
         let folder = tempfile::tempdir().unwrap();
         for folder in [folder.path(), &folder.path().join("none")] {
-            let said = format!(
+            let problem = format!(
                 "{:#}",
                 anyhow::Error::new(Bundle::of_folder(folder, None).unwrap_err())
             );
             assert!(
-                !said.contains(folder.to_str().unwrap()),
-                "the caller names it: {said}"
+                !problem.contains(folder.to_str().unwrap()),
+                "the caller names it: {problem}"
             );
             assert!(
-                said.starts_with("no summary.csv in it; ") || said.starts_with("cannot read: "),
-                "{said}"
+                problem.starts_with("no summary.csv in it; ")
+                    || problem.starts_with("cannot read: "),
+                "{problem}"
             );
         }
-        let said = format!("{:#}", anyhow::Error::new(read(b"text").unwrap_err()));
+        let problem = format!("{:#}", anyhow::Error::new(read(b"text").unwrap_err()));
         assert!(
-            said.starts_with("cannot read: ")
-                && said.matches("unexpected end of file").count() == 1,
-            "{said}"
+            problem.starts_with("cannot read: ")
+                && problem.matches("unexpected end of file").count() == 1,
+            "{problem}"
         );
     }
 

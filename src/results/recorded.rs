@@ -529,7 +529,7 @@ mod tests {
         text
     }
 
-    fn said(recorded: &Recorded) -> Vec<String> {
+    fn problems_in(recorded: &Recorded) -> Vec<String> {
         recorded
             .problems
             .iter()
@@ -546,7 +546,7 @@ mod tests {
         let recorded = Recorded::read(&[first.path()]).unwrap();
         let expected =
             "cpu-old:fast frame wall of walkers in run r.9: 2 samples of no row: not used";
-        assert_eq!(said(&recorded), [expected]);
+        assert_eq!(problems_in(&recorded), [expected]);
         assert!(recorded.problems[0].place.ends_with("samples.csv"));
 
         let part = |wanted: fn(usize) -> bool| {
@@ -561,10 +561,10 @@ mod tests {
         };
         let (even, odd) = (part(|at| at % 2 == 0), part(|at| at % 2 == 1));
         assert_eq!(
-            said(&Recorded::read(&[even.path(), odd.path()]).unwrap()),
+            problems_in(&Recorded::read(&[even.path(), odd.path()]).unwrap()),
             [""; 0]
         );
-        let half = said(&Recorded::read(&[even.path()]).unwrap());
+        let half = problems_in(&Recorded::read(&[even.path()]).unwrap());
         assert!(
             half.len() == 1 && half[0].contains(" more: ") && half[0].contains("samples of no row"),
             "{half:?}"
@@ -576,7 +576,7 @@ mod tests {
         // As many samples as frames, but two of the first frame and none of the second.
         let folder = folder(same, |text| text.replacen(",wall,1,", ",wall,0,", 1));
         let recorded = Recorded::read(&[folder.path()]).unwrap();
-        let problems = said(&recorded);
+        let problems = problems_in(&recorded);
         assert!(
             problems.len() == 1 && problems[0].ends_with(": frame 0 has several times: not used"),
             "{problems:?}"
@@ -596,7 +596,7 @@ mod tests {
             Recorded::read(&[one.path()]).unwrap().measurements
         );
         assert!(
-            said(&recorded)
+            problems_in(&recorded)
                 .iter()
                 .all(|what| what == "this run is in another file, too: counted once")
         );

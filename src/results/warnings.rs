@@ -109,16 +109,16 @@ mod tests {
 
     #[test]
     fn each_trouble_has_its_line() {
-        let said = |times: fn(u32) -> u64| warnings(&[outcome(times)]).join("\n");
-        assert_eq!(said(|frame| 1_000_000 + u64::from(frame % 7) * 2_000), "");
+        let warned = |times: fn(u32) -> u64| warnings(&[outcome(times)]).join("\n");
+        assert_eq!(warned(|frame| 1_000_000 + u64::from(frame % 7) * 2_000), "");
         assert!(
-            said(|frame| if frame < 6 { 1_500_000 } else { 1_000_000 })
+            warned(|frame| if frame < 6 { 1_500_000 } else { 1_000_000 })
                 .starts_with("first frames slow: cpu;")
         );
         assert!(
-            said(|frame| 1_000_000 + u64::from(frame) * 3_000)
+            warned(|frame| 1_000_000 + u64::from(frame) * 3_000)
                 .starts_with("times drift by more than 5 %")
         );
-        assert!(said(|_| 900).starts_with("below the clock's resolution: cpu frame;"));
+        assert!(warned(|_| 900).starts_with("below the clock's resolution: cpu frame;"));
     }
 }

@@ -18,21 +18,21 @@ use tempfile::TempDir;
 fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
     let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
     let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        (output.status.code(), said.lines().count()),
+        (output.status.code(), messages.lines().count()),
         (Some(1), 1),
-        "{arguments}: {said}"
+        "{arguments}: {messages}"
     );
     assert!(
-        said.contains(expected),
-        "{arguments}: {said}\nnot {expected}"
+        messages.contains(expected),
+        "{arguments}: {messages}\nnot {expected}"
     );
     assert!(
         !folder.path().join("out").exists(),
         "{arguments}: something was written"
     );
-    said
+    messages
 }
 
 /// The first row of a CSV text, repeated with other values of a column.
@@ -151,10 +151,10 @@ fn long_names_are_not_repeated() {
         } else {
             "bad.tar.gz: \"aaa"
         };
-        let said = refused(&folder, "submit --check bad.tar.gz", expected);
+        let messages = refused(&folder, "submit --check bad.tar.gz", expected);
         assert!(
-            said.len() < 512 && said.contains("...\" in it; expected only manifest.json, "),
-            "{said}"
+            messages.len() < 512 && messages.contains("...\" in it; expected only manifest.json, "),
+            "{messages}"
         );
     }
 }
@@ -168,10 +168,10 @@ fn an_unknown_run_is_named_once() {
         signed_again(unknown).packed().unwrap(),
     )
     .unwrap();
-    let said = refused(&folder, "submit --check bad.tar.gz", "summary.csv:2: run ");
+    let messages = refused(&folder, "submit --check bad.tar.gz", "summary.csv:2: run ");
     assert!(
-        said.trim_end().ends_with(" is not in environment.json"),
-        "{said}"
+        messages.trim_end().ends_with(" is not in environment.json"),
+        "{messages}"
     );
 }
 
@@ -188,15 +188,15 @@ fn the_index_of_a_site_is_written_last() {
     let output = skinbench(folder.path(), "report good.tar.gz -o site/")
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        (output.status.code(), said.lines().count()),
+        (output.status.code(), messages.lines().count()),
         (Some(1), 1),
-        "{said}"
+        "{messages}"
     );
     assert!(
-        said.contains("good.html") && !folder.path().join("site/index.html").exists(),
-        "{said}"
+        messages.contains("good.html") && !folder.path().join("site/index.html").exists(),
+        "{messages}"
     );
 }
 
@@ -287,16 +287,16 @@ fn crowds_fit_the_limits_of_the_process() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        (output.status.code(), said.lines().count()),
+        (output.status.code(), messages.lines().count()),
         (Some(1), 1),
-        "{said}"
+        "{messages}"
     );
     assert!(
-        said.contains("bad.toml:2:9: 20000000 instances take ")
-            && said.contains("; expected at most "),
-        "{said}"
+        messages.contains("bad.toml:2:9: 20000000 instances take ")
+            && messages.contains("; expected at most "),
+        "{messages}"
     );
 }
 

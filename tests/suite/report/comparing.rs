@@ -224,12 +224,12 @@ fn two_programs_run_by_turns() {
     )
     .output()
     .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.starts_with("results: turns\n"), "{said}");
+    let messages = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    assert!(messages.starts_with("results: turns\n"), "{messages}");
     assert!(
-        said.contains("smallest change that this could show: "),
-        "{said}"
+        messages.contains("smallest change that this could show: "),
+        "{messages}"
     );
     let of_side = |side: &str| {
         let rounds = std::fs::read_dir(folder.path().join("turns").join(side)).unwrap();
@@ -245,12 +245,12 @@ fn two_programs_run_by_turns() {
     // The folders are compared again as they were.
     let again = skinbench(folder.path(), "compare turns/old turns/new --detect 1000%");
     let again = String::from_utf8(again.output().unwrap().stdout).unwrap();
-    assert_eq!(said.strip_prefix("results: turns\n"), Some(&again[..]));
+    assert_eq!(messages.strip_prefix("results: turns\n"), Some(&again[..]));
 
     let refused = |arguments: &str| {
         let output = skinbench(folder.path(), arguments).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        (output.status.code(), said)
+        let messages = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), messages)
     };
     for (arguments, code, message) in [
         (
@@ -274,9 +274,9 @@ fn two_programs_run_by_turns() {
             "expected a number from 5 to 50",
         ),
     ] {
-        let (got, said) = refused(&arguments);
-        assert_eq!(got, Some(code), "{arguments}: {said}");
-        assert!(said.contains(message), "{arguments}: {said}");
+        let (got, messages) = refused(&arguments);
+        assert_eq!(got, Some(code), "{arguments}: {messages}");
+        assert!(messages.contains(message), "{arguments}: {messages}");
     }
 }
 
@@ -291,12 +291,12 @@ fn scenes_that_differ_are_not_compared_and_machines_are_warned_of() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains(
+        messages.contains(
             "error: nothing can be compared: the scene is another one (its hash differs)"
         ),
-        "{said}"
+        "{messages}"
     );
 
     let machine = changed(

@@ -142,13 +142,13 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
     );
 
     let packed = report(&|_, line| line.replace(",pn,,", ",p,output=packed,"));
-    for said in [
+    for expected in [
         "1,000 walkers (nothing drawn, output=packed, attributes=p): gpu-compute",
         "## 1,000 walkers, 1 pass, output=packed, attributes=p",
         "walkers (nothing drawn, output=packed, attributes=p); 95 % certain",
         "on gpu-compute (nothing drawn, output=packed, attributes=p).",
     ] {
-        assert!(packed.contains(said), "{said} in {packed}");
+        assert!(packed.contains(expected), "{expected} in {packed}");
     }
     let mixed = changed(
         |text| text.clone() + text.replace(",pn,,", ",p,,").split_once('\n').unwrap().1,
@@ -193,10 +193,10 @@ fn the_ending_or_the_format_decides_what_is_written() {
         fs::read_dir(folder.path().join("charts")).unwrap().count(),
         16
     );
-    let (code, _, said) = run("--format svg");
+    let (code, _, messages) = run("--format svg");
     assert!(
-        code == Some(2) && said.contains("name a folder with -o"),
-        "{said}"
+        code == Some(2) && messages.contains("name a folder with -o"),
+        "{messages}"
     );
 }
 

@@ -165,10 +165,10 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
     for (name, change, rows, problem) in cases {
         let recorded = read(&changed(change, unchanged));
         assert_eq!(recorded.measurements.len(), rows, "{name}");
-        let said: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = recorded.problems.iter().map(ToString::to_string).collect();
         assert!(
-            said.iter().any(|said| said.contains(problem)),
-            "{name}: {said:?}"
+            problems.iter().any(|known| known.contains(problem)),
+            "{name}: {problems:?}"
         );
     }
 }

@@ -190,7 +190,7 @@ fn noise_has_an_owner() {
             (Stage::Frame, Clock::Wall, wall),
         ]
     };
-    let said = |host: &[u64], device: &[u64]| {
+    let status_and_notes = |host: &[u64], device: &[u64]| {
         let (_, text) = on_hardware(&frame(host, device));
         let row = text
             .lines()
@@ -208,16 +208,25 @@ fn noise_has_an_owner() {
         (status.trim().to_owned(), notes.len())
     };
     // The device repeats within 1 % while a virtual processor does not.
-    assert_eq!(said(&[300, 500], &[100, 101]), ("ok, noisy host".into(), 1));
-    // The device's clock falls and the processor is steady.
-    assert_eq!(said(&[400, 401], &[30, 60]), ("ok, noisy device".into(), 1));
     assert_eq!(
-        said(&[300, 500], &[30, 30, 60, 60]),
+        status_and_notes(&[300, 500], &[100, 101]),
+        ("ok, noisy host".into(), 1)
+    );
+    // The device's clock falls and the processor is steady.
+    assert_eq!(
+        status_and_notes(&[400, 401], &[30, 60]),
+        ("ok, noisy device".into(), 1)
+    );
+    assert_eq!(
+        status_and_notes(&[300, 500], &[30, 30, 60, 60]),
         ("ok, noisy".into(), 2)
     );
-    assert_eq!(said(&[400, 401], &[100, 101]), ("ok".into(), 0));
+    assert_eq!(status_and_notes(&[400, 401], &[100, 101]), ("ok".into(), 0));
     // A device that the host waits for: its part is noisy by itself, and small beside the frame.
-    assert_eq!(said(&[30, 60], &[5_000, 5_010]), ("ok".into(), 0));
+    assert_eq!(
+        status_and_notes(&[30, 60], &[5_000, 5_010]),
+        ("ok".into(), 0)
+    );
 }
 
 /// A device whose clock falls between frames, and the same one while its clock is held up.

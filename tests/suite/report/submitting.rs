@@ -695,7 +695,7 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
     assert!(
         ["confirmed by 2 machines", "none is sure"]
             .iter()
-            .any(|said| index.contains(said)),
+            .any(|text| index.contains(text)),
         "{index}"
     );
 
@@ -710,18 +710,19 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
 
     let edited = with_file(&whole, "samples.csv", |text| with_field(text, 2, "ns", "1"));
     fs::write(path("sent/three.tar.gz"), edited.packed().unwrap()).unwrap();
-    let (code, said) = report("sent -o again/");
+    let (code, messages) = report("sent -o again/");
     assert!(
-        code == Some(1) && said.contains("three.tar.gz: samples.csv was edited"),
-        "{said}"
+        code == Some(1) && messages.contains("three.tar.gz: samples.csv was edited"),
+        "{messages}"
     );
     assert!(!path("again").exists(), "nothing is written");
     fs::create_dir(path("empty")).unwrap();
-    let (code, said) = report("empty -o again/");
+    let (code, messages) = report("empty -o again/");
     assert!(
         code == Some(1)
-            && said.contains("no bundle in empty; expected files that `skinbench submit` wrote"),
-        "{said}"
+            && messages
+                .contains("no bundle in empty; expected files that `skinbench submit` wrote"),
+        "{messages}"
     );
     assert_eq!(report("sent --format site").0, Some(2));
 }

@@ -29,9 +29,9 @@ fn a_sweep_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let first = skinbench(folder.path(), SWEEP).output().unwrap();
-    let said = String::from_utf8(first.stderr).unwrap();
-    assert!(first.status.success(), "{said}");
-    let points: Vec<&str> = said
+    let messages = String::from_utf8(first.stderr).unwrap();
+    assert!(first.status.success(), "{messages}");
+    let points: Vec<&str> = messages
         .lines()
         .filter(|line| line.starts_with("point "))
         .collect();
@@ -40,7 +40,7 @@ fn a_sweep_goes_on_where_it_stopped() {
             && points[0].starts_with("point 1 of 3, 3 instances, passes 0: cpu-")
             && !points[1].ends_with(" left")
             && points[2].starts_with("point 3 of 3, 12 instances, "),
-        "{said}"
+        "{messages}"
     );
     let whole = summary(&out);
     let samples = fs::read_to_string(out.join("samples.csv")).unwrap();
@@ -54,18 +54,18 @@ fn a_sweep_goes_on_where_it_stopped() {
 
     // Nothing is measured again.
     let again = skinbench(folder.path(), SWEEP).output().unwrap();
-    let said = String::from_utf8(again.stderr).unwrap();
+    let messages = String::from_utf8(again.stderr).unwrap();
     assert!(
-        said.contains(&format!(
+        messages.contains(&format!(
             "note: {} measurements of an earlier sweep kept",
             3 * backends
         )),
-        "{said}"
+        "{messages}"
     );
-    let kept = said
+    let kept = messages
         .lines()
         .filter(|line| line.contains(" (kept from an earlier sweep)"));
-    assert_eq!(kept.count(), 3, "{said}");
+    assert_eq!(kept.count(), 3, "{messages}");
     assert_eq!(summary(&out), whole);
 
     // Killed in the middle of a row: what is whole stays, what is missing is measured.
@@ -111,8 +111,8 @@ fn foreign_files_stop_a_sweep() {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
         let output = skinbench(folder.path(), SWEEP).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        let line = said
+        let messages = String::from_utf8(output.stderr).unwrap();
+        let line = messages
             .lines()
             .find(|line| line.starts_with("error: "))
             .unwrap_or_default();
@@ -120,7 +120,7 @@ fn foreign_files_stop_a_sweep() {
             output.status.code() == Some(1)
                 && line.contains("summary.csv")
                 && line.contains(expected),
-            "{said}"
+            "{messages}"
         );
         let left =
             ["summary.csv", "samples.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
@@ -197,8 +197,8 @@ fn points_and_the_time_left_are_lines() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
     let output = skinbench(folder.path(), sweep).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    let points: Vec<&str> = said
+    let messages = String::from_utf8(output.stderr).unwrap();
+    let points: Vec<&str> = messages
         .lines()
         .filter(|line| line.starts_with("point "))
         .collect();
@@ -206,10 +206,10 @@ fn points_and_the_time_left_are_lines() {
         .iter()
         .map(|line| line.contains("; about "))
         .collect();
-    assert_eq!(left, [false, false, false, true, true, false], "{said}");
+    assert_eq!(left, [false, false, false, true, true, false], "{messages}");
     assert!(
         points[3].contains(", 6 instances, attributes pnt, passes 0: "),
-        "{said}"
+        "{messages}"
     );
 }
 
@@ -221,9 +221,12 @@ fn passes_are_no_axis_where_nothing_is_drawn() {
     let sweep = "sweep smoke --instances 3,6 --passes 0,1,2 -b cpu-scalar --frames 2 -o out";
     let command = skinbench(folder.path(), sweep).env("WGPU_BACKEND", "dx12");
     let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("--passes makes no difference"), "{said}");
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{messages}");
+    assert!(
+        messages.contains("--passes makes no difference"),
+        "{messages}"
+    );
     let rows = summary(&folder.path().join("out"));
     let frames: Vec<usize> = rows
         .iter()
@@ -257,10 +260,10 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     assert_eq!(threads, [1, 2]);
 
     let slow = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
-    let (_, said) = run(slow);
+    let (_, messages) = run(slow);
     assert!(
-        said.contains("more than --max-frame-time: larger crowds left out"),
-        "{said}"
+        messages.contains("more than --max-frame-time: larger crowds left out"),
+        "{messages}"
     );
     assert!(
         summary(&folder.path().join("slow"))
@@ -268,20 +271,20 @@ fn threads_frame_times_and_budgets_are_kept_to() {
             .all(|row| row.instances == 3)
     );
 
-    let (said, lines) = run(
+    let (messages, lines) = run(
         "sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
     );
     assert!(
         lines.contains("search 1 of 1: cpu-scalar, passes 0: "),
         "{lines}"
     );
-    let answer = said
+    let answer = messages
         .lines()
         .find(|line| line.contains("cpu-scalar, passes 0: "))
         .unwrap_or_default();
     assert!(
         answer.contains("of smoke fit, ") || answer.contains("not even"),
-        "{said}"
+        "{messages}"
     );
     let measured: Vec<_> = summary(&folder.path().join("budget"))
         .iter()
@@ -311,14 +314,14 @@ fn memory_budgets_are_kept_to() {
         .into_iter()
         .filter(|name| find(name).is_some_and(|entry| entry.create(&context).is_ok()))
         .collect();
-    let said = run(&format!("-b {} -o memory", names.join(",")));
+    let messages = run(&format!("-b {} -o memory", names.join(",")));
     assert!(
-        said.contains("largest crowd within 5.0 MB on host and device:\n"),
-        "{said}"
+        messages.contains("largest crowd within 5.0 MB on host and device:\n"),
+        "{messages}"
     );
     let rows = summary(&folder.path().join("memory"));
     for name in names {
-        let answer = said
+        let answer = messages
             .lines()
             .find(|line| line.starts_with(&format!("  {name}, passes 0, vertices 500: ")))
             .unwrap();

@@ -113,10 +113,10 @@ fn pages_are_spliced_and_drift_is_found() {
     ] {
         fs::write(&page, text).unwrap();
         let output = pages(folder.path(), "page.md").output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
         assert!(
-            output.status.code() == Some(1) && said.contains(problem),
-            "{text}: {said}"
+            output.status.code() == Some(1) && messages.contains(problem),
+            "{text}: {messages}"
         );
         assert_eq!(fs::read_to_string(&page).unwrap(), text);
     }
@@ -125,10 +125,10 @@ fn pages_are_spliced_and_drift_is_found() {
         ("--chekc page.md", "unknown option --chekc; usage: "),
     ] {
         let output = pages(folder.path(), arguments).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
         assert!(
-            output.status.code() == Some(1) && said.contains(problem),
-            "{arguments}: {said}"
+            output.status.code() == Some(1) && messages.contains(problem),
+            "{arguments}: {messages}"
         );
     }
     // Charts of two folders have one name.
@@ -142,11 +142,11 @@ fn pages_are_spliced_and_drift_is_found() {
     )
     .unwrap();
     let output = pages(folder.path(), "page.md").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert!(
         output.status.code() == Some(1)
-            && said.contains("line 3: another marker draws a different "),
-        "{said}"
+            && messages.contains("line 3: another marker draws a different "),
+        "{messages}"
     );
 }
 
@@ -187,11 +187,11 @@ fn chosen_figures_are_spliced() {
         let kind = marker.split(' ').next().unwrap();
         fs::write(&page, format!("<!-- {marker} -->\n<!-- /{kind} -->\n")).unwrap();
         let output = pages(folder.path(), "page.md").output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
         if output.status.success() {
             fs::read_to_string(&page).unwrap()
         } else {
-            said
+            messages
         }
     };
     let all = fixture().display().to_string();
