@@ -382,14 +382,16 @@ impl SceneHash {
             // Follow from the tracks and the length of the numbers.
             frames: _,
             row: _,
-            tracks,
+            // Hashed in the order of joints, as when clips were stored in that order.
+            tracks: _,
             still,
-            numbers,
+            numbers: _,
             error: _,
         } = keys;
+        let by_joint = keys.by_joint();
         self.list(&[[*start, *interval]]);
-        self.list(numbers);
-        for track in tracks {
+        self.list(&by_joint.numbers);
+        for track in &by_joint.tracks {
             self.number(track.joint);
             self.number(track.channel as u8);
             self.number(track.dropped);

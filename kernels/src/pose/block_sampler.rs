@@ -27,7 +27,11 @@ impl<const N: usize> BlockSampler<N> {
     pub fn new(crowd: &Crowd, isa: Isa) -> Self {
         // Vectors are used for whole blocks only.
         let rows = if N == BLOCK {
-            crowd.groups().iter().map(GroupRows::new).collect()
+            crowd
+                .groups()
+                .iter()
+                .map(|group| GroupRows::new(crowd, group))
+                .collect()
         } else {
             Vec::new()
         };
@@ -39,7 +43,11 @@ impl<const N: usize> BlockSampler<N> {
         if N != BLOCK {
             return 0;
         }
-        crowd.groups().iter().map(GroupRows::bytes).sum()
+        crowd
+            .groups()
+            .iter()
+            .map(|group| GroupRows::bytes(crowd, group))
+            .sum()
     }
 
     /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
@@ -130,19 +138,31 @@ impl<const N: usize> BlockSampler<N> {
     }
 }
 
+/// Returns whether any layer of a group's instances is the rest pose.
+fn rests(crowd: &Crowd, group: &Group) -> bool {
+    let mut instances = group.instances.clone();
+    let layers = crowd.layers();
+    instances.any(|instance| layers.of(instance as usize).iter().any(|l| l.clip == REST))
+}
+
 impl GroupRows {
-    fn bytes(group: &Group) -> u64 {
+    fn bytes(crowd: &Crowd, group: &Group) -> u64 {
         let (model, mut stills) = (&group.model, Stills::default());
-        let clips = std::iter::once(None).chain(model.clips().iter().map(Some));
+        let rest = rests(crowd, group).then_some(None);
+        let clips = rest.into_iter().chain(model.clips().iter().map(Some));
         let rows: u64 = clips
             .map(|clip| ClipRows::bytes(model.skeleton(), clip, &mut stills))
             .sum();
         rows + (model.clips().len() * size_of::<Option<ClipRows>>()) as u64 + stills.bytes()
     }
 
-    fn new(group: &Group) -> Self {
+    fn new(crowd: &Crowd, group: &Group) -> Self {
         let (model, mut stills) = (&group.model, Stills::default());
-        let rest = ClipRows::new(model.skeleton(), None, &mut stills);
+        let rest = if rests(crowd, group) {
+            ClipRows::new(model.skeleton(), None, &mut stills)
+        } else {
+            None
+        };
         let clips = model
             .clips()
             .iter()

@@ -1,207 +1,327 @@
-//! A compact clip as `[frame][16 joints]`: the same numbers, in 16 bits each, decoded 16 joints at once.
+//! A compact clip for kernels that decode 16 joints at once: where its frames have the joints' numbers, and the values
+//! that they stand for. The frames themselves are read where the clip stores them.
 
 use super::arc::ShortArc;
-use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
+use super::joint_strip::{Row, STRIP, Vectors, row, vectors};
 use super::sample_compact::Frames;
 use super::{Local, ROTATION};
 use crate::model::Channel;
-use crate::model::compact::{ANY, Compact, CompactTrack, Decoder, without, without_tiny};
-use crate::simd::{Aligned, Simd, load_rows};
+use crate::model::compact::{ANY, Compact, CompactTrack, KeyPlace, SPARE, without, without_tiny};
+use crate::simd::{Simd, load_group, load_rows};
+use std::sync::Arc;
 
-/// Value of a number's upper bit if that bit encodes the component that is left out.
-const UPPER: f32 = 32_768.0;
-/// Greater than any number, so that no bit counts as set.
-const NEVER: f32 = 131_072.0;
+/// Lanes that pick their bytes from one window.
+const QUAD: usize = 4;
+/// The highest byte of a pick, which no number reaches. It makes a float of it whose sign is free.
+const SIGN_BYTE: u32 = 0x4000_0000;
 
-/// Sixteen joints' numbers of one component.
-type Numbers = [u16; STRIP];
+/// Places of `N` numbers of each joint of a strip.
+#[repr(C)]
+struct Fields<const N: usize> {
+    /// For each lane, the bytes that contain its number, as [`Simd::pick`] takes them.
+    picks: [Row; N],
+    /// The bits of these bytes that are the number.
+    masks: [Row; N],
+    /// Byte of a frame at which the window of a quad of lanes begins.
+    windows: [[u32; STRIP / QUAD]; N],
+}
 
-/// Decoding parameters of a strip's rotations.
+/// A channel of a strip's joints: each component is `low + number * step`.
 #[repr(C, align(64))] // rows on cache lines
-struct RotationCoding {
+struct Coding {
     low: [Row; 3],
+    /// Of numbers that keep their place within a byte.
     step: [Row; 3],
-    /// The component left out, in binary: one row per digit, negative for 0.
-    dropped: [Row; 2],
-    /// For joints whose keys encode the component in their upper bits: a row that is negative for these joints, and the
-    /// number from which on the bit is set.
-    any: Option<[Row; 2]>,
+    /// The signs of the first two picks are the binary digits of the component that a rotation leaves out, negative for
+    /// 0. That of the third is negative if each key has these digits.
+    fields: Fields<3>,
+    /// Binary digits of the components that keys leave out, if those of any joint choose one.
+    choices: Option<Box<Choices>>,
 }
 
-/// Translations and scales of a strip.
-#[repr(C, align(64))] // as above
-struct Moves {
-    low: Vectors,
-    step: Vectors,
-    /// One item per frame.
-    numbers: Aligned<[Numbers; 6]>,
-}
+#[repr(align(64))] // as above
+struct Choices(Fields<2>);
 
-/// Frames of a compact clip.
+/// How the frames of a compact clip are decoded.
 pub(super) struct CompactRows {
     frames: Frames,
-    strips: usize,
-    rotations: Vec<RotationCoding>,
-    /// `[frame][strip]`.
-    numbers: Aligned<[Numbers; 3]>,
+    row: usize,
+    /// The clip's own.
+    numbers: Arc<[u8]>,
+    /// One item per strip.
+    rotations: Vec<Coding>,
     /// Translations and scales of each strip, if any of its joints moves or scales.
-    moves: Vec<Option<Moves>>,
+    moves: Vec<[Option<Box<Coding>>; 2]>,
 }
 
 impl CompactRows {
-    /// Bytes of the rows for this many strips of joints.
+    /// Bytes of the rows for this many strips of joints, without the clip's own.
     pub fn bytes(compact: &Compact, strips: usize) -> u64 {
-        let frames = (compact.frames as usize).max(2);
-        let lists = strips * (size_of::<RotationCoding>() + size_of::<Option<Moves>>());
-        let moved = strips_that_move(compact.tracks.iter().map(|t| (t.joint, t.channel)), strips);
-        let moves = moved * Aligned::<[Numbers; 6]>::bytes(frames);
-        Aligned::<[Numbers; 3]>::bytes(frames * strips) + moves + lists as u64
+        let lists = size_of::<Coding>() + size_of::<[Option<Box<Coding>>; 2]>();
+        let mut bytes = strips * lists;
+        for tracks in compact.strips() {
+            if tracks[0].channel != Channel::Rotation {
+                bytes += size_of::<Coding>();
+            } else if tracks.iter().any(|track| track.dropped == ANY) {
+                bytes += size_of::<Choices>();
+            }
+        }
+        bytes as u64
     }
 
     /// The clip's rows; joints without a track take their values from `base`.
     pub fn new(compact: &Compact, base: &[Local<1>]) -> Self {
         let strips = base.len().div_ceil(STRIP);
-        // Every time falls between two frames. A single frame is stored twice.
-        let frames = (compact.frames as usize).max(2);
         let mut rows = Self {
             frames: Frames::of(compact),
-            strips,
+            row: compact.row,
+            numbers: compact.numbers.clone(),
             rotations: (0..strips)
                 .map(|strip| still_rotations(base, strip))
                 .collect(),
-            numbers: Aligned::zeroed(frames * strips),
-            moves: (0..strips).map(|_| None).collect(),
+            moves: (0..strips).map(|_| [None, None]).collect(),
         };
-        for track in &compact.tracks {
-            let (strip, lane) = place(track);
-            if track.channel == Channel::Rotation {
-                rows.rotations[strip].set(lane, track);
-                continue;
-            }
-            let moves = rows.moves[strip].get_or_insert_with(|| Moves {
-                low: vectors(base, strip),
-                step: [[0.0; STRIP]; 6],
-                numbers: Aligned::zeroed(frames),
-            });
-            let (first, Decoder { low, step }) = (first_number(track), track.decoder());
-            for c in 0..3 {
-                (moves.low[first + c][lane], moves.step[first + c][lane]) = (low[c], step[c]);
-            }
+        if rows.numbers.is_empty() {
+            rows.numbers = Arc::new([0; SPARE]);
         }
-        for f in 0..frames {
-            for (track, key) in compact.frame(f.min(compact.frames as usize - 1)) {
-                let (strip, lane) = place(track);
-                if track.channel == Channel::Rotation {
-                    let numbers = &mut rows.numbers[f * strips + strip];
-                    numbers
-                        .iter_mut()
-                        .zip(key.numbers)
-                        .for_each(|(row, number)| row[lane] = number);
-                    if track.dropped == ANY {
-                        (0..2).for_each(|digit| {
-                            numbers[digit][lane] |= u16::from(key.dropped >> digit & 1) << 15
-                        });
-                    }
-                } else if let Some(moves) = &mut rows.moves[strip] {
-                    let numbers = moves.numbers[f].iter_mut().skip(first_number(track));
-                    numbers
-                        .zip(key.numbers)
-                        .for_each(|(row, number)| row[lane] = number);
-                }
+        let places: Vec<_> = compact.places().collect();
+        let quads = places.chunk_by(|(a, _), (b, _)| {
+            a.joint / QUAD as u16 == b.joint / QUAD as u16 && a.channel == b.channel
+        });
+        for quad in quads {
+            // The first joint's numbers come first.
+            let window = quad[0].1;
+            for (track, place) in quad {
+                rows.set(base, track, *place, window);
             }
         }
         rows
     }
 
-    /// The frame before a time and the fraction of the way to the next one.
-    pub fn seek(&self, time: f32) -> (usize, f32) {
-        self.frames.place(time)
+    /// Sets how a track is decoded; `window` is the place of the first track of its quad.
+    fn set(&mut self, base: &[Local<1>], track: &CompactTrack, place: KeyPlace, window: KeyPlace) {
+        let (strip, lane) = (track.strip(), usize::from(track.joint) % STRIP);
+        let [translations, scales] = &mut self.moves[strip];
+        let coding = match track.channel {
+            Channel::Rotation => &mut self.rotations[strip],
+            Channel::Translation => {
+                let [x, y, z, ..] = vectors(base, strip);
+                translations.get_or_insert_with(|| Box::new(Coding::still([x, y, z])))
+            }
+            Channel::Scale => {
+                let [.., x, y, z] = vectors(base, strip);
+                scales.get_or_insert_with(|| Box::new(Coding::still([x, y, z])))
+            }
+        };
+        let decoder = track.decoder();
+        for c in 0..3 {
+            coding
+                .fields
+                .set(c, lane, place[c], track.bits[c], window[c]);
+            coding.low[c][lane] = decoder.low[c];
+            coding.step[c][lane] = decoder.step[c] / (1 << (place[c] % 8)) as f32;
+        }
+        if track.dropped == ANY {
+            coding.fields.sign(2, lane, -1.0);
+            let choices = &mut coding.choices;
+            let choices = choices.get_or_insert_with(|| Box::new(Choices(Fields::none())));
+            for digit in 0..2 {
+                choices.0.set(digit, lane, place[3] + digit, 1, window[3]);
+            }
+        } else if track.channel == Channel::Rotation {
+            coding.leave_out(lane, track.dropped.into());
+        }
     }
 
     /// Returns whether any joint of a strip moves or scales.
     pub fn moves(&self, strip: usize) -> bool {
-        self.moves[strip].is_some()
+        self.moves[strip].iter().any(Option::is_some)
     }
 
-    /// Rotations of `W` joints, at the fraction `arc` of the way from a frame to the next.
+    /// The frames around a time.
     #[inline(always)] // to take on the caller's instruction set
-    pub fn rotations_at<const W: usize, S: Simd<W>>(
-        &self,
-        strip: usize,
-        frame: usize,
-        arc: &ShortArc,
-        group: usize,
-    ) -> [S::V; 4] {
-        let at = frame * self.strips + strip;
-        let (a, b) = (&self.numbers[at], &self.numbers[at + self.strips]);
-        let rotations = &self.rotations[strip];
-        let dropped = load_rows::<STRIP, W, S, 2>(&rotations.dropped, group);
-        match &rotations.any {
-            // Both frames leave out the same components, so the interpolation can run before components are put in
-            // order.
-            None => {
-                let a = rotations.stored::<W, S>(widened::<W, S, 3>(a, group), group);
-                let b = rotations.stored::<W, S>(widened::<W, S, 3>(b, group), group);
-                placed::<W, S>(arc.between::<W, S>(a, b), dropped)
-            }
-            Some(any) => {
-                let a = rotations.with_upper_bits::<W, S>(
-                    any,
-                    widened::<W, S, 3>(a, group),
-                    dropped,
-                    group,
-                );
-                let b = rotations.with_upper_bits::<W, S>(
-                    any,
-                    widened::<W, S, 3>(b, group),
-                    dropped,
-                    group,
-                );
-                arc.between::<W, S>(a, b)
-            }
+    pub fn at<const W: usize, S: Simd<W>>(&self, time: f32) -> CompactPair<'_> {
+        let (first, fraction) = self.frames.place(time);
+        let next = self.frames.after(first);
+        CompactPair {
+            rows: self,
+            before: &self.numbers[first * self.row..][..self.row + SPARE],
+            after: &self.numbers[next * self.row..][..self.row + SPARE],
+            fraction,
+            arc: ShortArc::new::<W, S>(fraction),
         }
     }
+}
 
-    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
+/// Two neighbouring frames, and a time between them.
+#[derive(Clone)]
+pub(super) struct CompactPair<'a> {
+    rows: &'a CompactRows,
+    before: &'a [u8],
+    after: &'a [u8],
+    /// Part of the way to the later frame, 0 to 1.
+    fraction: f32,
+    arc: ShortArc,
+}
+
+impl CompactPair<'_> {
+    /// Rotations of `W` joints.
+    #[inline(always)] // as above
+    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+        let coding = &self.rows.rotations[strip];
+        // SAFETY: both frames are of the clip that the rows were made for.
+        let a = unsafe { coding.rotations::<W, S>(self.before, group) };
+        // SAFETY: as above.
+        let b = unsafe { coding.rotations::<W, S>(self.after, group) };
+        let [ones, twos, choosing] = load_rows::<STRIP, W, S, 3>(&coding.fields.picks, group);
+        let Some(choices) = &coding.choices else {
+            // Both frames leave out the same components, so the interpolation can run before components are put in
+            // order.
+            return placed::<W, S>(self.arc.between::<W, S>(a, b), [ones, twos]);
+        };
+        let mut ordered = [a, b];
+        for (q, frame) in ordered.iter_mut().zip([self.before, self.after]) {
+            let mut digits = [ones, twos];
+            // SAFETY: as above.
+            let chosen = unsafe { choices.0.read::<W, S>(frame, group) };
+            for (digit, chosen) in digits.iter_mut().zip(chosen) {
+                // A digit that is set is more than 0.
+                let chosen = S::sub(chosen, S::splat(0.5));
+                *digit = S::select_negative(choosing, chosen, *digit);
+            }
+            *q = placed::<W, S>(*q, digits);
+        }
+        self.arc.between::<W, S>(ordered[0], ordered[1])
+    }
+
+    /// Translations and scales of `W` joints; those of channels that no joint of the strip changes are `still`.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
-        (frame, fraction): (usize, f32),
         group: usize,
-    ) -> Option<[S::V; 6]> {
-        let Some(Moves { low, step, numbers }) = &self.moves[strip] else {
-            return None;
-        };
-        let (low, step) = (
-            load_rows::<STRIP, W, S, 6>(low, group),
-            load_rows::<STRIP, W, S, 6>(step, group),
-        );
-        let a = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame], group));
-        let b = decoded::<W, S, 6>(low, step, widened::<W, S, 6>(&numbers[frame + 1], group));
-        Some(line::<W, S>(a, b, fraction))
+        still: &Vectors,
+    ) -> [S::V; 6] {
+        let mut vectors = load_rows::<STRIP, W, S, 6>(still, group);
+        let channels = vectors.as_chunks_mut::<3>().0.iter_mut();
+        for (v, coding) in channels.zip(&self.rows.moves[strip]) {
+            let Some(coding) = coding else { continue };
+            // SAFETY: both frames are of the clip that the rows were made for.
+            let a = unsafe { coding.values::<W, S>(self.before, group) };
+            // SAFETY: as above.
+            let b = unsafe { coding.values::<W, S>(self.after, group) };
+            for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
+                *v = S::mul_add(S::splat(self.fraction), S::sub(b, a), a);
+            }
+        }
+        vectors
     }
 }
 
-/// Strip and lane of a track's joint.
-fn place(track: &CompactTrack) -> (usize, usize) {
-    (
-        usize::from(track.joint) / STRIP,
-        usize::from(track.joint) % STRIP,
-    )
+impl<const N: usize> Fields<N> {
+    /// Numbers of no bits, which are 0.
+    fn none() -> Self {
+        Self {
+            picks: [[f32::from_bits(SIGN_BYTE); STRIP]; N],
+            masks: [[0.0; STRIP]; N],
+            windows: [[0; STRIP / QUAD]; N],
+        }
+    }
+
+    /// Sets the place of a lane's number of `width` bits in a frame. `first` is that of its quad's first lane.
+    fn set(&mut self, number: usize, lane: usize, place: usize, width: u8, first: usize) {
+        let byte = (place / 8 - first / 8) as u32;
+        let pick = byte | (byte + 1) << 8 | (byte + 2) << 16 | SIGN_BYTE;
+        let mask = ((1u32 << width) - 1) << (place % 8);
+        self.windows[number][lane / QUAD] = (first / 8) as u32;
+        self.picks[number][lane] = f32::from_bits(pick);
+        self.masks[number][lane] = f32::from_bits(mask);
+    }
+
+    /// Gives a lane's pick a sign.
+    fn sign(&mut self, number: usize, lane: usize, sign: f32) {
+        let pick = &mut self.picks[number][lane];
+        *pick = pick.copysign(sign);
+    }
+
+    /// The numbers of `W` joints, each times 2 to the power of its place within a byte.
+    ///
+    /// # Safety
+    /// `frame` must be a frame of the clip whose places were set, and the [`SPARE`] bytes after it.
+    #[inline(always)] // as above
+    unsafe fn read<const W: usize, S: Simd<W>>(&self, frame: &[u8], group: usize) -> [S::V; N] {
+        let mut numbers = [S::splat(0.0); N];
+        for (index, v) in numbers.iter_mut().enumerate() {
+            let mut windows = [&[0; SPARE]; STRIP / QUAD];
+            for (quad, window) in windows.iter_mut().enumerate() {
+                let first = self.windows[index][(group * W / QUAD + quad) % (STRIP / QUAD)];
+                // SAFETY: windows begin within a frame, and `SPARE` bytes follow it.
+                *window = unsafe { &*frame.as_ptr().add(first as usize).cast() };
+            }
+            let pick = load_group::<STRIP, W, S>(&self.picks[index], group);
+            let mask = load_group::<STRIP, W, S>(&self.masks[index], group);
+            *v = S::pick(windows, pick, mask);
+        }
+        numbers
+    }
 }
 
-/// Index of a track's first number among those of translations and scales.
-fn first_number(track: &CompactTrack) -> usize {
-    if track.channel == Channel::Translation {
-        0
-    } else {
-        3
+impl Coding {
+    /// Constant values.
+    fn still(low: [Row; 3]) -> Self {
+        Self {
+            fields: Fields::none(),
+            choices: None,
+            low,
+            step: [[0.0; STRIP]; 3],
+        }
+    }
+
+    /// Sets the component that a lane's rotations leave out.
+    fn leave_out(&mut self, lane: usize, component: usize) {
+        for digit in 0..2 {
+            let is_set = component >> digit & 1 == 1;
+            self.fields
+                .sign(digit, lane, if is_set { 1.0 } else { -1.0 });
+        }
+    }
+
+    /// The three components of `W` joints' keys.
+    ///
+    /// # Safety
+    /// As for [`Fields::read`].
+    #[inline(always)] // as above
+    unsafe fn values<const W: usize, S: Simd<W>>(&self, frame: &[u8], group: usize) -> [S::V; 3] {
+        // SAFETY: the caller's promise.
+        let mut values = unsafe { self.fields.read::<W, S>(frame, group) };
+        let low = load_rows::<STRIP, W, S, 3>(&self.low, group);
+        let step = load_rows::<STRIP, W, S, 3>(&self.step, group);
+        for (v, (low, step)) in values.iter_mut().zip(low.into_iter().zip(step)) {
+            *v = S::mul_add(*v, step, low);
+        }
+        values
+    }
+
+    /// The three stored components of `W` joints' rotations, then the one left out.
+    ///
+    /// # Safety
+    /// As for [`Fields::read`].
+    #[inline(always)] // as above
+    unsafe fn rotations<const W: usize, S: Simd<W>>(
+        &self,
+        frame: &[u8],
+        group: usize,
+    ) -> [S::V; 4] {
+        // SAFETY: the caller's promise.
+        let [a, b, c] = unsafe { self.values::<W, S>(frame, group) };
+        let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
+        let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
+        [a, b, c, S::mul(square, S::inverse_sqrt(square))]
     }
 }
 
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
-fn still_rotations(base: &[Local<1>], strip: usize) -> RotationCoding {
+fn still_rotations(base: &[Local<1>], strip: usize) -> Coding {
     let rotation = |pose: &Local<1>| -> [f32; 4] { std::array::from_fn(|c| pose[ROTATION + c][0]) };
     let largest = |pose: &Local<1>| {
         let q = rotation(pose);
@@ -209,100 +329,16 @@ fn still_rotations(base: &[Local<1>], strip: usize) -> RotationCoding {
             .max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs()))
             .unwrap_or(3)
     };
-    RotationCoding {
-        low: std::array::from_fn(|c| {
-            row(base, strip, |pose| {
-                without_tiny(without(&rotation(pose), largest(pose))[c])
-            })
-        }),
-        step: [[0.0; STRIP]; 3],
-        dropped: std::array::from_fn(|digit| {
-            row(base, strip, |pose| digit_of(largest(pose), digit))
-        }),
-        any: None,
+    let mut coding = Coding::still(std::array::from_fn(|c| {
+        row(base, strip, |pose| {
+            without_tiny(without(&rotation(pose), largest(pose))[c])
+        })
+    }));
+    let left_out = row(base, strip, |pose| largest(pose) as f32);
+    for (lane, component) in left_out.into_iter().enumerate() {
+        coding.leave_out(lane, component as usize);
     }
-}
-
-/// A binary digit of a component: 1 or -1.
-fn digit_of(component: usize, digit: usize) -> f32 {
-    if component >> digit & 1 == 1 {
-        1.0
-    } else {
-        -1.0
-    }
-}
-
-impl RotationCoding {
-    fn set(&mut self, lane: usize, track: &CompactTrack) {
-        let Decoder { low, step } = track.decoder();
-        for c in 0..3 {
-            (self.low[c][lane], self.step[c][lane]) = (low[c], step[c]);
-        }
-        if track.dropped == ANY {
-            let [joints, upper] = self.any.get_or_insert([[1.0; STRIP], [NEVER; STRIP]]);
-            (joints[lane], upper[lane]) = (-1.0, UPPER);
-        } else {
-            (0..2).for_each(|digit| {
-                self.dropped[digit][lane] = digit_of(track.dropped.into(), digit)
-            });
-        }
-    }
-
-    /// A key's three stored components, then the one left out.
-    #[inline(always)] // as above
-    fn stored<const W: usize, S: Simd<W>>(&self, numbers: [S::V; 3], group: usize) -> [S::V; 4] {
-        let (low, step) = (
-            load_rows::<STRIP, W, S, 3>(&self.low, group),
-            load_rows::<STRIP, W, S, 3>(&self.step, group),
-        );
-        let [a, b, c] = decoded::<W, S, 3>(low, step, numbers);
-        let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
-        let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
-        [a, b, c, S::mul(square, S::inverse_sqrt(square))]
-    }
-
-    /// A key whose upper bits may encode the component left out, in the order x y z w.
-    #[inline(always)] // as above
-    fn with_upper_bits<const W: usize, S: Simd<W>>(
-        &self,
-        any: &[Row; 2],
-        mut numbers: [S::V; 3],
-        mut dropped: [S::V; 2],
-        group: usize,
-    ) -> [S::V; 4] {
-        let [joints, upper] = load_rows::<STRIP, W, S, 2>(any, group);
-        for (number, digit) in numbers.iter_mut().zip(&mut dropped) {
-            let over = S::sub(*number, upper);
-            *number = S::select_negative(over, *number, over);
-            *digit = S::select_negative(joints, over, *digit);
-        }
-        placed::<W, S>(self.stored::<W, S>(numbers, group), dropped)
-    }
-}
-
-/// Numbers as floats.
-#[inline(always)] // as above
-fn widened<const W: usize, S: Simd<W>, const R: usize>(
-    numbers: &[Numbers; R],
-    group: usize,
-) -> [S::V; R] {
-    let mut floats = [S::splat(0.0); R];
-    for (v, numbers) in floats.iter_mut().zip(numbers) {
-        *v = S::widen(&numbers.as_chunks().0[group]);
-    }
-    floats
-}
-
-#[inline(always)] // as above
-fn decoded<const W: usize, S: Simd<W>, const R: usize>(
-    low: [S::V; R],
-    step: [S::V; R],
-    mut numbers: [S::V; R],
-) -> [S::V; R] {
-    for (v, (low, step)) in numbers.iter_mut().zip(low.into_iter().zip(step)) {
-        *v = S::mul_add(*v, step, low);
-    }
-    numbers
+    coding
 }
 
 /// Three components and the one left out, in the order x y z w.

@@ -5,7 +5,7 @@ use crate::model::Channel;
 use crate::simd::Simd;
 
 /// Joints of a strip: 16 neighbouring joints of a skeleton, sampled in one pass.
-pub(super) const STRIP: usize = 16;
+pub(super) use crate::model::compact::STRIP;
 
 /// One number of 16 joints.
 pub(super) type Row = [f32; STRIP];

@@ -169,21 +169,19 @@ impl LinearPair<'_> {
         )
     }
 
-    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
+    /// Translations and scales of `W` joints: `still` if no joint of the strip moves.
     #[inline(always)] // as above
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
         group: usize,
-    ) -> Option<[S::V; 6]> {
+        still: &Vectors,
+    ) -> [S::V; 6] {
         let Some(rows) = &self.vectors[strip] else {
-            return None;
+            return load_rows::<STRIP, W, S, 6>(still, group);
         };
-        let [before, after] = [&rows[self.key], &rows[self.key + 1]];
-        let (a, b) = (
-            load_rows::<STRIP, W, S, 6>(before, group),
-            load_rows::<STRIP, W, S, 6>(after, group),
-        );
-        Some(line::<W, S>(a, b, self.fraction))
+        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], group);
+        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], group);
+        line::<W, S>(a, b, self.fraction)
     }
 }

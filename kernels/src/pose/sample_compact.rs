@@ -13,11 +13,12 @@ pub(super) fn sample_compact<const N: usize>(
     lane: usize,
     local: &mut [Local<N>],
 ) {
-    let (first, fraction) = Frames::of(compact).place(time);
+    let frames = Frames::of(compact);
+    let (first, fraction) = frames.place(time);
     let arc = ShortArc::new::<1, Scalar>(fraction);
-    let (last, row) = (compact.frames as usize - 1, compact.row);
-    let [before, after] = [first, last.min(first + 1)].map(|frame| &compact.numbers[frame * row..]);
-    for (place, track) in compact.places() {
+    let before = &compact.numbers[first * compact.row..];
+    let after = &compact.numbers[frames.after(first) * compact.row..];
+    for (track, place) in compact.places() {
         let [a, b] = [before, after].map(|row| Compact::key(row, place, track));
         let decoder = track.decoder();
         let out = &mut local[usize::from(track.joint)];
@@ -63,6 +64,11 @@ impl Frames {
         };
         let first = (place as u32).min(self.last.saturating_sub(1));
         (first as usize, (place - f64::from(first)) as f32)
+    }
+
+    /// The frame after another one; the last one follows itself.
+    pub fn after(self, frame: usize) -> usize {
+        (frame + 1).min(self.last as usize)
     }
 }
 

@@ -5,22 +5,21 @@
 //! is then found once and 16 joints are interpolated at once, whichever clip the instance plays at whichever time. A
 //! transpose of 16 instances by 16 joints then gives the memory layout of a [`Local`].
 
-use super::arc::ShortArc;
-use super::compact_rows::CompactRows;
+use super::compact_rows::{CompactPair, CompactRows};
 use super::joint_strip::{STRIP, Vectors, vectors};
 use super::linear_rows::{LinearPair, LinearRows};
 use super::sample::constants;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Clip, ClipKeys, RawKeys, RotationBlend, Skeleton};
-use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
+use crate::simd::{self, Isa, Kernel, Simd, prefetch};
 use arrayvec::ArrayVec;
 
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
     keys: LaneKeys,
     /// A strip's place in [`Stills`], used when it neither moves nor scales.
-    still: Vec<usize>,
+    still: Vec<u32>,
 }
 
 enum LaneKeys {
@@ -78,15 +77,7 @@ impl ClipRows {
     fn at<const W: usize, S: Simd<W>>(&self, time: f32) -> KeyPair<'_> {
         match &self.keys {
             LaneKeys::Linear(rows) => KeyPair::Linear(rows.at(time)),
-            LaneKeys::Compact(rows) => {
-                let (frame, fraction) = rows.seek(time);
-                KeyPair::Compact {
-                    rows,
-                    frame,
-                    fraction,
-                    arc: ShortArc::new::<W, S>(fraction),
-                }
-            }
+            LaneKeys::Compact(rows) => KeyPair::Compact(rows.at::<W, S>(time)),
         }
     }
 
@@ -101,9 +92,9 @@ impl ClipRows {
 
 impl Stills {
     /// Places of the constants of each strip.
-    fn of(&mut self, base: &[Local<1>]) -> Vec<usize> {
+    fn of(&mut self, base: &[Local<1>]) -> Vec<u32> {
         (0..base.len().div_ceil(STRIP))
-            .map(|strip| self.place(vectors(base, strip)))
+            .map(|strip| self.place(vectors(base, strip)) as u32)
             .collect()
     }
 
@@ -132,12 +123,7 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
 #[derive(Clone)]
 enum KeyPair<'a> {
     Linear(LinearPair<'a>),
-    Compact {
-        rows: &'a CompactRows,
-        frame: usize,
-        fraction: f32,
-        arc: ShortArc,
-    },
+    Compact(CompactPair<'a>),
 }
 
 impl KeyPair<'_> {
@@ -146,23 +132,21 @@ impl KeyPair<'_> {
     fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
         match self {
             Self::Linear(pair) => pair.rotations::<W, S>(strip, group),
-            Self::Compact {
-                rows, frame, arc, ..
-            } => rows.rotations_at::<W, S>(strip, *frame, arc, group),
+            Self::Compact(pair) => pair.rotations::<W, S>(strip, group),
         }
     }
 
-    /// Translations and scales of `W` joints; `None` if no joint of the strip moves.
+    /// Translations and scales of `W` joints; those that the clip does not change are `still`.
     #[inline(always)] // as above
-    fn vectors<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> Option<[S::V; 6]> {
+    fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        strip: usize,
+        group: usize,
+        still: &Vectors,
+    ) -> [S::V; 6] {
         match self {
-            Self::Linear(pair) => pair.vectors::<W, S>(strip, group),
-            Self::Compact {
-                rows,
-                frame,
-                fraction,
-                ..
-            } => rows.vectors::<W, S>(strip, (*frame, *fraction), group),
+            Self::Linear(pair) => pair.vectors::<W, S>(strip, group, still),
+            Self::Compact(pair) => pair.vectors::<W, S>(strip, group, still),
         }
     }
 }
@@ -245,7 +229,7 @@ impl Kernel for SampleLanes<'_> {
                 |clip: &ClipRows| clip.moves(strip) || clip.still[strip] != first.still[strip];
             let moving = plays.iter().flatten().any(|(clip, _)| moves(clip));
             if !moving {
-                let still = &stills.0[first.still[strip]];
+                let still = &stills.0[first.still[strip] as usize];
                 for (j, local) in local.iter_mut().enumerate() {
                     for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; BLOCK];
@@ -269,12 +253,8 @@ impl Kernel for SampleLanes<'_> {
                             continue;
                         }
                         let clip = play.map_or(*first, |(clip, _)| clip);
-                        let v = match pair.vectors::<W, S>(strip, group) {
-                            Some(v) => v,
-                            None => {
-                                load_rows::<STRIP, W, S, 6>(&stills.0[clip.still[strip]], group)
-                            }
-                        };
+                        let still = &stills.0[clip.still[strip] as usize];
+                        let v = pair.vectors::<W, S>(strip, group, still);
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;
                         }

@@ -81,14 +81,18 @@ fn sample_compact(compact: &Compact, time: f64, local: &mut [LocalPose]) {
     let fraction = place - before as f64;
     let mut bits_before = Bits::of_frame(compact, before);
     let mut bits_after = Bits::of_frame(compact, after);
-    for track in &compact.tracks {
-        let a = decoded(track, &mut bits_before);
-        let b = decoded(track, &mut bits_after);
-        let value = match track.channel {
-            Channel::Rotation => sphere(a, towards(a, b), fraction),
-            _ => a.lerp(b, fraction),
-        };
-        local[usize::from(track.joint)].set(track.channel, value);
+    for tracks in compact.strips() {
+        let keys_before = keys(tracks, &mut bits_before);
+        let keys_after = keys(tracks, &mut bits_after);
+        for ((track, before), after) in tracks.iter().zip(keys_before).zip(keys_after) {
+            let a = decoded(track, before);
+            let b = decoded(track, after);
+            let value = match track.channel {
+                Channel::Rotation => sphere(a, towards(a, b), fraction),
+                _ => a.lerp(b, fraction),
+            };
+            local[usize::from(track.joint)].set(track.channel, value);
+        }
     }
 }
 
@@ -119,14 +123,28 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// The value of a track's key, which is next in the bits of a frame.
-fn decoded(track: &CompactTrack, bits: &mut Bits) -> DVec4 {
+/// The numbers of neighbouring tracks' keys, and the components that the keys leave out, which are next in the bits of a
+/// frame: the first numbers of all tracks come first.
+fn keys(tracks: &[CompactTrack], bits: &mut Bits) -> Vec<[u32; 4]> {
+    let mut keys = vec![[0; 4]; tracks.len()];
+    for column in 0..4 {
+        for (key, track) in keys.iter_mut().zip(tracks) {
+            let choice = if track.dropped == ANY { 2 } else { 0 };
+            let widths = [track.bits[0], track.bits[1], track.bits[2], choice];
+            key[column] = bits.next(widths[column]);
+        }
+    }
+    keys
+}
+
+/// The value of a track's key.
+fn decoded(track: &CompactTrack, key: [u32; 4]) -> DVec4 {
     let unit = 2f64.powi(i32::from(track.exponent) - 15);
     let mut v = DVec3::ZERO;
     for c in 0..3 {
         let extent = f64::from(track.extent[c]);
         let most = f64::from((1u32 << track.bits[c]) - 1);
-        let number = f64::from(bits.next(track.bits[c]));
+        let number = f64::from(key[c]);
         let above = if most == 0.0 {
             extent / 65_536.0
         } else {
@@ -138,7 +156,7 @@ fn decoded(track: &CompactTrack, bits: &mut Bits) -> DVec4 {
         return v.extend(0.0);
     }
     let dropped = if track.dropped == ANY {
-        bits.next(2)
+        key[3]
     } else {
         track.dropped.into()
     };

@@ -26,9 +26,15 @@ impl Simd<8> for Avx2 {
         unsafe { _mm256_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
-    fn widen(from: &[u16; 8]) -> __m256 {
-        // SAFETY: an array of 8 integers is valid for 16 bytes; the load needs no alignment.
-        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast()))) }
+    fn pick(windows: [&[u8; 16]; 4], picks: __m256, masks: __m256) -> __m256 {
+        // SAFETY: the windows are valid for 16 bytes; the loads need no alignment.
+        unsafe {
+            let low = _mm_loadu_si128(windows[0].as_ptr().cast());
+            let high = _mm_loadu_si128(windows[1].as_ptr().cast());
+            let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+            let bytes = _mm256_shuffle_epi8(both, _mm256_castps_si256(picks));
+            _mm256_cvtepi32_ps(_mm256_and_si256(bytes, _mm256_castps_si256(masks)))
+        }
     }
     #[inline(always)]
     fn store(v: __m256, to: &mut [f32; 8]) {

@@ -4,7 +4,7 @@ use super::vector::Simd;
 use glam::Vec4;
 use std::arch::x86_64::*;
 
-/// AVX-512F, DQ and VL; entered only if they were detected.
+/// AVX-512F, BW, DQ and VL; entered only if they were detected.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512;
 
@@ -26,12 +26,16 @@ impl Simd<16> for Avx512 {
         unsafe { _mm512_loadu_ps(from.as_ptr()) }
     }
     #[inline(always)]
-    fn widen(from: &[u16; 16]) -> __m512 {
-        // SAFETY: an array of 16 integers is valid for 32 bytes; the load needs no alignment.
+    fn pick(windows: [&[u8; 16]; 4], picks: __m512, masks: __m512) -> __m512 {
+        // SAFETY: the windows are valid for 16 bytes; the loads need no alignment.
         unsafe {
-            _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(
-                from.as_ptr().cast(),
-            )))
+            let [a, b, c, d] = windows;
+            let mut all = _mm512_castsi128_si512(_mm_loadu_si128(a.as_ptr().cast()));
+            all = _mm512_inserti32x4::<1>(all, _mm_loadu_si128(b.as_ptr().cast()));
+            all = _mm512_inserti32x4::<2>(all, _mm_loadu_si128(c.as_ptr().cast()));
+            all = _mm512_inserti32x4::<3>(all, _mm_loadu_si128(d.as_ptr().cast()));
+            let bytes = _mm512_shuffle_epi8(all, _mm512_castps_si512(picks));
+            _mm512_cvtepi32_ps(_mm512_and_si512(bytes, _mm512_castps_si512(masks)))
         }
     }
     #[inline(always)]

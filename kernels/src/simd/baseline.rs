@@ -19,9 +19,25 @@ impl Simd<4> for Baseline {
         Vec4::from_array(*from)
     }
     #[inline(always)]
-    fn widen(from: &[u16; 4]) -> Vec4 {
-        let [a, b, c, d] = *from;
-        Vec4::new(a.into(), b.into(), c.into(), d.into())
+    fn pick(windows: [&[u8; 16]; 4], picks: Vec4, masks: Vec4) -> Vec4 {
+        let window = windows[0];
+        let mut numbers = [0; 4];
+        for ((number, pick), mask) in numbers
+            .iter_mut()
+            .zip(picks.to_array())
+            .zip(masks.to_array())
+        {
+            let first = (pick.to_bits() & 7) as usize;
+            let bytes = [
+                window[first],
+                window[first + 1],
+                window[first + 2],
+                window[first + 3],
+            ];
+            *number = i32::from_le_bytes(bytes) & mask.to_bits() as i32;
+        }
+        let [a, b, c, d] = numbers;
+        Vec4::new(a as f32, b as f32, c as f32, d as f32)
     }
     #[inline(always)]
     fn store(v: Vec4, to: &mut [f32; 4]) {

@@ -11,7 +11,7 @@ pub enum Isa {
     Baseline,
     /// 256-bit vectors and fused multiply-add.
     Avx2,
-    /// 512-bit vectors (AVX-512F, DQ and VL).
+    /// 512-bit vectors (AVX-512F, BW, DQ and VL).
     Avx512,
 }
 
@@ -62,6 +62,7 @@ impl Isa {
             Self::Avx512 => {
                 Self::Avx2.is_supported()
                     && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
             }

@@ -86,7 +86,7 @@ pub(crate) fn run_128<K: Kernel>(isa: Isa, kernel: K) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 fn run_avx512<K: Kernel>(kernel: K) {
     kernel.run::<16, Avx512>()
 }

@@ -54,8 +54,22 @@ impl Kernel for Operations<'_> {
             ),
         ]);
 
-        let numbers: [u16; W] = std::array::from_fn(|i| 65_535 - 4_093 * i as u16);
-        results.push(("widen", worst(S::widen(&numbers), &|i| numbers[i].into())));
+        // Lanes of a quad have numbers of 16, 11, 6 and 1 bits, 13 bits apart.
+        let bytes: [[u8; 16]; 4] =
+            std::array::from_fn(|quad| std::array::from_fn(|i| (37 * (16 * quad + i) + 5) as u8));
+        let place = |lane: usize| 7 + 13 * (lane % 4);
+        let mask = |lane: usize| ((1u32 << (16 - 5 * (lane % 4))) - 1) << (place(lane) % 8);
+        let picks: [f32; W] = std::array::from_fn(|lane| {
+            let first = (place(lane) / 8) as u32;
+            f32::from_bits(first | (first + 1) << 8 | (first + 2) << 16 | 0xc000_0000)
+        });
+        let masks: [f32; W] = std::array::from_fn(|lane| f32::from_bits(mask(lane)));
+        let picked = S::pick(bytes.each_ref(), S::load(&picks), S::load(&masks));
+        let number = |lane: usize| {
+            let window = u128::from_le_bytes(bytes[lane / 4]) >> (place(lane) / 8 * 8);
+            (window as u32 & mask(lane)) as f32
+        };
+        results.push(("pick", worst(picked, &number)));
         let (low, high): ([f32; W], [f32; W]) = (
             std::array::from_fn(|i| -32767.0 + 4000.3 * i as f32),
             std::array::from_fn(|i| 31.6 - 17.3 * i as f32),

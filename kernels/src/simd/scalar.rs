@@ -19,8 +19,15 @@ impl Simd<1> for Scalar {
         from[0]
     }
     #[inline(always)]
-    fn widen(from: &[u16; 1]) -> f32 {
-        from[0].into()
+    fn pick(windows: [&[u8; 16]; 4], picks: f32, masks: f32) -> f32 {
+        let first = (picks.to_bits() & 7) as usize;
+        let bytes = [
+            windows[0][first],
+            windows[0][first + 1],
+            windows[0][first + 2],
+            0,
+        ];
+        (u32::from_le_bytes(bytes) & masks.to_bits()) as f32
     }
     #[inline(always)]
     fn store(v: f32, to: &mut [f32; 1]) {

@@ -15,8 +15,10 @@ pub trait Simd<const W: usize>: Copy {
     fn splat(value: f32) -> Self::V;
     /// Loads `W` floats, unaligned.
     fn load(from: &[f32; W]) -> Self::V;
-    /// Loads `W` integers as floats.
-    fn widen(from: &[u16; W]) -> Self::V;
+    /// Numbers that do not fill bytes, as floats. Each lane takes three bytes from the window of its quad of lanes: those
+    /// whose indices, at most 7 for the first, are the three lower bytes of its bits in `picks`. It keeps the bits that
+    /// are set in `masks`.
+    fn pick(windows: [&[u8; 16]; 4], picks: Self::V, masks: Self::V) -> Self::V;
     /// Stores `W` floats, unaligned.
     fn store(v: Self::V, to: &mut [f32; W]);
     /// Stores past the caches if the instruction set can and `to` is aligned to the vector, otherwise as

@@ -4,15 +4,18 @@
 use super::keys::Channel;
 use crate::model::ModelError;
 use glam::Vec4;
+use std::sync::Arc;
 
+/// Neighbouring joints whose numbers lie together in a frame, because kernels decode them together.
+pub const STRIP: usize = 16;
 /// [`CompactTrack::dropped`] of rotations whose largest component changes: each key says which component it leaves out.
 pub const ANY: u8 = 4;
 /// Bits of a component at most; one less if each key says which one it leaves out.
 const MOST_BITS: u8 = 16;
-/// Bits of a key of [`ANY`] rotations that say which component it leaves out; they follow its numbers.
+/// Bits of a key of [`ANY`] rotations that say which component it leaves out.
 const CHOICE_BITS: u8 = 2;
-/// Bytes after the last frame, so that eight bytes can be read at the start of any key.
-const SPARE: usize = 8;
+/// Bytes after the last frame, so that this many can be read from any byte of a frame.
+pub(crate) const SPARE: usize = 16;
 /// Numbers closer to zero count as zero: the squares of rounding errors would be denormal, and slow.
 const TINY: f32 = 1e-9;
 
@@ -36,6 +39,9 @@ pub struct CompactTrack {
     /// Difference between the values of the largest number and of 0, per component, in units.
     pub extent: [u16; 3],
 }
+
+/// First bits, in a frame, of a key's three numbers and of the component that it leaves out.
+pub type KeyPlace = [usize; 4];
 
 /// One key of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +88,17 @@ impl CompactTrack {
         self.decoder().vector(self.bits.map(largest))
     }
 
-    /// Bits of a key.
+    /// Bits of a key's three numbers, and of the component that it leaves out.
     #[inline]
-    pub fn key_bits(&self) -> usize {
+    pub fn widths(&self) -> [u8; 4] {
         let [x, y, z] = self.bits;
-        usize::from(x + y + z + if self.dropped == ANY { CHOICE_BITS } else { 0 })
+        let choice = if self.dropped == ANY { CHOICE_BITS } else { 0 };
+        [x, y, z, choice]
+    }
+
+    /// Index of the joint's strip.
+    pub fn strip(&self) -> usize {
+        usize::from(self.joint) / STRIP
     }
 }
 
@@ -185,26 +197,46 @@ pub struct Compact {
     pub interval: f32,
     /// Number of frames, at least one.
     pub frames: u32,
-    /// Channels that change, by joint, then channel.
+    /// Channels that change, by strip, then channel, then joint.
     pub tracks: Vec<CompactTrack>,
     /// Channels that do not.
     pub still: Vec<StillTrack>,
-    /// Bytes of a frame: whole words of 32 bits.
+    /// Bytes of a frame.
     pub row: usize,
-    /// `[frame][row]`: the keys of all tracks as bits without gaps, each key's numbers before what it leaves out, lowest
-    /// bits first; then a few spare bytes.
-    pub numbers: Vec<u8>,
+    /// `[frame][row]`, then a few spare bytes. Poses of a crowd share them.
+    ///
+    /// A frame has bits without gaps, lowest first. The tracks of a strip and channel lie together: the first numbers of
+    /// all their keys, then all second and all third numbers, then the components that keys leave out.
+    pub numbers: Arc<[u8]>,
     /// Error against the clip it was made from.
     pub error: ClipError,
 }
 
 impl Compact {
-    /// All tracks, each with the place of its keys in a frame, in bits.
-    pub fn places(&self) -> impl Iterator<Item = (usize, &CompactTrack)> {
-        self.tracks.iter().scan(0, |next, track| {
-            let place = *next;
-            *next += track.key_bits();
-            Some((place, track))
+    /// The tracks that lie together in a frame: those of a strip and channel.
+    pub fn strips(&self) -> impl Iterator<Item = &[CompactTrack]> {
+        self.tracks
+            .chunk_by(|a, b| a.strip() == b.strip() && a.channel == b.channel)
+    }
+
+    /// All tracks, each with the place of its keys.
+    pub fn places(&self) -> impl Iterator<Item = (&CompactTrack, KeyPlace)> {
+        let mut end = 0;
+        self.strips().flat_map(move |tracks| {
+            let mut next = [0; 4];
+            for (column, first) in next.iter_mut().enumerate() {
+                *first = end;
+                for track in tracks {
+                    end += usize::from(track.widths()[column]);
+                }
+            }
+            tracks.iter().map(move |track| {
+                let place = next;
+                for (next, width) in next.iter_mut().zip(track.widths()) {
+                    *next += usize::from(width);
+                }
+                (track, place)
+            })
         })
     }
 
@@ -215,26 +247,48 @@ impl Compact {
     pub fn frame(&self, index: usize) -> impl Iterator<Item = (&CompactTrack, CompactKey)> {
         let row = &self.numbers[index * self.row..];
         self.places()
-            .map(move |(place, track)| (track, Self::key(row, place, track)))
+            .map(move |(track, place)| (track, Self::key(row, place, track)))
     }
 
-    /// The key of a track at a place, in bits, of a frame that begins with `row`.
+    /// The key of a track at a place of a frame that begins with `row`.
     #[inline]
-    pub(crate) fn key(row: &[u8], place: usize, track: &CompactTrack) -> CompactKey {
-        let bytes = row[place / 8..].first_chunk().copied().unwrap_or_default();
-        let mut bits = u64::from_le_bytes(bytes) >> (place % 8);
-        let numbers = track.bits.map(|width| {
-            let number = bits as u16 & largest(width);
-            bits >>= width;
-            number
-        });
+    pub(crate) fn key(row: &[u8], place: KeyPlace, track: &CompactTrack) -> CompactKey {
+        let [x, y, z] = track.bits;
         CompactKey {
-            numbers,
+            numbers: [
+                bits_at(row, place[0], x),
+                bits_at(row, place[1], y),
+                bits_at(row, place[2], z),
+            ],
             dropped: if track.dropped == ANY {
-                bits as u8 & 3
+                bits_at(row, place[3], CHOICE_BITS) as u8
             } else {
                 track.dropped
             },
+        }
+    }
+
+    /// The tracks and frames in the order that devices read and scenes hash.
+    pub fn by_joint(&self) -> FramesByJoint {
+        let mut places: Vec<_> = self.places().collect();
+        places.sort_by_key(|(track, _)| (track.joint, track.channel));
+        let row = row_bits(&self.tracks).div_ceil(32) * size_of::<u32>();
+        let frames = self.frames as usize;
+        let mut numbers = zeroed_frames(frames, row, size_of::<u64>());
+        for frame in 0..frames {
+            let from = &self.numbers[frame * self.row..];
+            let mut bit = 8 * frame * row;
+            for (track, place) in &places {
+                for (place, width) in place.iter().zip(track.widths()) {
+                    put_bits(&mut numbers, bit, bits_at(from, *place, width));
+                    bit += usize::from(width);
+                }
+            }
+        }
+        FramesByJoint {
+            tracks: places.into_iter().map(|(track, _)| *track).collect(),
+            row,
+            numbers,
         }
     }
 
@@ -263,7 +317,7 @@ impl Compact {
             frames: frames as u32,
             ..Self::default()
         };
-        let mut columns = Vec::new();
+        let mut moving = Vec::new();
         for samples in channels {
             let Samples {
                 joint,
@@ -287,65 +341,73 @@ impl Compact {
                 }
                 continue;
             }
-            let (track, column) = match channel {
+            moving.push(match channel {
                 Channel::Rotation => rotations(samples),
                 _ => ranged(
                     samples,
                     0,
                     values.iter().map(|v| [v[0], v[1], v[2]]).collect(),
                 ),
-            };
-            compact.tracks.push(track);
-            columns.push(column);
+            });
         }
-        compact.write_frames(&columns);
+        moving.sort_by_key(|(track, _)| (track.strip(), track.channel, track.joint));
+        compact.tracks = moving.iter().map(|(track, _)| *track).collect();
+        compact.row = row_bits(&compact.tracks).div_ceil(8);
+        let mut numbers = zeroed_frames(frames, compact.row, SPARE);
+        for ((track, place), (_, keys)) in compact.places().zip(&moving) {
+            for (frame, key) in keys.iter().enumerate() {
+                let [x, y, z] = key.numbers;
+                let choice = if track.dropped == ANY { key.dropped } else { 0 };
+                for (place, number) in place.iter().zip([x, y, z, choice.into()]) {
+                    put_bits(&mut numbers, 8 * frame * compact.row + place, number);
+                }
+            }
+        }
+        compact.numbers = numbers.into();
         Ok(compact)
     }
+}
 
-    /// Packs `columns[track][frame]`.
-    fn write_frames(&mut self, columns: &[Vec<CompactKey>]) {
-        let frames = self.frames as usize;
-        self.row = self
-            .tracks
-            .iter()
-            .map(CompactTrack::key_bits)
-            .sum::<usize>()
-            .div_ceil(32)
-            * size_of::<u32>();
-        self.numbers = vec![
-            0;
-            if self.row > 0 {
-                frames * self.row + SPARE
-            } else {
-                0
-            }
-        ];
-        for (frame, row) in self
-            .numbers
-            .chunks_mut(self.row.max(1))
-            .take(frames)
-            .enumerate()
-        {
-            let (mut bits, mut count) = (0u128, 0);
-            let mut bytes = row.iter_mut();
-            for (track, column) in self.tracks.iter().zip(columns) {
-                let CompactKey { numbers, dropped } = column[frame];
-                for (number, width) in numbers.into_iter().zip(track.bits) {
-                    bits |= u128::from(number) << count;
-                    count += usize::from(width);
-                }
-                if track.dropped == ANY {
-                    bits |= u128::from(dropped) << count;
-                    count += usize::from(CHOICE_BITS);
-                }
-                for byte in bytes.by_ref().take(count / 8) {
-                    *byte = bits as u8;
-                    bits >>= 8;
-                }
-                count %= 8;
-            }
-            bytes.take(1).for_each(|byte| *byte = bits as u8);
-        }
+/// Frames of a compact clip, their keys by joint, then channel: each key's numbers before the component that it leaves
+/// out.
+pub struct FramesByJoint {
+    /// By joint, then channel.
+    pub tracks: Vec<CompactTrack>,
+    /// Bytes of a frame: whole words of 32 bits.
+    pub row: usize,
+    /// `[frame][row]`, then eight zeros.
+    pub numbers: Vec<u8>,
+}
+
+/// Bits of a frame of these tracks.
+fn row_bits(tracks: &[CompactTrack]) -> usize {
+    tracks
+        .iter()
+        .flat_map(CompactTrack::widths)
+        .map(usize::from)
+        .sum()
+}
+
+/// Room for frames of `row` bytes and for `spare` more; nothing if frames are empty.
+fn zeroed_frames(frames: usize, row: usize, spare: usize) -> Vec<u8> {
+    vec![0; if row > 0 { frames * row + spare } else { 0 }]
+}
+
+/// `width` bits from a place on, at most 16.
+#[inline]
+fn bits_at(bytes: &[u8], place: usize, width: u8) -> u16 {
+    let four = bytes[place / 8..]
+        .first_chunk()
+        .copied()
+        .unwrap_or_default();
+    (u32::from_le_bytes(four) >> (place % 8)) as u16 & largest(width)
+}
+
+/// Sets bits that are zero, from a place on, to those of a number.
+fn put_bits(bytes: &mut [u8], place: usize, number: u16) {
+    let bits = u32::from(number) << (place % 8);
+    for (byte, bits) in bytes[place / 8..].iter_mut().zip(bits.to_le_bytes()) {
+        *byte |= bits;
     }
 }
 
@@ -541,10 +603,12 @@ mod tests {
                 precision: 0.3 * 0.25f32.powi(joint.into()),
             }
         });
-        let samples: Vec<Samples> = samples.collect();
+        let mut samples: Vec<Samples> = samples.collect();
         let compact = Compact::encode(0.0, 0.1, &samples, |_, _| [0.0; 4]).unwrap();
         assert_eq!(compact.tracks.len(), 12);
         assert!(compact.tracks.iter().any(|track| track.dropped == ANY));
+        // The order of tracks: these joints are of one strip.
+        samples.sort_by_key(|samples| (samples.channel, samples.joint));
         for frame in 0..9 {
             for ((track, key), samples) in compact.frame(frame).zip(&samples) {
                 let value = &samples.values[frame];
@@ -567,11 +631,25 @@ mod tests {
                 }
             }
         }
-        let widths = |joint: usize| compact.tracks[joint].bits.iter().sum::<u8>();
+        let by_joint = compact.by_joint();
+        let widths = |joint: usize| by_joint.tracks[joint].bits.iter().sum::<u8>();
         assert!(
             widths(1) < widths(4) && widths(4) < widths(7),
             "{:?}",
-            compact.tracks
+            by_joint.tracks
         );
+        for frame in 0..9 {
+            let mut keys: Vec<_> = compact.frame(frame).collect();
+            keys.sort_by_key(|(track, _)| track.joint);
+            let mut next = 8 * frame * by_joint.row;
+            for (track, key) in keys {
+                let mut place = [0; 4];
+                for (place, width) in place.iter_mut().zip(track.widths()) {
+                    *place = next;
+                    next += usize::from(width);
+                }
+                assert_eq!(Compact::key(&by_joint.numbers, place, track), key);
+            }
+        }
     }
 }

@@ -233,13 +233,14 @@ impl ClipStore {
     fn push_compact(&mut self, compact: &Compact, own: &mut layout::Clip) {
         self.needs.compact = true;
         own.frames = compact.frames;
-        own.row = (compact.row / size_of::<u32>()) as u32;
+        let frames = compact.by_joint();
+        own.row = (frames.row / size_of::<u32>()) as u32;
         own.start = compact.start;
         own.interval = compact.interval;
         own.numbers = self.words.len() as u32;
-        let frames = &compact.numbers[..compact.frames as usize * compact.row];
+        let numbers = &frames.numbers[..compact.frames as usize * frames.row];
         self.words.extend(
-            frames
+            numbers
                 .as_chunks()
                 .0
                 .iter()
@@ -259,7 +260,8 @@ impl ClipStore {
                 Self::constant(value),
             );
         }
-        for (place, track) in compact.places() {
+        let mut place = 0;
+        for track in &frames.tracks {
             let angle = self.words.len() as u32;
             let decoder = track.decoder();
             self.words
@@ -267,8 +269,9 @@ impl ClipStore {
             let [x, y, z] = track.bits.map(u32::from);
             self.words
                 .push(u32::from(track.dropped) | x << 4 | y << 9 | z << 14);
-            let packed = layout::Track::new(Form::Packed, place as u32, angle, NONE);
+            let packed = layout::Track::new(Form::Packed, place, angle, NONE);
             self.set(own.tracks, track.joint, track.channel, packed);
+            place += track.widths().map(u32::from).iter().sum::<u32>();
         }
     }
 }
