@@ -61,19 +61,16 @@ pub struct BlockJob<'a> {
 impl BlockJob<'_> {
     /// Calls `skin(vertices before skinning, palette, words)` for each instance of the block, with palettes in rows.
     pub fn each_instance(&self, out: &mut [f32], skin: impl Fn(Shape, &[Rows], &mut [f32])) {
-        let (entries, words) = (
-            self.group.model.palette_joints().len(),
-            self.group.instance_words(),
-        );
-        let palettes = self
-            .rows
-            .chunks_exact(entries)
-            .zip(out.chunks_exact_mut(words));
+        let model = &self.group.model;
+        let palettes = self.rows.chunks_exact(model.palette_joints().len());
+        let outputs = out.chunks_exact_mut(self.group.instance_words());
         let Some(mut scratch) = self.scratch() else {
-            let shape = self.group.model.mesh().shape();
-            return palettes.for_each(|(palette, out)| skin(shape, palette, out));
+            for (palette, out) in palettes.zip(outputs) {
+                skin(model.mesh().shape(), palette, out);
+            }
+            return;
         };
-        for (instance, (palette, out)) in self.block.instances.clone().zip(palettes) {
+        for (instance, (palette, out)) in self.block.instances.clone().zip(palettes.zip(outputs)) {
             let scratch = &mut *scratch;
             let shape = timed(self.times, Stage::Morph, move || {
                 scratch.instance(self.isa, self.crowd, instance, self.tick)
@@ -184,11 +181,18 @@ impl Cpu {
     }
 
     /// Builds all kernels, and counts the bytes of a backend that keeps one of them: those of the others are of the trial.
-    fn built(&self, crowd: &Crowd, job: &Job) -> Result<Vec<(Skin, Footprint)>> {
+    fn built(&self, crowd: &Crowd, job: &Job) -> Result<Vec<BuiltKernel>> {
         self.abilities().check(crowd, job)?;
         let threads = self.threads(crowd).count();
-        let built = |&kernel: &&'static CpuKernel| {
-            let (skin, own) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
+        let kernels = if job.first_kernel {
+            &self.kernels[..1]
+        } else {
+            self.kernels
+        };
+        let mut all = 0;
+        let mut built = Vec::with_capacity(kernels.len());
+        for &kernel in kernels {
+            let (skin, bytes) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
             let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
             let scratch = if crowd.has_targets() {
                 MorphScratch::bytes(crowd, kernel.scratch_widths())
@@ -196,29 +200,30 @@ impl Cpu {
                 0
             };
             let footprint = Footprint {
-                host: poser + own + Bytes::of(Purpose::Scratch, threads as u64 * scratch),
+                host: poser + bytes + Bytes::of(Purpose::Scratch, threads as u64 * scratch),
                 in_place: clips_in_place(crowd) + meshes_in_place(crowd),
                 host_output: true,
                 ..Footprint::default()
             };
-            Ok((skin, footprint))
-        };
-        let kernels = if job.first_kernel {
-            &self.kernels[..1]
-        } else {
-            self.kernels
-        };
-        let mut kernels = kernels.iter().map(built).collect::<Result<Vec<_>>>()?;
-        let all = kernels
-            .iter()
-            .map(|(_, footprint)| footprint.host)
-            .sum::<Bytes>()
-            .total();
-        for (_, footprint) in &mut kernels {
+            all += footprint.host.total();
+            built.push(BuiltKernel {
+                kernel,
+                skin,
+                footprint,
+            });
+        }
+        for BuiltKernel { footprint, .. } in &mut built {
             footprint.host += Bytes::of(Purpose::Staging, all - footprint.host.total());
         }
-        Ok(kernels)
+        Ok(built)
     }
+}
+
+/// A kernel for a crowd, before poses and palettes have memory.
+struct BuiltKernel {
+    kernel: &'static CpuKernel,
+    skin: Skin,
+    footprint: Footprint,
 }
 
 impl Backend for Cpu {
@@ -236,29 +241,31 @@ impl Backend for Cpu {
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        let footprints = self
-            .built(crowd, job)?
-            .into_iter()
-            .map(|(_, footprint)| footprint);
+        let built = self.built(crowd, job)?;
+        let footprints = built.iter().map(|kernel| kernel.footprint);
         Ok(footprints
             .max_by_key(|footprint| footprint.host.resident())
             .unwrap_or_default())
     }
 
     fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        let (built, threads) = (self.built(crowd, job)?, self.threads(crowd));
+        let threads = self.threads(crowd);
         let scratches = if crowd.has_targets() {
             threads.count()
         } else {
             0
         };
-        let prepared = |(&kernel, (skin, footprint)): (&&'static CpuKernel, (Skin, Footprint))| {
+        let mut kernels = Vec::new();
+        for built in self.built(crowd, job)? {
+            let kernel = built.kernel;
             let isa = kernel.isa.unwrap_or(self.isa);
-            let scratch = || Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths()));
-            PreparedKernel {
+            let scratch = (0..scratches)
+                .map(|_| Mutex::new(MorphScratch::new(crowd, kernel.scratch_widths())))
+                .collect();
+            kernels.push(PreparedKernel {
                 kernel,
-                skin,
-                footprint,
+                skin: built.skin,
+                footprint: built.footprint,
                 poser: HostPoser::new(
                     crowd,
                     job,
@@ -267,11 +274,10 @@ impl Backend for Cpu {
                     isa,
                     &threads,
                 ),
-                scratch: std::iter::repeat_with(scratch).take(scratches).collect(),
+                scratch,
                 user: OutputUser::default(),
-            }
-        };
-        let kernels = self.kernels.iter().zip(built).map(prepared).collect();
+            });
+        }
         Ok(Box::new(PreparedCpu {
             threads,
             kernels,
@@ -293,36 +299,30 @@ impl PreparedCpu {
     /// Finds the fastest kernel, and frees the memory of the others. Whole frames count: a kernel that skins faster may
     /// read palettes that take longer to make.
     fn choose(&mut self, frame: &mut FrameInput) {
-        let count = self.kernels.len();
-        let time = |index: usize| {
+        let Ok(least) = least_times(self.kernels.len(), ROUNDS, |index| {
             let kernel = &mut self.kernels[index];
             // As in a run, a measured frame follows one of the same kernel, which leaves its data in the caches.
             kernel.frame(&self.threads, frame, &mut StageTimer::default());
             let start = Instant::now();
             kernel.frame(&self.threads, frame, &mut StageTimer::default());
             Ok::<_, Infallible>(start.elapsed())
-        };
-        let Ok(least) = least_times(count, ROUNDS, time);
+        });
         // A kernel that fails to write a vertex must not pass with that of another.
         frame.output.poison_host();
         let fastest = (0..least.len())
             .min_by_key(|&kernel| least[kernel])
             .unwrap_or_default();
-        let time = |(own, time): (&PreparedKernel, Duration)| {
-            format!("{} {:.3} ms", own.kernel.name, 1e3 * time.as_secs_f64())
-        };
-        let times = self
-            .kernels
-            .iter()
-            .zip(least)
-            .map(time)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let mut times = Vec::with_capacity(least.len());
+        for (kernel, time) in self.kernels.iter().zip(&least) {
+            let milliseconds = 1e3 * time.as_secs_f64();
+            times.push(format!("{} {milliseconds:.3} ms", kernel.kernel.name));
+        }
         self.kernels.swap(0, fastest);
         self.kernels.truncate(1);
         self.trial = Some(format!(
-            "skins by {}, the fastest in a trial of {times}",
-            self.kernels[0].kernel.name
+            "skins by {}, the fastest in a trial of {}",
+            self.kernels[0].kernel.name,
+            times.join(", ")
         ));
     }
 }
@@ -349,47 +349,26 @@ impl PreparedKernel {
             user,
             ..
         } = self;
-        let (isa, crowd, tick) = (poser.isa, frame.crowd, frame.tick);
+        let crowd = frame.crowd;
+        let tick = frame.tick;
         let kept = frame.output.hand_to(user);
         let out = &mut frame.output.host[..];
         // Once for the whole frame, so that threads are woken once.
         threads.install(|| {
-            let store = Store::for_bytes(size_of_val(out) as u64);
-            let (skin, scratch) = (&*skin, &scratch[..]);
-            let skin_block = |block: &Block,
-                              palettes: BlockPalettes,
-                              times: Option<&ThreadTimes>,
-                              out: &mut [f32]| {
-                let (rows, lanes) = match palettes {
-                    BlockPalettes::Rows(rows) => (rows, &[][..]),
-                    BlockPalettes::Lanes(lanes) => (&[][..], lanes),
-                };
-                let group = &crowd.groups()[block.group];
-                // A kernel need not ask for vertices that nothing morphs, so their time is measured here.
-                let (whole, times) = if group.has_targets() {
-                    (None, times)
-                } else {
-                    (times, None)
-                };
-                let job = BlockJob {
-                    isa,
-                    block,
-                    group,
-                    rows,
-                    lanes,
-                    store,
-                    crowd,
-                    tick,
-                    scratch,
-                    times,
-                };
-                timed(whole, Stage::Skin, || skin(&job, out));
+            let job = FrameJob {
+                isa: poser.isa,
+                skin,
+                scratch,
+                store: Store::for_bytes(size_of_val(out) as u64),
+                crowd,
+                tick,
             };
             if kernel.layout == PaletteLayout::Fused {
                 let skin = |block: &Block, lanes: &[Affine<BLOCK>], out: &mut [f32]| {
-                    skin_block(block, BlockPalettes::Lanes(lanes), None, out);
+                    job.skin(block, BlockPalettes::Lanes(lanes), None, out);
                 };
-                let (pose, out) = (&mut poser.crowd_pose, PaletteOut::Each { out, skin: &skin });
+                let out = PaletteOut::Each { out, skin: &skin };
+                let pose = &mut poser.crowd_pose;
                 timer.update(pose, crowd, tick, !kept);
                 timer.wall(Stage::PoseSkin, || {
                     pose.pose(crowd, tick, threads, &NoClock, out)
@@ -397,38 +376,83 @@ impl PreparedKernel {
                 return;
             }
             poser.pose(crowd, tick, threads, timer);
-            let (palettes, pose) = (poser.palettes(), &poser.crowd_pose);
+            let palettes = poser.palettes();
+            let pose = &poser.crowd_pose;
             let mut skin_all = |times: Option<&ThreadTimes>| {
-                let skin_one = |block: &Block, _: &Group, out: &mut [f32]| {
+                let first_word = |block: &Block| block.first_word;
+                pose.blocks().each(crowd, out, first_word, |block, _, out| {
                     if !kept || !pose.is_idle(block) {
-                        skin_block(block, palettes.of(crowd, block), times, out);
+                        job.skin(block, palettes.of(crowd, block), times, out);
                     }
-                };
-                pose.blocks()
-                    .each(crowd, out, |block| block.first_word, skin_one);
+                });
             };
-            match crowd.has_targets() {
-                false => timer.wall(Stage::Skin, || skin_all(None)),
-                true => timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| {
+            if crowd.has_targets() {
+                timer.shared_out([Stage::Morph, Stage::Skin].into_iter(), |times| {
                     skin_all(Some(times))
-                }),
+                });
+            } else {
+                timer.wall(Stage::Skin, || skin_all(None));
             }
         });
+    }
+}
+
+/// What skinning the blocks of a frame has in common.
+struct FrameJob<'a> {
+    isa: Isa,
+    skin: &'a Skin,
+    scratch: &'a [Mutex<MorphScratch>],
+    store: Store,
+    crowd: &'a Crowd,
+    tick: u32,
+}
+
+impl FrameJob<'_> {
+    /// Skins a block, and adds its times to the stages if each is measured.
+    fn skin(
+        &self,
+        block: &Block,
+        palettes: BlockPalettes,
+        times: Option<&ThreadTimes>,
+        out: &mut [f32],
+    ) {
+        let group = &self.crowd.groups()[block.group];
+        let mut job = BlockJob {
+            isa: self.isa,
+            block,
+            group,
+            rows: &[],
+            lanes: &[],
+            store: self.store,
+            crowd: self.crowd,
+            tick: self.tick,
+            scratch: self.scratch,
+            times,
+        };
+        match palettes {
+            BlockPalettes::Rows(rows) => job.rows = rows,
+            BlockPalettes::Lanes(lanes) => job.lanes = lanes,
+        }
+        if group.has_targets() {
+            (self.skin)(&job, out);
+        } else {
+            // A kernel need not ask for vertices that nothing morphs, so their time is measured here.
+            job.times = None;
+            timed(times, Stage::Skin, || (self.skin)(&job, out));
+        }
     }
 }
 
 impl Prepared for PreparedCpu {
     fn device(&self) -> String {
         let count = self.threads.count();
-        let trial = self
-            .trial
-            .as_ref()
-            .map_or(String::new(), |outcome| format!(", {outcome}"));
-        format!(
-            "{}, {count} {}{trial}",
-            self.kernels[0].poser.isa,
-            if count == 1 { "thread" } else { "threads" }
-        )
+        let threads = if count == 1 { "thread" } else { "threads" };
+        let mut device = format!("{}, {count} {threads}", self.kernels[0].poser.isa);
+        if let Some(trial) = &self.trial {
+            device += ", ";
+            device += trial;
+        }
+        device
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
@@ -499,16 +523,11 @@ impl Prepared for PreparedCpu {
             return Ok(());
         }
         for instance in instances {
-            let Block {
-                instances: block, ..
-            } = poser.crowd_pose.blocks().of(instance);
-            let words = output.host_vertices(crowd, block.clone());
-            out.extend(
-                words
-                    .iter()
-                    .skip((instance - block.start) as usize)
-                    .step_by(block.len()),
-            );
+            let block = poser.crowd_pose.blocks().of(instance).instances.clone();
+            let lane = (instance - block.start) as usize;
+            let lanes = block.len();
+            let words = output.host_vertices(crowd, block);
+            out.extend(words.iter().skip(lane).step_by(lanes));
         }
         Ok(())
     }
