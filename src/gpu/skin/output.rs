@@ -30,7 +30,9 @@ impl OutputForm {
         match self {
             Self::Floats if floats.is_multiple_of(2) => "output_pairs.wgsl",
             Self::Floats => "output.wgsl",
-            Self::Packed => "output_packed.wgsl",
+            Self::Packed if floats == 3 => "output_packed_positions.wgsl",
+            Self::Packed if floats == 6 => "output_packed_normals.wgsl",
+            Self::Packed => "output_packed_tangents.wgsl",
             Self::Streams => "output_streams.wgsl",
         }
     }
