@@ -53,6 +53,20 @@ pub(super) fn hash(scene: &ResolvedScene) -> u64 {
     hash.0.finish()
 }
 
+/// The values at these places.
+fn in_order<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().map(|&place| values[place as usize]).collect()
+}
+
+/// For each vertex that `order` names, where it stands there.
+fn places_in(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (place, vertex) in (0..).zip(order) {
+        places[*vertex as usize] = place;
+    }
+    places
+}
+
 /// FNV-1a over the bytes of numbers, as little-endian platforms store them: the same on each of them, because it covers
 /// the description of the scene, not the results of trigonometry.
 #[derive(Default)]
@@ -244,13 +258,14 @@ impl SceneHash {
         }
         self.list(model.palette_joints());
         self.list(model.inverse_binds());
-        self.mesh(model.mesh());
+        let order = model.mesh().file_order();
+        self.mesh(model.mesh(), &order);
         for clip in model.clips() {
             self.clip(clip);
         }
         if let (Attributes::Pnt, Some(tangents)) = (format.attributes, model.mesh().tangents()) {
             self.list(b"tangents");
-            self.list(tangents);
+            self.list(&in_order(tangents, &order));
         }
         if model.axes() != Axes::Y_UP {
             let Axes { handedness, up } = model.axes();
@@ -260,27 +275,37 @@ impl SceneHash {
         }
         // The colours of a built-in model follow from its vertices.
         if *from_file {
-            self.surface(model);
+            self.surface(model, &order);
         }
     }
 
-    fn mesh(&mut self, mesh: &Mesh) {
-        self.list(mesh.positions());
-        self.list(mesh.normals());
-        self.list(mesh.joints());
-        self.list(mesh.weights());
+    /// In the order of the file, which does not depend on how vertices are stored.
+    fn mesh(&mut self, mesh: &Mesh, order: &[u32]) {
+        self.list(&in_order(mesh.positions(), order));
+        self.list(&in_order(mesh.normals(), order));
+        let mut joints = Vec::with_capacity(mesh.joints().len());
+        let mut weights = Vec::with_capacity(mesh.joints().len());
+        for vertex in order {
+            for (joint, weight) in mesh.influences_of(*vertex as usize) {
+                joints.push(joint);
+                weights.push(weight);
+            }
+        }
+        self.list(&joints);
+        self.list(&weights);
         for run in mesh.runs() {
             self.number(run.influences);
             self.number(run.vertex_count);
         }
-        self.list(mesh.indices());
+        let places = places_in(order);
+        self.list(&in_order(&places, mesh.indices()));
         if !mesh.targets().is_empty() {
-            self.targets(mesh.targets());
+            self.targets(mesh.targets(), &places);
         }
     }
 
     /// Colours and texture coordinates. An image beside the model's file counts by its name.
-    fn surface(&mut self, model: &Model) {
+    fn surface(&mut self, model: &Model, order: &[u32]) {
         self.list(b"surface");
         for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
             self.number(subset.material);
@@ -301,7 +326,7 @@ impl SceneHash {
             }
         }
         if let Some(uvs) = model.mesh().uvs() {
-            self.list(uvs);
+            self.list(&in_order(uvs, order));
         }
     }
 
@@ -324,17 +349,34 @@ impl SceneHash {
         self.list(transform);
     }
 
-    fn targets(&mut self, targets: &Targets) {
+    /// `places` has the place of each stored vertex in the order of the file.
+    fn targets(&mut self, targets: &Targets, places: &[u32]) {
         targets
             .list()
             .iter()
             .for_each(|target| self.list(&[[target.weight]]));
-        for (target, vertex, _) in targets.entries() {
-            self.number(((target as u64) << 32) | vertex as u64);
+        let mut entries: Vec<(u64, u32)> = targets
+            .entries()
+            .into_iter()
+            .map(|(target, vertex, delta)| {
+                (
+                    ((target as u64) << 32) | u64::from(places[vertex]),
+                    delta as u32,
+                )
+            })
+            .collect();
+        entries.sort_unstable();
+        let deltas: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+        for (entry, _) in &entries {
+            self.number(*entry);
         }
-        self.list(targets.positions());
-        self.list(targets.normals());
-        self.list(targets.tangents());
+        self.list(&in_order(targets.positions(), &deltas));
+        self.list(&in_order(targets.normals(), &deltas));
+        if targets.tangents().is_empty() {
+            self.list::<[f32; 3]>(&[]);
+        } else {
+            self.list(&in_order(targets.tangents(), &deltas));
+        }
     }
 
     fn clip(&mut self, clip: &Clip) {

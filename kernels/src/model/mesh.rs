@@ -1,4 +1,4 @@
-//! One concatenated vertex stream for all primitives, sorted into runs of equal influence count.
+//! One concatenated vertex stream for all primitives, sorted into runs of equal influence count, and there by joints.
 
 use super::error::{ModelError, ensure, first_not_finite};
 use super::{Bounds, Lists, Repair, Skin, Target, TargetDeltas, Targets};
@@ -214,7 +214,8 @@ struct SortedVertex {
     pairs: Vec<(u16, f32)>,
 }
 
-/// All primitives' vertices, structure-of-arrays.
+/// All primitives' vertices, structure-of-arrays. They are sorted by influence count, then by the set of their joints, then as in
+/// the file.
 #[derive(Debug, Clone, PartialEq, Fieldwork)]
 #[fieldwork(get(doc_template = "{}"))]
 pub struct Mesh {
@@ -426,6 +427,16 @@ impl Mesh {
         }
     }
 
+    /// The stored vertices by influence count and then in the order of the file, which versions before 2026-11-27 stored.
+    pub fn file_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.vertex_count() as u32).collect();
+        for run in &self.runs {
+            let vertices = &mut order[run.first_vertex as usize..][..run.vertex_count as usize];
+            vertices.sort_unstable_by_key(|&vertex| self.sources[vertex as usize]);
+        }
+        order
+    }
+
     /// The box around the positions.
     pub fn bounds(&self) -> Bounds {
         Bounds::around(self.positions.iter().copied().map(Vec3::from))
@@ -497,8 +508,8 @@ fn sorted_vertices(
         }
     }
     weight_repairs.describe(repairs);
-    // A stable sort: within a class vertices keep the file's order, so neighbours stay neighbours.
-    vertices.sort_by_key(|vertex| vertex.pairs.len());
+    // Neighbours read the same palette entries. The sort is stable: otherwise vertices keep the file's order.
+    vertices.sort_by_cached_key(|vertex| (vertex.pairs.len(), joint_set(&vertex.pairs)));
     vertices
 }
 
@@ -614,6 +625,14 @@ fn check_stream<const N: usize>(
         )),
         None => Ok(()),
     }
+}
+
+/// The joints that move a vertex, each once, in rising order.
+fn joint_set(pairs: &[(u16, f32)]) -> Vec<u16> {
+    let mut joints: Vec<u16> = pairs.iter().map(|pair| pair.0).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    joints
 }
 
 /// Counts repairs, so that each kind is reported once.
@@ -775,8 +794,9 @@ mod tests {
         let mesh = mesh(vec![first, second]).0.unwrap();
         assert_eq!(
             mesh.positions(),
-            [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
+            [[2.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]
         );
+        assert_eq!(mesh.file_order(), [1, 0, 2, 3]);
         assert_eq!(
             mesh.runs()
                 .iter()
@@ -789,8 +809,8 @@ mod tests {
                 .collect::<Vec<_>>(),
             [(1, 0, 3, 0), (2, 3, 1, 3)]
         );
-        assert_eq!(mesh.joints(), [1, 0, 2, 0, 1]);
-        assert_eq!(mesh.indices(), [3, 0, 1]);
+        assert_eq!(mesh.joints(), [0, 1, 2, 0, 1]);
+        assert_eq!(mesh.indices(), [3, 1, 0]);
     }
 
     #[test]
