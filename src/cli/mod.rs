@@ -31,14 +31,14 @@ mod view;
 #[cfg(feature = "web")]
 mod web;
 
-pub(in crate::cli) use built_from::built_from;
-pub(in crate::cli) use common::{
+use built_from::built_from;
+use common::{
     BackendArguments, ClockArguments, MachineArguments, WorkloadArguments, positive, seconds,
 };
-pub(in crate::cli) use exit::{Exit, UsageError};
-pub(in crate::cli) use output::{create_folder, say, say_json, tell, tell_all, write_file};
-pub(in crate::cli) use progress::Progress;
-pub(in crate::cli) use screen::ScreenArguments;
+use exit::{Exit, UsageError};
+use output::{create_folder, say, say_json, tell, tell_all, write_file};
+use progress::Progress;
+use screen::ScreenArguments;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};

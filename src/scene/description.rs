@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// The choice of the clips that a group's instances play.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ClipChoice {
+pub enum ClipChoice {
     First,
     All,
     Named(String),
@@ -41,39 +41,39 @@ impl<'de> Deserialize<'de> for ClipChoice {
 
 /// Instances of one model, or of several in a random order.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GroupDescription {
+pub struct GroupDescription {
     /// At least one.
-    pub(super) models: Vec<ModelSource>,
-    pub(super) count: u64,
-    pub(super) layout: Layout,
-    pub(super) spacing: Option<f64>,
-    pub(super) clip: ClipChoice,
-    pub(super) speed: f64,
-    pub(super) speed_spread: f64,
-    pub(super) play: Play,
+    pub models: Vec<ModelSource>,
+    pub count: u64,
+    pub layout: Layout,
+    pub spacing: Option<f64>,
+    pub clip: ClipChoice,
+    pub speed: f64,
+    pub speed_spread: f64,
+    pub play: Play,
     /// Weight of the clip among the merge layers.
-    pub(super) weight: f64,
-    pub(crate) layers: Vec<LayerPlan>,
-    pub(super) expression: ExpressionPlan,
-    pub(super) yaw: f64,
-    pub(super) yaw_spread: f64,
-    pub(super) scale: Option<f64>,
+    pub weight: f64,
+    pub layers: Vec<LayerPlan>,
+    pub expression: ExpressionPlan,
+    pub yaw: f64,
+    pub yaw_spread: f64,
+    pub scale: Option<f64>,
     /// Place of the key that determines the model.
-    pub(super) model_place: Option<Place>,
-    pub(super) clip_place: Option<Place>,
+    pub model_place: Option<Place>,
+    pub clip_place: Option<Place>,
 }
 
 /// Number of people in a group that does not say how many.
-pub(super) const DEFAULT_PEOPLE: u32 = 64;
+pub const DEFAULT_PEOPLE: u32 = 64;
 
 impl GroupDescription {
     /// Returns whether instances of several models mix, or could.
-    pub(super) fn is_mixed(&self) -> bool {
+    pub fn is_mixed(&self) -> bool {
         self.models.len() > 1 || self.models.iter().any(ModelSource::is_person)
     }
 
     /// The models that instances have: as many as there are instances, at most.
-    pub(super) fn used_models(&self) -> &[ModelSource] {
+    pub fn used_models(&self) -> &[ModelSource] {
         &self.models[..self.models.len().min(self.count as usize)]
     }
 }

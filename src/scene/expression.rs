@@ -11,7 +11,7 @@ const LEAST: f64 = 0.25;
 
 /// The keys of a group that set weights.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct ExpressionPlan {
+pub struct ExpressionPlan {
     /// Weights by name of the target.
     pub weights: Vec<(String, f64)>,
     /// Number of further targets that the seed chooses for each instance; all others have the weight 0. `None` leaves

@@ -20,7 +20,7 @@ use fnv::FnvHasher;
 use std::hash::Hasher;
 
 /// The hash of a scene with its models.
-pub(super) fn hash(scene: &ResolvedScene) -> u64 {
+pub fn hash(scene: &ResolvedScene) -> u64 {
     let ResolvedScene {
         seed,
         resolution,

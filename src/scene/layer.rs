@@ -13,11 +13,11 @@ use serde::Deserialize;
 use std::collections::HashMap;
 
 /// Longest time of a schedule, in seconds: more than a day.
-pub(super) const LONGEST_SECONDS: f64 = 100_000.0;
+pub const LONGEST_SECONDS: f64 = 100_000.0;
 
 /// Playback settings of a clip, from a group or a layer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Play {
+pub struct Play {
     pub mode: PlaybackMode,
     /// Fraction of the clip's cycle over which starting phases are spread.
     pub phase_spread: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Play {
 /// Playback mode, as in scene files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum PlaybackMode {
+pub enum PlaybackMode {
     #[default]
     Loop,
     Wrap,
@@ -50,7 +50,7 @@ impl PlaybackMode {
 
 /// Plan of a layer over a group's own clip.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LayerPlan {
+pub struct LayerPlan {
     pub clip: String,
     pub kind: LayerKind,
     pub weight: f64,
@@ -65,7 +65,7 @@ pub(crate) struct LayerPlan {
 
 /// Times at which a layer is present, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Times {
+pub struct Times {
     pub every: Option<f64>,
     /// `None` means that it never ends.
     pub lasts: Option<f64>,
@@ -77,7 +77,7 @@ pub(crate) struct Times {
 
 /// Joints that a layer moves, by name.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MaskPlan {
+pub struct MaskPlan {
     pub joints: Vec<String>,
     pub subtree: Vec<String>,
     pub weights: Vec<(String, f64)>,
@@ -126,7 +126,7 @@ struct Derived {
 }
 
 /// A model with the clips that layers derive from its own.
-pub(super) struct Deriving {
+pub struct Deriving {
     pub model: Model,
     /// Masks of layers so far, in the order in which the crowd has them.
     pub masks: u32,
@@ -191,13 +191,13 @@ impl Deriving {
 
 /// A layer with its clip and mask resolved.
 #[derive(Debug, Clone)]
-pub(super) struct ResolvedLayer {
+pub struct ResolvedLayer {
     pub clip: u32,
     pub mask: u32,
 }
 
 /// The clips, layers and masks of a group's model that the names in a scene stand for.
-pub(super) struct ResolvedClips {
+pub struct ResolvedClips {
     pub clips: Vec<u32>,
     pub layers: Vec<ResolvedLayer>,
     pub masks: Vec<Vec<f32>>,
@@ -233,7 +233,7 @@ fn phase(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> u32 {
 }
 
 /// The layer of a clip with the settings of a group or a layer.
-pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
+pub fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f64) -> Layer {
     let phase = phase(model, clip, play, draw, speed);
     let layer = Layer::playing(model, clip, play.mode.playback(), phase, speed);
     Layer {
@@ -243,7 +243,7 @@ pub(super) fn playing(model: &Model, clip: u32, play: &Play, draw: u32, speed: f
 }
 
 /// One stream of random numbers per layer of a group, so that an additional layer does not affect the others.
-pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
+pub fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
     (1..=layers as u64)
         .map(|layer| Pcg32::new(seed, (layer << 32) | group as u64))
         .collect()
@@ -251,7 +251,7 @@ pub(super) fn streams(seed: u64, group: usize, layers: usize) -> Vec<Pcg32> {
 
 impl LayerPlan {
     /// The layer of one instance whose own clip plays as `base`, at `pace` times the pace of its group.
-    pub(super) fn of_instance(
+    pub fn of_instance(
         &self,
         model: &Model,
         found: &ResolvedLayer,
@@ -319,7 +319,7 @@ impl Times {
 
 /// Sets a common phase and pace of all layers in step: those of the mean of their durations, weighted like their poses.
 /// Layers that fade change it while they are present.
-pub(super) fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
+pub fn fall_in_step(model: &Model, layers: &mut [Layer], speed: f64) {
     if layers.iter().all(|l| l.in_step == 0) {
         return;
     }

@@ -96,7 +96,7 @@ struct Placed<'a> {
 }
 
 /// A crowd with levels.
-pub(super) struct Leveled {
+pub struct Leveled {
     pub crowd: Crowd,
     pub levels: Levels,
     /// One line for each model that was kept whole.
@@ -117,7 +117,7 @@ struct LevelModel {
 ///
 /// # Errors
 /// A model that cannot be reduced, or that cannot be put in a crowd.
-pub(super) fn leveled(
+pub fn leveled(
     full: Crowd,
     maker: LevelMaker,
     camera: &Camera,
@@ -165,7 +165,7 @@ pub(super) fn leveled(
 
 /// Makes the models of levels, each of them once.
 #[derive(Debug)]
-pub(super) struct LevelMaker {
+pub struct LevelMaker {
     /// The model of each of the full crowd's groups, with raw clips.
     models: Vec<Arc<Model>>,
     lod: Lod,
@@ -299,7 +299,7 @@ fn keeping(models: &[&str], what: String) -> Option<String> {
 }
 
 /// Size of each instance on the screen: pixels of its model's diagonal.
-pub(super) fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
+pub fn sizes(crowd: &Crowd, eye: Eye) -> impl Iterator<Item = f64> {
     (0..crowd.instance_count() as u32).map(move |instance| {
         let group = &crowd.groups()[crowd.group_of(instance)];
         let placement = &crowd.placements()[instance as usize];

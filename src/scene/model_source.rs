@@ -34,7 +34,7 @@ pub const BUILT_IN_MODELS: [&str; 13] = [
 ];
 
 /// The built-in model that stands for several: people who differ.
-pub(super) const PEOPLE: &str = "people";
+pub const PEOPLE: &str = "people";
 
 /// A built-in sample: name of the model, and its files, with the one to open first.
 type Sample = (&'static str, &'static [(&'static str, &'static [u8])]);
@@ -240,7 +240,7 @@ impl ModelSource {
 }
 
 /// Models in the order of their sources.
-pub(crate) type LoadedModels = Vec<Result<Model, String>>;
+pub type LoadedModels = Vec<Result<Model, String>>;
 
 /// The mesh of people by its number of vertices.
 type PeopleBases = HashMap<u32, Result<People, String>>;
@@ -286,7 +286,7 @@ fn sample(name: &str) -> Result<Model, String> {
 }
 
 /// What files of models are called in messages.
-pub(super) fn model_endings() -> Vec<String> {
+pub fn model_endings() -> Vec<String> {
     FORMATS
         .iter()
         .flat_map(|format| format.extensions)
@@ -295,7 +295,7 @@ pub(super) fn model_endings() -> Vec<String> {
 }
 
 /// Returns whether a path may be a model: by its extension, or because the file exists, whose content then decides.
-pub(super) fn is_model_file(path: &Path) -> bool {
+pub fn is_model_file(path: &Path) -> bool {
     let name = path
         .file_name()
         .unwrap_or_default()

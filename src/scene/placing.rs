@@ -128,7 +128,7 @@ fn columns(count: u32) -> u32 {
 }
 
 /// Transform of a model into the world: rotates its axes, scales its unit, and puts its feet on the ground.
-pub(super) struct Stand {
+pub struct Stand {
     to_world: DAffine3,
     /// Larger extent on the ground, in metres.
     pub footprint: f64,

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A scene with its models.
-pub(super) struct ResolvedScene<'a> {
+pub struct ResolvedScene<'a> {
     pub seed: u64,
     pub resolution: [u32; 2],
     pub camera: Camera,
@@ -26,14 +26,14 @@ pub(super) struct ResolvedScene<'a> {
 }
 
 /// A group of a scene.
-pub(super) struct ResolvedGroup<'a> {
+pub struct ResolvedGroup<'a> {
     pub description: &'a GroupDescription,
     /// The models that mix in the group, at least one.
     pub members: Vec<ResolvedMember>,
 }
 
 /// A model of a group.
-pub(super) struct ResolvedMember {
+pub struct ResolvedMember {
     /// Index into [`ResolvedScene::models`].
     pub model: usize,
     /// Clips and masks by their indices in the model and in the crowd.
@@ -41,7 +41,7 @@ pub(super) struct ResolvedMember {
 }
 
 /// A model of a scene, with the clips that layers derive from its own.
-pub(super) struct StoredModel {
+pub struct StoredModel {
     /// `true` if the model was read from a file, `false` if it is built in.
     pub from_file: bool,
     /// Clips as they were loaded; levels of detail are made from this form.

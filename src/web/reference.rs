@@ -21,7 +21,7 @@ fn vertex_bytes(format: VertexFormat) -> usize {
 
 /// What a page holds of the reference.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Coverage {
+pub struct Coverage {
     /// Instances of each group, at most [`SAMPLED`].
     pub instances: usize,
     /// Number of ticks.
@@ -53,7 +53,7 @@ impl Coverage {
 ///
 /// # Errors
 /// A model so far from its origin that floats cannot hold its positions precisely.
-pub(super) fn vertices(
+pub fn vertices(
     crowd: &Crowd,
     instance: u32,
     tick: u32,

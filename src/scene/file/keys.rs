@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 /// Keys of a scene beside its settings.
-pub(super) const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
+pub const SCENE_KEYS: [&str; 4] = ["seed", "resolution", "camera", "group"];
 
 impl SceneFile {
     /// The line and column of a byte.
@@ -33,7 +33,7 @@ impl SceneFile {
 
 /// A table of a scene file.
 #[derive(Clone, Copy)]
-pub(super) struct Keys<'a> {
+pub struct Keys<'a> {
     pub source: &'a SceneFile,
     pub table: &'a DeTable<'a>,
     /// Byte at which it begins.
@@ -182,7 +182,7 @@ impl<'a> Keys<'a> {
 }
 
 /// Returns whether a number is a fraction of a whole.
-pub(super) fn fraction(value: f64) -> bool {
+pub fn fraction(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 

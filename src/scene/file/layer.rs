@@ -10,12 +10,12 @@ use crate::crowd::{Fade, LayerKind, MAX_LAYERS};
 const LAYER_KEYS: &str = "clip kind weight mask in_step speed phase_spread offset playback frames_per_second every lasts \
     start stagger fade_in fade_out fade";
 
-pub(super) fn or_more(value: f64) -> bool {
+pub fn or_more(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
 /// How a group's or a layer's clip is played.
-pub(super) fn play(keys: &Keys) -> Result<Play, SceneError> {
+pub fn play(keys: &Keys) -> Result<Play, SceneError> {
     Ok(Play {
         mode: keys.or_default("playback")?,
         phase_spread: keys.number("phase_spread", 1.0, fraction, "0 to 1")?,
@@ -30,7 +30,7 @@ pub(super) fn play(keys: &Keys) -> Result<Play, SceneError> {
 }
 
 /// A group's layers, checked against each other; `weight` and `play` are those of its own clip.
-pub(super) fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, SceneError> {
+pub fn layers(group: &Keys, weight: f64, play: &Play) -> Result<Vec<LayerPlan>, SceneError> {
     let tables = group.tables("layer")?;
     let plans: Vec<LayerPlan> = tables.iter().map(layer).collect::<Result<_, _>>()?;
     let most = MAX_LAYERS - 1;

@@ -9,14 +9,14 @@ pub const LEFT: f32 = 250.0;
 pub const RIGHT: f32 = 330.0;
 
 /// A heading above a group of controls.
-pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
+pub fn heading(ui: &mut egui::Ui, text: &str) {
     ui.add_space(10.0);
     ui.label(egui::RichText::new(text).strong());
     ui.add_space(2.0);
 }
 
 /// Colour of messages about problems, which can be read on either background.
-pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
+pub fn problem_color(ui: &egui::Ui) -> egui::Color32 {
     if ui.visuals().dark_mode {
         egui::Color32::from_rgb(0xff, 0x8a, 0x7a)
     } else {
@@ -25,24 +25,24 @@ pub(super) fn problem_color(ui: &egui::Ui) -> egui::Color32 {
 }
 
 /// A button. Returns whether it was clicked.
-pub(super) fn button(ui: &mut egui::Ui, label: &str, hint: &str) -> bool {
+pub fn button(ui: &mut egui::Ui, label: &str, hint: &str) -> bool {
     ui.button(label).on_hover_text(hint).clicked()
 }
 
 /// One of several buttons, of which one is down. Returns whether it was clicked.
-pub(super) fn radio(ui: &mut egui::Ui, is_down: bool, label: &str, hint: &str) -> bool {
+pub fn radio(ui: &mut egui::Ui, is_down: bool, label: &str, hint: &str) -> bool {
     ui.radio(is_down, label).on_hover_text(hint).clicked()
 }
 
 /// A number to drag or to type. It changes when the drag or the input ends.
-pub(super) fn number<T: Numeric>(value: &mut T, range: RangeInclusive<T>) -> egui::DragValue<'_> {
+pub fn number<T: Numeric>(value: &mut T, range: RangeInclusive<T>) -> egui::DragValue<'_> {
     egui::DragValue::new(value)
         .range(range)
         .update_while_editing(false)
 }
 
 /// A slider for a number with so many digits after the point.
-pub(super) fn slider<'a>(
+pub fn slider<'a>(
     value: &'a mut f64,
     range: RangeInclusive<f64>,
     digits: usize,
@@ -54,13 +54,13 @@ pub(super) fn slider<'a>(
 }
 
 /// Text at the right end of a line.
-pub(super) fn at_right(ui: &mut egui::Ui, text: egui::RichText) {
+pub fn at_right(ui: &mut egui::Ui, text: egui::RichText) {
     let right = egui::Layout::right_to_left(egui::Align::Center);
     ui.with_layout(right, |ui| ui.label(text));
 }
 
 /// A number that can be left to the scene: 0 is shown as `none` and stands for it.
-pub(super) fn optional(
+pub fn optional(
     ui: &mut egui::Ui,
     [label, hint]: [&str; 2],
     value: &mut Option<u32>,
@@ -99,7 +99,7 @@ pub(super) fn optional(
 
 /// An entry of a list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice<'a> {
+pub struct Choice<'a> {
     /// Its name.
     pub name: &'a str,
     /// What it is, in a line; may be empty.
@@ -113,7 +113,7 @@ impl<'a> From<&'a str> for Choice<'a> {
 }
 
 /// A list of choices that opens where its label is clicked. Returns the name that was chosen.
-pub(super) fn choice<'a>(
+pub fn choice<'a>(
     ui: &mut egui::Ui,
     label: &str,
     shown: &str,
