@@ -25,6 +25,32 @@ fn skinbench(folder: &TempDir, arguments: &str) -> Command {
         .env_remove("NODEVICE_SELECT")
 }
 
+fn succeed(folder: &TempDir, arguments: &str) {
+    skinbench(folder, arguments).assert().success();
+}
+
+/// What a command printed, and its exit code.
+#[derive(Debug)]
+struct Ran {
+    code: Option<i32>,
+    text: String,
+    notes: String,
+}
+
+fn ran(command: Command) -> Ran {
+    let output = command.output().unwrap();
+    Ran {
+        code: output.status.code(),
+        text: String::from_utf8(output.stdout).unwrap(),
+        notes: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The rows of `summary.csv` in a folder of results.
+fn measured(folder: &TempDir, results: &str) -> Vec<SummaryRow> {
+    rows(&folder.path().join(results).join("summary.csv"))
+}
+
 fn empty_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -62,7 +88,7 @@ fn has_adapter(test: &str) -> bool {
 #[test]
 fn help_names_every_command() {
     let folder = empty_folder();
-    let help = String::from_utf8(skinbench(&folder, "--help").output().unwrap().stdout).unwrap();
+    let help = ran(skinbench(&folder, "--help")).text;
     // What a build lacks is said to be missing.
     let common = help.replace(" (not in this build)", "");
     snapbox::assert_data_eq!(
@@ -113,9 +139,9 @@ Usage: skinbench[..] run [OPTIONS] [SCENE|MODEL]...
 #[test]
 fn list_names_what_there_is() {
     let folder = empty_folder();
-    let output = skinbench(&folder, "list").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success());
+    let output = ran(skinbench(&folder, "list"));
+    assert_eq!(output.code, Some(0));
+    let text = output.text;
     for name in REGISTRY.iter().map(|e| e.name).chain([
         "walkers",
         "crowd-10k-dense",
@@ -129,8 +155,8 @@ fn list_names_what_there_is() {
             "{name} in {text}"
         );
     }
-    let output = skinbench(&folder, "list --json").output().unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = ran(skinbench(&folder, "list --json"));
+    let json: serde_json::Value = serde_json::from_str(&output.text).unwrap();
     let backends = json["backends"].as_array().unwrap().iter();
     let listed: Vec<_> = backends
         .map(|b| {
@@ -157,25 +183,13 @@ fn list_names_what_there_is() {
 #[test]
 fn an_instruction_set_is_chosen_by_name_or_refused() {
     let folder = empty_folder();
-    let list = |isa: &str| {
-        skinbench(&folder, "list")
-            .env(VARIABLE, isa)
-            .output()
-            .unwrap()
-    };
+    let list = |isa: &str| ran(skinbench(&folder, "list").env(VARIABLE, isa));
     let chosen = list("scalar");
-    assert!(
-        String::from_utf8(chosen.stdout)
-            .unwrap()
-            .contains("\n  scalar (of scalar, ")
-    );
+    assert!(chosen.text.contains("\n  scalar (of scalar, "));
     for arguments in ["list", "run smoke", "verify smoke", "dump walker"] {
-        let refused = skinbench(&folder, arguments)
-            .env(VARIABLE, "mmx")
-            .output()
-            .unwrap();
-        let error = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(refused.status.code(), Some(2), "{arguments}: {error}");
+        let refused = ran(skinbench(&folder, arguments).env(VARIABLE, "mmx"));
+        let error = refused.notes;
+        assert_eq!(refused.code, Some(2), "{arguments}: {error}");
         let expected = "SKINBENCH_ISA=mmx is not an instruction set; this machine has scalar, ";
         assert!(
             error.lines().last().unwrap().contains(expected),
@@ -535,8 +549,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
         ),
     ] {
         let folder = empty_folder();
-        let output = skinbench(&folder, arguments).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let output = ran(skinbench(&folder, arguments));
+        let stderr = output.notes;
         let errors: Vec<_> = stderr
             .lines()
             .filter(|line| !line.starts_with("note: "))
@@ -546,8 +560,8 @@ fn bad_input_is_one_clear_line_and_writes_nothing() {
             errors[0].starts_with("error: ") && errors[0].contains(expected),
             "{arguments}: {stderr}\nnot {expected}"
         );
-        assert_eq!(output.status.code(), Some(code), "{arguments}");
-        assert!(output.stdout.is_empty(), "{arguments}");
+        assert_eq!(output.code, Some(code), "{arguments}");
+        assert!(output.text.is_empty(), "{arguments}");
         assert_eq!(files(&folder), [""; 0], "{arguments}");
     }
     assert_eq!(
@@ -566,9 +580,7 @@ fn disturbances_are_points_of_their_own() {
         ("--device idle -o idle", Some("device=idle")),
         ("--caches warm -o rest", None),
     ] {
-        skinbench(&folder, &format!("{run} {arguments}"))
-            .assert()
-            .success();
+        succeed(&folder, &format!("{run} {arguments}"));
         let name = arguments.rsplit(' ').next().unwrap();
         let summary: Vec<SummaryRow> = rows(&folder.path().join(name).join("summary.csv"));
         assert!(
@@ -585,18 +597,13 @@ fn disturbances_are_points_of_their_own() {
 fn events_are_counted_as_far_as_the_system_permits() {
     let folder = empty_folder();
     let run = "run smoke -b cpu-scalar,cpu-rayon --frames 3 --passes 0";
-    let output = skinbench(&folder, &format!("{run} --counters -o counted"))
-        .output()
-        .unwrap();
-    let (text, notes) = (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    );
+    let output = ran(skinbench(&folder, &format!("{run} --counters -o counted")));
+    let (text, notes) = (output.text, output.notes);
     assert!(
-        output.status.success() && text.contains("\ncounted: cpu-scalar skin: "),
+        output.code == Some(0) && text.contains("\ncounted: cpu-scalar skin: "),
         "{text}"
     );
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("counted/summary.csv"));
+    let summary = measured(&folder, "counted");
     let skinned = summary
         .iter()
         .filter(|row| row.stage == Stage::Skin && row.clock == Clock::Wall);
@@ -613,10 +620,8 @@ fn events_are_counted_as_far_as_the_system_permits() {
         counted || notes.contains("kernel.perf_event_paranoid"),
         "{notes}"
     );
-    skinbench(&folder, &format!("{run} -o plain"))
-        .assert()
-        .success();
-    let plain: Vec<SummaryRow> = rows(&folder.path().join("plain/summary.csv"));
+    succeed(&folder, &format!("{run} -o plain"));
+    let plain = measured(&folder, "plain");
     assert!(
         plain
             .iter()
@@ -627,14 +632,12 @@ fn events_are_counted_as_far_as_the_system_permits() {
 #[test]
 fn a_sustained_run_compares_its_ends() {
     let folder = empty_folder();
-    let run = skinbench(
+    let run = ran(skinbench(
         &folder,
         "run smoke -b cpu-scalar,cpu-simd --sustain 600ms --passes 0 -o out",
-    )
-    .output()
-    .unwrap();
-    let text = String::from_utf8(run.stdout).unwrap();
-    assert!(run.status.success(), "{text}");
+    ));
+    let text = run.text;
+    assert_eq!(run.code, Some(0), "{text}");
     let said = text
         .split("sustained, first against last window:\n")
         .nth(1)
@@ -643,7 +646,7 @@ fn a_sustained_run_compares_its_ends() {
         said.contains("  cpu-scalar: ") && said.contains("  cpu-simd: ") && said.contains("order"),
         "{text}"
     );
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let summary = measured(&folder, "out");
     for row in summary {
         assert_eq!(
             row.first_ns.is_some(),
@@ -656,13 +659,11 @@ fn a_sustained_run_compares_its_ends() {
 #[test]
 fn medians_follow_from_the_samples() {
     let folder = empty_folder();
-    skinbench(
+    succeed(
         &folder,
         "run smoke -b cpu-scalar,cpu-simd,cpu-rayon --frames 5 --passes 0 -o out",
-    )
-    .assert()
-    .success();
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    );
+    let summary = measured(&folder, "out");
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
     let frames = |clock| {
         summary
@@ -735,13 +736,13 @@ fn fenced_stages_are_labelled() {
     }
     let folder = empty_folder();
     let arguments = "run smoke -b cpu-scalar,gpu-full --frames 3 --passes 0 --clock fenced -o out";
-    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let text = ran(skinbench(&folder, arguments)).text;
     let subtracted = text
         .lines()
         .find(|line| line.starts_with("fenced: "))
         .unwrap_or_default();
     assert!(subtracted.ends_with(" for an empty one"), "{text}");
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let summary = measured(&folder, "out");
     let samples: Vec<SampleRow> = rows(&folder.path().join("out/samples.csv"));
     let stages = |clock| -> Vec<Stage> {
         let of_clock = summary
@@ -782,11 +783,9 @@ fn fenced_stages_are_labelled() {
             && sessions.contains("\"empty_submission_ns\": ")
     );
     // What a report about a driver needs.
-    let version = String::from_utf8(skinbench(&folder, "--version").output().unwrap().stdout);
+    let version = ran(skinbench(&folder, "--version")).text;
     for package in ["wgpu", "naga"] {
         let locked = version
-            .as_ref()
-            .unwrap()
             .lines()
             .find_map(|line| line.strip_prefix(package))
             .unwrap()
@@ -797,7 +796,7 @@ fn fenced_stages_are_labelled() {
             "{version:?}"
         );
     }
-    assert!(version.unwrap().contains("\ngraphics APIs: "));
+    assert!(version.contains("\ngraphics APIs: "));
     assert!(sessions.contains("\"api\": \"Vulkan\"") || !cfg!(target_os = "linux"));
 }
 
@@ -807,9 +806,9 @@ fn the_machines_limits_are_shown_and_kept() {
     let folder = empty_folder();
     let arguments =
         "run smoke -b cpu-rayon --frames 1 --instances 3 --passes 0 --threads 1,2 -o out";
-    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let text = ran(skinbench(&folder, arguments)).text;
     let limits: Vec<LimitsRow> = rows(&folder.path().join("out/limits.csv"));
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let summary = measured(&folder, "out");
     assert_eq!(
         limits.iter().map(|row| row.threads).collect::<Vec<_>>(),
         [1, 1, 2]
@@ -843,12 +842,12 @@ fn the_machines_limits_are_shown_and_kept() {
 fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
     let folder = empty_folder();
     let arguments = "run smoke -b cpu-scalar,cpu-rayon --frames 2 --instances 3 --passes 0 --card --wide -o out";
-    let text = String::from_utf8(skinbench(&folder, arguments).output().unwrap().stdout).unwrap();
+    let text = ran(skinbench(&folder, arguments)).text;
     let card = text
         .split("card: 3 instances of smoke, nothing drawn\n")
         .nth(1)
         .unwrap();
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let summary = measured(&folder, "out");
     for backend in ["cpu-scalar", "cpu-rayon"] {
         let row = card.lines().find(|line| line.contains(backend)).unwrap();
         let words: Vec<_> = row.split_whitespace().collect();
@@ -887,12 +886,10 @@ fn the_card_stands_below_the_table_and_its_figures_in_the_files() {
 fn scenes_take_other_models() {
     let folder = empty_folder();
     std::fs::create_dir(folder.path().join("secret")).unwrap();
-    skinbench(&folder, "convert walker secret/mine.glb")
-        .assert()
-        .success();
+    succeed(&folder, "convert walker secret/mine.glb");
     let line = "run many-foxes --model secret/mine.glb --instances 20 -b cpu-rayon --frames 1 --passes 0 -o out";
-    skinbench(&folder, line).assert().success();
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    succeed(&folder, line);
+    let summary = measured(&folder, "out");
     assert!(
         summary
             .iter()
@@ -914,11 +911,11 @@ fn many_foxes_agree_with_the_reference() {
         "verify many-foxes --model {} --instances 60 -b cpu-scalar,cpu-simd,cpu-rayon",
         fox.display()
     );
-    let output = skinbench(&folder, &line).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = ran(skinbench(&folder, &line));
+    let text = output.text;
     // Four times, 60 foxes of 1,728 vertices.
     assert!(
-        output.status.success() && text.matches("414,720").count() == 3,
+        output.code == Some(0) && text.matches("414,720").count() == 3,
         "{text}"
     );
 }
@@ -927,10 +924,8 @@ fn many_foxes_agree_with_the_reference() {
 fn several_models_are_one_crowd_and_levels_have_an_error() {
     let folder = empty_folder();
     let run = "run sprout-glb walker sprout-md5 --instances 40 --passes 0 -b cpu-rayon --frames 2";
-    skinbench(&folder, &format!("{run} -o mixed"))
-        .assert()
-        .success();
-    let mixed: Vec<SummaryRow> = rows(&folder.path().join("mixed/summary.csv"));
+    succeed(&folder, &format!("{run} -o mixed"));
+    let mixed = measured(&folder, "mixed");
     assert!(
         mixed
             .iter()
@@ -942,13 +937,11 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
             .all(|row| row.instances == 40 && row.lod_error.is_none())
     );
     // Two scenes stay two crowds.
-    skinbench(
+    succeed(
         &folder,
         "run smoke sprout-glb --instances 6 --passes 0 -b cpu-rayon --frames 2 -o two",
-    )
-    .assert()
-    .success();
-    let mut two: Vec<String> = rows::<SummaryRow>(&folder.path().join("two/summary.csv"))
+    );
+    let mut two: Vec<String> = measured(&folder, "two")
         .into_iter()
         .map(|row| row.scene)
         .collect();
@@ -956,16 +949,17 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
     assert_eq!(two, ["smoke", "sprout-glb"]);
 
     let lod = "run city --instances 200 --models 4 --vertices 600 --lod mesh,joints,influences --passes 0";
-    let output = skinbench(&folder, &format!("{lod} -b cpu-rayon --frames 2 -o lod"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let said = ran(skinbench(
+        &folder,
+        &format!("{lod} -b cpu-rayon --frames 2 -o lod"),
+    ))
+    .text;
     assert!(
         said.contains("lod=mesh+joints+influences: ")
             && said.contains(" instances at levels 0 to 3;"),
         "{said}"
     );
-    let rows: Vec<SummaryRow> = rows(&folder.path().join("lod/summary.csv"));
+    let rows = measured(&folder, "lod");
     assert!(
         rows.iter()
             .all(|row| row.lod_error_px.is_some_and(|error| error > 0.0) && row.models == Some(4))
@@ -979,30 +973,22 @@ fn several_models_are_one_crowd_and_levels_have_an_error() {
 #[test]
 fn a_parity_failure_has_no_times_and_exits_3() {
     let folder = empty_folder();
-    let output = skinbench(
+    let output = ran(skinbench(
         &folder,
         "verify smoke -b cpu-scalar --instances 3 --epsilon 1e-12",
-    )
-    .output()
-    .unwrap();
-    assert_eq!(output.status.code(), Some(3));
-    let text = String::from_utf8(output.stdout).unwrap();
+    ));
+    assert_eq!(output.code, Some(3));
+    let text = output.text;
     assert!(text.contains("cpu-scalar: parity_failed: "), "{text}");
-    skinbench(&folder, "verify smoke -b cpu-scalar --instances 3")
-        .assert()
-        .success();
+    succeed(&folder, "verify smoke -b cpu-scalar --instances 3");
     assert_eq!(files(&folder), [""; 0]);
 }
 
 #[test]
 fn conversions_name_their_output_in_two_ways() {
     let folder = empty_folder();
-    skinbench(&folder, "convert sprout-ram -o a.glb")
-        .assert()
-        .success();
-    skinbench(&folder, "convert sprout-ram b.glb")
-        .assert()
-        .success();
+    succeed(&folder, "convert sprout-ram -o a.glb");
+    succeed(&folder, "convert sprout-ram b.glb");
     let [a, b] = ["a.glb", "b.glb"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
     assert_eq!(a, b);
 }
@@ -1011,14 +997,12 @@ fn conversions_name_their_output_in_two_ways() {
 fn dumps_agree_between_backends() {
     let folder = empty_folder();
     let dump = |arguments: &str| {
-        let output = skinbench(
+        let output = ran(skinbench(
             &folder,
             &format!("dump walker --clip walk --time 0.3 {arguments}"),
-        )
-        .output()
-        .unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stdout).unwrap()
+        ));
+        assert_eq!(output.code, Some(0));
+        output.text
     };
     let scalar = dump("-b cpu-scalar");
     assert!(dump("-b cpu-scalar -o out.csv").is_empty());
@@ -1055,21 +1039,16 @@ fn dumps_agree_between_backends() {
 #[test]
 fn without_an_adapter_gpu_backends_are_skipped() {
     let folder = empty_folder();
-    let without = |arguments: &str| {
-        skinbench(&folder, arguments)
-            .env("WGPU_BACKEND", "dx12")
-            .output()
-            .unwrap()
-    };
+    let without = |arguments: &str| ran(skinbench(&folder, arguments).env("WGPU_BACKEND", "dx12"));
     let output = without("run smoke --frames 1 --instances 3 -o out");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{stderr}");
+    let stderr = output.notes;
+    assert_eq!(output.code, Some(0), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert!(
         stderr.contains("no adapter") && stderr.contains("mesa-vulkan-drivers"),
         "{stderr}"
     );
-    let summary: Vec<SummaryRow> = rows(&folder.path().join("out/summary.csv"));
+    let summary = measured(&folder, "out");
     for row in &summary {
         let gpu = row.backend.starts_with("gpu-");
         assert_eq!(row.status, if gpu { Status::Skipped } else { Status::Ok });
@@ -1080,15 +1059,15 @@ fn without_an_adapter_gpu_backends_are_skipped() {
 
     for named in ["gpu-compute", "gpu-*"] {
         let output = without(&format!("verify smoke --instances 3 -b cpu-scalar,{named}"));
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{named}");
+        let stderr = output.notes;
+        assert_eq!(output.code, Some(3), "{named}");
         let expected = format!("error: {named} was named and did not run: no adapter");
         assert!(stderr.lines().any(|line| line == expected), "{stderr}");
     }
     let output = without("verify smoke --api metal");
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = output.notes;
     assert_eq!(
-        (output.status.code(), stderr.as_str()),
+        (output.code, stderr.as_str()),
         (Some(1), "error: no adapter by Metal\n")
     );
     for required in [
@@ -1096,8 +1075,8 @@ fn without_an_adapter_gpu_backends_are_skipped() {
         "dump walker -b gpu-compute --threads 2",
     ] {
         let output = without(required);
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{required}");
+        let stderr = output.notes;
+        assert_eq!(output.code, Some(1), "{required}");
         assert!(
             stderr.contains("mesa-vulkan-drivers"),
             "{required}: {stderr}"
@@ -1112,13 +1091,9 @@ fn every_backend_agrees_and_is_timed() {
         return;
     }
     let folder = empty_folder();
-    skinbench(&folder, "verify smoke --require gpu")
-        .assert()
-        .success();
-    skinbench(&folder, "run smoke --instances 20 --frames 3 -o drawn")
-        .assert()
-        .success();
-    let drawn: Vec<SummaryRow> = rows(&folder.path().join("drawn/summary.csv"));
+    succeed(&folder, "verify smoke --require gpu");
+    succeed(&folder, "run smoke --instances 20 --frames 3 -o drawn");
+    let drawn = measured(&folder, "drawn");
     let plain = REGISTRY.iter().filter(|e| !e.name.contains(':'));
     for entry in plain.clone() {
         let of_frame = |row: &&SummaryRow| row.backend == entry.name && row.stage == Stage::Frame;
@@ -1188,13 +1163,11 @@ fn every_backend_agrees_and_is_timed() {
         !in_flight.is_empty() && in_flight.iter().all(|frames| *frames <= Some(3)),
         "{in_flight:?}"
     );
-    skinbench(
+    succeed(
         &folder,
         "run smoke --instances 20 --frames 3 --passes 0 -o undrawn",
-    )
-    .assert()
-    .success();
-    let undrawn: Vec<SummaryRow> = rows(&folder.path().join("undrawn/summary.csv"));
+    );
+    let undrawn = measured(&folder, "undrawn");
     assert_eq!(
         undrawn
             .iter()
@@ -1228,21 +1201,18 @@ fn what_cannot_be_drawn_is_verified_all_the_same() {
     }
     let folder = empty_folder();
     let output = |command: &str| {
-        let output = skinbench(&folder, &format!("{command} -b cpu-simd:lanes-interleaved"))
-            .output()
-            .unwrap();
+        let output = ran(skinbench(
+            &folder,
+            &format!("{command} -b cpu-simd:lanes-interleaved"),
+        ));
         // What is named must run.
         let code = match command.split(' ').next() {
             Some("verify") => 0,
             Some("run") => 3,
             _ => 1,
         };
-        assert_eq!(output.status.code(), Some(code), "{command}: {output:?}");
-        format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        )
+        assert_eq!(output.code, Some(code), "{command}: {output:?}");
+        format!("{}{}", output.text, output.notes)
     };
     let verified = output("verify smoke");
     let row = verified
@@ -1269,9 +1239,9 @@ fn frames_in_flight_rings_and_motion_have_rows() {
         let line = format!(
             "run smoke --vertices 500 -b cpu-rayon,gpu-vertex,gpu-compute --frames 2 {arguments} -o {out}"
         );
-        let output = skinbench(&folder, &line).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{said}");
+        let output = ran(skinbench(&folder, &line));
+        let said = output.notes;
+        assert_eq!(output.code, Some(code), "{said}");
         // One of the backends that were named has nothing to keep.
         let skipped = said.contains("error: gpu-vertex was named and did not run: ");
         assert_eq!(skipped, code == 3, "{said}");
@@ -1330,9 +1300,7 @@ fn a_picture_shows_the_crowd() {
     }
     let folder = empty_folder();
     let picture = |arguments: &str| {
-        skinbench(&folder, &format!("render smoke -o crowd.png {arguments}"))
-            .assert()
-            .success();
+        succeed(&folder, &format!("render smoke -o crowd.png {arguments}"));
         let picture = image::open(folder.path().join("crowd.png"))
             .unwrap()
             .into_rgba8();
@@ -1379,9 +1347,9 @@ fn undrawn_vertices_are_left_out_with_a_note_or_kept_on_request() {
     fixture.set("/meshes/0/primitives", vec![primitive; 2].into());
     fixture.write(folder.path());
     let said = |arguments: &str| {
-        let output = skinbench(&folder, arguments).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+        let output = ran(skinbench(&folder, arguments));
+        assert_eq!(output.code, Some(0), "{output:?}");
+        output.text + &output.notes
     };
     let verified = said("verify fixture.gltf -b cpu-scalar --attributes p --epsilon 1");
     for note in [
@@ -1429,13 +1397,13 @@ fn errors_do_not_repeat_long_texts_of_files() {
     )
     .unwrap();
     for command in ["verify a.toml", "verify b.toml", "inspect c.gltf"] {
-        let output = skinbench(&folder, command).output().unwrap();
-        assert!(!output.status.success());
-        assert!(output.stderr.starts_with(b"error: "), "{command}");
+        let output = ran(skinbench(&folder, command));
+        assert_ne!(output.code, Some(0));
+        assert!(output.notes.starts_with("error: "), "{command}");
         assert!(
-            output.stderr.len() < 8_000,
+            output.notes.len() < 8_000,
             "{command}: {}",
-            output.stderr.len()
+            output.notes.len()
         );
     }
     let mut fixture = Fixture::new();
@@ -1443,9 +1411,9 @@ fn errors_do_not_repeat_long_texts_of_files() {
         fixture.set(named, long.as_str().into());
     }
     fixture.write(folder.path());
-    let output = skinbench(&folder, "inspect fixture.gltf").output().unwrap();
-    assert!(output.status.success(), "{:?}", output.status);
-    assert!(output.stdout.len() < 8_000, "{}", output.stdout.len());
+    let output = ran(skinbench(&folder, "inspect fixture.gltf"));
+    assert_eq!(output.code, Some(0), "{}", output.notes);
+    assert!(output.text.len() < 8_000, "{}", output.text.len());
 }
 
 /// Names of OgreXML files have two endings, of which scenes keep one and models none.
@@ -1462,9 +1430,8 @@ fn notes_about_the_one_model_of_a_scene_name_it_once() {
         sprout.skeleton_xml(),
     )
     .unwrap();
-    let output = skinbench(&folder, "verify fish.mesh.xml -b cpu-scalar --instances 2");
-    let output = output.output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let verify = "verify fish.mesh.xml -b cpu-scalar --instances 2";
+    let told = ran(skinbench(&folder, verify)).notes;
     let note = "note: fish.mesh: left out parts that are not read: text between elements\n";
     assert!(told.contains(note), "{told}");
 }

@@ -3,14 +3,14 @@
 //!
 //! `scripts/combinations` covers all triples.
 
-use super::common::context;
+use super::common::{context, small_scene};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use skinbench::backend::Context;
 use skinbench::harness::Status;
 use skinbench::harness::run::{self, RunOptions};
 use skinbench::registry::REGISTRY;
-use skinbench::scene::{Clips, Interpolation, Output, Scene, SceneFile, Settings, words};
+use skinbench::scene::{Clips, Interpolation, Output, Scene, Settings, words};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Normals};
@@ -237,15 +237,9 @@ impl Combination {
         let value = |factor: Factor| row[FACTORS.iter().position(|own| *own == factor).unwrap()];
         let is_on = |factor: Factor| value(factor) == 1;
         let name = SCENES[value(Factor::Scene)];
-        let mut file = SceneFile::find(name).unwrap();
-        let lines = file.text.lines().map(|line| match line {
-            line if line.starts_with("resolution") => "resolution = [64, 48]",
-            line => line,
-        });
-        file.text = lines.collect::<Vec<_>>().join("\n");
         let mut settings = Settings {
-            // Few, because every vertex of all of them is compared; the zoo has one or two of each.
-            instances: (name != "zoo").then_some(9),
+            // Few, because every vertex of all of them is compared; the zoo has one or two of each of its ten models.
+            instances: Some(if name == "zoo" { 12 } else { 9 }),
             vertices: (name != "zoo").then_some(500),
             models: (name == "city").then_some(3),
             passes: Some(1),
@@ -276,7 +270,7 @@ impl Combination {
             _ => None,
         };
         Self {
-            scene: file.read().unwrap(),
+            scene: small_scene(name),
             settings,
             isa: Isa::available().nth(value(Factor::Isa)).unwrap(),
             threads: 1 + value(Factor::Threads),

@@ -12,6 +12,7 @@ use skinbench::model::{
     TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
+use skinbench::scene::{Scene, SceneFile};
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
@@ -201,6 +202,22 @@ pub fn crowd_of(format: VertexFormat, groups: Vec<(Model, usize)>) -> Crowd {
             .unwrap();
     }
     crowd
+}
+
+/// A scene with a picture of 64 by 48 pixels and walkers of 500 vertices, which a processor draws in no time.
+pub fn small_scene(name: &str) -> Scene {
+    let mut file = SceneFile::find(name).unwrap();
+    let mut text = String::new();
+    for line in file.text.lines() {
+        text += match line.split(' ').next() {
+            Some("resolution") => "resolution = [64, 48]",
+            Some("vertices") => "vertices = 500",
+            _ => line,
+        };
+        text.push('\n');
+    }
+    file.text = text;
+    file.read().unwrap()
 }
 
 /// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.

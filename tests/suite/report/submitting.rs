@@ -249,158 +249,106 @@ fn a_bundle_travels_as_text() {
     }
 }
 
+/// Checks that a bundle with an edited file is refused, also if the edit was signed.
+fn assert_refused(whole: &Bundle, name: &str, edit: impl Fn(&str) -> String, expected: &str) {
+    let edited = with_file(whole, name, edit);
+    let unsigned = checked(&edited).faults;
+    let was_edited = format!("{name} was edited");
+    assert!(
+        unsigned.iter().any(|fault| fault.contains(&was_edited)),
+        "{expected}: {unsigned:?}"
+    );
+    let signed = checked(&signed_again(edited)).faults;
+    assert!(
+        signed.iter().any(|fault| fault.contains(expected)),
+        "{expected}: {signed:?}"
+    );
+}
+
+/// A text without its last line.
+fn cut(text: &str) -> String {
+    let end = text.trim_end().rfind('\n').unwrap();
+    text[..=end].into()
+}
+
 #[test]
 fn every_contradiction_is_found() {
     let whole = bundle();
     assert_eq!(checked(&whole).faults, [""; 0]);
-    type Edit<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
-    let field = |column: &'static str, value: &'static str| {
-        move |text: &str| with_field(text, 2, column, value)
-    };
-    let cut = |text: &str| {
-        text.lines()
-            .take(text.lines().count() - 1)
-            .map(|line| format!("{line}\n"))
-            .collect()
-    };
-    let doubled = |text: &str| format!("{text}{}\n", text.lines().last().unwrap());
-    let limited = |bytes: &'static str| {
-        move |text: &str| {
-            let fields = [
-                ("bytes", bytes),
-                ("limit", "1000000000"),
-                ("pct_of_limit", "50"),
-            ];
-            fields
-                .iter()
-                .fold(text.to_owned(), |text, (column, value)| {
-                    with_field(&text, 2, column, value)
-                })
-        }
-    };
-    let none = |text: &str| {
-        text.lines()
-            .take(1)
-            .map(|line| format!("{line}\n"))
-            .collect()
-    };
-    let edits: [Edit; 23] = [
+    let summary = "summary.csv";
+    for (column, value, expected) in [
+        ("mad_ns", "1", "mad_ns is 1, but the samples give"),
+        ("max_ns", "", "max_ns is empty, but the samples give"),
+        ("noisy", "", "noisy does not follow"),
+        ("frames", "7", ": 6 samples for 7 frames: not used"),
+        ("parity_max_rel", "0.1", "is not within parity_tol"),
         (
-            "summary.csv",
-            &field("mad_ns", "1"),
-            "mad_ns is 1, but the samples give",
-        ),
-        (
-            "summary.csv",
-            &field("max_ns", ""),
-            "max_ns is empty, but the samples give",
-        ),
-        ("summary.csv", &field("noisy", ""), "noisy does not follow"),
-        (
-            "summary.csv",
-            &field("frames", "7"),
-            ": 6 samples for 7 frames: not used",
-        ),
-        (
-            "summary.csv",
-            &field("parity_max_rel", "0.1"),
-            "is not within parity_tol",
-        ),
-        (
-            "summary.csv",
-            &field("parity_max_rel", "NaN"),
+            "parity_max_rel",
+            "NaN",
             "summary.csv:2: status ok, but parity_max_rel is NaN",
         ),
+        ("parity_max_rel", "-1", "parity_max_rel -1 and parity_tol"),
+        ("pct_of_limit", "NaN", "pct_of_limit is NaN"),
+        ("pct_of_limit", "inf", "pct_of_limit is inf"),
         (
-            "summary.csv",
-            &field("parity_max_rel", "-1"),
-            "parity_max_rel -1 and parity_tol",
-        ),
-        (
-            "summary.csv",
-            &|text| {
-                with_field(
-                    &with_field(text, 2, "parity_max_rel", "inf"),
-                    2,
-                    "parity_tol",
-                    "inf",
-                )
-            },
-            "parity_tol inf; expected finite numbers of at least 0",
-        ),
-        (
-            "summary.csv",
-            &field("pct_of_limit", "NaN"),
-            "pct_of_limit is NaN",
-        ),
-        (
-            "summary.csv",
-            &field("pct_of_limit", "inf"),
-            "pct_of_limit is inf",
-        ),
-        (
-            "summary.csv",
-            &limited(""),
-            "pct_of_limit is 50 without bytes, limit and median_ns",
-        ),
-        (
-            "summary.csv",
-            &limited("1"),
-            "pct_of_limit is 50, but bytes, limit and median_ns give another",
-        ),
-        (
-            "summary.csv",
-            &field("schema", "9"),
+            "schema",
+            "9",
             "summary.csv:2: schema 9; this skinbench reads up to 2",
         ),
-        ("summary.csv", &none, "summary.csv: no rows"),
-        ("summary.csv", &|_| String::new(), "summary.csv: empty file"),
+        ("parity_max_rel", "", "status ok without parity_max_rel"),
         (
-            "summary.csv",
-            &field("parity_max_rel", ""),
-            "status ok without parity_max_rel",
-        ),
-        (
-            "summary.csv",
-            &field("status", "parity_failed"),
+            "status",
+            "parity_failed",
             "only a backend that was verified is timed",
         ),
         (
-            "summary.csv",
-            &field("status", "fine"),
+            "status",
+            "fine",
             "summary.csv:2: unknown status \"fine\"; expected ",
         ),
         (
-            "summary.csv",
-            &field("cpu", "Faster CPU"),
+            "cpu",
+            "Faster CPU",
             "summary.csv:2: cpu is not the one in environment.json",
         ),
-        (
-            "summary.csv",
-            &field("run_id", "other"),
-            "run other is not in environment.json",
-        ),
-        ("samples.csv", &cut, ": 5 samples for 6 frames"),
-        ("samples.csv", &doubled, "1 samples are there twice"),
-        (
-            "environment.json",
-            &|_| "[]".into(),
-            "is not in environment.json",
-        ),
-    ];
-    for (name, edit, expected) in edits {
-        let edited = with_file(&whole, name, edit);
-        for (edited, seen) in [
-            (edited.clone(), format!("{name} was edited")),
-            (signed_again(edited), expected.into()),
-        ] {
-            let faults = checked(&edited).faults;
-            assert!(
-                faults.iter().any(|fault| fault.contains(&seen)),
-                "{expected}: {faults:?}"
-            );
-        }
+        ("run_id", "other", "run other is not in environment.json"),
+    ] {
+        let edit = |text: &str| with_field(text, 2, column, value);
+        assert_refused(&whole, summary, edit, expected);
     }
+    let infinite = |text: &str| {
+        let text = with_field(text, 2, "parity_max_rel", "inf");
+        with_field(&text, 2, "parity_tol", "inf")
+    };
+    let expected = "parity_tol inf; expected finite numbers of at least 0";
+    assert_refused(&whole, summary, infinite, expected);
+    for (bytes, expected) in [
+        ("", "pct_of_limit is 50 without bytes, limit and median_ns"),
+        (
+            "1",
+            "pct_of_limit is 50, but bytes, limit and median_ns give another",
+        ),
+    ] {
+        let limited = |text: &str| {
+            let text = with_field(text, 2, "bytes", bytes);
+            let text = with_field(&text, 2, "limit", "1000000000");
+            with_field(&text, 2, "pct_of_limit", "50")
+        };
+        assert_refused(&whole, summary, limited, expected);
+    }
+    let heading = |text: &str| format!("{}\n", text.lines().next().unwrap());
+    assert_refused(&whole, summary, heading, "summary.csv: no rows");
+    assert_refused(
+        &whole,
+        summary,
+        |_| String::new(),
+        "summary.csv: empty file",
+    );
+    assert_refused(&whole, "samples.csv", cut, ": 5 samples for 6 frames");
+    let doubled = |text: &str| format!("{text}{}\n", text.lines().last().unwrap());
+    assert_refused(&whole, "samples.csv", doubled, "1 samples are there twice");
+    let expected = "is not in environment.json";
+    assert_refused(&whole, "environment.json", |_| "[]".into(), expected);
     let mut missing = whole.clone();
     missing.files.remove("samples.csv");
     assert!(
