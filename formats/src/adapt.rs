@@ -2,7 +2,7 @@
 
 #[cfg(feature = "resample")]
 use skinbench_kernels::model::Repair;
-use skinbench_kernels::model::{MAX_INFLUENCES, Model, ModelError};
+use skinbench_kernels::model::{Influences, MAX_INFLUENCES, Model, ModelError};
 
 /// Fraction of a weight that a joint passes to its relatives.
 const GIVEN: f32 = 0.2;
@@ -15,8 +15,11 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
     check_influences(limit)?;
     let mut parts = model.into_parts();
     for primitive in &mut parts.primitives {
-        let limited = |vertex| largest(primitive.influences.of(vertex).collect(), limit);
-        primitive.influences = (0..primitive.positions.len()).map(limited).collect();
+        let mut limited = Influences::default();
+        for vertex in 0..primitive.positions.len() {
+            limited.push(largest(primitive.influences.of(vertex).collect(), limit));
+        }
+        primitive.influences = limited;
     }
     Model::new(parts)
 }
@@ -29,28 +32,18 @@ pub fn with_influences(model: Model, limit: usize) -> Result<Model, ModelError> 
 pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
     check_influences(count)?;
     let mut parts = model.into_parts();
-    let parents = parts.skeleton.parents();
     for primitive in &mut parts.primitives {
         let joints = &parts.skins[usize::from(primitive.skin)].joints;
-        let related = |a: u16, b: u16| parents[usize::from(a)] == b || parents[usize::from(b)] == a;
-        let relatives: Vec<Vec<u16>> = joints
-            .iter()
-            .map(|&a| {
-                (0..)
-                    .zip(joints)
-                    .filter(|&(_, &b)| related(a, b))
-                    .map(|(i, _)| i)
-                    .collect()
-            })
-            .collect();
-        let spread = |vertex| {
+        let relatives = relatives(joints, parts.skeleton.parents());
+        let mut influences = Influences::default();
+        for vertex in 0..primitive.positions.len() {
             let mut held: Vec<(u16, f32)> = primitive.influences.of(vertex).collect();
             while held.len() < count {
                 let before = held.clone();
-                for (place, (joint, weight)) in before.iter().enumerate() {
-                    let relatives = &relatives[usize::from(*joint)];
+                for (place, (entry, weight)) in before.iter().enumerate() {
+                    let relatives = &relatives[usize::from(*entry)];
+                    let share = GIVEN * weight / relatives.len() as f32;
                     for relative in relatives {
-                        let share = GIVEN * weight / relatives.len() as f32;
                         held[place].1 -= share;
                         add(&mut held, *relative, share);
                     }
@@ -59,26 +52,37 @@ pub fn spread(model: Model, count: usize) -> Result<Model, ModelError> {
                     break;
                 }
             }
-            largest(held, count)
-        };
-        primitive.influences = (0..primitive.positions.len()).map(spread).collect();
+            influences.push(largest(held, count));
+        }
+        primitive.influences = influences;
     }
     Model::new(parts)
 }
 
-fn check_influences(count: usize) -> Result<(), ModelError> {
-    match count {
-        1..=MAX_INFLUENCES => Ok(()),
-        _ => Err(ModelError::new(
-            "influences",
-            format!("{count} requested; expected 1 to {MAX_INFLUENCES}"),
-        )),
+/// For each entry of a skin, those whose joints are the parent or a child of its joint.
+fn relatives(joints: &[u16], parents: &[u16]) -> Vec<Vec<u16>> {
+    let mut relatives = vec![Vec::new(); joints.len()];
+    for (list, &a) in relatives.iter_mut().zip(joints) {
+        for (entry, &b) in (0..).zip(joints) {
+            if parents[usize::from(a)] == b || parents[usize::from(b)] == a {
+                list.push(entry);
+            }
+        }
     }
+    relatives
+}
+
+fn check_influences(count: usize) -> Result<(), ModelError> {
+    if !(1..=MAX_INFLUENCES).contains(&count) {
+        let problem = format!("{count} requested; expected 1 to {MAX_INFLUENCES}");
+        return Err(ModelError::new("influences", problem));
+    }
+    Ok(())
 }
 
 /// Adds a weight to that of its joint, which may be new.
 pub(crate) fn add(pairs: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
-    match pairs.iter_mut().find(|(known, _)| *known == joint) {
+    match pairs.iter_mut().find(|known| known.0 == joint) {
         Some((_, sum)) => *sum += weight,
         None => pairs.push((joint, weight)),
     }
@@ -87,8 +91,10 @@ pub(crate) fn add(pairs: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
 fn largest(mut pairs: Vec<(u16, f32)>, limit: usize) -> Vec<(u16, f32)> {
     pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
     pairs.truncate(limit);
-    let sum: f32 = pairs.iter().map(|(_, weight)| weight).sum();
-    pairs.iter_mut().for_each(|(_, weight)| *weight /= sum);
+    let sum: f32 = pairs.iter().map(|pair| pair.1).sum();
+    for (_, weight) in &mut pairs {
+        *weight /= sum;
+    }
     pairs
 }
 
@@ -116,7 +122,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
     let mut fixed = 0;
     let mut flat = 0;
     for primitive in &parts.primitives {
-        let source = resample::Source::of(primitive);
+        let source = resample::Source::of(primitive.clone());
         if source.is_some() {
             changing += primitive.positions.len();
         } else {
@@ -137,11 +143,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
         let message = format!("kept the vertices of {flat} primitives {corners}");
         parts.repairs.push(Repair::new(message));
     }
-    let reached = parts
-        .primitives
-        .iter()
-        .map(|p| p.positions.len())
-        .sum::<usize>();
+    let reached: usize = parts.primitives.iter().map(|p| p.positions.len()).sum();
     if (reached as f64 / f64::from(count) - 1.0).abs() > 0.1 {
         let problem =
             format!("{count} requested; the closest count that this model reaches is {reached}");
@@ -153,6 +155,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
 #[cfg(feature = "resample")]
 mod resample {
     use super::{MAX_INFLUENCES, ModelError, add, largest};
+    use crate::triangles::of_subset;
     use glam::{Vec3, Vec4};
     use meshopt::{SimplifyOptions, VertexDataAdapter, simplify, simplify_sloppy};
     use skinbench_kernels::model::PrimitiveData;
@@ -169,197 +172,180 @@ mod resample {
 
     impl Source {
         /// The primitive to resample; `None` if it has no triangle with three different corners.
-        pub(super) fn of(primitive: &PrimitiveData) -> Option<Self> {
-            let materials = vertex_materials(primitive);
-            let (primitive, materials) = gathered(primitive, &materials, &primitive.indices);
-            (!primitive.indices.is_empty()).then_some(Self {
+        pub(super) fn of(primitive: PrimitiveData) -> Option<Self> {
+            let mut materials = vec![0; primitive.positions.len()];
+            for subset in &primitive.subsets {
+                for &vertex in of_subset(&primitive, subset) {
+                    materials[vertex as usize] = subset.material;
+                }
+            }
+            let source = Self {
                 primitive,
                 materials,
-            })
+            };
+            let gathered = source.gathered(&source.primitive.indices);
+            (!gathered.primitive.indices.is_empty()).then_some(gathered)
         }
 
         /// The primitive with about `target` vertices.
-        pub(super) fn resampled(self, target: usize) -> Result<PrimitiveData, ModelError> {
-            let Self {
-                primitive: mut primitive_now,
-                mut materials,
-            } = self;
+        pub(super) fn resampled(mut self, target: usize) -> Result<PrimitiveData, ModelError> {
             // Each turn adds a vertex for each edge, of which there are at least three.
-            while primitive_now.positions.len() < target {
-                if primitive_now.indices.len() / 3 > MAX_TRIANGLES / 4 {
-                    return Err(ModelError::new(
-                        "vertices",
-                        format!("{target} in one primitive are too many"),
-                    ));
+            while self.primitive.positions.len() < target {
+                if self.primitive.indices.len() / 3 > MAX_TRIANGLES / 4 {
+                    let problem = format!("{target} in one primitive are too many");
+                    return Err(ModelError::new("vertices", problem));
                 }
-                split(&mut primitive_now, &mut materials);
+                self.split();
             }
-            let kept = collapsed(&primitive_now, target)?;
-            let (mut result, materials) = gathered(&primitive_now, &materials, &kept);
+            let Self {
+                mut primitive,
+                materials,
+            } = self.gathered(&self.collapsed(target)?);
             // A triangle has the material of its first corner.
-            let triangles = result.indices.as_chunks::<3>().0;
-            let triangles = triangles
-                .iter()
-                .map(|corners| (materials[corners[0] as usize], *corners))
-                .collect();
-            result.set_triangles(triangles);
-            Ok(result)
+            let triangles = primitive.indices.as_chunks().0.iter();
+            let triangles = triangles.map(|corners| (materials[corners[0] as usize], *corners));
+            primitive.set_triangles(triangles.collect());
+            Ok(primitive)
         }
-    }
 
-    fn vertex_materials(primitive: &PrimitiveData) -> Vec<u16> {
-        let mut materials = vec![0; primitive.positions.len()];
-        for subset in &primitive.subsets {
-            for &vertex in
-                &primitive.indices[subset.indices.start as usize..subset.indices.end as usize]
-            {
-                materials[vertex as usize] = subset.material;
+        /// The vertices that `indices` use, with duplicates merged, and the remaining triangles.
+        fn gathered(&self, indices: &[u32]) -> Self {
+            let mut kept = Vec::new();
+            let mut left = Vec::with_capacity(indices.len());
+            let mut known = HashMap::new();
+            for triangle in indices.as_chunks::<3>().0 {
+                let corners = triangle.map(|vertex| {
+                    *known.entry(self.key(vertex as usize)).or_insert_with(|| {
+                        kept.push(vertex);
+                        kept.len() as u32 - 1
+                    })
+                });
+                let [a, b, c] = corners;
+                if a != b && b != c && c != a {
+                    left.extend(corners);
+                }
+            }
+            let materials = kept.iter().map(|&vertex| self.materials[vertex as usize]);
+            Self {
+                materials: materials.collect(),
+                primitive: PrimitiveData {
+                    indices: left,
+                    ..self.primitive.with_vertices(&kept)
+                },
             }
         }
-        materials
-    }
 
-    /// The vertices that `indices` use, with duplicates merged, and the remaining triangles.
-    fn gathered(
-        from: &PrimitiveData,
-        materials: &[u16],
-        indices: &[u32],
-    ) -> (PrimitiveData, Vec<u16>) {
-        let (mut kept, mut left) = (Vec::new(), Vec::with_capacity(indices.len()));
-        let mut known = HashMap::new();
-        for triangle in indices.as_chunks::<3>().0 {
-            let corners = triangle.map(|vertex| {
-                let v = vertex as usize;
-                let looks = from
-                    .normals
-                    .iter()
-                    .flat_map(|n| n[v])
-                    .chain(from.uvs.iter().flat_map(|t| t[v]));
-                let mut key: Vec<u32> = from.positions[v]
-                    .into_iter()
-                    .chain(looks)
-                    .map(f32::to_bits)
-                    .collect();
-                key.extend(
-                    from.influences
-                        .of(v)
-                        .flat_map(|(joint, weight)| [joint.into(), weight.to_bits()]),
-                );
-                key.push(materials[v].into());
-                *known.entry(key).or_insert_with(|| {
-                    kept.push(vertex);
-                    kept.len() as u32 - 1
-                })
-            });
-            let [a, b, c] = corners;
-            if a != b && b != c && c != a {
-                left.extend(corners);
+        /// The bits of a vertex, which equal vertices share.
+        fn key(&self, vertex: usize) -> Vec<u32> {
+            let primitive = &self.primitive;
+            let mut key = vec![self.materials[vertex].into()];
+            key.extend(primitive.positions[vertex].map(f32::to_bits));
+            if let Some(normals) = &primitive.normals {
+                key.extend(normals[vertex].map(f32::to_bits));
             }
+            if let Some(uvs) = &primitive.uvs {
+                key.extend(uvs[vertex].map(f32::to_bits));
+            }
+            for (joint, weight) in primitive.influences.of(vertex) {
+                key.extend([joint.into(), weight.to_bits()]);
+            }
+            key
         }
-        let to = PrimitiveData {
-            indices: left,
-            ..from.with_vertices(&kept)
-        };
-        (
-            to,
-            kept.iter()
-                .map(|&vertex| materials[vertex as usize])
-                .collect(),
-        )
+
+        /// Splits every triangle in four; each new vertex is the mean of its edge's ends.
+        fn split(&mut self) {
+            let mut middles = HashMap::new();
+            let old = std::mem::take(&mut self.primitive.indices);
+            let mut indices = Vec::with_capacity(old.len() * 4);
+            for &[a, b, c] in old.as_chunks::<3>().0 {
+                let [ab, bc, ca] = [[a, b], [b, c], [c, a]].map(|[a, b]| {
+                    *middles.entry([a.min(b), a.max(b)]).or_insert_with(|| {
+                        self.materials.push(self.materials[a as usize]);
+                        add_middle(&mut self.primitive, a as usize, b as usize)
+                    })
+                });
+                indices.extend([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca]);
+            }
+            self.primitive.indices = indices;
+        }
+
+        /// Triangles over approximately `target` of the vertices.
+        fn collapsed(&self, target: usize) -> Result<Vec<u32>, ModelError> {
+            let PrimitiveData {
+                positions, indices, ..
+            } = &self.primitive;
+            let bytes: &[u8] = bytemuck::cast_slice(positions);
+            let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
+                .map_err(|error| ModelError::new("vertices", error.to_string()))?;
+            let mut best = indices.clone();
+            let mut miss = self.used(&best).abs_diff(target);
+            // If seams keep edges from collapsing, simplify without preserving the topology.
+            for is_sloppy in [false, true] {
+                let mut low = 0;
+                let mut high = indices.len() / 3;
+                while low < high && miss > target / 50 {
+                    let triangles = low.midpoint(high);
+                    let left = if is_sloppy {
+                        simplify_sloppy(indices, &adapter, 3 * triangles, f32::MAX, None)
+                    } else {
+                        let options = SimplifyOptions::None;
+                        simplify(indices, &adapter, 3 * triangles, f32::MAX, options, None)
+                    };
+                    let vertices = self.used(&left);
+                    if vertices.abs_diff(target) < miss {
+                        best = left;
+                        miss = vertices.abs_diff(target);
+                    }
+                    if vertices < target {
+                        low = triangles + 1;
+                    } else {
+                        high = triangles;
+                    }
+                }
+                if miss <= target / 10 {
+                    break;
+                }
+            }
+            Ok(best)
+        }
+
+        /// The number of vertices that indices use.
+        fn used(&self, indices: &[u32]) -> usize {
+            let mut is_used = vec![false; self.primitive.positions.len()];
+            for &vertex in indices {
+                is_used[vertex as usize] = true;
+            }
+            is_used.into_iter().filter(|is_used| *is_used).count()
+        }
     }
 
-    /// Splits every triangle in four; each new vertex is the mean of its edge's ends.
-    fn split(primitive: &mut PrimitiveData, materials: &mut Vec<u16>) {
-        let mut middles = HashMap::new();
-        let old = std::mem::take(&mut primitive.indices);
-        let mut indices = Vec::with_capacity(old.len() * 4);
-        for &[a, b, c] in old.as_chunks::<3>().0 {
-            let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(a, b)| {
-                *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
-                    materials.push(materials[a as usize]);
-                    middle(primitive, a as usize, b as usize)
-                })
-            });
-            indices.extend([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca]);
-        }
-        primitive.indices = indices;
-    }
-
-    fn middle(primitive: &mut PrimitiveData, a: usize, b: usize) -> u32 {
-        let mean = |a: [f32; 3], b: [f32; 3]| (Vec3::from(a) + Vec3::from(b)) / 2.0;
-        let position = mean(primitive.positions[a], primitive.positions[b]);
+    /// Adds the mean of two vertices; returns its index.
+    fn add_middle(primitive: &mut PrimitiveData, a: usize, b: usize) -> u32 {
+        let position = mean(&primitive.positions, a, b);
         primitive.positions.push(position.to_array());
         if let Some(normals) = &mut primitive.normals {
-            let normal = mean(normals[a], normals[b]).normalize_or(normals[a].into());
+            let normal = mean(normals, a, b).normalize_or(normals[a].into());
             normals.push(normal.to_array());
         }
         if let Some(tangents) = &mut primitive.tangents {
-            let (a, b) = (Vec4::from(tangents[a]), Vec4::from(tangents[b]));
-            tangents.push(
-                ((a + b) / 2.0)
-                    .truncate()
-                    .normalize_or(a.truncate())
-                    .extend(a.w)
-                    .to_array(),
-            );
+            let start = Vec4::from(tangents[a]);
+            let mean = (start + Vec4::from(tangents[b])) / 2.0;
+            let direction = mean.truncate().normalize_or(start.truncate());
+            tangents.push(direction.extend(start.w).to_array());
         }
         if let Some(uvs) = &mut primitive.uvs {
             uvs.push(std::array::from_fn(|c| (uvs[a][c] + uvs[b][c]) / 2.0));
         }
         let mut sum: Vec<(u16, f32)> = primitive.influences.of(a).collect();
-        primitive
-            .influences
-            .of(b)
-            .for_each(|(joint, weight)| add(&mut sum, joint, weight));
+        for (joint, weight) in primitive.influences.of(b) {
+            add(&mut sum, joint, weight);
+        }
         primitive.influences.push(largest(sum, MAX_INFLUENCES));
         primitive.positions.len() as u32 - 1
     }
 
-    /// Triangles over approximately `target` of the vertices.
-    fn collapsed(primitive: &PrimitiveData, target: usize) -> Result<Vec<u32>, ModelError> {
-        let used = |indices: &[u32]| {
-            let mut seen = vec![false; primitive.positions.len()];
-            indices.iter().for_each(|&i| seen[i as usize] = true);
-            seen.into_iter().filter(|s| *s).count()
-        };
-        let bytes: &[u8] = bytemuck::cast_slice(&primitive.positions);
-        let adapter = VertexDataAdapter::new(bytes, size_of::<[f32; 3]>(), 0)
-            .map_err(|error| ModelError::new("vertices", error.to_string()))?;
-        let careful = |indices| {
-            simplify(
-                &primitive.indices,
-                &adapter,
-                indices,
-                f32::MAX,
-                SimplifyOptions::None,
-                None,
-            )
-        };
-        // If seams keep edges from collapsing, simplify without preserving the topology.
-        let sloppy =
-            |indices| simplify_sloppy(&primitive.indices, &adapter, indices, f32::MAX, None);
-        let mut best = primitive.indices.clone();
-        let mut miss = used(&best).abs_diff(target);
-        for collapse in [&careful as &dyn Fn(usize) -> Vec<u32>, &sloppy] {
-            let (mut low, mut high) = (0, primitive.indices.len() / 3);
-            while low < high && miss > target / 50 {
-                let triangles = low.midpoint(high);
-                let indices = collapse(3 * triangles);
-                let vertices = used(&indices);
-                if vertices.abs_diff(target) < miss {
-                    (best, miss) = (indices, vertices.abs_diff(target));
-                }
-                if vertices < target {
-                    low = triangles + 1;
-                } else {
-                    high = triangles;
-                }
-            }
-            if miss <= target / 10 {
-                break;
-            }
-        }
-        Ok(best)
+    fn mean(vectors: &[[f32; 3]], a: usize, b: usize) -> Vec3 {
+        (Vec3::from(vectors[a]) + Vec3::from(vectors[b])) / 2.0
     }
 }
 

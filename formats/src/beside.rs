@@ -1,44 +1,52 @@
 //! Paths of files that a model file refers to.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+/// The folder of a file.
+pub fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Resolves a relative path with forward slashes, in which `..` takes back the name before it. The file must be inside
-/// `folder`, also after following links.
-pub(super) fn resolve(folder: &Path, name: &str) -> Result<PathBuf, String> {
-    let outside = |why: &str| format!("{name:?} {why}; expected a path inside the model's folder");
+/// the folder of `model`, also after following links.
+///
+/// # Errors
+/// One line: the path leads out of the folder, or to no file.
+pub fn resolve(model: &Path, name: &str) -> Result<PathBuf, String> {
     if name.starts_with('/') {
-        return Err(outside("is absolute"));
+        return Err(outside(name, "is absolute"));
     }
     if name.contains('\\') {
-        return Err(outside("has a backslash"));
+        return Err(outside(name, "has a backslash"));
     }
     let mut parts: Vec<&str> = Vec::new();
     for part in name.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                let inside = parts.pop().is_some();
-                if !inside {
-                    return Err(outside("climbs out of it by \"..\""));
-                }
-            }
-            name => parts.push(name),
+        if part == ".." {
+            let last = parts.pop();
+            last.ok_or_else(|| outside(name, "climbs out of it by \"..\""))?;
+        } else if !["", "."].contains(&part) {
+            parts.push(part);
         }
     }
-    let unreadable = |error| format!("{name:?} cannot be read: {error}");
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let folder = folder.canonicalize().map_err(unreadable)?;
-    let path = folder
-        .join(parts.join("/"))
-        .canonicalize()
-        .map_err(unreadable)?;
-    if path.starts_with(&folder) {
-        Ok(path)
-    } else {
-        Err(outside("is a link that leads out of it"))
+    let folder = folder(model).canonicalize();
+    let folder = folder.map_err(|error| unreadable(name, error))?;
+    let path = folder.join(parts.join("/")).canonicalize();
+    let path = path.map_err(|error| unreadable(name, error))?;
+    if !path.starts_with(&folder) {
+        return Err(outside(name, "is a link that leads out of it"));
     }
+    Ok(path)
+}
+
+fn outside(name: &str, why: &str) -> String {
+    format!("{name:?} {why}; expected a path inside the model's folder")
+}
+
+/// The message about a file beside the model that the system does not read.
+pub fn unreadable(name: &str, error: io::Error) -> String {
+    format!("{name:?} cannot be read: {error}")
 }

@@ -27,7 +27,7 @@ pub struct Pixels {
 /// # Errors
 /// One line: the file cannot be read, is neither PNG nor JPEG, is damaged or too large.
 pub fn size(image: &Image) -> Result<[u32; 2], String> {
-    in_file(image, |bytes| read(bytes, false).map(|(size, _)| size))
+    Ok(read(image, false)?.size)
 }
 
 /// Decodes an image.
@@ -35,27 +35,34 @@ pub fn size(image: &Image) -> Result<[u32; 2], String> {
 /// # Errors
 /// As [`size`].
 pub fn decode(image: &Image) -> Result<Pixels, String> {
-    in_file(image, |bytes| {
-        let (size, decoded) = read(bytes, true)?;
-        let pixels = size[0] as usize * size[1] as usize;
-        Ok(Pixels {
-            size,
-            rgba: to_rgba(&decoded, decoded.len() / pixels),
-        })
+    let Decoded { size, bytes } = read(image, true)?;
+    let pixels = size[0] as usize * size[1] as usize;
+    let rgba = to_rgba(&bytes, bytes.len() / pixels);
+    Ok(Pixels { size, rgba })
+}
+
+/// The size of an image, which has been checked, and its pixels if they are wanted: 8 bits for each of grey, or red,
+/// green and blue, and alpha if there is any.
+struct Decoded {
+    size: [u32; 2],
+    bytes: Vec<u8>,
+}
+
+/// Reads an image's bytes and names its file in errors.
+fn read(image: &Image, wanted: bool) -> Result<Decoded, String> {
+    let bytes = encoded(image)?;
+    let decoded = match media_type(&bytes) {
+        Some("image/png") => png(&bytes, wanted),
+        Some(_) => jpeg(&bytes, wanted),
+        None => Err("neither PNG nor JPEG".into()),
+    };
+    decoded.map_err(|problem| match image {
+        Image::Embedded(_) => format!("embedded image: {problem}"),
+        Image::File(path) => format!("{}: {problem}", path.display()),
     })
 }
 
-/// The size of an image, which is checked, and its pixels if they are `wanted`: 8 bits for each of grey, or red, green
-/// and blue, and alpha if there is any.
-fn read(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
-    match media_type(bytes) {
-        Some("image/png") => png(bytes, wanted),
-        Some(_) => jpeg(bytes, wanted),
-        None => Err("neither PNG nor JPEG".into()),
-    }
-}
-
-fn png(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
+fn png(bytes: &[u8], wanted: bool) -> Result<Decoded, String> {
     let limits = png::Limits {
         bytes: 2 * MOST_DECODED as usize,
     };
@@ -65,16 +72,16 @@ fn png(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
     let header = decoder.read_header_info().map_err(one_line)?;
     let size = [header.width, header.height];
     check(size, header.bytes_per_pixel())?;
-    if !wanted {
-        return Ok((size, Vec::new()));
+    let mut bytes = Vec::new();
+    if wanted {
+        let mut reader = decoder.read_info().map_err(one_line)?;
+        bytes.resize(reader.output_buffer_size().ok_or("too large")?, 0);
+        reader.next_frame(&mut bytes).map_err(one_line)?;
     }
-    let mut reader = decoder.read_info().map_err(one_line)?;
-    let mut decoded = vec![0; reader.output_buffer_size().ok_or("too large")?];
-    reader.next_frame(&mut decoded).map_err(one_line)?;
-    Ok((size, decoded))
+    Ok(Decoded { size, bytes })
 }
 
-fn jpeg(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
+fn jpeg(bytes: &[u8], wanted: bool) -> Result<Decoded, String> {
     let options = DecoderOptions::default()
         .set_max_width(MOST_PIXELS as usize)
         .set_max_height(MOST_PIXELS as usize)
@@ -84,14 +91,11 @@ fn jpeg(bytes: &[u8], wanted: bool) -> Result<([u32; 2], Vec<u8>), String> {
     let (width, height) = decoder.dimensions().ok_or("its header has no size")?;
     let size = [width as u32, height as u32];
     check(size, 3)?;
-    Ok((
-        size,
-        if wanted {
-            decoder.decode().map_err(one_line)?
-        } else {
-            Vec::new()
-        },
-    ))
+    let mut bytes = Vec::new();
+    if wanted {
+        bytes = decoder.decode().map_err(one_line)?;
+    }
+    Ok(Decoded { size, bytes })
 }
 
 /// Checks the size of an image and of its pixels as the file stores them.
@@ -111,26 +115,15 @@ fn check([width, height]: [u32; 2], bytes_per_pixel: usize) -> Result<(), String
 }
 
 /// Pixels of 1 (grey), 2 (with alpha), 3 (colour) or 4 (with alpha) bytes as RGBA.
-fn to_rgba(pixels: &[u8], bytes_per_pixel: usize) -> Vec<u8> {
-    let rgba = |pixel: &[u8]| match *pixel {
+fn to_rgba(bytes: &[u8], bytes_per_pixel: usize) -> Vec<u8> {
+    let pixels = bytes.chunks_exact(bytes_per_pixel);
+    let rgba = pixels.flat_map(|pixel| match *pixel {
         [grey] => [grey, grey, grey, 255],
         [grey, alpha] => [grey, grey, grey, alpha],
         [red, green, blue] => [red, green, blue, 255],
         _ => [pixel[0], pixel[1], pixel[2], pixel[3]],
-    };
-    pixels
-        .chunks_exact(bytes_per_pixel)
-        .flat_map(rgba)
-        .collect()
-}
-
-/// Reads an image's bytes and names its file in errors.
-fn in_file<T>(image: &Image, read: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, String> {
-    let name = match image {
-        Image::Embedded(_) => "embedded image".into(),
-        Image::File(path) => path.display().to_string(),
-    };
-    read(&encoded(image)?).map_err(|problem| format!("{name}: {problem}"))
+    });
+    rgba.collect()
 }
 
 fn one_line(error: impl std::fmt::Display) -> String {

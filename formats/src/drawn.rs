@@ -1,5 +1,6 @@
 //! Removal of vertices that no triangle uses. They would be skinned and timed, and never drawn.
 
+use crate::triangles;
 use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair, Subset};
 
 /// Leaves out the vertices that no triangle uses, with a note; the others keep their order. A primitive without
@@ -7,7 +8,7 @@ use skinbench_kernels::model::{ModelParts, PrimitiveData, Repair, Subset};
 ///
 /// # Panics
 /// A primitive whose streams, indices and subsets disagree.
-pub(super) fn only_drawn(parts: &mut ModelParts) {
+pub fn only_drawn(parts: &mut ModelParts) {
     let mut left_out = 0;
     for primitive in &mut parts.primitives {
         let before = primitive.positions.len();
@@ -21,31 +22,29 @@ pub(super) fn only_drawn(parts: &mut ModelParts) {
 }
 
 fn trim(primitive: &mut PrimitiveData) {
-    let mut used = vec![false; primitive.positions.len()];
+    let mut is_used = vec![false; primitive.positions.len()];
     let mut drawn = Vec::with_capacity(primitive.indices.len());
     let mut subsets = Vec::with_capacity(primitive.subsets.len());
-    for Subset { material, indices } in &primitive.subsets {
+    for subset in &primitive.subsets {
         let first = drawn.len() as u32;
-        let own = &primitive.indices[indices.start as usize..indices.end as usize];
-        own.iter().for_each(|&vertex| used[vertex as usize] = true);
-        drawn.extend(own);
+        drawn.extend(triangles::of_subset(primitive, subset));
         subsets.push(Subset {
-            material: *material,
+            material: subset.material,
             indices: first..drawn.len() as u32,
         });
     }
-    if drawn.is_empty() || used.iter().all(|used| *used) {
+    for &vertex in &drawn {
+        is_used[vertex as usize] = true;
+    }
+    if drawn.is_empty() || !is_used.contains(&false) {
         return;
     }
-    let mut number_of = vec![0; used.len()];
-    let mut kept: Vec<u32> = Vec::new();
-    for (vertex, _) in (0..).zip(&used).filter(|(_, used)| **used) {
-        number_of[vertex as usize] = kept.len() as u32;
-        kept.push(vertex);
+    let kept: Vec<u32> = (0..is_used.len() as u32)
+        .filter(|&vertex| is_used[vertex as usize])
+        .collect();
+    for vertex in &mut drawn {
+        *vertex = new_index(&kept, *vertex);
     }
-    drawn
-        .iter_mut()
-        .for_each(|vertex| *vertex = number_of[*vertex as usize]);
     *primitive = PrimitiveData {
         indices: drawn,
         subsets,
@@ -53,8 +52,13 @@ fn trim(primitive: &mut PrimitiveData) {
     };
 }
 
+/// The index of a vertex among those that are kept, which rise.
+pub fn new_index(kept: &[u32], vertex: u32) -> u32 {
+    kept.partition_point(|&other| other < vertex) as u32
+}
+
 /// A primitive with some of its vertices, whose indices rise.
-pub(super) fn only(primitive: &PrimitiveData, kept: &[u32]) -> PrimitiveData {
+pub fn only(primitive: &PrimitiveData, kept: &[u32]) -> PrimitiveData {
     let from_file = kept.partition_point(|vertex| *vertex < primitive.dumped_vertices);
     PrimitiveData {
         // 0 would mean a rigid mesh.

@@ -3,14 +3,15 @@
 //! The head is an ellipsoid with a nose and a chin. A target pushes the skin around one place of the face. All of it is
 //! computed with libm, so that every platform gets the same face.
 
-use crate::curves::{rotation, smooth_step};
+use crate::curves::{check_vertices, floats, rotation, smooth_step};
+use crate::triangles::subset_from;
 use glam::{DVec2, DVec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use skinbench_kernels::model::{
     Channel, Clip, IDENTITY_ROWS, Interpolation, Joint, Keys, Material, Model, ModelError,
-    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target, TargetDeltas,
-    Transform, WeightKeys, area_normals,
+    ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Target, TargetDeltas, Transform,
+    WeightKeys, area_normals,
 };
 use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
@@ -74,54 +75,46 @@ const SINGLES: [Push; 4] = [
 /// # Errors
 /// A number of vertices outside 200 to 1,000,000.
 pub fn face(vertices: u32, seed: u64) -> Result<Model, ModelError> {
-    if !VERTICES.contains(&vertices) {
-        let problem = format!(
-            "{vertices} vertices; expected {} to {}",
-            VERTICES.start(),
-            VERTICES.end()
-        );
-        return Err(ModelError::new("face", problem));
-    }
-    let head = Head::new(vertices);
+    check_vertices("face", vertices, &VERTICES)?;
     let pushes = pushes(seed);
-    let joint = |name: &str, parent, at: [f64; 3]| {
-        Joint::new(
-            name,
-            parent,
-            Transform {
-                translation: DVec3::from(at).as_vec3(),
-                ..Transform::IDENTITY
-            },
-        )
-    };
+    let head = Head::new(vertices).primitive(&pushes);
     let joints = vec![
         joint("neck", None, [0.0; 3]),
         joint("head", Some(0), [0.0, HEAD, 0.0]),
         joint("jaw", Some(1), JAW_AT),
     ];
     let (skeleton, _) = Skeleton::new(joints)?;
-    let mut inverse_binds = [IDENTITY_ROWS; 3];
+    let mut inverse_binds = vec![IDENTITY_ROWS; 3];
     inverse_binds[1][7] = -HEAD as f32;
-    (inverse_binds[2][7], inverse_binds[2][11]) = (-(HEAD + JAW_AT[1]) as f32, -JAW_AT[2] as f32);
-    let target = |push: &FacePush| Target {
-        name: push.name.clone(),
-        weight: 0.0,
-    };
+    inverse_binds[2][7] = -(HEAD + JAW_AT[1]) as f32;
+    inverse_binds[2][11] = -JAW_AT[2] as f32;
     let skin = SkinData {
         name: "face".into(),
         joints: vec![0, 1, 2],
-        inverse_binds: inverse_binds.to_vec(),
+        inverse_binds,
     };
+    let targets = pushes.iter().map(|push| Target {
+        name: push.name.clone(),
+        weight: 0.0,
+    });
     Model::new(ModelParts {
         clips: clips(pushes.len() as u32)?,
-        targets: pushes.iter().map(target).collect(),
+        targets: targets.collect(),
         materials: vec![Material {
             name: "skin".into(),
             base_color: [0.80, 0.56, 0.44, 1.0],
             ..Material::default()
         }],
-        ..ModelParts::new("face", skeleton, skin, vec![head.primitive(&pushes)])
+        ..ModelParts::new("face", skeleton, skin, vec![head])
     })
+}
+
+fn joint(name: &str, parent: Option<usize>, at: [f64; 3]) -> Joint {
+    let rest = Transform {
+        translation: DVec3::from(at).as_vec3(),
+        ..Transform::IDENTITY
+    };
+    Joint::new(name, parent, rest)
 }
 
 /// Place of the jaw's joint relative to that of the head.
@@ -138,29 +131,45 @@ struct FacePush {
 
 fn pushes(seed: u64) -> Vec<FacePush> {
     let mut random = Pcg32::new(seed, 0);
-    let mut vary = move || 1.0 + 0.15 * (f64::from(random.next_u32()) / 2f64.powi(31) - 1.0);
-    let mut made = Vec::new();
-    let mut push = |name: String, side: f64, (_, [x, y], radius, way): Push| {
-        let (strength, reach) = (0.01 * vary(), vary());
-        let way = DVec3::from(way) * DVec3::new(side, 1.0, 1.0) * strength;
-        made.push(FacePush {
-            name,
-            place: DVec2::new(side * x, y),
-            radius: radius * reach,
-            way,
-        });
-    };
+    let mut pushes = Vec::new();
     for pair in PAIRS {
-        push(format!("{}_left", pair.0), 1.0, pair);
-        push(format!("{}_right", pair.0), -1.0, pair);
+        let name = pair.0;
+        pushes.push(FacePush::new(
+            format!("{name}_left"),
+            1.0,
+            pair,
+            &mut random,
+        ));
+        pushes.push(FacePush::new(
+            format!("{name}_right"),
+            -1.0,
+            pair,
+            &mut random,
+        ));
     }
-    SINGLES
-        .into_iter()
-        .for_each(|single| push(single.0.into(), 1.0, single));
-    made
+    for single in SINGLES {
+        pushes.push(FacePush::new(single.0.into(), 1.0, single, &mut random));
+    }
+    pushes
+}
+
+/// A factor near 1.
+fn varied(random: &mut Pcg32) -> f64 {
+    1.0 + 0.15 * (f64::from(random.next_u32()) / 2f64.powi(31) - 1.0)
 }
 
 impl FacePush {
+    /// A push on the left side, 1, or mirrored to the right side, -1.
+    fn new(name: String, side: f64, (_, [x, y], radius, way): Push, random: &mut Pcg32) -> Self {
+        let strength = 0.01 * varied(random);
+        Self {
+            name,
+            place: DVec2::new(side * x, y),
+            radius: radius * varied(random),
+            way: DVec3::from(way) * DVec3::new(side, 1.0, 1.0) * strength,
+        }
+    }
+
     /// Displacement of a point on the unit sphere.
     fn at(&self, point: DVec3) -> DVec3 {
         // Less towards the sides, so that nothing tears where the face ends.
@@ -204,19 +213,22 @@ impl Head {
             }
         }
         points.push(DVec3::NEG_Y);
-        let at = |ring: u32, column: u32| 1 + ring * columns + column % columns;
+        debug_assert_eq!(points.len() as u32, rings * columns + 2);
         let last = points.len() as u32 - 1;
         let mut triangles = Vec::new();
         for column in 0..columns {
-            triangles.push([0, at(0, column), at(0, column + 1)]);
+            let next = (column + 1) % columns;
+            triangles.push([0, 1 + column, 1 + next]);
             for ring in 1..rings {
-                let [a, b] = [at(ring - 1, column), at(ring - 1, column + 1)];
-                let [c, d] = [at(ring, column), at(ring, column + 1)];
+                let upper = 1 + (ring - 1) * columns;
+                let lower = upper + columns;
+                let [a, b] = [upper + column, upper + next];
+                let [c, d] = [lower + column, lower + next];
                 triangles.extend([[a, c, b], [b, c, d]]);
             }
-            triangles.push([last, at(rings - 1, column + 1), at(rings - 1, column)]);
+            let lowest = last - columns;
+            triangles.push([last, lowest + next, lowest + column]);
         }
-        debug_assert_eq!(points.len() as u32, rings * columns + 2);
         Self {
             columns,
             points,
@@ -231,114 +243,106 @@ impl Head {
         let chin = 0.008 * bump(0.0, -0.75, 0.3);
         let eyes = -0.006 * (bump(0.38, 0.18, 0.18) + bump(-0.38, 0.18, 0.18));
         // Narrower towards the chin.
-        let width = if point.y < 0.0 {
-            1.0 + 0.25 * point.y
-        } else {
-            1.0
-        };
+        let width = 1.0 + 0.25 * point.y.min(0.0);
         let size = SIZE * DVec3::new(width, 1.0, width);
         DVec3::new(0.0, MIDDLE, 0.0) + size * point + DVec3::new(0.0, 0.0, nose + chin + eyes)
     }
 
-    /// The head with its vertices in some places: these, area-weighted normals, and directions along the rings at right
-    /// angles to the normals.
-    fn streams(&self, places: Vec<DVec3>) -> [Vec<DVec3>; 3] {
-        let sums = area_normals(&places, &self.triangles);
-        let normals: Vec<DVec3> = sums
-            .into_iter()
-            .map(|sum| sum.normalize_or(DVec3::Y))
-            .collect();
-        let along = |vertex: usize| {
-            if vertex == 0 || vertex == places.len() - 1 {
-                return DVec3::X;
-            }
-            let (ring, column) = (
-                (vertex as u32 - 1) / self.columns,
-                (vertex as u32 - 1) % self.columns,
-            );
-            let at =
-                |column: u32| places[(1 + ring * self.columns + column % self.columns) as usize];
-            at(column + 1) - at(column + self.columns - 1)
-        };
-        let tangent = |(vertex, normal): (usize, &DVec3)| {
-            let along = along(vertex);
-            (along - *normal * normal.dot(along)).normalize_or(DVec3::X)
-        };
-        let tangents = normals.iter().enumerate().map(tangent).collect();
-        [places, normals, tangents]
+    /// The head with its vertices in some places.
+    fn streams(&self, places: Vec<DVec3>) -> Streams {
+        let mut normals = area_normals(&places, &self.triangles);
+        let mut tangents = Vec::with_capacity(places.len());
+        for (vertex, normal) in normals.iter_mut().enumerate() {
+            *normal = normal.normalize_or(DVec3::Y);
+            let along = self.along(vertex, &places);
+            let tangent = along - *normal * normal.dot(along);
+            tangents.push(tangent.normalize_or(DVec3::X));
+        }
+        Streams {
+            places,
+            normals,
+            tangents,
+        }
+    }
+
+    /// The direction along its ring at a vertex.
+    fn along(&self, vertex: usize, places: &[DVec3]) -> DVec3 {
+        if vertex == 0 || vertex == places.len() - 1 {
+            return DVec3::X;
+        }
+        let columns = self.columns as usize;
+        let column = (vertex - 1) % columns;
+        let first = vertex - column;
+        let next = first + (column + 1) % columns;
+        let previous = first + (column + columns - 1) % columns;
+        places[next] - places[previous]
     }
 
     fn primitive(&self, pushes: &[FacePush]) -> PrimitiveData {
-        let rest = self.streams(
-            self.points
-                .iter()
-                .map(|&point| Self::place(point))
-                .collect(),
-        );
-        let [places, normals, tangents] = &rest;
-        let rounded = |v: &DVec3| v.as_vec3().to_array();
-        let difference = |a: DVec3, b: DVec3| {
-            let difference = a - b;
-            // Rounding errors far from the push are no deltas.
-            if difference.length() < 1e-9 {
-                [0.0; 3]
-            } else {
-                rounded(&difference)
-            }
+        let places = self.points.iter().map(|&point| Self::place(point));
+        let rest = self.streams(places.collect());
+        let mut primitive = PrimitiveData {
+            indices: self.triangles.as_flattened().to_vec(),
+            dumped_vertices: self.points.len() as u32,
+            ..PrimitiveData::default()
         };
-        let deltas = (0..).zip(pushes).map(|(target, push)| {
-            let pushed = self
-                .points
-                .iter()
-                .zip(places)
-                .map(|(&point, &place)| place + push.at(point));
-            let pushed = self.streams(pushed.collect());
+        primitive.subsets = vec![subset_from(0, 0, &primitive)];
+        for (target, push) in (0..).zip(pushes) {
+            let points = self.points.iter().zip(&rest.places);
+            let pushed = points.map(|at| at.1 + push.at(*at.0)).collect();
+            let pushed = self.streams(pushed);
             let mut deltas = TargetDeltas {
                 target,
                 ..TargetDeltas::default()
             };
-            for vertex in 0..places.len() {
-                let moved =
-                    |stream: usize| difference(pushed[stream][vertex], rest[stream][vertex]);
-                deltas.push(vertex as u32, std::array::from_fn(moved));
+            for vertex in 0..self.points.len() {
+                let moved = [
+                    difference(pushed.places[vertex], rest.places[vertex]),
+                    difference(pushed.normals[vertex], rest.normals[vertex]),
+                    difference(pushed.tangents[vertex], rest.tangents[vertex]),
+                ];
+                deltas.push(vertex as u32, moved);
             }
-            deltas
-        });
-        let uv = |(vertex, point): (usize, &DVec3)| {
-            let column = (vertex as u32).saturating_sub(1) % self.columns;
-            [
-                column as f32 / self.columns as f32,
-                (libm::acos(point.y.clamp(-1.0, 1.0)) / PI) as f32,
-            ]
-        };
-        PrimitiveData {
-            positions: places.iter().map(rounded).collect(),
-            normals: Some(normals.iter().map(rounded).collect()),
-            tangents: Some(
-                tangents
-                    .iter()
-                    .map(|t| t.as_vec3().extend(1.0).to_array())
-                    .collect(),
-            ),
-            uvs: Some(self.points.iter().enumerate().map(uv).collect()),
-            influences: self.points.iter().map(|&point| held(point)).collect(),
-            subsets: vec![Subset {
-                material: 0,
-                indices: 0..3 * self.triangles.len() as u32,
-            }],
-            indices: self.triangles.as_flattened().to_vec(),
-            dumped_vertices: places.len() as u32,
-            targets: deltas.collect(),
-            ..PrimitiveData::default()
+            primitive.targets.push(deltas);
         }
+        let mut uvs = Vec::new();
+        for (vertex, &point) in (0u32..).zip(&self.points) {
+            let column = vertex.saturating_sub(1) % self.columns;
+            let down = libm::acos(point.y.clamp(-1.0, 1.0)) / PI;
+            uvs.push([column as f32 / self.columns as f32, down as f32]);
+            primitive.influences.push(held(point));
+        }
+        let tangents = rest.tangents.iter();
+        let tangents = tangents.map(|tangent| tangent.as_vec3().extend(1.0).to_array());
+        primitive.tangents = Some(tangents.collect());
+        primitive.uvs = Some(uvs);
+        primitive.positions = floats(rest.places.into_iter());
+        primitive.normals = Some(floats(rest.normals.into_iter()));
+        primitive
+    }
+}
+
+/// The vertices of the head: their places, area-weighted normals, and directions along the rings at right angles to these.
+struct Streams {
+    places: Vec<DVec3>,
+    normals: Vec<DVec3>,
+    tangents: Vec<DVec3>,
+}
+
+fn difference(a: DVec3, b: DVec3) -> [f32; 3] {
+    let difference = a - b;
+    // Rounding errors far from the push are no deltas.
+    if difference.length() < 1e-9 {
+        [0.0; 3]
+    } else {
+        difference.as_vec3().to_array()
     }
 }
 
 /// Joints and weights of a point of the unit sphere: the jaw holds the lower front, the neck the lowest part.
 fn held(point: DVec3) -> [(u16, f32); 3] {
-    let smooth = |from: f64, to: f64, v: f64| smooth_step((v - from) / (to - from));
-    let jaw = smooth(-0.25, -0.55, point.y) * smooth(-0.1, 0.4, point.z);
-    let neck = (1.0 - jaw) * smooth(-0.7, -1.0, point.y);
+    let jaw = step(-0.25, -0.55, point.y) * step(-0.1, 0.4, point.z);
+    let neck = (1.0 - jaw) * step(-0.7, -1.0, point.y);
     [
         (JAW, jaw as f32),
         (NECK, neck as f32),
@@ -346,73 +350,80 @@ fn held(point: DVec3) -> [(u16, f32); 3] {
     ]
 }
 
+/// Rises or falls smoothly from 0 at `from` to 1 at `to`.
+fn step(from: f64, to: f64, v: f64) -> f64 {
+    smooth_step((v - from) / (to - from))
+}
+
 fn clips(targets: u32) -> Result<Vec<Clip>, ModelError> {
-    let turn = |joint: u16, axis: DVec3, duration: f64, angles: &[f64]| {
-        let step = duration / (angles.len() - 1) as f64;
-        let times = (0..angles.len())
-            .map(|key| (step * key as f64) as f32)
-            .collect();
-        let values = angles
-            .iter()
-            .flat_map(|&angle| rotation(axis, angle).as_quat().to_array())
-            .collect();
-        Keys::linear(joint, Channel::Rotation, times, values)
-    };
-    let clip = |name: &str, keys: Vec<Keys>| Clip::new(name, None, RotationBlend::Slerp, keys);
-    let waves = |keys: u32, every: u32, interpolation: Interpolation, duration: f32| {
-        let number = |key: u32, target: u32| {
-            let phase = f64::from(key % keys) / f64::from(keys) + f64::from(target) * 0.381_966;
-            // Of every few targets one moves; the others stay at 0 throughout.
-            if target.is_multiple_of(every) {
-                libm::fmax(0.0, libm::sin(TAU * phase)) as f32
-            } else {
-                0.0
-            }
-        };
-        let per_key = |key: u32| {
-            let values = (0..targets).map(move |target| number(key, target));
-            let tangents = if interpolation == Interpolation::CubicSpline {
-                targets as usize
-            } else {
-                0
-            };
-            let level = || std::iter::repeat_n(0.0, tangents);
-            level().chain(values).chain(level())
-        };
-        WeightKeys {
-            targets: 0..targets,
-            interpolation,
-            times: (0..=keys)
-                .map(|key| duration * key as f32 / keys as f32)
-                .collect(),
-            values: (0..=keys).flat_map(per_key).collect(),
-        }
-    };
-    let (x, y) = (DVec3::X, DVec3::Y);
-    let nod = |duration| turn(SKULL, x, duration, &[0.0, 0.18, -0.08, 0.12, 0.0]);
-    let shake = |duration| turn(SKULL, y, duration, &[0.0, 0.3, 0.0, -0.25, 0.0]);
-    let chew = |duration| turn(JAW, x, duration, &[0.0, 0.16, 0.02, 0.12, 0.0]);
+    let nod = [0.0, 0.18, -0.08, 0.12, 0.0];
+    let shake = [0.0, 0.3, 0.0, -0.25, 0.0];
+    let chew = [0.0, 0.16, 0.02, 0.12, 0.0];
+    let talk = vec![
+        turn(SKULL, DVec3::Y, 3.0, shake),
+        turn(JAW, DVec3::X, 3.0, chew),
+    ];
+    let mimic = vec![turn(SKULL, DVec3::X, 2.5, nod)];
+    let twitch = vec![turn(JAW, DVec3::X, 1.0, chew)];
+    let linear = waves(targets, 12, 3, Interpolation::Linear, 3.0);
+    let cubic = waves(targets, 5, 2, Interpolation::CubicSpline, 2.5);
+    let stepped = waves(targets, 4, 5, Interpolation::Step, 1.0);
     Ok(vec![
-        clip("nod", vec![nod(2.0)])?,
-        clip("talk", vec![shake(3.0), chew(3.0)])?.with_weights(vec![waves(
-            12,
-            3,
-            Interpolation::Linear,
-            3.0,
-        )])?,
-        clip("mimic", vec![nod(2.5)])?.with_weights(vec![waves(
-            5,
-            2,
-            Interpolation::CubicSpline,
-            2.5,
-        )])?,
-        clip("twitch", vec![chew(1.0)])?.with_weights(vec![waves(
-            4,
-            5,
-            Interpolation::Step,
-            1.0,
-        )])?,
+        clip("nod", vec![turn(SKULL, DVec3::X, 2.0, nod)])?,
+        clip("talk", talk)?.with_weights(vec![linear])?,
+        clip("mimic", mimic)?.with_weights(vec![cubic])?,
+        clip("twitch", twitch)?.with_weights(vec![stepped])?,
     ])
+}
+
+fn clip(name: &str, keys: Vec<Keys>) -> Result<Clip, ModelError> {
+    Clip::new(name, None, RotationBlend::Slerp, keys)
+}
+
+/// Rotations of a joint about an axis by some angles in radians.
+fn turn(joint: u16, axis: DVec3, duration: f64, angles: [f64; 5]) -> Keys {
+    let step = duration / 4.0;
+    let mut keys = Keys::linear(joint, Channel::Rotation, Vec::new(), Vec::new());
+    for (key, angle) in angles.into_iter().enumerate() {
+        keys.times.push((step * key as f64) as f32);
+        let rotation = rotation(axis, angle).as_quat();
+        keys.values.extend(rotation.to_array());
+    }
+    keys
+}
+
+/// Waves of weights in so many intervals. Of every few targets one moves; the others stay at 0 throughout.
+fn waves(
+    targets: u32,
+    intervals: u32,
+    every: u32,
+    interpolation: Interpolation,
+    duration: f32,
+) -> WeightKeys {
+    let mut times = Vec::new();
+    let mut values = Vec::new();
+    for key in 0..=intervals {
+        times.push(duration * key as f32 / intervals as f32);
+        for value in 0..interpolation.values_per_key() {
+            for target in 0..targets {
+                let phase = f64::from(key % intervals) / f64::from(intervals)
+                    + f64::from(target) * 0.381_966;
+                let moves = value == interpolation.value_of_key() && target.is_multiple_of(every);
+                // Tangents are level.
+                values.push(if moves {
+                    libm::fmax(0.0, libm::sin(TAU * phase)) as f32
+                } else {
+                    0.0
+                });
+            }
+        }
+    }
+    WeightKeys {
+        targets: 0..targets,
+        interpolation,
+        times,
+        values,
+    }
 }
 
 #[cfg(test)]

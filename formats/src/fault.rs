@@ -2,55 +2,60 @@
 
 use crate::ImportError;
 /// An error and its place in a file: line and column, JSON path, or byte.
-pub(super) use skinbench_kernels::model::ModelError as Fault;
+pub use skinbench_kernels::model::ModelError as Fault;
 use skinbench_kernels::model::Repair;
 use std::path::Path;
 
+/// Returns a fault from the function unless a condition holds: `ensure!(holds, fault)`, or
+/// `ensure!(holds, place, "problem")`, where the problem is a format string.
+macro_rules! ensure {
+    ($holds:expr, $fault:expr) => {
+        let holds: bool = $holds;
+        if !holds {
+            return Err($fault);
+        }
+    };
+    ($holds:expr, $place:expr, $($problem:tt)+) => {
+        ensure!($holds, Fault::new($place, format!($($problem)+)))
+    };
+}
+
+/// Returns a fault from the function: `bail!(place, "problem")`, where the problem is a format string.
+macro_rules! bail {
+    ($place:expr, $($problem:tt)+) => {
+        return Err(Fault::new($place, format!($($problem)+)))
+    };
+}
+
 /// Adds the name of the file to a fault.
-pub(super) fn in_file(file: &Path) -> impl Fn(Fault) -> ImportError {
+pub fn in_file(file: &Path) -> impl Fn(Fault) -> ImportError {
     move |fault| ImportError::new(file, fault.place, fault.problem)
 }
 
-/// Refuses what does not hold.
-pub(super) fn ensure(holds: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
-    if holds { Ok(()) } else { Err(fault()) }
-}
-
-/// Checks that numbers are finite.
-pub(super) fn finite(numbers: &[f32], place: impl FnOnce() -> String) -> Result<(), Fault> {
-    let wrong = numbers.iter().find(|number| !number.is_finite());
-    wrong.map_or(Ok(()), |number| {
-        Err(Fault::new(
-            place(),
-            format!("holds {number}; expected finite numbers"),
-        ))
-    })
+/// Checks that values are finite.
+pub fn finite(values: &[f32], place: impl FnOnce() -> String) -> Result<(), Fault> {
+    match values.iter().find(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(value) => bail!(place(), "holds {value}; expected finite numbers"),
+    }
 }
 
 /// The item of a list at an index in the file; `what` names it in the error, possibly not at all.
-pub(super) fn item<'a, T>(
+pub fn item<'a, T>(
     list: &'a [T],
     index: u32,
     what: &str,
     place: impl FnOnce() -> String,
 ) -> Result<&'a T, Fault> {
-    let named = if what.is_empty() {
-        String::new()
-    } else {
-        format!("{what} ")
-    };
-    let missing = || {
-        Fault::new(
-            place(),
-            format!("{named}{index} is out of range; there are {}", list.len()),
-        )
-    };
-    list.get(index as usize).ok_or_else(missing)
+    list.get(index as usize).ok_or_else(|| {
+        let problem = format!("{what} {index} is out of range; there are {}", list.len());
+        Fault::new(place(), problem.trim_start())
+    })
 }
 
 /// Counts quaternions that deviate from unit length by more than rounding; the stores normalise them.
 #[derive(Default)]
-pub(super) struct OffUnit {
+pub struct OffUnit {
     count: u32,
     worst: f32,
 }
@@ -62,22 +67,17 @@ impl OffUnit {
     ///
     /// # Errors
     /// The quaternion is zero.
-    pub(super) fn check(&mut self, quaternion: &[f32; 4]) -> Result<(), &'static str> {
-        let zero = self.count(quaternion) < 1e-6;
-        if zero {
-            Err("has zero length; expected a unit quaternion")
-        } else {
-            Ok(())
+    pub fn check(&mut self, quaternion: &[f32; 4]) -> Result<(), &'static str> {
+        if self.count(quaternion) < 1e-6 {
+            return Err("has zero length; expected a unit quaternion");
         }
+        Ok(())
     }
 
     /// Counts one more quaternion, which may be zero; returns its length.
-    pub(super) fn count(&mut self, quaternion: &[f32; 4]) -> f32 {
-        let length = quaternion
-            .iter()
-            .map(|&v| f64::from(v).powi(2))
-            .sum::<f64>()
-            .sqrt() as f32;
+    pub fn count(&mut self, quaternion: &[f32; 4]) -> f32 {
+        let squares = quaternion.iter().map(|&v| f64::from(v).powi(2));
+        let length = squares.sum::<f64>().sqrt() as f32;
         let error = (length - 1.0).abs();
         if error > Self::ROUNDING {
             if self.count == 0 || error > (self.worst - 1.0).abs() {
@@ -89,7 +89,7 @@ impl OffUnit {
     }
 
     /// One note, if there is anything to note; `what` names the quaternions.
-    pub(super) fn describe(&self, what: &str) -> Option<Repair> {
+    pub fn describe(&self, what: &str) -> Option<Repair> {
         let Self { count, worst } = self;
         let message = format!("normalised {count} {what} (worst length {worst})");
         (*count > 0).then(|| Repair::new(message))

@@ -7,7 +7,6 @@ use crate::read_file::{MOST_BYTES, unreadable, without_mark};
 use crate::request::{Request, Vertices};
 use crate::{foreign, gltf, m3d, md5, ogre_xml, ram, regular_file, three_json};
 use skinbench_kernels::model::{Model, ModelParts};
-use std::io::Read;
 use std::path::Path;
 
 /// A file format that can be read.
@@ -108,12 +107,12 @@ pub fn load_with(request: &Request) -> Result<Model, ImportError> {
     if let [clip, ..] = request.clips
         && !format.clip_files
     {
-        let expected = format!("expected no other file, as {} holds its clips", format.name);
-        return Err(ImportError::new(
-            clip,
-            "",
-            format!("cannot be added to {}; {expected}", file.display()),
-        ));
+        let problem = format!(
+            "cannot be added to {}; expected no other file, as {} holds its clips",
+            file.display(),
+            format.name
+        );
+        return Err(ImportError::new(clip, "", problem));
     }
     let mut parts = (format.import)(request)?;
     if request.vertices == Vertices::Drawn {
@@ -124,37 +123,32 @@ pub fn load_with(request: &Request) -> Result<Model, ImportError> {
 
 /// Selects by the file's extension, otherwise by its content.
 fn format_of(file: &Path) -> Result<&'static Format, ImportError> {
-    let name = file
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
-    let has = |extension: &&str| {
-        name.strip_suffix(extension)
-            .is_some_and(|stem| stem.ends_with('.'))
-    };
-    let mut head = Vec::new();
-    let opened = regular_file::open_within(file, MOST_BYTES);
-    opened
-        .and_then(|opened| opened.take(HEAD as u64).read_to_end(&mut head))
+    let name = file.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_lowercase();
+    let head = regular_file::open_within(file, MOST_BYTES)
+        .and_then(|opened| regular_file::read_start(opened, HEAD as u64))
         .map_err(unreadable(file))?;
     if let Some(problem) = foreign::problem(&name, &head) {
         return Err(ImportError::new(file, "", problem));
     }
-    if let Some(format) = FORMATS.iter().find(|f| f.extensions.iter().any(has)) {
-        return Ok(format);
+    let mut extensions = Vec::new();
+    for format in FORMATS {
+        for extension in format.extensions {
+            let extension = format!(".{extension}");
+            if name.ends_with(&extension) {
+                return Ok(format);
+            }
+            extensions.push(extension);
+        }
     }
     let head = without_mark(&head);
     FORMATS.iter().find(|f| (f.sniff)(head)).ok_or_else(|| {
-        let known: Vec<_> = FORMATS
-            .iter()
-            .flat_map(|f| f.extensions)
-            .map(|e| format!(".{e}"))
-            .collect();
         let names: Vec<_> = FORMATS.iter().map(|f| f.name).collect();
-        let (known, names) = (known.join(", "), names.join(", "));
-        let expected =
-            format!("expected a file that ends in {known}, or one that begins like {names}");
-        ImportError::new(file, "", format!("no known model format; {expected}"))
+        let problem = format!(
+            "no known model format; expected a file that ends in {}, or one that begins like {}",
+            extensions.join(", "),
+            names.join(", ")
+        );
+        ImportError::new(file, "", problem)
     })
 }

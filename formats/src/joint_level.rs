@@ -3,7 +3,8 @@
 use crate::adapt::add;
 use glam::{DAffine3, DVec3};
 use skinbench_kernels::model::{
-    Joint, Model, ModelError, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows, rows_to_affine,
+    Influences, Joint, Model, ModelError, NO_PARENT, Rows, Skeleton, SkinData, affine_to_rows,
+    rows_to_affine,
 };
 
 /// Largest difference of two matrices that count as one, relative to their largest number.
@@ -27,75 +28,47 @@ pub struct FewerJoints {
 /// # Errors
 /// Compact clips, or more palette entries than a model may have.
 pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoints>, ModelError> {
-    let pose = model.skeleton().rest_model_pose();
-    let parents = model.skeleton().parents();
+    let skeleton = model.skeleton();
     let bounds = model.bounds();
     let least = reach * f64::from((bounds.max - bounds.min).length());
-    let reaches = reaches(model, &pose);
-    // The joint that each joint's vertices follow; parents come first.
-    let mut holder: Vec<u16> = Vec::with_capacity(parents.len());
-    for (joint, &parent) in parents.iter().enumerate() {
-        let goes = parent != NO_PARENT && {
-            let above = holder[usize::from(parent)];
-            // Below a removed joint, all are.
-            let invertible =
-                pose[usize::from(above)].matrix3.determinant().abs() > f64::MIN_POSITIVE;
-            above != parent || (reaches[joint] < least && invertible)
-        };
-        holder.push(if goes {
-            holder[usize::from(parent)]
-        } else {
-            joint as u16
-        });
-    }
-    let kept: Vec<u16> = (0..)
-        .zip(&holder)
-        .filter(|(joint, holder)| joint == *holder)
-        .map(|(joint, _)| joint)
-        .collect();
-    if kept.len() == parents.len() {
+    let Some(fold) = Fold::new(model, least) else {
         return Ok(None);
-    }
-    let mut new_index = vec![None; parents.len()];
-    kept.iter()
-        .zip(0u16..)
-        .for_each(|(&joint, index)| new_index[usize::from(joint)] = Some(index));
-    let place = |joint: u16| new_index[usize::from(joint)].unwrap_or(0);
-
-    let mut parts = model.clone().into_parts();
-    let joints = kept.iter().map(|&joint| {
-        let index = usize::from(joint);
-        Joint {
-            name: model.skeleton().names()[index].clone(),
-            parent: (parents[index] != NO_PARENT).then(|| usize::from(place(parents[index]))),
-            rest: model.skeleton().rest_of(index),
+    };
+    let mut kept = Vec::new();
+    let mut joints = Vec::new();
+    for (joint, &parent) in (0u16..).zip(skeleton.parents()) {
+        if fold.new_index[usize::from(joint)].is_some() {
+            kept.push(joint);
+            joints.push(Joint {
+                name: skeleton.names()[usize::from(joint)].clone(),
+                parent: (parent != NO_PARENT).then(|| fold.holder_index(parent).into()),
+                rest: skeleton.rest_of(joint.into()),
+            });
         }
-    });
+    }
+    let mut parts = model.clone().into_parts();
     // Joints are sorted as in the original, so their order stays.
-    (parts.skeleton, _) = Skeleton::new(joints.collect())?;
-    let folded: Vec<(SkinData, Vec<u16>)> = parts
-        .skins
-        .iter()
-        .map(|skin| folded(skin, &pose, &holder, place))
-        .collect();
+    (parts.skeleton, _) = Skeleton::new(joints)?;
+    let mut entries_of_skins = Vec::with_capacity(parts.skins.len());
+    for skin in &mut parts.skins {
+        entries_of_skins.push(fold.fold(skin));
+    }
     for primitive in &mut parts.primitives {
-        let (_, entry_of) = &folded[usize::from(primitive.skin)];
-        // Influences whose entries became one are added up.
-        let sums = |vertex| {
+        let entries = &entries_of_skins[usize::from(primitive.skin)];
+        let mut influences = Influences::default();
+        for vertex in 0..primitive.positions.len() {
+            // Influences whose entries became one are added up.
             let mut sums = Vec::new();
             for (joint, weight) in primitive.influences.of(vertex) {
-                add(&mut sums, entry_of[usize::from(joint)], weight);
+                add(&mut sums, entries[usize::from(joint)], weight);
             }
-            sums
-        };
-        primitive.influences = (0..primitive.positions.len()).map(sums).collect();
+            influences.push(sums);
+        }
+        primitive.influences = influences;
     }
-    parts.skins = folded.into_iter().map(|(skin, _)| skin).collect();
-    parts.clips = parts
-        .clips
-        .iter()
-        .map(|clip| clip.with_joints(&new_index))
-        .collect::<Result<_, _>>()?;
+    for clip in &mut parts.clips {
+        *clip = clip.with_joints(&fold.new_index)?;
+    }
     Ok(Some(FewerJoints {
         model: Model::new(parts)?,
         kept,
@@ -104,78 +77,121 @@ pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoin
 
 /// The reach of each joint's limb, in units of the model.
 fn reaches(model: &Model, pose: &[DAffine3]) -> Vec<f64> {
-    let parents = model.skeleton().parents();
     let palette = model.rest_palette();
     let mut reaches = vec![0.0f64; pose.len()];
-    // A point that belongs to a joint also belongs to the limbs of all ancestors.
-    let mut add = |joint: u16, point: DVec3| {
-        let mut joint = joint;
-        while joint != NO_PARENT {
-            let reach = &mut reaches[usize::from(joint)];
-            *reach = reach.max(pose[usize::from(joint)].translation.distance(point));
-            joint = parents[usize::from(joint)];
-        }
-    };
-    (0..)
-        .zip(pose)
-        .for_each(|(joint, pose)| add(joint, pose.translation));
+    // The joint of a point, and the point.
+    let mut points: Vec<(u16, DVec3)> = Vec::new();
+    for (joint, pose) in (0..).zip(pose) {
+        points.push((joint, pose.translation));
+    }
     let mesh = model.mesh();
-    for vertex in 0..mesh.vertex_count() {
-        let position = DVec3::from(mesh.positions()[vertex].map(f64::from));
+    for (vertex, position) in mesh.positions().iter().enumerate() {
+        let position = DVec3::from(position.map(f64::from));
         for (entry, weight) in mesh.influences_of(vertex) {
             if weight > 0.0 {
                 let entry = usize::from(entry);
-                add(
-                    model.palette_joints()[entry],
-                    palette[entry].transform_point3(position),
-                );
+                let point = palette[entry].transform_point3(position);
+                points.push((model.palette_joints()[entry], point));
             }
+        }
+    }
+    for (mut joint, point) in points {
+        // A point that belongs to a joint also belongs to the limbs of all ancestors.
+        while joint != NO_PARENT {
+            let index = usize::from(joint);
+            reaches[index] = reaches[index].max(pose[index].translation.distance(point));
+            joint = model.skeleton().parents()[index];
         }
     }
     reaches
 }
 
-/// A skin whose entries all follow kept joints, and the new entry of each old one. An entry of a removed joint becomes
-/// that of its holder if both matrices agree, as in files whose rest pose is the bind pose.
-fn folded(
-    skin: &SkinData,
-    pose: &[DAffine3],
-    holder: &[u16],
-    place: impl Fn(u16) -> u16,
-) -> (SkinData, Vec<u16>) {
-    let mut to = SkinData {
-        name: skin.name.clone(),
-        joints: Vec::new(),
-        inverse_binds: Vec::new(),
-    };
-    let mut entry_of = vec![0; skin.joints.len()];
-    let is_kept = |entry: &usize| holder[usize::from(skin.joints[*entry])] == skin.joints[*entry];
-    let (kept, removed): (Vec<usize>, Vec<usize>) = (0..entry_of.len()).partition(is_kept);
-    for entry in kept.iter().copied().chain(removed) {
-        let (joint, mut inverse) = (skin.joints[entry], skin.inverse_binds[entry]);
-        let held = holder[usize::from(joint)];
-        let mut known = None;
-        if held != joint {
-            let between = pose[usize::from(held)].inverse() * pose[usize::from(joint)];
-            inverse = affine_to_rows(&(between * rows_to_affine(&inverse)));
-            let mut all = to.joints.iter().zip(&to.inverse_binds);
-            known =
-                all.position(|(other, matrix)| *other == place(held) && alike(matrix, &inverse));
+/// What becomes of the joints.
+struct Fold {
+    /// The rest pose of each joint.
+    pose: Vec<DAffine3>,
+    /// The joint that each joint's vertices follow.
+    holder: Vec<u16>,
+    /// The new index of each joint that is kept.
+    new_index: Vec<Option<u16>>,
+}
+
+impl Fold {
+    /// Removes limbs that reach less far than `least`; `None` if there is none.
+    fn new(model: &Model, least: f64) -> Option<Self> {
+        let pose = model.skeleton().rest_model_pose();
+        let reaches = reaches(model, &pose);
+        // Parents come first.
+        let mut holder: Vec<u16> = Vec::with_capacity(pose.len());
+        let mut new_index = Vec::with_capacity(pose.len());
+        let mut count = 0;
+        for (joint, &parent) in (0u16..).zip(model.skeleton().parents()) {
+            let goes = parent != NO_PARENT && {
+                let above = holder[usize::from(parent)];
+                let determinant = pose[usize::from(above)].matrix3.determinant();
+                // Below a removed joint, all are.
+                above != parent
+                    || (reaches[usize::from(joint)] < least
+                        && determinant.abs() > f64::MIN_POSITIVE)
+            };
+            if goes {
+                holder.push(holder[usize::from(parent)]);
+                new_index.push(None);
+            } else {
+                holder.push(joint);
+                new_index.push(Some(count));
+                count += 1;
+            }
         }
-        entry_of[entry] = known.unwrap_or(to.joints.len()) as u16;
-        if known.is_none() {
-            to.joints.push(place(held));
-            to.inverse_binds.push(inverse);
-        }
+        new_index.contains(&None).then_some(Self {
+            pose,
+            holder,
+            new_index,
+        })
     }
-    (to, entry_of)
+
+    /// The new index of the joint that a joint's vertices follow.
+    fn holder_index(&self, joint: u16) -> u16 {
+        let holder = self.holder[usize::from(joint)];
+        self.new_index[usize::from(holder)].unwrap_or(0)
+    }
+
+    /// Lets all entries of a skin follow kept joints; returns the new entry of each old one. An entry of a removed joint
+    /// becomes that of its holder if both matrices agree, as in files whose rest pose is the bind pose.
+    fn fold(&self, skin: &mut SkinData) -> Vec<u16> {
+        let old_joints = std::mem::take(&mut skin.joints);
+        let old_binds = std::mem::take(&mut skin.inverse_binds);
+        let mut new_entries = vec![0; old_joints.len()];
+        let mut order: Vec<usize> = (0..old_joints.len()).collect();
+        order.sort_by_key(|&entry| self.new_index[usize::from(old_joints[entry])].is_none());
+        for entry in order {
+            let joint = old_joints[entry];
+            let index = self.holder_index(joint);
+            let holder = self.holder[usize::from(joint)];
+            let mut inverse = old_binds[entry];
+            let mut known = None;
+            if holder != joint {
+                let held = self.pose[usize::from(joint)];
+                let between = self.pose[usize::from(holder)].inverse() * held;
+                inverse = affine_to_rows(&(between * rows_to_affine(&inverse)));
+                known = (0..skin.joints.len()).find(|&other| {
+                    skin.joints[other] == index && alike(&skin.inverse_binds[other], &inverse)
+                });
+            }
+            new_entries[entry] = known.unwrap_or(skin.joints.len()) as u16;
+            if known.is_none() {
+                skin.joints.push(index);
+                skin.inverse_binds.push(inverse);
+            }
+        }
+        new_entries
+    }
 }
 
 fn alike(a: &Rows, b: &Rows) -> bool {
     let most = a.iter().map(|v| f64::from(v.abs())).fold(0.0, f64::max);
-    a.iter()
-        .zip(b)
-        .all(|(a, b)| f64::from((a - b).abs()) <= SAME * most)
+    let mut pairs = a.iter().zip(b);
+    pairs.all(|pair| f64::from((pair.0 - pair.1).abs()) <= SAME * most)
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@
 //! | `tokenizer` | the words of text formats |
 //! | `matrices` | matrices from files |
 //! | `tracks` | tracks of a joint from keys that set several channels at once |
-//! | `strips` | strips and fans of triangles |
+//! | `triangles` | lists of triangles: of strips, of fans, and of subsets of a primitive |
+//! | `subdivide` | times of further keys, where straight lines between keys leave a curve |
 //! | `seams` | vertices of formats that index positions, normals and texture coordinates separately |
 //! | `textures` | images in files, as they are stored there |
 //! | `decode` | their pixels |
@@ -40,6 +41,9 @@
 //! | `joint_level` | models with fewer joints |
 //! | `mesh_level` | models with fewer triangles |
 
+#[macro_use]
+mod fault;
+
 pub mod adapt;
 mod beside;
 mod budget;
@@ -50,7 +54,6 @@ mod drawn;
 mod error;
 pub mod extremes;
 pub mod face;
-mod fault;
 mod foreign;
 mod formats;
 pub mod glb;
@@ -68,11 +71,12 @@ mod read_file;
 pub mod regular_file;
 mod request;
 mod seams;
-mod strips;
+mod subdivide;
 mod textures;
 mod three_json;
 mod tokenizer;
 mod tracks;
+mod triangles;
 mod unread;
 pub mod walker;
 

@@ -2,7 +2,7 @@
 //!
 //! Left-handed, Y up, row vectors. Vertices become one primitive; the subset table divides its triangles by material.
 
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use crate::read_file::read_file;
 use crate::request::Request;
 use crate::tokenizer::{Scanner, Syntax};
@@ -11,13 +11,13 @@ use crate::unread::Ignored;
 use crate::{ImportError, matrices};
 use glam::DAffine3;
 use skinbench_kernels::model::{
-    Axes, Clip, Handedness, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows,
+    Clip, Handedness, Influences, Joint, Material, ModelParts, PrimitiveData, RotationBlend, Rows,
     Skeleton, SkinData, Subset, rows_to_affine,
 };
 
 /// Surfaces beyond their colour, the vertices of subsets, which their triangles name anyway, and the fourth weight, which
 /// follows from the others.
-pub(super) const IGNORED: Ignored = &[
+pub const IGNORED: Ignored = &[
     "AlphaClip",
     "BlendWeights (the fourth)",
     "DiffuseMap",
@@ -41,17 +41,17 @@ const SYNTAX: Syntax = Syntax {
 /// A fourth weight below this is a rounding error of 1 - (w0 + w1 + w2).
 const WEIGHT_ROUNDING: f32 = 1e-6;
 
-pub(super) fn sniff(head: &[u8]) -> bool {
+pub fn sniff(head: &[u8]) -> bool {
     crate::read_file::contains(head, "m3d-File-Header")
 }
 
 /// Reads a file.
-pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let file = request.file;
     let bytes = read_file(file)?;
     if MODEL_3D.iter().any(|start| bytes.starts_with(start)) {
-        let expected = "expected the text format of Luna's DirectX 12 samples";
-        let problem = format!("is Model 3D, another format with this ending; {expected}");
+        let problem = "is Model 3D, another format with this ending; \
+                       expected the text format of Luna's DirectX 12 samples";
         return Err(ImportError::new(file, "", problem));
     }
     Scanner::read_bytes(file, bytes, SYNTAX, read)
@@ -65,9 +65,10 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     let bone_count: u16 = file.labelled("#Bones")?;
     let clip_count: u32 = file.labelled("#AnimationClips")?;
     title(file, "Materials")?;
-    let materials = (0..material_count)
-        .map(|_| material(file))
-        .collect::<Result<_, _>>()?;
+    let mut materials = Vec::new();
+    for _ in 0..material_count {
+        materials.push(material(file)?);
+    }
     title(file, "SubsetTable")?;
     let table = file.offset();
     let mut subsets = Vec::new();
@@ -82,51 +83,52 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     primitive.subsets = subsets;
     title(file, "Triangles")?;
     for _ in 0..3 * u64::from(triangle_count) {
-        primitive
-            .indices
-            .push(file.index("vertex", vertex_count as usize)?);
+        let vertex = file.index("vertex", vertex_count as usize)?;
+        primitive.indices.push(vertex);
     }
     title(file, "BoneOffsets")?;
-    let offsets: Vec<_> = (0..bone_count)
-        .map(|bone| bone_offset(file, bone))
-        .collect::<Result<_, _>>()?;
+    let mut inverse_binds = Vec::new();
+    let mut binds = Vec::new();
+    for bone in 0..bone_count {
+        let rows = bone_offset(file, bone)?;
+        inverse_binds.push(rows);
+        binds.push(rows_to_affine(&rows).inverse());
+    }
     title(file, "BoneHierarchy")?;
-    let joints = (0..offsets.len())
-        .map(|bone| joint(file, bone, &offsets))
-        .collect::<Result<_, _>>()?;
+    let mut joints = Vec::new();
+    for bone in 0..binds.len() {
+        joints.push(joint(file, bone, &binds, &inverse_binds)?);
+    }
     let (skeleton, joint_of) = Skeleton::new(joints)?;
     title(file, "AnimationClips")?;
-    let clips = (0..clip_count)
-        .map(|_| clip(file, &joint_of))
-        .collect::<Result<_, _>>()?;
-    let inverse_binds = offsets.iter().map(|(rows, _)| *rows).collect();
+    let mut clips = Vec::new();
+    for _ in 0..clip_count {
+        clips.push(clip(file, &joint_of)?);
+    }
     let skin = SkinData {
         name: String::new(),
         joints: joint_of,
         inverse_binds,
     };
-    Ok(ModelParts {
-        axes: Axes {
-            handedness: Handedness::Left,
-            up: 1,
-        },
-        clips,
-        materials,
-        repairs: file
-            .off_unit
-            .describe("rotation keys")
-            .into_iter()
-            .collect(),
-        ..ModelParts::new(name, skeleton, skin, vec![primitive])
-    })
+    let mut parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
+    parts.axes.handedness = Handedness::Left;
+    parts.clips = clips;
+    parts.materials = materials;
+    parts
+        .repairs
+        .extend(file.off_unit.describe("rotation keys"));
+    Ok(parts)
 }
 
 /// Expects a title between asterisks.
 fn title(file: &mut Scanner, title: &str) -> Result<(), Fault> {
     let expected = format!("a line of asterisks around {title}");
     let token = file.token(&expected)?;
-    let found = token.text.starts_with('*') && token.text.trim_matches('*') == title;
-    ensure(found, || file.unexpected(token, &expected))
+    ensure!(
+        token.text.starts_with('*') && token.text.trim_matches('*') == title,
+        file.unexpected(token, &expected)
+    );
+    Ok(())
 }
 
 fn values<const N: usize>(file: &mut Scanner, label: &str) -> Result<[f32; N], Fault> {
@@ -164,10 +166,9 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
     let first: u32 = file.labelled("FaceStart:")?;
     let count: u32 = file.labelled("FaceCount:")?;
     let end = first.saturating_add(count);
-    ensure(end <= triangles, || {
-        let expected = format!("expected them among the file's {triangles} triangles");
-        file.fault(start, format!("{count} faces from {first}; {expected}"))
-    })?;
+    let expected = "expected them among the file's";
+    let problem = format!("{count} faces from {first}; {expected} {triangles} triangles");
+    ensure!(end <= triangles, file.fault(start, problem));
     // The header's count is not verified until the triangles have been read.
     Ok(Subset {
         material,
@@ -181,37 +182,29 @@ fn overlap(subsets: &[Subset]) -> Option<String> {
         .filter(|&subset| !subsets[subset].indices.is_empty())
         .collect();
     order.sort_by_key(|&subset| subsets[subset].indices.start);
-    let overlapping = |pair: &&[usize; 2]| {
-        let [before, after] = pair.map(|subset| &subsets[subset].indices);
-        after.start < before.end
-    };
-    let [a, b] = order.array_windows().find(overlapping)?;
-    let face = subsets[*b].indices.start / 3;
-    let expected = "expected each face in one subset";
-    Some(format!(
-        "subsets {a} and {b} both have face {face}; {expected}"
-    ))
+    for &[a, b] in order.array_windows() {
+        let start = subsets[b].indices.start;
+        if start < subsets[a].indices.end {
+            return Some(format!(
+                "subsets {a} and {b} both have face {}; expected each face in one subset",
+                start / 3
+            ));
+        }
+    }
+    None
 }
 
 fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {
-    let mut primitive = PrimitiveData {
-        dumped_vertices: count,
-        ..PrimitiveData::default()
-    };
+    let mut positions = Vec::new();
+    let mut tangents = Vec::new();
+    let mut normals = Vec::new();
+    let mut uvs = Vec::new();
+    let mut influences = Influences::default();
     for vertex in 0..count {
-        primitive.positions.push(values(file, "Position:")?);
-        primitive
-            .tangents
-            .get_or_insert_default()
-            .push(values(file, "Tangent:")?);
-        primitive
-            .normals
-            .get_or_insert_default()
-            .push(values(file, "Normal:")?);
-        primitive
-            .uvs
-            .get_or_insert_default()
-            .push(values(file, "Tex-Coords:")?);
+        positions.push(values(file, "Position:")?);
+        tangents.push(values(file, "Tangent:")?);
+        normals.push(values(file, "Normal:")?);
+        uvs.push(values(file, "Tex-Coords:")?);
         file.expect("BlendWeights:")?;
         let mut weights = [0.0; 4];
         for weight in &mut weights {
@@ -237,51 +230,64 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
         }
         file.budget
             .charge_vertices(1, 4, || format!("vertex {vertex}"))?;
-        primitive.influences.push(pairs);
+        influences.push(pairs);
     }
-    Ok(primitive)
+    // Without vertices, there are none of these streams either.
+    Ok(PrimitiveData {
+        positions,
+        tangents: Some(tangents).filter(|_| count > 0),
+        normals: Some(normals).filter(|_| count > 0),
+        uvs: Some(uvs).filter(|_| count > 0),
+        influences,
+        dumped_vertices: count,
+        ..PrimitiveData::default()
+    })
 }
 
-/// Reads an inverse bind and computes its inverse.
-fn bone_offset(file: &mut Scanner, bone: u16) -> Result<(Rows, DAffine3), Fault> {
+/// Reads the inverse of a bone's bind pose, which must have an inverse itself.
+fn bone_offset(file: &mut Scanner, bone: u16) -> Result<Rows, Fault> {
     let label = file.expect(&format!("BoneOffset{bone}"))?;
     let matrix = file.numbers("an offset matrix")?;
     let rows = matrices::rows(&matrix).map_err(|problem| file.fault(label.offset, problem))?;
-    let bind = rows_to_affine(&rows).inverse();
     let problem = "an offset matrix without an inverse; expected an invertible one";
-    ensure(bind.is_finite(), || file.fault(label.offset, problem))?;
-    Ok((rows, bind))
+    ensure!(
+        rows_to_affine(&rows).inverse().is_finite(),
+        file.fault(label.offset, problem)
+    );
+    Ok(rows)
 }
 
 /// Bones at rest are in their bind pose: the file has no other rest pose.
-fn joint(file: &mut Scanner, bone: usize, offsets: &[(Rows, DAffine3)]) -> Result<Joint, Fault> {
+fn joint(
+    file: &mut Scanner,
+    bone: usize,
+    binds: &[DAffine3],
+    inverse_binds: &[Rows],
+) -> Result<Joint, Fault> {
     file.expect(&format!("ParentIndexOfBone{bone}:"))?;
     let start = file.offset();
     let parent = usize::try_from(file.integer::<i64>("a parent")?).ok();
-    file.check_parent(start, parent, offsets.len(), "bones")?;
-    let bind = offsets[bone].1;
-    let to_parent = parent.map_or(bind, |parent| rows_to_affine(&offsets[parent].0) * bind);
-    Ok(Joint::new(
-        format!("Bone{bone}"),
-        parent,
-        matrices::decompose(&to_parent),
-    ))
+    file.check_parent(start, parent, binds.len(), "bones")?;
+    let mut to_parent = binds[bone];
+    if let Some(parent) = parent {
+        to_parent = rows_to_affine(&inverse_binds[parent]) * to_parent;
+    }
+    let rest = matrices::decompose(&to_parent);
+    Ok(Joint::new(format!("Bone{bone}"), parent, rest))
 }
 
 fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
     file.expect("AnimationClip")?;
     let name = file.token("a clip's name")?;
-    let keys = file.braced(|file| {
-        let mut keys = Vec::new();
+    let mut keys = Vec::new();
+    file.braced(|file| {
         for (bone, &joint) in joint_of.iter().enumerate() {
             file.expect(&format!("Bone{bone}"))?;
             let count: u32 = file.labelled("#Keyframes:")?;
-            keys.extend(
-                file.braced(|file| bone_tracks(file, joint, count))?
-                    .into_keys(),
-            );
+            let tracks = file.braced(|file| bone_tracks(file, joint, count))?;
+            keys.extend(tracks.into_keys());
         }
-        Ok(keys)
+        Ok(())
     })?;
     Clip::new(name.text, None, RotationBlend::Slerp, keys)
         .map_err(|error| file.fault(name.offset, error.to_string()))
@@ -294,14 +300,11 @@ fn bone_tracks(file: &mut Scanner, joint: u16, count: u32) -> Result<Tracks, Fau
     for _ in 0..count {
         file.expect("Time:")?;
         let time = file.time(previous)?;
-        let (translation, scale) = (values(file, "Pos:")?, values(file, "Scale:")?);
+        let translation = values(file, "Pos:")?;
+        let scale = values(file, "Scale:")?;
         file.expect("Quat:")?;
-        tracks.push(
-            time,
-            Some(translation),
-            Some(file.quaternion("a rotation")?),
-            Some(scale),
-        );
+        let rotation = file.quaternion("a rotation")?;
+        tracks.push(time, Some(translation), Some(rotation), Some(scale));
         previous = Some(time);
     }
     Ok(tracks)

@@ -1,5 +1,6 @@
 //! Levels of detail of meshes: fewer triangles over some of the same vertices.
 
+use crate::{drawn, triangles};
 use meshopt::{SimplifyOptions, VertexDataAdapter, simplify_with_attributes_and_locks};
 use skinbench_kernels::model::{Model, ModelError, PrimitiveData};
 use std::collections::HashMap;
@@ -27,22 +28,22 @@ pub fn simplified(model: &Model, fraction: f64) -> Result<Option<Model>, ModelEr
     let mut parts = model.clone().into_parts();
     for primitive in &mut parts.primitives {
         if !primitive.indices.is_empty() {
-            *primitive = reduced(
-                primitive,
-                &parts.skins[usize::from(primitive.skin)].joints,
-                fraction,
-            )?;
+            let joints = &parts.skins[usize::from(primitive.skin)].joints;
+            *primitive = reduced(primitive, joints, fraction)?;
         }
     }
-    let left = parts
-        .primitives
-        .iter()
-        .map(|primitive| primitive.positions.len())
-        .sum::<usize>();
+    let left: usize = parts.primitives.iter().map(|p| p.positions.len()).sum();
     if left as f64 > LEAST_SAVING * model.mesh().vertex_count() as f64 {
         return Ok(None);
     }
     Model::new(parts).map(Some)
+}
+
+/// A vertex of a primitive where it has one material.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Split {
+    vertex: u32,
+    material: u16,
 }
 
 fn reduced(
@@ -52,27 +53,28 @@ fn reduced(
 ) -> Result<PrimitiveData, ModelError> {
     // A vertex between two materials becomes one per material, at the same position: a seam, along which edges collapse
     // together.
-    let mut split: Vec<(u32, u16)> = Vec::new();
-    let mut known: HashMap<(u32, u16), u32> = HashMap::new();
+    let mut splits: Vec<Split> = Vec::new();
+    let mut known: HashMap<Split, u32> = HashMap::new();
     let mut indices = Vec::with_capacity(primitive.indices.len());
     for subset in &primitive.subsets {
-        for &vertex in
-            &primitive.indices[subset.indices.start as usize..subset.indices.end as usize]
-        {
-            indices.push(*known.entry((vertex, subset.material)).or_insert_with(|| {
-                split.push((vertex, subset.material));
-                split.len() as u32 - 1
+        for &vertex in triangles::of_subset(primitive, subset) {
+            let split = Split {
+                vertex,
+                material: subset.material,
+            };
+            indices.push(*known.entry(split).or_insert_with(|| {
+                splits.push(split);
+                splits.len() as u32 - 1
             }));
         }
     }
-    let positions: Vec<[f32; 3]> = split
-        .iter()
-        .map(|&(vertex, _)| primitive.positions[vertex as usize])
-        .collect();
-    let attributes: Vec<[f32; ATTRIBUTES]> = split
-        .iter()
-        .map(|&(vertex, _)| attributes(primitive, joints, vertex as usize))
-        .collect();
+    let mut positions: Vec<[f32; 3]> = Vec::with_capacity(splits.len());
+    let mut attributes: Vec<[f32; ATTRIBUTES]> = Vec::with_capacity(splits.len());
+    for split in &splits {
+        let vertex = split.vertex as usize;
+        positions.push(primitive.positions[vertex]);
+        attributes.push(self::attributes(primitive, joints, vertex));
+    }
     let mut weights = [NORMAL_WEIGHT; ATTRIBUTES];
     weights[3..].fill(SIGNATURE_WEIGHT);
     let adapter =
@@ -85,32 +87,27 @@ fn reduced(
         attributes.as_flattened(),
         &weights,
         size_of::<[f32; ATTRIBUTES]>(),
-        &vec![false; split.len()],
+        &vec![false; splits.len()],
         target,
         f32::MAX,
         SimplifyOptions::LockBorder,
         None,
     );
 
-    let mut triangles: Vec<(u16, [u32; 3])> = Vec::with_capacity(left.len() / 3);
-    for corners in left.as_chunks::<3>().0 {
-        triangles.push((
-            split[corners[0] as usize].1,
-            corners.map(|corner| split[corner as usize].0),
-        ));
+    let mut kept: Vec<u32> = Vec::with_capacity(left.len());
+    for &index in &left {
+        kept.push(splits[index as usize].vertex);
     }
-    let mut kept: Vec<u32> = triangles.iter().flat_map(|(_, corners)| *corners).collect();
     kept.sort_unstable();
     kept.dedup();
-    let place = |vertex: u32| kept.partition_point(|&other| other < vertex) as u32;
-    let mut to = primitive.with_vertices(&kept);
-    to.set_triangles(
-        triangles
-            .into_iter()
-            .map(|(material, corners)| (material, corners.map(place)))
-            .collect(),
-    );
-    Ok(to)
+    let triangles = left.as_chunks::<3>().0.iter().map(|corners| {
+        let corners = corners.map(|corner| splits[corner as usize]);
+        let vertices = corners.map(|corner| drawn::new_index(&kept, corner.vertex));
+        (corners[0].material, vertices)
+    });
+    let mut level = primitive.with_vertices(&kept);
+    level.set_triangles(triangles.collect());
+    Ok(level)
 }
 
 /// The normal of a vertex, and its weights projected to a few numbers: each joint has a direction of its own, and
@@ -130,9 +127,9 @@ fn attributes(primitive: &PrimitiveData, joints: &[u16], vertex: usize) -> [f32;
         }
     }
     // Sums of signs have the length of the root of their number.
-    values[3..]
-        .iter_mut()
-        .for_each(|value| *value /= (SIGNATURE as f32).sqrt());
+    for value in &mut values[3..] {
+        *value /= (SIGNATURE as f32).sqrt();
+    }
     values
 }
 

@@ -15,19 +15,13 @@ impl Place {
     /// The place of a byte of a text, or of the text's end.
     pub fn of(text: &[u8], byte: usize) -> Self {
         let before = &text[..byte.min(text.len())];
-        let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-        let start = before
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |newline| newline + 1);
+        let newlines = before.iter().filter(|&&b| b == b'\n').count();
+        let last_line = before.rsplit(|&b| b == b'\n').next().unwrap_or(before);
         // Continuation bytes of UTF-8 are not characters.
+        let characters = last_line.iter().filter(|&&b| b & 0xc0 != 0x80).count();
         Self {
-            line,
-            column: before[start..]
-                .iter()
-                .filter(|&&b| b & 0xc0 != 0x80)
-                .count()
-                + 1,
+            line: newlines + 1,
+            column: characters + 1,
         }
     }
 }

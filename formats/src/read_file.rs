@@ -8,18 +8,18 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Most bytes of a file, and of all files with buffers that a model refers to.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
+pub const MOST_BYTES: u64 = 1 << 30;
 
-pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
+pub fn read_file(file: &Path) -> Result<Vec<u8>, ImportError> {
     regular_file::read(file, MOST_BYTES).map_err(unreadable(file))
 }
 
-pub(super) fn read_text(file: &Path) -> Result<String, ImportError> {
+pub fn read_text(file: &Path) -> Result<String, ImportError> {
     to_text(file, read_file(file)?)
 }
 
 /// The bytes of a file as a text in UTF-8, without its byte order mark.
-pub(super) fn to_text(file: &Path, mut bytes: Vec<u8>) -> Result<String, ImportError> {
+pub fn to_text(file: &Path, mut bytes: Vec<u8>) -> Result<String, ImportError> {
     let mark = bytes.len() - without_mark(&bytes).len();
     bytes.drain(..mark);
     String::from_utf8(bytes).map_err(|error| {
@@ -33,18 +33,18 @@ pub(super) fn to_text(file: &Path, mut bytes: Vec<u8>) -> Result<String, ImportE
 }
 
 /// The bytes of a text after the byte order mark, which some programs write first.
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// Adds the name of the file to an error of the system.
-pub(super) fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError {
+pub fn unreadable(file: &Path) -> impl Fn(std::io::Error) -> ImportError {
     move |error| ImportError::new(file, "", format!("cannot be read: {error}"))
 }
 
 /// Parses JSON, which may begin with a byte order mark; an error has a line and a column. Properties whose value is null
 /// count as absent. Calls `unread` with the name of each property that `T` lacks, such as `nodes[].camera`.
-pub(super) fn from_json<T: DeserializeOwned>(
+pub fn from_json<T: DeserializeOwned>(
     json: &[u8],
     mut unread: impl FnMut(&str),
 ) -> Result<T, Fault> {
@@ -57,10 +57,8 @@ pub(super) fn from_json<T: DeserializeOwned>(
     });
     let whole = read.and_then(|value| json.end().map(|()| value));
     whole.map_err(|error| {
-        Fault::new(
-            format!("line {} column {}", error.line(), error.column()),
-            problem(&error),
-        )
+        let place = format!("line {} column {}", error.line(), error.column());
+        Fault::new(place, problem(&error))
     })
 }
 
@@ -80,15 +78,21 @@ fn without_nulls(json: &[u8]) -> Cow<'_, [u8]> {
                     at += if json[at] == b'\\' { 2 } else { 1 };
                 }
             }
-            b',' => (name, comma) = (None, Some(at)),
-            b'{' => (name, comma) = (None, None),
+            b',' => {
+                name = None;
+                comma = Some(at);
+            }
+            b'{' => {
+                name = None;
+                comma = None;
+            }
             b':' => {
                 let value = json[at + 1..].trim_ascii_start();
-                let after = value.strip_prefix(b"null").map(<[u8]>::trim_ascii_start);
-                let rest = after.filter(|rest| matches!(rest.first(), Some(b',' | b'}')));
-                if let Some((start, rest)) = name.zip(rest) {
+                let rest = value.strip_prefix(b"null").map(<[u8]>::trim_ascii_start);
+                if let Some(mut start) = name
+                    && let Some(rest @ [b',' | b'}', ..]) = rest
+                {
                     let mut end = json.len() - rest.len();
-                    let mut start = start;
                     // One of the commas around it goes, too.
                     if rest[0] == b',' {
                         end += 1;
@@ -135,11 +139,12 @@ fn write_name(path: &serde_ignored::Path, name: &mut String) {
 }
 
 /// An error's message without its place.
-pub(super) fn problem(error: &serde_json::Error) -> String {
+pub fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
-    let problem = message
-        .rsplit_once(" at line ")
-        .map_or(message.as_str(), |(problem, _)| problem);
+    let problem = match message.rsplit_once(" at line ") {
+        Some((problem, _)) => problem,
+        None => &message,
+    };
     // The name of a type here says nothing about the file.
     match problem.rsplit_once("expected struct ") {
         Some((problem, name)) if !name.contains(' ') => format!("{problem}expected an object"),
@@ -148,7 +153,7 @@ pub(super) fn problem(error: &serde_json::Error) -> String {
 }
 
 /// The display name of a file's content.
-pub(super) fn stem(file: &Path) -> String {
+pub fn stem(file: &Path) -> String {
     file.file_stem()
         .unwrap_or_default()
         .to_string_lossy()
@@ -156,39 +161,10 @@ pub(super) fn stem(file: &Path) -> String {
 }
 
 /// Returns whether the first bytes of a file contain a word.
-pub(super) fn contains(head: &[u8], word: &str) -> bool {
+pub fn contains(head: &[u8], word: &str) -> bool {
     head.windows(word.len())
         .any(|window| window == word.as_bytes())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn null_counts_as_absent() {
-        let cases = [
-            (r#"{"a": null}"#, "{}"),
-            (r#"{"a":null,"b":1}"#, r#"{"b":1}"#),
-            (r#"{"b":1 , "a" : null }"#, r#"{"b":1}"#),
-            (r#"{"a":null,"b":null}"#, "{}"),
-            (r#"{"c":[1,2],"b":null,"a":null}"#, r#"{"c":[1,2]}"#),
-            (r#"{"c":1,"b":{"a":null}}"#, r#"{"c":1,"b":{}}"#),
-            (
-                r#"[null,{"a":"\",\":null"}]"#,
-                r#"[null,{"a":"\",\":null"}]"#,
-            ),
-            // These are no JSON before, and none after.
-            (r#"{"a":nul}"#, r#"{"a":nul}"#),
-            (r#"{"a":null"b":1}"#, r#"{"a":null"b":1}"#),
-            (r#"{"a":"#, r#"{"a":"#),
-            (r#"{"a\"#, r#"{"a\"#),
-        ];
-        for (json, expected) in cases {
-            let found = without_nulls(json.as_bytes());
-            assert_eq!(found.len(), json.len(), "{json}");
-            let found = String::from_utf8_lossy(&found).replace(' ', "");
-            assert_eq!(found, expected, "{json}");
-        }
-    }
-}
+mod tests;

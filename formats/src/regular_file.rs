@@ -11,10 +11,8 @@ use std::path::Path;
 /// The file cannot be opened, or is none.
 pub fn open(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "is no regular file",
-        ));
+        let problem = "is no regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     File::open(path)
 }
@@ -37,10 +35,13 @@ pub fn open_within(path: &Path, most: u64) -> io::Result<File> {
 /// # Errors
 /// As [`open_within`], or the file cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_start(open_within(path, most)?, most)
+}
+
+/// The first bytes of a file, at most so many.
+pub(crate) fn read_start(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_within(path, most)?
-        .take(most)
-        .read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -49,8 +50,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`], or the file is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let not_utf_8 = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-    String::from_utf8(read(path, most)?).map_err(not_utf_8)
+    String::from_utf8(read(path, most)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 #[cfg(test)]
@@ -60,14 +61,14 @@ mod tests {
     #[test]
     fn folders_devices_and_large_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |path: &Path| read(path, 4).unwrap_err().to_string();
-        assert_eq!(said(folder.path()), "is no regular file");
+        let problem = |path: &Path| read(path, 4).unwrap_err().to_string();
+        assert_eq!(problem(folder.path()), "is no regular file");
         #[cfg(unix)]
-        assert_eq!(said(Path::new("/dev/zero")), "is no regular file");
+        assert_eq!(problem(Path::new("/dev/zero")), "is no regular file");
         let file = folder.path().join("file");
         fs::write(&file, "text").unwrap();
         assert_eq!(read_text(&file, 4).unwrap(), "text");
         fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
-        assert_eq!(said(&file), "larger than the 4 bytes that are accepted");
+        assert_eq!(problem(&file), "larger than the 4 bytes that are accepted");
     }
 }

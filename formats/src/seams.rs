@@ -10,86 +10,115 @@ use std::collections::HashMap;
 
 /// A corner of a triangle.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Corner {
+pub struct Corner {
     /// Index of the file's vertex, checked to be in range.
-    pub(super) vertex: u32,
-    pub(super) normal: Option<[f32; 3]>,
-    pub(super) uv: Option<[f32; 2]>,
+    pub vertex: u32,
+    pub normal: Option<[f32; 3]>,
+    pub uv: Option<[f32; 2]>,
 }
 
-/// Bits of a normal and a uv: corners with equal values in the file share a vertex.
-type Look = (Option<[u32; 3]>, Option<[u32; 2]>);
+impl Corner {
+    /// The bits of its normal and uv: corners with equal values in the file share a vertex.
+    fn bits(&self) -> Bits {
+        Bits {
+            normal: self.normal.map(|normal| normal.map(f32::to_bits)),
+            uv: self.uv.map(|uv| uv.map(f32::to_bits)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Bits {
+    normal: Option<[u32; 3]>,
+    uv: Option<[u32; 2]>,
+}
 
 /// Converts triangles, each with its material, to a primitive; it has normals, or uvs, if every corner has them.
-pub(super) fn join(
-    mut positions: Vec<[f32; 3]>,
-    mut influences: Influences,
+pub fn join(
+    positions: Vec<[f32; 3]>,
+    influences: Influences,
     mut triangles: Vec<(u16, [Corner; 3])>,
     budget: &Budget,
 ) -> Result<PrimitiveData, Fault> {
     let count = positions.len();
     // Copies are made in the order in which the primitive holds the triangles.
-    triangles.sort_by_key(|(material, _)| *material);
-    let has_all = |has: fn(&Corner) -> bool| {
-        !triangles.is_empty() && triangles.iter().all(|(_, c)| c.iter().all(has))
-    };
-    let has_normals = has_all(|corner| corner.normal.is_some());
-    let has_uvs = has_all(|corner| corner.uv.is_some());
-    let mut normals = vec![[0.0; 3]; if has_normals { count } else { 0 }];
-    let mut uvs = vec![[0.0; 2]; if has_uvs { count } else { 0 }];
-    let mut first: Vec<Option<Look>> = vec![None; count];
-    let mut copies: HashMap<(u32, Look), u32> = HashMap::new();
-    let mut stored = |Corner {
-                          vertex: of,
-                          normal,
-                          uv,
-                      }: Corner| {
-        let (vertex, normal, uv) = (
-            of as usize,
-            normal.filter(|_| has_normals),
-            uv.filter(|_| has_uvs),
-        );
-        let look = (
-            normal.map(|n| n.map(f32::to_bits)),
-            uv.map(|uv| uv.map(f32::to_bits)),
-        );
-        if first[vertex].is_none() {
-            first[vertex] = Some(look);
-            normal
-                .into_iter()
-                .for_each(|normal| normals[vertex] = normal);
-            uv.into_iter().for_each(|uv| uvs[vertex] = uv);
-        }
-        if first[vertex] == Some(look) {
-            return Ok(of);
-        }
-        if let Some(&copy) = copies.get(&(of, look)) {
-            return Ok(copy);
-        }
-        let pairs: Vec<_> = influences.of(vertex).collect();
-        budget.charge_vertices(1, pairs.len(), || format!("seams of vertex {vertex}"))?;
-        let copy = positions.len() as u32;
-        copies.insert((of, look), copy);
-        positions.push(positions[vertex]);
-        normals.extend(normal);
-        uvs.extend(uv);
-        influences.push(pairs);
-        Ok::<_, Fault>(copy)
+    triangles.sort_by_key(|triangle| triangle.0);
+    let corners = || triangles.iter().flat_map(|triangle| &triangle.1);
+    let has_normals = !triangles.is_empty() && corners().all(|corner| corner.normal.is_some());
+    let has_uvs = !triangles.is_empty() && corners().all(|corner| corner.uv.is_some());
+    let mut joined = Joined {
+        primitive: PrimitiveData {
+            positions,
+            normals: has_normals.then(|| vec![[0.0; 3]; count]),
+            uvs: has_uvs.then(|| vec![[0.0; 2]; count]),
+            influences,
+            dumped_vertices: count as u32,
+            ..PrimitiveData::default()
+        },
+        first: vec![None; count],
+        copies: HashMap::new(),
+        budget,
     };
     let mut kept = Vec::with_capacity(triangles.len());
-    for (material, [a, b, c]) in triangles {
-        kept.push((material, [stored(a)?, stored(b)?, stored(c)?]));
+    for (material, corners) in triangles {
+        let mut vertices = [0; 3];
+        for (vertex, mut corner) in vertices.iter_mut().zip(corners) {
+            corner.normal = corner.normal.filter(|_| has_normals);
+            corner.uv = corner.uv.filter(|_| has_uvs);
+            *vertex = joined.vertex(&corner)?;
+        }
+        kept.push((material, vertices));
     }
-    let mut primitive = PrimitiveData {
-        positions,
-        normals: has_normals.then_some(normals),
-        uvs: has_uvs.then_some(uvs),
-        influences,
-        dumped_vertices: count as u32,
-        ..PrimitiveData::default()
-    };
-    primitive.set_triangles(kept);
-    Ok(primitive)
+    joined.primitive.set_triangles(kept);
+    Ok(joined.primitive)
+}
+
+/// A primitive under construction.
+struct Joined<'a> {
+    primitive: PrimitiveData,
+    /// For each vertex of the file the bits of its first corner.
+    first: Vec<Option<Bits>>,
+    /// The copy of a vertex for corners with these bits.
+    copies: HashMap<(u32, Bits), u32>,
+    budget: &'a Budget,
+}
+
+impl Joined<'_> {
+    /// The vertex of a corner, which is a new one if it differs from all before.
+    fn vertex(&mut self, corner: &Corner) -> Result<u32, Fault> {
+        let vertex = corner.vertex as usize;
+        let bits = corner.bits();
+        let primitive = &mut self.primitive;
+        let first = self.first[vertex].get_or_insert_with(|| {
+            if let Some(normals) = &mut primitive.normals {
+                normals[vertex] = corner.normal.unwrap_or_default();
+            }
+            if let Some(uvs) = &mut primitive.uvs {
+                uvs[vertex] = corner.uv.unwrap_or_default();
+            }
+            bits
+        });
+        if *first == bits {
+            return Ok(corner.vertex);
+        }
+        if let Some(&copy) = self.copies.get(&(corner.vertex, bits)) {
+            return Ok(copy);
+        }
+        let pairs: Vec<_> = primitive.influences.of(vertex).collect();
+        self.budget
+            .charge_vertices(1, pairs.len(), || format!("seams of vertex {vertex}"))?;
+        let copy = primitive.positions.len() as u32;
+        self.copies.insert((corner.vertex, bits), copy);
+        primitive.positions.push(primitive.positions[vertex]);
+        if let Some(normals) = &mut primitive.normals {
+            normals.extend(corner.normal);
+        }
+        if let Some(uvs) = &mut primitive.uvs {
+            uvs.extend(corner.uv);
+        }
+        primitive.influences.push(pairs);
+        Ok(copy)
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Images of surfaces, as importers find them. A missing or unknown image is left out with a note: nothing that is
 //! measured depends on it.
 
-use crate::beside;
+use crate::beside::{self, unreadable};
 use crate::regular_file;
 use skinbench_kernels::model::{Image, Repair};
 use std::borrow::Cow;
-use std::io::Read;
 use std::path::Path;
 
 /// Most bytes of an encoded image.
@@ -15,14 +14,12 @@ const MOST_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// One line: it cannot be read, is too large, or is neither PNG nor JPEG.
-pub(super) fn beside(folder: &Path, name: &str) -> Result<Image, String> {
-    let path = beside::resolve(folder, name)?;
-    let unreadable = |error| format!("{name:?} cannot be read: {error}");
-    let file = regular_file::open(&path).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len();
-    let mut head = Vec::new();
-    file.take(8).read_to_end(&mut head).map_err(unreadable)?;
-    check(&head, bytes).map_err(|problem| format!("{name:?} {problem}"))?;
+pub fn beside(model: &Path, name: &str) -> Result<Image, String> {
+    let path = beside::resolve(model, name)?;
+    let file = regular_file::open(&path).map_err(|error| unreadable(name, error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(name, error))?;
+    let head = regular_file::read_start(file, 8).map_err(|error| unreadable(name, error))?;
+    check(&head, metadata.len()).map_err(|problem| format!("{name:?} {problem}"))?;
     Ok(Image::File(path))
 }
 
@@ -30,7 +27,7 @@ pub(super) fn beside(folder: &Path, name: &str) -> Result<Image, String> {
 ///
 /// # Errors
 /// One line: it is too large, or is neither PNG nor JPEG.
-pub(super) fn embedded(bytes: &[u8]) -> Result<Image, String> {
+pub fn embedded(bytes: &[u8]) -> Result<Image, String> {
     check(bytes, bytes.len() as u64)?;
     Ok(Image::Embedded(bytes.into()))
 }
@@ -39,60 +36,63 @@ pub(super) fn embedded(bytes: &[u8]) -> Result<Image, String> {
 ///
 /// # Errors
 /// One line: the file cannot be read or is too large.
-pub(super) fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
+pub fn encoded(image: &Image) -> Result<Cow<'_, [u8]>, String> {
     match image {
         Image::Embedded(bytes) => Ok(Cow::Borrowed(bytes)),
-        Image::File(path) => {
-            let read = regular_file::read(path, MOST_BYTES);
-            read.map(Cow::Owned)
-                .map_err(|error| format!("{}: cannot be read: {error}", path.display()))
-        }
+        Image::File(path) => match regular_file::read(path, MOST_BYTES) {
+            Ok(bytes) => Ok(Cow::Owned(bytes)),
+            Err(error) => Err(format!("{}: cannot be read: {error}", path.display())),
+        },
     }
 }
 
 /// The media type of an encoded image; `None` if it is neither PNG nor JPEG.
-pub(super) fn media_type(bytes: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], _); 2] = [
-        (b"\x89PNG\r\n\x1a\n", "image/png"),
-        (b"\xff\xd8\xff", "image/jpeg"),
-    ];
-    known
-        .into_iter()
-        .find_map(|(start, name)| bytes.starts_with(start).then_some(name))
+pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if bytes.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else {
+        None
+    }
 }
 
 fn check(head: &[u8], length: u64) -> Result<(), String> {
     if length > MOST_BYTES {
-        return Err(format!("has {length} bytes; expected at most {MOST_BYTES}"));
+        Err(format!("has {length} bytes; expected at most {MOST_BYTES}"))
+    } else if media_type(head).is_none() {
+        Err("is neither PNG nor JPEG".into())
+    } else {
+        Ok(())
     }
-    media_type(head)
-        .map(|_| ())
-        .ok_or_else(|| "is neither PNG nor JPEG".into())
 }
 
 /// Problems of textures, each with the number of materials that have it.
 #[derive(Default)]
-pub(super) struct LeftOut(Vec<(String, u32)>);
+pub struct LeftOut(Vec<(String, u32)>);
 
 impl LeftOut {
     /// The texture, or nothing if it had to be left out.
-    pub(super) fn keep<T>(&mut self, texture: Result<T, String>) -> Option<T> {
-        let count = |problem: String| match self.0.iter_mut().find(|(known, _)| *known == problem) {
-            Some((_, count)) => *count += 1,
-            None => self.0.push((problem, 1)),
-        };
-        texture.map_err(count).ok()
+    pub fn keep<T>(&mut self, texture: Result<T, String>) -> Option<T> {
+        match texture {
+            Ok(texture) => return Some(texture),
+            Err(problem) => match self.0.iter_mut().find(|known| known.0 == problem) {
+                Some((_, count)) => *count += 1,
+                None => self.0.push((problem, 1)),
+            },
+        }
+        None
     }
 
-    /// One note for each problem.
-    pub(super) fn describe(self) -> impl Iterator<Item = Repair> {
-        self.0.into_iter().map(|(problem, count)| {
-            let materials = if count == 1 {
-                "a material".into()
-            } else {
-                format!("{count} materials")
+    /// Adds one note for each problem.
+    pub fn describe(self, repairs: &mut Vec<Repair>) {
+        for (problem, count) in self.0 {
+            let materials = match count {
+                1 => "a material".into(),
+                _ => format!("{count} materials"),
             };
-            Repair::new(format!("left out the texture of {materials}: {problem}"))
-        })
+            let note = format!("left out the texture of {materials}: {problem}");
+            repairs.push(Repair::new(note));
+        }
     }
 }

@@ -2,22 +2,22 @@
 
 use crate::ImportError;
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit, ensure, in_file};
+use crate::fault::{Fault, OffUnit, in_file};
 use crate::place::Place;
 use crate::read_file::{read_file, stem, to_text};
 use std::path::Path;
 
 /// Tokens of a format besides words and quoted strings.
-pub(super) struct Syntax {
+pub struct Syntax {
     /// Characters that are tokens by themselves.
-    pub(super) marks: &'static str,
+    pub marks: &'static str,
     /// `true` if `//` starts a comment that runs to the end of the line.
-    pub(super) comments: bool,
+    pub comments: bool,
 }
 
 impl Syntax {
     /// Only words between white space.
-    pub(super) const WORDS: Self = Self {
+    pub const WORDS: Self = Self {
         marks: "",
         comments: false,
     };
@@ -25,20 +25,20 @@ impl Syntax {
 
 /// A token; a quoted string keeps its quotes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'a> {
-    pub(super) text: &'a str,
+pub struct Token<'a> {
+    pub text: &'a str,
     /// Byte offset in the file.
-    pub(super) offset: usize,
+    pub offset: usize,
 }
 
 /// Reads tokens in order.
-pub(super) struct Scanner<'a> {
+pub struct Scanner<'a> {
     text: &'a str,
     syntax: Syntax,
     at: usize,
-    pub(super) budget: Budget,
+    pub budget: Budget,
     /// Rotations so far.
-    pub(super) off_unit: OffUnit,
+    pub off_unit: OffUnit,
 }
 
 impl<'a> Scanner<'a> {
@@ -53,7 +53,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a whole file; `read` takes the display name of its content.
-    pub(super) fn read<T>(
+    pub fn read<T>(
         file: &Path,
         syntax: Syntax,
         read: impl FnOnce(&mut Scanner, String) -> Result<T, Fault>,
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// As [`Scanner::read`], for the bytes of the file.
-    pub(super) fn read_bytes<T>(
+    pub fn read_bytes<T>(
         file: &Path,
         bytes: Vec<u8>,
         syntax: Syntax,
@@ -70,15 +70,18 @@ impl<'a> Scanner<'a> {
     ) -> Result<T, ImportError> {
         let text = to_text(file, bytes)?;
         let mut scanner = Scanner::new(&text, syntax);
-        let all = read(&mut scanner, stem(file)).and_then(|all| match scanner.next() {
+        let all = read(&mut scanner, stem(file)).map_err(in_file(file))?;
+        match scanner.next() {
             None => Ok(all),
-            Some(token) => Err(scanner.unexpected(token, "the end of the file")),
-        });
-        all.map_err(in_file(file))
+            Some(token) => {
+                let fault = scanner.unexpected(token, "the end of the file");
+                Err(in_file(file)(fault))
+            }
+        }
     }
 
     /// The next token, without consuming it.
-    pub(super) fn peek(&self) -> Option<Token<'a>> {
+    pub fn peek(&self) -> Option<Token<'a>> {
         let mut rest = self.text[self.at..].trim_start();
         while self.syntax.comments && rest.starts_with("//") {
             rest = rest.find('\n').map_or("", |end| rest[end..].trim_start());
@@ -101,14 +104,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes the next token.
-    pub(super) fn next(&mut self) -> Option<Token<'a>> {
+    pub fn next(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
         self.at = token.offset + token.text.len();
         Some(token)
     }
 
     /// Consumes the next token if it is on the line of the last one.
-    pub(super) fn next_on_line(&mut self) -> Option<Token<'a>> {
+    pub fn next_on_line(&mut self) -> Option<Token<'a>> {
         let token = self.peek()?;
         if self.text[self.at..token.offset].contains('\n') {
             return None;
@@ -117,7 +120,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes the next token if it is this word.
-    pub(super) fn accept(&mut self, word: &str) -> bool {
+    pub fn accept(&mut self, word: &str) -> bool {
         let found = self.peek().is_some_and(|token| token.text == word);
         if found {
             self.next();
@@ -126,52 +129,44 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns whether the next token looks like a number.
-    pub(super) fn at_number(&self) -> bool {
-        self.peek().is_some_and(|t| {
-            t.text
-                .starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
-        })
+    pub fn at_number(&self) -> bool {
+        let token = self.peek().map_or("", |token| token.text);
+        token.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
     }
 
     /// Consumes the next token, which must exist.
-    pub(super) fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
-        self.next().ok_or_else(|| {
-            self.fault(
-                self.text.len(),
-                format!("the file ends here; expected {expected}"),
-            )
+    pub fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
+        let token = self.next();
+        token.ok_or_else(|| {
+            let problem = format!("the file ends here; expected {expected}");
+            self.fault(self.text.len(), problem)
         })
     }
 
     /// Expects this word.
-    pub(super) fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
+    pub fn expect(&mut self, word: &str) -> Result<Token<'a>, Fault> {
         let token = self.token(word)?;
-        if token.text == word {
-            Ok(token)
-        } else {
-            Err(self.unexpected(token, word))
-        }
+        ensure!(token.text == word, self.unexpected(token, word));
+        Ok(token)
     }
 
     /// Expects a string in quotes.
-    pub(super) fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
+    pub fn string(&mut self, what: &str) -> Result<&'a str, Fault> {
         let token = self.token(what)?;
-        let inner = token
-            .text
-            .strip_prefix('"')
-            .and_then(|t| t.strip_suffix('"'));
-        inner.ok_or_else(|| self.unexpected(token, &format!("{what} in quotes")))
+        let rest = token.text.strip_prefix('"');
+        rest.and_then(|rest| rest.strip_suffix('"'))
+            .ok_or_else(|| self.unexpected(token, &format!("{what} in quotes")))
     }
 
     /// Expects a finite number.
-    pub(super) fn number(&mut self, what: &str) -> Result<f32, Fault> {
+    pub fn number(&mut self, what: &str) -> Result<f32, Fault> {
         let token = self.token(what)?;
         let value = token.text.parse::<f32>().ok().filter(|v| v.is_finite());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a finite number")))
     }
 
     /// Expects finite numbers.
-    pub(super) fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Fault> {
+    pub fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Fault> {
         let mut values = [0.0; N];
         for value in &mut values {
             *value = self.number(what)?;
@@ -180,7 +175,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects what `read` takes, and that `accepts` holds for it; `expected` says both.
-    pub(super) fn accepted<T>(
+    pub fn accepted<T>(
         &mut self,
         expected: &str,
         read: impl FnOnce(&mut Self, &str) -> Result<T, Fault>,
@@ -189,30 +184,26 @@ impl<'a> Scanner<'a> {
         let token = self.token(expected)?;
         self.at = token.offset;
         let value = read(self, expected)?;
-        if accepts(&value) {
-            Ok(value)
-        } else {
-            Err(self.unexpected(token, expected))
-        }
+        ensure!(accepts(&value), self.unexpected(token, expected));
+        Ok(value)
     }
 
     /// Expects a weight: a finite number of 0 or more.
-    pub(super) fn weight(&mut self) -> Result<f32, Fault> {
+    pub fn weight(&mut self) -> Result<f32, Fault> {
         self.accepted("a weight of 0 or more", Self::number, |weight| {
             *weight >= 0.0
         })
     }
 
     /// Expects this whole number.
-    pub(super) fn exactly(&mut self, number: u32, what: &str) -> Result<(), Fault> {
-        self.accepted(&format!("{what} {number}"), Self::integer, |found: &u32| {
-            *found == number
-        })
-        .map(drop)
+    pub fn exactly(&mut self, number: u32, what: &str) -> Result<(), Fault> {
+        let expected = format!("{what} {number}");
+        self.accepted(&expected, Self::integer::<u32>, |found| *found == number)?;
+        Ok(())
     }
 
     /// Expects what `read` takes, in braces.
-    pub(super) fn braced<T>(
+    pub fn braced<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
@@ -223,86 +214,83 @@ impl<'a> Scanner<'a> {
     }
 
     /// Expects a label and the whole number after it.
-    pub(super) fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
+    pub fn labelled<T: TryFrom<i64>>(&mut self, label: &str) -> Result<T, Fault> {
         self.expect(label)?;
         self.integer(&format!("the number after {label}"))
     }
 
     /// Expects a time in seconds, 0 or more, later than `previous`.
-    pub(super) fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
-        let expected = previous.map_or("a time of 0 or more".into(), |previous| {
-            format!("a time after {previous}, the one before")
-        });
+    pub fn time(&mut self, previous: Option<f32>) -> Result<f32, Fault> {
+        let expected = match previous {
+            None => "a time of 0 or more".into(),
+            Some(previous) => format!("a time after {previous}, the one before"),
+        };
         self.accepted(&expected, Self::number, |time| {
             *time >= 0.0 && previous.is_none_or(|previous| *time > previous)
         })
     }
 
     /// Expects a quaternion x y z w, not zero.
-    pub(super) fn quaternion(&mut self, what: &str) -> Result<[f32; 4], Fault> {
+    pub fn quaternion(&mut self, what: &str) -> Result<[f32; 4], Fault> {
         let start = self.offset();
         let rotation = self.numbers(what)?;
-        let checked = self.off_unit.check(&rotation);
-        checked
-            .map(|()| rotation)
-            .map_err(|problem| self.fault(start, format!("{what} {problem}")))
+        match self.off_unit.check(&rotation) {
+            Ok(()) => Ok(rotation),
+            Err(problem) => Err(self.fault(start, format!("{what} {problem}"))),
+        }
     }
 
     /// Expects a whole number within a type's range.
-    pub(super) fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
+    pub fn integer<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, Fault> {
         let token = self.token(what)?;
-        let value = token
-            .text
-            .parse::<i64>()
-            .ok()
-            .and_then(|v| T::try_from(v).ok());
+        let value = token.text.parse::<i64>().ok();
+        let value = value.and_then(|value| T::try_from(value).ok());
         value.ok_or_else(|| self.unexpected(token, &format!("{what} as a whole number")))
     }
 
     /// Expects an index below `count`.
-    pub(super) fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
+    pub fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
         let start = self.offset();
         let index: u32 = self.integer(what)?;
-        ensure((index as usize) < count, || {
+        ensure!(
+            (index as usize) < count,
             self.fault(
                 start,
-                format!("{what} {index} is out of range; there are {count}"),
+                format!("{what} {index} is out of range; there are {count}")
             )
-        })?;
+        );
         Ok(index)
     }
 
     /// Refuses a parent that is not one of `count`, each a `what`, at a byte of the file.
-    pub(super) fn check_parent(
+    pub fn check_parent(
         &self,
         offset: usize,
         parent: Option<usize>,
         count: usize,
         what: &str,
     ) -> Result<(), Fault> {
-        match parent {
-            Some(parent) if parent >= count => Err(self.fault(
-                offset,
-                format!("parent {parent} is out of range; there are {count} {what}"),
-            )),
-            _ => Ok(()),
+        if let Some(parent) = parent.filter(|parent| *parent >= count) {
+            let problem = format!("parent {parent} is out of range; there are {count} {what}");
+            return Err(self.fault(offset, problem));
         }
+        Ok(())
     }
 
     /// Byte offset of the next token.
-    pub(super) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.peek().map_or(self.text.len(), |token| token.offset)
     }
 
     /// A fault for a token that is not the expected one.
-    pub(super) fn unexpected(&self, token: Token, expected: &str) -> Fault {
+    pub fn unexpected(&self, token: Token, expected: &str) -> Fault {
         // In a damaged file one token can be very long.
         let shown: String = token.text.chars().take(40).collect();
         self.fault(token.offset, format!("{shown:?}; expected {expected}"))
     }
 
     /// A fault at a byte of the file.
-    pub(super) fn fault(&self, offset: usize, problem: impl Into<String>) -> Fault {
+    pub fn fault(&self, offset: usize, problem: impl Into<String>) -> Fault {
         Fault::new(Place::of(self.text.as_bytes(), offset).to_string(), problem)
     }
 }

@@ -1,5 +1,5 @@
-//! Parts of a file that its importer does not read: each importer lists those that it knows to ignore, and anything else
-//! becomes a note.
+//! Notes about parts of a file that its importer does not read: each importer lists those that it knows to ignore, and
+//! anything else becomes a note.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use skinbench_kernels::model::Repair;
@@ -11,11 +11,11 @@ const MOST_NAMES: usize = 8;
 
 /// Parts of a format that an importer ignores without a note, because nothing that is computed or drawn here depends on
 /// them. A `*` at the beginning or the end of a name stands for any characters.
-pub(super) type Ignored = &'static [&'static str];
+pub type Ignored = &'static [&'static str];
 
 /// An object or a list in JSON of which nothing is read: each property or item counts as unread.
 #[derive(Default, Clone, PartialEq, Eq, Hash)]
-pub(super) struct NothingRead;
+pub struct NothingRead;
 
 impl<'de> Deserialize<'de> for NothingRead {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -42,24 +42,27 @@ impl<'de> Visitor<'de> for NothingRead {
 }
 
 /// Returns whether a list has a name.
-pub(super) fn has(list: Ignored, name: &str) -> bool {
-    let matches = |entry: &&str| match (entry.strip_prefix('*'), entry.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
-        (None, Some(start)) => name.starts_with(start),
-        (None, None) => name == *entry,
-    };
-    list.iter().any(matches)
+pub fn has(list: Ignored, name: &str) -> bool {
+    list.iter().any(|entry| {
+        if let Some(end) = entry.strip_prefix('*') {
+            name.ends_with(end)
+        } else if let Some(start) = entry.strip_suffix('*') {
+            name.starts_with(start)
+        } else {
+            name == *entry
+        }
+    })
 }
 
 /// The parts of a file that are neither read nor in its format's list, counted by name.
-pub(super) struct Unread {
+pub struct Unread {
     ignored: Ignored,
     found: BTreeMap<String, u32>,
 }
 
 impl Unread {
     /// Nothing so far.
-    pub(super) fn new(ignored: Ignored) -> Self {
+    pub fn new(ignored: Ignored) -> Self {
         Self {
             ignored,
             found: BTreeMap::new(),
@@ -67,7 +70,7 @@ impl Unread {
     }
 
     /// Counts a part that is not read, unless it is known to be ignored.
-    pub(super) fn add(&mut self, name: &str) {
+    pub fn add(&mut self, name: &str) {
         if let Some(count) = self.found.get_mut(name) {
             *count += 1;
         } else if !has(self.ignored, name) {
@@ -76,28 +79,49 @@ impl Unread {
     }
 
     /// Counts a part unless it is counted already.
-    pub(super) fn add_once(&mut self, name: &str) {
+    pub fn add_once(&mut self, name: &str) {
         if !self.found.contains_key(name) {
             self.add(name);
         }
     }
 
     /// One note, if there is anything to note.
-    pub(super) fn describe(self) -> Option<Repair> {
-        let count = self.found.len();
-        let mut names = Vec::with_capacity(MOST_NAMES);
-        for (name, times) in self.found.iter().take(MOST_NAMES) {
-            names.push(match times {
-                1 => name.clone(),
+    pub fn describe(self) -> Option<Repair> {
+        let mut names = Listed::<MOST_NAMES>::default();
+        for (name, times) in self.found {
+            names.add(|| match times {
+                1 => name,
                 _ => format!("{name} ({times} times)"),
             });
         }
-        let mut listed = names.join(", ");
-        if count > MOST_NAMES {
-            listed += &format!(" and {} more", count - MOST_NAMES);
+        names.describe("left out parts that are not read")
+    }
+}
+
+/// The first names of a note, and the number of all.
+#[derive(Default)]
+pub struct Listed<const MOST: usize> {
+    first: Vec<String>,
+    count: usize,
+}
+
+impl<const MOST: usize> Listed<MOST> {
+    /// Adds a name, which is made only if the note has it: a file may repeat a long one many times.
+    pub fn add(&mut self, name: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < MOST {
+            self.first.push(name());
         }
-        let note = format!("left out parts that are not read: {listed}");
-        (count > 0).then(|| Repair::new(note))
+    }
+
+    /// The note, if there is any name.
+    pub fn describe(&self, note: &str) -> Option<Repair> {
+        let mut names = self.first.join(", ");
+        let more = self.count - self.first.len();
+        if more > 0 {
+            names += &format!(" and {more} more");
+        }
+        (self.count > 0).then(|| Repair::new(format!("{note}: {names}")))
     }
 }
 
@@ -121,5 +145,19 @@ mod tests {
         (0..100).for_each(|name| many.add(&format!("{name:02}")));
         let note = many.describe().unwrap().message;
         assert!(note.ends_with("06, 07 and 92 more"), "{note}");
+    }
+
+    #[test]
+    fn only_names_in_the_note_are_made() {
+        let mut listed = Listed::<4>::default();
+        for name in 0..10_000 {
+            listed.add(|| {
+                assert!(name < 4, "name {name} was made");
+                name.to_string()
+            });
+        }
+        let note = listed.describe("left out").unwrap();
+        assert_eq!(note.message, "left out: 0, 1, 2, 3 and 9996 more");
+        assert_eq!(Listed::<4>::default().describe("left out"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Keys in the forms that glTF has: linear rotations are slerp, and a clip ends at its last key.
 
+use crate::subdivide::subdivide;
 use glam::DVec4;
 use skinbench_kernels::model::{
     Channel, Clip, Interpolation, Keys, RawKeys, RotationBlend, Track, sphere,
@@ -11,43 +12,48 @@ const TOLERANCE: f64 = 1e-6;
 const DEPTH: u32 = 10;
 
 /// A track of a clip's raw keys, from its first key to the clip's end, with glTF's interpolations alone.
-pub(super) fn resampled(clip: &Clip, raw: &RawKeys, track: &Track) -> Keys {
-    let Track {
-        joint,
-        channel,
-        interpolation,
-        ..
-    } = *track;
+pub fn resampled(clip: &Clip, raw: &RawKeys, track: &Track) -> Keys {
     let curve = TrackCurve {
         raw,
         blend: clip.rotation_blend(),
         track,
     };
-    let (times, end) = (raw.times_of(track), clip.duration());
+    let times = raw.times_of(track);
+    let end = clip.duration();
     let ends_in_time = times.last().is_some_and(|&last| last <= end);
-    let curved =
-        matches!(interpolation, Interpolation::Linear | Interpolation::Squad) && !curve.is_slerp();
-    if ends_in_time && !curved {
-        return Keys {
-            joint,
-            channel,
-            interpolation,
-            times: times.to_vec(),
-            values: raw.values_of(track).to_vec(),
-        };
-    }
-    let stepped = interpolation == Interpolation::Step;
-    let mut keys = Keys::linear(joint, channel, Vec::new(), Vec::new());
-    keys.interpolation = if stepped {
-        Interpolation::Step
-    } else {
-        Interpolation::Linear
+    let mut keys = Keys {
+        joint: track.joint,
+        channel: track.channel,
+        interpolation: track.interpolation,
+        times: Vec::new(),
+        values: Vec::new(),
     };
-    let within = times.iter().copied().filter(|&t| t < end);
-    let cut = times.last().filter(|&&last| last >= end).map(|_| end);
-    for time in within.chain(cut) {
-        if let Some(&last) = keys.times.last().filter(|_| !curve.is_slerp() && !stepped) {
-            curve.subdivide(last, time, DEPTH, &mut keys);
+    let is_curved = match track.interpolation {
+        Interpolation::Linear => !curve.is_slerp(),
+        Interpolation::Squad => true,
+        Interpolation::Step | Interpolation::CubicSpline => false,
+    };
+    if ends_in_time && !is_curved {
+        keys.times = times.to_vec();
+        keys.values = raw.values_of(track).to_vec();
+        return keys;
+    }
+    let is_stepped = track.interpolation == Interpolation::Step;
+    if !is_stepped {
+        keys.interpolation = Interpolation::Linear;
+    }
+    let mut shown: Vec<f32> = times.iter().copied().filter(|&time| time < end).collect();
+    if times.last().is_some_and(|&last| last >= end) {
+        shown.push(end);
+    }
+    for time in shown {
+        if let Some(&last) = keys.times.last()
+            && !curve.is_slerp()
+            && !is_stepped
+        {
+            for between in subdivide(last, time, DEPTH, &|from, to| curve.is_off(from, to)) {
+                curve.push(between, &mut keys);
+            }
         }
         curve.push(time, &mut keys);
     }
@@ -55,9 +61,10 @@ pub(super) fn resampled(clip: &Clip, raw: &RawKeys, track: &Track) -> Keys {
 }
 
 /// Makes a track hold its last value until `time`, which is after its last key.
-pub(super) fn hold_until(keys: &mut Keys, time: f32) {
+pub fn hold_until(keys: &mut Keys, time: f32) {
     keys.times.push(time);
-    let (width, count) = (keys.channel.width(), keys.values.len());
+    let width = keys.channel.width();
+    let count = keys.values.len();
     if keys.interpolation == Interpolation::CubicSpline {
         // Level from the last key to the new one, and after it.
         keys.values[count - width..].fill(0.0);
@@ -92,31 +99,26 @@ impl TrackCurve<'_> {
 
     fn push(&self, time: f32, keys: &mut Keys) {
         keys.times.push(time);
-        keys.values
-            .extend(&self.at(time.into()).as_vec4().to_array()[..keys.channel.width()]);
+        let value = self.at(time.into()).as_vec4().to_array();
+        keys.values.extend(&value[..keys.channel.width()]);
     }
 
-    /// Adds keys between two times, as many as glTF's interpolation needs to follow the curve.
-    fn subdivide(&self, from: f32, to: f32, depth: u32, keys: &mut Keys) {
-        let middle = from + (to - from) / 2.0;
-        if depth == 0 || !(from < middle && middle < to) {
-            return;
-        }
-        let (a, b) = (self.at(from.into()), self.at(to.into()));
-        let off = |t: f64| {
-            let exact = self.at(f64::from(from) + t * (f64::from(to) - f64::from(from)));
-            if self.is_rotation() {
-                let made = sphere(a, nearer(a, b), t);
-                2.0 * made.distance(nearer(made, exact))
+    /// Returns whether glTF's interpolation between two times leaves the curve.
+    fn is_off(&self, from: f32, to: f32) -> bool {
+        let start = f64::from(from);
+        let length = f64::from(to) - start;
+        let a = self.at(start);
+        let b = self.at(to.into());
+        [0.25, 0.5, 0.75].into_iter().any(|t| {
+            let exact = self.at(start + t * length);
+            let error = if self.is_rotation() {
+                let shown = sphere(a, nearer(a, b), t);
+                2.0 * shown.distance(nearer(shown, exact))
             } else {
                 a.lerp(b, t).distance(exact) / (1.0 + exact.length())
-            }
-        };
-        if [0.25, 0.5, 0.75].into_iter().any(|t| off(t) > TOLERANCE) {
-            self.subdivide(from, middle, depth - 1, keys);
-            self.push(middle, keys);
-            self.subdivide(middle, to, depth - 1, keys);
-        }
+            };
+            error > TOLERANCE
+        })
     }
 }
 

@@ -8,42 +8,38 @@ use skinbench_kernels::model::{Image, Material, Texture};
 use std::collections::HashMap;
 
 /// Writes a model's materials. An image that cannot be read any more is left out.
-pub(super) fn write(materials: &[Material], document: &mut Document) {
+pub fn write(materials: &[Material], document: &mut Document) {
     let mut images = HashMap::new();
     for material in materials {
         let mut value = plain(material);
         if let Some(texture) = &material.texture {
-            let index = *images
-                .entry(&texture.image)
-                .or_insert_with(|| image(&texture.image, document));
-            if let Some(image) = index {
-                value["pbrMetallicRoughness"]["baseColorTexture"] =
-                    texture_info(texture, image, document);
+            let image = images.entry(&texture.image);
+            if let Some(image) = image.or_insert_with(|| add_image(&texture.image, document)) {
+                let info = texture_info(texture, *image, document);
+                value["pbrMetallicRoughness"]["baseColorTexture"] = info;
             }
         }
         document.add("materials", value);
     }
 }
 
-fn image(image: &Image, document: &mut Document) -> Option<usize> {
+fn add_image(image: &Image, document: &mut Document) -> Option<usize> {
     let bytes = encoded(image).ok()?;
     let media_type = media_type(&bytes)?;
     let view = document.view(&bytes, Use::Other);
-    Some(document.add(
-        "images",
-        json!({"bufferView": view, "mimeType": media_type}),
-    ))
+    let image = json!({"bufferView": view, "mimeType": media_type});
+    Some(document.add("images", image))
 }
 
 /// The use of a texture by a material.
 fn texture_info(texture: &Texture, image: usize, document: &mut Document) -> Value {
     let [across, down] = texture.wrap.map(names::wrap);
     let sampler = document.add("samplers", json!({"wrapS": across, "wrapT": down}));
-    let mut info =
-        json!({"index": document.add("textures", json!({"source": image, "sampler": sampler}))});
+    let index = document.add("textures", json!({"source": image, "sampler": sampler}));
+    let mut info = json!({"index": index});
     if texture.transform != Texture::IDENTITY {
         document.json["extensionsUsed"] = json!(["KHR_texture_transform"]);
-        info["extensions"] = json!({"KHR_texture_transform": transform(&texture.transform)});
+        info["extensions"]["KHR_texture_transform"] = transform(&texture.transform);
     }
     info
 }
@@ -66,6 +62,6 @@ fn plain(material: &Material) -> Value {
 /// Scale, rotation and offset of a transform without shear.
 fn transform([[a, b, x], [c, d, y]]: &[[f32; 3]; 2]) -> Value {
     let rotation = (-c).atan2(*a);
-    let (sin, cos) = rotation.sin_cos();
-    json!({"offset": [x, y], "rotation": rotation, "scale": [a.hypot(*c), b * sin + d * cos]})
+    let down = b * rotation.sin() + d * rotation.cos();
+    json!({"offset": [x, y], "rotation": rotation, "scale": [a.hypot(*c), down]})
 }

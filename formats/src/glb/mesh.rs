@@ -1,123 +1,118 @@
 //! Primitives with their vertices in the file's order.
 
 use super::document::{Document, Use};
-use serde_json::{Map, Value, json};
+use crate::triangles;
+use glam::DVec3;
+use serde_json::{Value, json};
 use skinbench_kernels::model::PrimitiveData;
 
 /// A primitive as one glTF primitive per subset; each after the first continues the one before. If it is skinned, its
 /// skin has so many `joints`.
-pub(super) fn primitives(
+pub fn primitives(
     primitive: &PrimitiveData,
     joints: Option<usize>,
     document: &mut Document,
 ) -> Vec<Value> {
-    let count = primitive.positions.len();
-    let mut attributes = Map::new();
-    let mut set = |name: &str, accessor: usize| attributes.insert(name.into(), json!(accessor));
-    set(
-        "POSITION",
-        document.bounded_floats(&primitive.positions, Use::Vertices),
-    );
-    if let Some(normals) = &primitive.normals {
+    let PrimitiveData {
+        positions,
+        normals,
+        tangents,
+        uvs,
+        influences,
+        ..
+    } = primitive;
+    let count = positions.len();
+    let mut attributes = json!({});
+    attributes["POSITION"] = json!(document.bounded_floats(positions, Use::Vertices));
+    if let Some(normals) = normals {
         let normals: Vec<_> = normals.iter().map(|&normal| unit(normal)).collect();
-        set("NORMAL", document.floats(&normals, Use::Vertices));
-        if let Some(tangents) = &primitive.tangents {
-            let tangents: Vec<_> = tangents
-                .iter()
-                .map(|&tangent| unit_tangent(tangent))
-                .collect();
-            set("TANGENT", document.floats(&tangents, Use::Vertices));
+        attributes["NORMAL"] = json!(document.floats(&normals, Use::Vertices));
+        if let Some(tangents) = tangents {
+            let tangents: Vec<_> = tangents.iter().map(|&t| unit_tangent(t)).collect();
+            attributes["TANGENT"] = json!(document.floats(&tangents, Use::Vertices));
         }
     }
-    if let Some(uvs) = &primitive.uvs {
-        set("TEXCOORD_0", document.floats(uvs, Use::Vertices));
+    if let Some(uvs) = uvs {
+        attributes["TEXCOORD_0"] = json!(document.floats(uvs, Use::Vertices));
     }
     if let Some(joint_count) = joints {
-        let pairs: Vec<_> = (0..count)
-            .map(|vertex| normalised(primitive.influences.of(vertex)))
-            .collect();
+        let pairs: Vec<_> = (0..count).map(|v| normalised(influences.of(v))).collect();
         let most = pairs.iter().map(Vec::len).max().unwrap_or(0);
-        for first in (0..most).step_by(4) {
-            let take = |pairs: &Vec<(u16, f32)>| -> [(u16, f32); 4] {
-                std::array::from_fn(|i| pairs.get(first + i).copied().unwrap_or((0, 0.0)))
-            };
-            let joints: Vec<_> = pairs
-                .iter()
-                .map(|p| take(p).map(|(joint, _)| joint))
-                .collect();
-            let weights: Vec<_> = pairs
-                .iter()
-                .map(|p| take(p).map(|(_, weight)| weight))
-                .collect();
-            set(
-                &format!("JOINTS_{}", first / 4),
-                document.joints(&joints, joint_count),
-            );
-            set(
-                &format!("WEIGHTS_{}", first / 4),
-                document.floats(&weights, Use::Vertices),
-            );
+        for set in 0..most.div_ceil(4) {
+            let mut joints = vec![[0; 4]; count];
+            let mut weights = vec![[0.0; 4]; count];
+            for (vertex, pairs) in pairs.iter().enumerate() {
+                for (place, (joint, weight)) in pairs.iter().skip(4 * set).take(4).enumerate() {
+                    joints[vertex][place] = *joint;
+                    weights[vertex][place] = *weight;
+                }
+            }
+            attributes[format!("JOINTS_{set}")] = json!(document.joints(&joints, joint_count));
+            attributes[format!("WEIGHTS_{set}")] = json!(document.floats(&weights, Use::Vertices));
         }
     }
-    let mut own = json!({"attributes": attributes});
+    let mut shared = json!({"attributes": attributes});
     if (1..count as u32).contains(&primitive.dumped_vertices) {
-        own["extras"] = json!({"skinbench": {"vertices": primitive.dumped_vertices}});
+        shared["extras"]["skinbench"]["vertices"] = json!(primitive.dumped_vertices);
     }
-    let mut parts = Vec::new();
-    for subset in primitive.subsets.iter().filter(|s| !s.indices.is_empty()) {
-        let indices =
-            &primitive.indices[subset.indices.start as usize..subset.indices.end as usize];
-        let mut part = own.clone();
-        part["indices"] = json!(document.indices(indices, count));
-        part["material"] = json!(subset.material);
-        if !parts.is_empty() {
-            part["extras"]["skinbench"]["continues"] = json!(true);
+    let mut written = Vec::new();
+    for subset in &primitive.subsets {
+        let indices = triangles::of_subset(primitive, subset);
+        if indices.is_empty() {
+            continue;
         }
-        parts.push(part);
+        let mut value = shared.clone();
+        value["indices"] = json!(document.indices(indices, count));
+        value["material"] = json!(subset.material);
+        if !written.is_empty() {
+            value["extras"]["skinbench"]["continues"] = json!(true);
+        }
+        written.push(value);
     }
-    if parts.is_empty() {
+    if written.is_empty() {
         // Points, so that the vertices are in the file.
-        own["mode"] = json!(0);
+        shared["mode"] = json!(0);
         if let Some(subset) = primitive.subsets.first() {
-            own["material"] = json!(subset.material);
+            shared["material"] = json!(subset.material);
         }
-        parts.push(own);
+        written.push(shared);
     }
-    parts
+    written
 }
 
 /// Each joint once, largest weight first, with weights that sum to one as closely as f32 allows.
 fn normalised(influences: impl Iterator<Item = (u16, f32)>) -> Vec<(u16, f32)> {
-    let mut pairs: Vec<(u16, f64)> = Vec::new();
+    let mut sums: Vec<(u16, f64)> = Vec::new();
     for (joint, weight) in influences {
-        match pairs.iter_mut().find(|(known, _)| *known == joint) {
+        match sums.iter_mut().find(|known| known.0 == joint) {
             Some((_, sum)) => *sum += f64::from(weight),
-            None => pairs.push((joint, weight.into())),
+            None => sums.push((joint, weight.into())),
         }
     }
-    pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let sum: f64 = pairs.iter().map(|(_, weight)| weight).sum();
-    let mut rounded: Vec<(u16, f32)> = pairs
-        .iter()
-        .map(|&(joint, weight)| (joint, (weight / sum) as f32))
-        .collect();
-    let others: f64 = rounded
-        .iter()
-        .skip(1)
-        .map(|(_, weight)| f64::from(*weight))
-        .sum();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all: f64 = sums.iter().map(|pair| pair.1).sum();
+    let mut others = 0.0;
+    let mut rounded = Vec::new();
+    for (joint, sum) in sums {
+        let weight = (sum / all) as f32;
+        if !rounded.is_empty() {
+            others += f64::from(weight);
+        }
+        rounded.push((joint, weight));
+    }
     if let Some((_, largest)) = rounded.first_mut() {
         *largest = (1.0 - others) as f32;
     }
-    rounded.retain(|(_, weight)| *weight > 0.0);
+    rounded.retain(|pair| pair.1 > 0.0);
     rounded
 }
 
 /// glTF requires unit length, so a zero normal becomes an arbitrary one.
 fn unit(v: [f32; 3]) -> [f32; 3] {
-    let length = v.iter().map(|&c| f64::from(c).powi(2)).sum::<f64>().sqrt();
-    if length > 0.0 {
-        v.map(|c| (f64::from(c) / length) as f32)
+    let v = DVec3::from(v.map(f64::from));
+    let unit = v / v.length();
+    if unit.is_finite() {
+        unit.as_vec3().to_array()
     } else {
         [0.0, 0.0, 1.0]
     }

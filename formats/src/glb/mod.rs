@@ -11,12 +11,14 @@ mod mesh;
 mod morph;
 
 use crate::gltf::names;
+use crate::matrices;
 use document::{Document, Use, append};
+use glam::Vec3;
 use morph::RunTargets;
 use serde_json::{Value, json};
 use skinbench_kernels::model::{
-    Axes, Channel, Clip, ClipKeys, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model,
-    ModelParts, NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
+    Axes, Channel, Clip, IDENTITY_ROWS, Interpolation, JointTransform, Keys, Model, ModelParts,
+    NO_PARENT, PrimitiveData, Rows, Skeleton, SkinData, Transform,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
@@ -98,9 +100,7 @@ pub fn to_glb(model: &Model) -> Result<Vec<u8>, ExportError> {
         ..
     } = writer;
     material::write(&parts.materials, &mut document);
-    document
-        .bin
-        .resize(document.bin.len().next_multiple_of(4), 0);
+    document.pad();
     document.add("buffers", json!({"byteLength": document.bin.len()}));
     document.add("scenes", json!({"name": parts.name, "nodes": roots}));
     document.json["scene"] = json!(0);
@@ -145,42 +145,33 @@ struct Writer {
 
 impl Writer {
     fn joints(&mut self, skeleton: &Skeleton) {
-        for (joint, (name, &parent)) in skeleton.names().iter().zip(skeleton.parents()).enumerate()
-        {
+        for (joint, name) in skeleton.names().iter().enumerate() {
             let mut node = match skeleton.rest_of(joint) {
                 JointTransform::Matrix(rows) => placed(&rows),
                 JointTransform::Transform(rest) => transformed(&rest),
             };
             node["name"] = json!(name);
             self.document.add("nodes", node);
-            match parent {
+            match skeleton.parents()[joint] {
                 NO_PARENT => self.roots.push(joint),
                 parent => self.add_child(usize::from(parent), joint),
             }
         }
         // Joints of a skin must have a common root.
         if self.roots.len() > 1 {
-            self.roots = vec![
-                self.document
-                    .add("nodes", json!({"name": "roots", "children": self.roots})),
-            ];
+            let root = json!({"name": "roots", "children": self.roots});
+            self.roots = vec![self.document.add("nodes", root)];
         }
     }
 
     fn add_child(&mut self, parent: usize, child: usize) {
-        append(
-            &mut self.document.json["nodes"][parent]["children"],
-            json!(child),
-        );
+        let children = &mut self.document.json["nodes"][parent]["children"];
+        append(children, json!(child));
     }
 
     fn skins(&mut self, parts: &ModelParts) {
-        let used: BTreeSet<u16> = parts
-            .primitives
-            .iter()
-            .filter(|p| p.dumped_vertices > 0)
-            .map(|p| p.skin)
-            .collect();
+        let skinned = parts.primitives.iter().filter(|p| p.dumped_vertices > 0);
+        let used: BTreeSet<u16> = skinned.map(|primitive| primitive.skin).collect();
         for index in used {
             let skin = &parts.skins[usize::from(index)];
             let mut known = HashSet::new();
@@ -196,7 +187,7 @@ impl Writer {
                 }
                 joints.push(node);
             }
-            let matrices: Vec<_> = skin.inverse_binds.iter().map(columns).collect();
+            let matrices: Vec<_> = skin.inverse_binds.iter().map(matrices::columns).collect();
             let matrices = self.document.floats(&matrices, Use::Other);
             let skin =
                 json!({"name": skin.name, "joints": joints, "inverseBindMatrices": matrices});
@@ -207,36 +198,16 @@ impl Writer {
     /// Adds one node for each run of neighbouring primitives that the same skin, or the same single joint, moves. Runs
     /// end where other morph targets begin, so that each node has weights of its own.
     fn meshes(&mut self, parts: &ModelParts) {
-        // The skin of a primitive, and the entry that moves it if it is rigid.
-        let mover = |primitive: &PrimitiveData| {
-            let rigid = Some(&primitive.influences).filter(|_| primitive.dumped_vertices == 0);
-            (
-                primitive.skin,
-                rigid
-                    .and_then(|influences| influences.of(0).next())
-                    .map(|(entry, _)| entry),
-            )
-        };
         let mut runs: Vec<&[PrimitiveData]> = Vec::new();
         let mut rest = &parts.primitives[..];
-        while let Some(first) = rest.first() {
-            let ends = |end: &usize| {
-                let reached = rest[..*end]
-                    .iter()
-                    .flat_map(|own| &own.targets)
-                    .map(|deltas| deltas.target)
-                    .max();
-                let least = rest[*end].targets.first().map(|deltas| deltas.target);
-                mover(&rest[*end]) != mover(first)
-                    || reached.zip(least).is_some_and(|(most, least)| most < least)
-            };
-            let (run, after) = rest.split_at((1..rest.len()).find(ends).unwrap_or(rest.len()));
-            rest = after;
-            runs.push(run);
+        while !rest.is_empty() {
+            let length = run_length(rest);
+            runs.push(&rest[..length]);
+            rest = &rest[length..];
         }
-        let of_runs = morph::of_runs(&runs, &parts.clips, parts.targets.len() as u32);
-        for (run, own_targets) in runs.into_iter().zip(of_runs) {
-            let (skin, entry) = mover(&run[0]);
+        let targets = RunTargets::of_runs(&runs, &parts.clips, parts.targets.len() as u32);
+        for (run, targets) in runs.into_iter().zip(targets) {
+            let Mover { skin, entry } = Mover::of(&run[0]);
             let SkinData {
                 joints,
                 inverse_binds,
@@ -246,27 +217,20 @@ impl Writer {
             let mut primitives = Vec::new();
             for primitive in run {
                 let mut subsets = mesh::primitives(primitive, skinned, &mut self.document);
-                if !own_targets.all.is_empty() {
-                    let property = morph::targets(primitive, &own_targets.all, &mut self.document);
-                    subsets
-                        .iter_mut()
-                        .for_each(|subset| subset["targets"] = property.clone());
+                if !targets.all.is_empty() {
+                    let deltas = morph::targets(primitive, &targets.all, &mut self.document);
+                    for subset in &mut subsets {
+                        subset["targets"] = deltas.clone();
+                    }
                 }
                 primitives.extend(subsets);
             }
             let mut mesh = json!({"primitives": primitives});
-            if !own_targets.all.is_empty() {
-                let list = || {
-                    own_targets
-                        .all
-                        .iter()
-                        .map(|&target| &parts.targets[target as usize])
-                };
-                mesh["weights"] = list().map(|target| target.weight).collect();
-                mesh["extras"] =
-                    json!({"targetNames": list().map(|target| &target.name).collect::<Vec<_>>()});
+            for &target in &targets.all {
+                let target = &parts.targets[target as usize];
+                append(&mut mesh["weights"], json!(target.weight));
+                append(&mut mesh["extras"]["targetNames"], json!(target.name));
             }
-            let entry = entry.map(usize::from);
             let mut node = entry.map_or(json!({}), |entry| placed(&inverse_binds[entry]));
             node["mesh"] = json!(self.document.add("meshes", mesh));
             if entry.is_none() {
@@ -277,82 +241,51 @@ impl Writer {
                 None => self.roots.push(node),
                 Some(entry) => self.add_child(usize::from(joints[entry]), node),
             }
-            self.meshes.push((node, own_targets));
+            self.meshes.push((node, targets));
         }
     }
 
     fn animation(&mut self, parts: &ModelParts, clip: &Clip) -> Result<(), ExportError> {
-        let raw = match clip.keys() {
-            ClipKeys::Raw(raw) => raw,
-            ClipKeys::Compact(_) => return Err(ExportError::Compact(clip.name().into())),
-        };
+        let raw = clip.keys().raw();
+        let raw = raw.ok_or_else(|| ExportError::Compact(clip.name().into()))?;
         let skeleton = &parts.skeleton;
-        let fixed: HashSet<u16> = skeleton
-            .matrices()
-            .iter()
-            .map(|(joint, _)| *joint)
-            .collect();
-        let mut tracks: Vec<(usize, Keys)> = raw
-            .tracks()
-            .iter()
-            .filter(|track| !fixed.contains(&track.joint))
-            .map(|track| (track.joint.into(), keys::resampled(clip, raw, track)))
-            .collect();
+        let matrices = skeleton.matrices();
+        let is_fixed = |joint: u16| matrices.iter().any(|matrix| matrix.0 == joint);
+        let mut tracks: Vec<(usize, Keys)> = Vec::new();
+        for track in raw.tracks() {
+            if !is_fixed(track.joint) {
+                tracks.push((track.joint.into(), keys::resampled(clip, raw, track)));
+            }
+        }
         if tracks.is_empty() {
             // glTF has no clip without a channel, so one joint gets a constant channel.
-            let still = (0..skeleton.len()).find(|&joint| !fixed.contains(&(joint as u16)));
-            let translation = still.map_or([0.0; 3], |joint| {
-                skeleton.rest()[joint].translation.to_array()
-            });
+            let still = (0..skeleton.len()).find(|&joint| !is_fixed(joint as u16));
+            let translation = still.map_or(Vec3::ZERO, |joint| skeleton.rest()[joint].translation);
+            let values = translation.to_array().to_vec();
+            let keys = Keys::linear(0, Channel::Translation, vec![0.0], values);
             // If every joint is fixed, the node of a mesh, which its skin keeps in place.
             let node = still.unwrap_or(self.meshes[self.meshes.len() - 1].0);
-            tracks.push((
-                node,
-                Keys::linear(0, Channel::Translation, vec![0.0], translation.to_vec()),
-            ));
+            tracks.push((node, keys));
         }
         // The file has the loop's period only as the time of the last key.
-        let reached = tracks
-            .iter()
-            .any(|(.., keys)| keys.times.last().is_some_and(|&t| t >= clip.duration()));
-        if let Some((.., keys)) = tracks.first_mut().filter(|_| !reached) {
-            keys::hold_until(keys, clip.duration());
+        let end = clip.duration();
+        let ends = tracks.iter().map(|track| track.1.times.last());
+        let is_reached = ends.flatten().any(|&last| last >= end);
+        if !is_reached {
+            keys::hold_until(&mut tracks[0].1, end);
         }
-        let mut inputs = HashMap::new();
-        let (mut samplers, mut channels) = (Vec::new(), Vec::new());
-        let mut add = |node: usize,
-                       path: &str,
-                       interpolation: Interpolation,
-                       times: &[f32],
-                       values: &[f32]| {
-            let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
-            let times = times.as_chunks::<1>().0;
-            let input = *inputs
-                .entry(bits)
-                .or_insert_with(|| self.document.bounded_floats(times, Use::Other));
-            let output = match path {
-                "rotation" => self.document.floats(values.as_chunks::<4>().0, Use::Other),
-                "weights" => self.document.floats(values.as_chunks::<1>().0, Use::Other),
-                _ => self.document.floats(values.as_chunks::<3>().0, Use::Other),
-            };
-            let interpolation = names::interpolation(interpolation);
-            channels
-                .push(json!({"sampler": samplers.len(), "target": {"node": node, "path": path}}));
-            samplers
-                .push(json!({"input": input, "output": output, "interpolation": interpolation}));
+        let mut animation = Animation {
+            document: &mut self.document,
+            inputs: HashMap::new(),
+            json: json!({"name": clip.name()}),
         };
         for (node, keys) in &tracks {
-            add(
-                *node,
-                keys.channel.name(),
-                keys.interpolation,
-                &keys.times,
-                &keys.values,
-            );
+            let path = keys.channel.name();
+            animation.add(*node, path, keys.interpolation, &keys.times, &keys.values);
         }
         for (node, targets) in &self.meshes {
             if let Some(keys) = morph::weights(clip, &parts.targets, targets) {
-                add(
+                animation.add(
                     *node,
                     "weights",
                     keys.interpolation,
@@ -361,28 +294,94 @@ impl Writer {
                 );
             }
         }
-        self.document.add(
-            "animations",
-            json!({"name": clip.name(), "channels": channels, "samplers": samplers}),
-        );
+        let json = animation.json;
+        self.document.add("animations", json);
         Ok(())
     }
 }
 
+/// An animation under construction.
+struct Animation<'a> {
+    document: &'a mut Document,
+    /// The accessor of each list of times, by their bits.
+    inputs: HashMap<Vec<u32>, usize>,
+    json: Value,
+}
+
+impl Animation<'_> {
+    fn add(
+        &mut self,
+        node: usize,
+        path: &str,
+        interpolation: Interpolation,
+        times: &[f32],
+        values: &[f32],
+    ) {
+        let bits = times.iter().map(|time| time.to_bits()).collect();
+        let times = times.as_chunks::<1>().0;
+        let input = self.inputs.entry(bits);
+        let input = *input.or_insert_with(|| self.document.bounded_floats(times, Use::Other));
+        let output = match path {
+            "rotation" => self.document.floats(values.as_chunks::<4>().0, Use::Other),
+            "weights" => self.document.floats(values.as_chunks::<1>().0, Use::Other),
+            _ => self.document.floats(values.as_chunks::<3>().0, Use::Other),
+        };
+        let interpolation = names::interpolation(interpolation);
+        let sampler = json!({"input": input, "output": output, "interpolation": interpolation});
+        let sampler = append(&mut self.json["samplers"], sampler);
+        let channel = json!({"sampler": sampler, "target": {"node": node, "path": path}});
+        append(&mut self.json["channels"], channel);
+    }
+}
+
+/// What moves a primitive.
+#[derive(PartialEq)]
+struct Mover {
+    skin: u16,
+    /// The entry of the skin that moves a rigid primitive.
+    entry: Option<usize>,
+}
+
+impl Mover {
+    fn of(primitive: &PrimitiveData) -> Self {
+        let mut entry = None;
+        if primitive.dumped_vertices == 0 {
+            let first = primitive.influences.pairs().first();
+            entry = first.map(|pair| usize::from(pair.0));
+        }
+        Self {
+            skin: primitive.skin,
+            entry,
+        }
+    }
+}
+
+/// The number of primitives, from the first, that one node has.
+fn run_length(primitives: &[PrimitiveData]) -> usize {
+    let mover = Mover::of(&primitives[0]);
+    let mut largest = None;
+    for (index, primitive) in primitives.iter().enumerate() {
+        let mut targets = primitive.targets.iter().map(|deltas| deltas.target);
+        let first = targets.next();
+        let begins_others = largest.is_some() && largest < first;
+        if begins_others || Mover::of(primitive) != mover {
+            return index;
+        }
+        largest = largest.max(first).max(targets.max());
+    }
+    primitives.len()
+}
+
 fn transformed(rest: &Transform) -> Value {
-    let Transform {
-        rotation,
-        translation,
-        scale,
-    } = Transform::IDENTITY;
+    let identity = Transform::IDENTITY;
     let mut node = json!({});
-    if rest.translation != translation {
+    if rest.translation != identity.translation {
         node["translation"] = json!(rest.translation.to_array());
     }
-    if rest.rotation != rotation {
+    if rest.rotation != identity.rotation {
         node["rotation"] = json!(rest.rotation.to_array());
     }
-    if rest.scale != scale {
+    if rest.scale != identity.scale {
         node["scale"] = json!(rest.scale.to_array());
     }
     node
@@ -392,14 +391,6 @@ fn placed(rows: &Rows) -> Value {
     if *rows == IDENTITY_ROWS {
         json!({})
     } else {
-        json!({"matrix": columns(rows).as_slice()})
+        json!({"matrix": matrices::columns(rows).as_slice()})
     }
-}
-
-/// Column by column, with the last row.
-fn columns(m: &Rows) -> [f32; 16] {
-    [
-        m[0], m[4], m[8], 0.0, m[1], m[5], m[9], 0.0, m[2], m[6], m[10], 0.0, m[3], m[7], m[11],
-        1.0,
-    ]
 }

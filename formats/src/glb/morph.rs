@@ -1,105 +1,106 @@
 //! Morph targets: sparse deltas of primitives, and weights of clips.
 
 use super::document::Document;
-use serde_json::{Map, Value, json};
+use crate::subdivide::subdivide;
+use glam::Vec3;
+use serde_json::{Value, json};
 use skinbench_kernels::model::{
     Clip, Interpolation, PrimitiveData, Target, TargetDeltas, WeightKeys,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The targets of some primitives, in rising order.
-pub(super) fn of(primitives: &[PrimitiveData]) -> Vec<u32> {
-    let all: BTreeSet<u32> = primitives
-        .iter()
-        .flat_map(|own| &own.targets)
-        .map(|deltas| deltas.target)
-        .collect();
-    all.into_iter().collect()
-}
-
 /// The `targets` property of a primitive. Deltas of normals become shorter as the normals do, which glTF requires to be
 /// of unit length.
-pub(super) fn targets(
-    primitive: &PrimitiveData,
-    targets: &[u32],
-    document: &mut Document,
-) -> Value {
-    let (none, count) = (TargetDeltas::default(), primitive.positions.len());
-    let length = |v: &[f32]| v.iter().map(|c| c * c).sum::<f32>().sqrt();
-    let property = |target: &u32| {
-        let deltas = primitive
-            .targets
-            .iter()
+pub fn targets(primitive: &PrimitiveData, targets: &[u32], document: &mut Document) -> Value {
+    let count = primitive.positions.len();
+    let none = TargetDeltas::default();
+    let mut list = Vec::new();
+    for target in targets {
+        let mut deltas = primitive.targets.iter();
+        let deltas = deltas
             .find(|deltas| deltas.target == *target)
             .unwrap_or(&none);
-        let mut attributes = Map::new();
-        let mut set = |name: &str, stream: usize, length: &dyn Fn(usize) -> f32| {
-            let shortened = deltas.vertices.iter().map(|&(vertex, deltas)| {
-                let (length, delta) = (length(vertex as usize), deltas[stream]);
-                (
-                    vertex,
-                    if length > 0.0 {
-                        delta.map(|c| c / length)
-                    } else {
-                        delta
-                    },
-                )
-            });
-            let listed: Vec<_> = shortened.filter(|(_, delta)| *delta != [0.0; 3]).collect();
-            attributes.insert(name.into(), json!(document.sparse(&listed, count)));
+        let mut write = |stream, length: &dyn Fn(usize) -> f32| {
+            let mut vertices = Vec::new();
+            let mut values = Vec::new();
+            for &(vertex, deltas) in &deltas.vertices {
+                let length = length(vertex as usize);
+                let delta: [f32; 3] = deltas[stream];
+                let delta = if length > 0.0 {
+                    delta.map(|c| c / length)
+                } else {
+                    delta
+                };
+                if delta != [0.0; 3] {
+                    vertices.push(vertex);
+                    values.push(delta);
+                }
+            }
+            document.sparse(&vertices, &values, count)
         };
-        set("POSITION", 0, &|_| 1.0);
+        let mut attributes = json!({"POSITION": write(0, &|_| 1.0)});
         if let Some(normals) = &primitive.normals {
-            set("NORMAL", 1, &|vertex| length(&normals[vertex]));
+            let length = |vertex: usize| Vec3::from(normals[vertex]).length();
+            attributes["NORMAL"] = json!(write(1, &length));
             if let Some(tangents) = &primitive.tangents {
-                set("TANGENT", 2, &|vertex| length(&tangents[vertex][..3]));
+                let length = |vertex: usize| Vec3::from_slice(&tangents[vertex]).length();
+                attributes["TANGENT"] = json!(write(2, &length));
             }
         }
-        Value::Object(attributes)
-    };
-    Value::Array(targets.iter().map(property).collect())
+        list.push(attributes);
+    }
+    Value::Array(list)
 }
 
 /// The targets of a run of primitives, in rising order.
-pub(super) struct RunTargets {
+pub struct RunTargets {
     /// Those with deltas.
-    moving: Vec<u32>,
+    moving: BTreeSet<u32>,
     /// These, and those without a delta that stay with them.
-    pub(super) all: Vec<u32>,
+    pub all: Vec<u32>,
 }
 
-/// The targets of each run of primitives. A target without a delta stays with those whose weights it shares a track with.
-/// Without such a track it stays with the one before it, as the targets of one node of a file are neighbours, unless a
-/// clip sets the weights there: each key would get a weight more, for nothing.
-pub(super) fn of_runs(runs: &[&[PrimitiveData]], clips: &[Clip], targets: u32) -> Vec<RunTargets> {
-    let mut of_runs = Vec::with_capacity(runs.len());
-    let mut moving: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut is_animated = Vec::with_capacity(runs.len());
-    for (run, primitives) in runs.iter().enumerate() {
-        let own = of(primitives);
-        for &target in &own {
-            moving.entry(target).or_insert(run);
+impl RunTargets {
+    /// The targets of each run of primitives. A target without a delta stays with those whose weights it shares a track
+    /// with. Without such a track it stays with the one before it, as the targets of one node of a file are neighbours,
+    /// unless a clip sets the weights there: each key would get a weight more, for nothing.
+    pub fn of_runs(runs: &[&[PrimitiveData]], clips: &[Clip], targets: u32) -> Vec<Self> {
+        let mut of_runs: Vec<Self> = Vec::new();
+        let mut run_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for (run, primitives) in runs.iter().enumerate() {
+            let deltas = primitives.iter().flat_map(|primitive| &primitive.targets);
+            let moving: BTreeSet<u32> = deltas.map(|deltas| deltas.target).collect();
+            for &target in &moving {
+                run_of.entry(target).or_insert(run);
+            }
+            of_runs.push(Self {
+                all: moving.iter().copied().collect(),
+                moving,
+            });
         }
-        let is_set = |target: &u32| clips.iter().any(|clip| track_of(clip, *target).is_some());
-        is_animated.push(own.iter().any(is_set));
-        of_runs.push(RunTargets {
-            all: own.clone(),
-            moving: own,
-        });
-    }
-    for target in (0..targets).filter(|target| !moving.contains_key(target)) {
-        let tracks = clips.iter().filter_map(|clip| track_of(clip, target));
-        let mut ranges = tracks.map(|track| track.targets.clone());
-        let run = ranges
-            .find_map(|range| neighbour(&moving, range, target))
-            .or_else(|| neighbour(&moving, 0..targets, target).filter(|&run| !is_animated[run]));
-        if let Some(run) = run {
-            of_runs[run].all.push(target);
+        for target in 0..targets {
+            if run_of.contains_key(&target) {
+                continue;
+            }
+            let mut tracks = clips.iter().filter_map(|clip| track_of(clip, target));
+            let run = tracks.find_map(|track| neighbour(&run_of, track.targets.clone(), target));
+            let run = run.or_else(|| {
+                let run = neighbour(&run_of, 0..targets, target)?;
+                let mut moving = of_runs[run].moving.iter();
+                let is_set =
+                    moving.any(|&target| clips.iter().any(|c| track_of(c, target).is_some()));
+                (!is_set).then_some(run)
+            });
+            if let Some(run) = run {
+                of_runs[run].all.push(target);
+            }
         }
+        for targets in &mut of_runs {
+            targets.all.sort_unstable();
+        }
+        of_runs
     }
-    of_runs.iter_mut().for_each(|own| own.all.sort_unstable());
-    of_runs
 }
 
 /// The track that sets a target's weight in a clip.
@@ -111,19 +112,12 @@ fn track_of(clip: &Clip, target: u32) -> Option<&WeightKeys> {
         .filter(|track| track.targets.contains(&target))
 }
 
-/// Returns whether a track sets the weight of any of these targets, which rise.
-fn sets_any(track: &WeightKeys, targets: &[u32]) -> bool {
-    let first = targets.partition_point(|&target| target < track.targets.start);
-    targets
-        .get(first)
-        .is_some_and(|&target| target < track.targets.end)
-}
-
 /// The run of the last moving target of a range before a target, or of the first one after it.
-fn neighbour(moving: &BTreeMap<u32, usize>, range: Range<u32>, target: u32) -> Option<usize> {
-    let before = moving.range(range.start..target).next_back();
-    let after = moving.range(target..range.end).next();
-    before.or(after).map(|(_, run)| *run)
+fn neighbour(run_of: &BTreeMap<u32, usize>, range: Range<u32>, target: u32) -> Option<usize> {
+    let before = run_of.range(range.start..target).next_back();
+    let after = run_of.range(target..range.end).next();
+    let (_, run) = before.or(after)?;
+    Some(*run)
 }
 
 /// The weights of a run's targets in a clip, from the first key to the clip's end; `None` if no track sets one that has
@@ -131,48 +125,50 @@ fn neighbour(moving: &BTreeMap<u32, usize>, range: Range<u32>, target: u32) -> O
 ///
 /// If all tracks have keys at the same times and the same interpolation, the keys stay as they are. Otherwise the weights
 /// are sampled at the keys of all tracks, and between them as often as linear interpolation needs.
-pub(super) fn weights(clip: &Clip, list: &[Target], own: &RunTargets) -> Option<WeightKeys> {
-    let RunTargets {
-        moving,
-        all: targets,
-    } = own;
-    let tracks = clip.weights().iter();
-    let tracks: Vec<&WeightKeys> = tracks.filter(|track| sets_any(track, moving)).collect();
-    let (first, end) = (*tracks.first()?, clip.duration());
-    let is_alike = |track: &&WeightKeys| {
-        track.interpolation == first.interpolation && track.times == first.times
+pub fn weights(clip: &Clip, list: &[Target], targets: &RunTargets) -> Option<WeightKeys> {
+    let mut tracks = Vec::new();
+    for track in clip.weights() {
+        if targets.moving.range(track.targets.clone()).next().is_some() {
+            tracks.push(track);
+        }
+    }
+    let first = *tracks.first()?;
+    let end = clip.duration();
+    let mut keys = WeightKeys {
+        targets: 0..targets.all.len() as u32,
+        interpolation: first.interpolation,
+        times: Vec::new(),
+        values: Vec::new(),
     };
+    let are_alike = tracks
+        .iter()
+        .all(|track| track.interpolation == first.interpolation && track.times == first.times);
     let curves = Curves {
-        tracks: &tracks,
+        tracks,
         list,
-        targets,
+        targets: &targets.all,
     };
-    let all = 0..targets.len() as u32;
-    if tracks.iter().all(is_alike) && first.times.last().is_some_and(|&last| last <= end) {
-        let mut values = Vec::new();
+    if are_alike && first.times.last().is_some_and(|&last| last <= end) {
+        keys.times = first.times.clone();
         for key in 0..first.times.len() {
-            for part in 0..first.interpolation.values_per_key() {
-                curves.push_key(key, part, &mut values);
+            for value in 0..first.interpolation.values_per_key() {
+                curves.push_value(key, value, &mut keys.values);
             }
         }
-        return Some(WeightKeys {
-            targets: all,
-            interpolation: first.interpolation,
-            times: first.times.clone(),
-            values,
-        });
+        return Some(keys);
     }
-    let has = |interpolation| {
-        tracks
-            .iter()
-            .any(|track| track.interpolation == interpolation)
+    let is_curved = curves.have(Interpolation::CubicSpline);
+    let is_smooth = is_curved || curves.have(Interpolation::Linear);
+    keys.interpolation = if is_smooth {
+        Interpolation::Linear
+    } else {
+        Interpolation::Step
     };
-    let smooth = has(Interpolation::Linear) || has(Interpolation::CubicSpline);
     let mut times: Vec<f32> = Vec::new();
-    for track in &tracks {
+    for track in &curves.tracks {
         for time in track.times.iter().map(|time| time.min(end)) {
             // Among linear keys, a step takes two.
-            if smooth && track.interpolation == Interpolation::Step && time > track.times[0] {
+            if is_smooth && track.interpolation == Interpolation::Step && time > track.times[0] {
                 times.push(time.next_down());
             }
             times.push(time);
@@ -180,26 +176,20 @@ pub(super) fn weights(clip: &Clip, list: &[Target], own: &RunTargets) -> Option<
     }
     times.sort_unstable_by(f32::total_cmp);
     times.dedup();
-    let mut made = WeightKeys {
-        targets: all,
-        interpolation: if smooth {
-            Interpolation::Linear
-        } else {
-            Interpolation::Step
-        },
-        times: Vec::with_capacity(times.len()),
-        values: Vec::with_capacity(times.len() * targets.len()),
-    };
     for time in times {
-        if let Some(&last) = made.times.last()
-            && has(Interpolation::CubicSpline)
+        if let Some(&last) = keys.times.last()
+            && is_curved
         {
-            curves.subdivide(last, time, DEPTH, &mut made);
+            keys.times.extend(subdivide(last, time, DEPTH, &|from, to| {
+                curves.are_off(from, to)
+            }));
         }
-        made.times.push(time);
-        made.values.extend(curves.at(time));
+        keys.times.push(time);
     }
-    Some(made)
+    for &time in &keys.times {
+        keys.values.extend(curves.at(time));
+    }
+    Some(keys)
 }
 
 /// Largest relative error of resampled weights.
@@ -209,23 +199,25 @@ const DEPTH: u32 = 10;
 
 /// The weights of some targets over time.
 struct Curves<'a> {
-    tracks: &'a [&'a WeightKeys],
+    tracks: Vec<&'a WeightKeys>,
     /// All targets of the model.
     list: &'a [Target],
     targets: &'a [u32],
 }
 
 impl Curves<'_> {
-    /// Appends value `part` of a key that all tracks have. A target without a track keeps its default weight.
-    fn push_key(&self, key: usize, part: usize, values: &mut Vec<f32>) {
+    fn have(&self, interpolation: Interpolation) -> bool {
+        let mut tracks = self.tracks.iter();
+        tracks.any(|track| track.interpolation == interpolation)
+    }
+
+    /// Appends one of the values of a key that all tracks have. A target without a track keeps its default weight.
+    fn push_value(&self, key: usize, value: usize, values: &mut Vec<f32>) {
         for target in self.targets {
-            let track = self
-                .tracks
-                .iter()
-                .find(|track| track.targets.contains(target));
-            values.push(match track {
-                Some(track) => track.key(key, part)[(target - track.targets.start) as usize],
-                None if part == self.tracks[0].interpolation.value_of_key() => {
+            let mut tracks = self.tracks.iter();
+            values.push(match tracks.find(|track| track.targets.contains(target)) {
+                Some(track) => track.key(key, value)[(target - track.targets.start) as usize],
+                None if value == self.tracks[0].interpolation.value_of_key() => {
                     self.list[*target as usize].weight
                 }
                 // Tangents.
@@ -236,34 +228,26 @@ impl Curves<'_> {
 
     fn at(&self, time: f32) -> Vec<f32> {
         let mut all: Vec<f32> = self.list.iter().map(|target| target.weight).collect();
-        for track in self.tracks {
+        for track in &self.tracks {
             track.sample(time, |target, weight| all[target] = weight);
         }
-        self.targets
-            .iter()
-            .map(|&target| all[target as usize])
-            .collect()
+        let targets = self.targets.iter();
+        targets.map(|&target| all[target as usize]).collect()
     }
 
-    /// Adds keys between two times until straight lines between them follow the curves.
-    fn subdivide(&self, from: f32, to: f32, depth: u32, made: &mut WeightKeys) {
-        let middle = from + (to - from) / 2.0;
-        if depth == 0 || !(from < middle && middle < to) {
-            return;
-        }
-        let (a, b) = (self.at(from), self.at(to));
-        let is_off = |t: f32| {
+    /// Returns whether straight lines between two times leave the curves.
+    fn are_off(&self, from: f32, to: f32) -> bool {
+        let a = self.at(from);
+        let b = self.at(to);
+        for t in [0.25, 0.5, 0.75] {
             let exact = self.at(from + t * (to - from));
-            let ends = a.iter().zip(&b);
-            ends.zip(&exact).any(|((a, b), exact)| {
-                (a + t * (b - a) - exact).abs() > TOLERANCE * (1.0 + exact.abs())
-            })
-        };
-        if [0.25, 0.5, 0.75].into_iter().any(is_off) {
-            self.subdivide(from, middle, depth - 1, made);
-            made.times.push(middle);
-            made.values.extend(self.at(middle));
-            self.subdivide(middle, to, depth - 1, made);
+            for (target, exact) in exact.iter().enumerate() {
+                let line = a[target] + t * (b[target] - a[target]);
+                if (line - exact).abs() > TOLERANCE * (1.0 + exact.abs()) {
+                    return true;
+                }
+            }
         }
+        false
     }
 }

@@ -1,10 +1,10 @@
 //! The reader of accessors: any component type, stride and sparse substitution. Every offset and count is checked
 //! before anything is allocated. Bytes are read one by one, so no alignment is required.
 
-use super::document::{Document, SparsePart};
+use super::document::{BufferView, Document, Sparse, SparsePart};
 use super::names;
 use crate::budget::Budget;
-use crate::fault::{Fault, ensure, item};
+use crate::fault::{Fault, item};
 use std::borrow::Cow;
 
 /// Copies of decoded values that exist at once: the importer's, the store's, and the store's while it grows.
@@ -72,26 +72,27 @@ fn first<const B: usize, T: Into<f64>>(bytes: &[u8], number: fn([u8; B]) -> T) -
 }
 
 impl Component {
-    fn new(code: u32, place: impl FnOnce() -> String) -> Result<&'static Self, Fault> {
-        COMPONENTS
-            .iter()
-            .find(|component| component.code == code)
-            .ok_or_else(|| {
-                let known =
-                    "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
-                Fault::new(place(), format!("{code}; expected {known}"))
-            })
+    /// The component type of an object at a place.
+    fn new(code: u32, place: &str) -> Result<&'static Self, Fault> {
+        let known = COMPONENTS.iter().find(|known| known.code == code);
+        known.ok_or_else(|| {
+            let expected = "5120 (i8), 5121 (u8), 5122 (i16), 5123 (u16), 5125 (u32) or 5126 (f32)";
+            Fault::new(
+                format!("{place}.componentType"),
+                format!("{code}; expected {expected}"),
+            )
+        })
     }
 
     /// Refuses numbers that may be negative or have fractions.
-    fn check_unsigned(&self, place: impl FnOnce() -> String, user: &str) -> Result<(), Fault> {
-        let holds = self.name.starts_with('U');
-        ensure(holds, || {
-            Fault::new(
-                place(),
-                format!("{}; expected U8, U16 or U32{user}", self.name),
-            )
-        })
+    fn check_unsigned(&self, place: &str, user: &str) -> Result<(), Fault> {
+        ensure!(
+            self.name.starts_with('U'),
+            format!("{place}.componentType"),
+            "{}; expected U8, U16 or U32{user}",
+            self.name
+        );
+        Ok(())
     }
 }
 
@@ -107,10 +108,18 @@ impl Elements<'_> {
         component: &Component,
         convert: impl Fn(f64) -> T,
     ) -> Vec<[T; N]> {
-        let number = |bytes: &[u8], c: usize| (component.read)(&bytes[c * component.size..]);
-        let element = |bytes: &[u8]| std::array::from_fn(|c| convert(number(bytes, c)));
-        self.bytes.chunks(self.stride).map(element).collect()
+        let elements = self.bytes.chunks(self.stride).map(|element| {
+            std::array::from_fn(|c| convert((component.read)(&element[c * component.size..])))
+        });
+        elements.collect()
     }
+}
+
+/// The elements that a sparse accessor lists.
+struct Listed<'a> {
+    /// Strictly rising.
+    indices: Vec<u32>,
+    elements: Elements<'a>,
 }
 
 /// An accessor whose parts have been checked.
@@ -121,7 +130,7 @@ struct CheckedAccessor<'a> {
     one: Option<f64>,
     /// The elements; `None` means zeros.
     base: Option<Elements<'a>>,
-    sparse: Option<(Vec<u32>, Elements<'a>)>,
+    listed: Option<Listed<'a>>,
 }
 
 impl CheckedAccessor<'_> {
@@ -130,7 +139,7 @@ impl CheckedAccessor<'_> {
             Some(base) => base.decode(self.component, &convert),
             None => vec![[T::default(); N]; self.count as usize],
         };
-        if let Some((indices, elements)) = &self.sparse {
+        if let Some(Listed { indices, elements }) = &self.listed {
             for (&index, value) in indices.iter().zip(elements.decode(self.component, convert)) {
                 values[index as usize] = value;
             }
@@ -144,204 +153,164 @@ impl CheckedAccessor<'_> {
 }
 
 /// Decodes accessors of a document.
-pub(super) struct Reader<'a> {
-    pub(super) document: &'a Document,
-    pub(super) buffers: &'a [Cow<'a, [u8]>],
-    pub(super) budget: &'a Budget,
+pub struct Reader<'a> {
+    pub document: &'a Document,
+    pub buffers: &'a [Cow<'a, [u8]>],
+    pub budget: &'a Budget,
 }
 
 impl<'a> Reader<'a> {
     /// Reads finite numbers of any component type, normalised if the accessor says so; `user` is the JSON path that
     /// refers to the accessor.
-    pub(super) fn floats<const N: usize>(
-        &self,
-        index: u32,
-        user: &str,
-    ) -> Result<Vec<[f32; N]>, Fault> {
-        let layout = self.layout::<N>(index, user, false)?;
-        self.finite(index, user, layout.read(|number| layout.float(number)))
+    pub fn floats<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[f32; N]>, Fault> {
+        let accessor = self.checked::<N>(index, user, false)?;
+        let values = accessor.read(|number| accessor.float(number));
+        check_finite(index, user, &values)?;
+        Ok(values)
     }
 
     /// Reads the elements of `count` that are not zero, with their indices: of an accessor without a buffer view only
     /// those that it lists.
-    pub(super) fn deltas(
+    pub fn deltas(
         &self,
         index: u32,
         user: &str,
         count: usize,
     ) -> Result<Vec<(u32, [f32; 3])>, Fault> {
-        let layout = self.layout::<3>(index, user, true)?;
-        check_count(user, layout.count as usize, count)?;
-        let to_float = |number| layout.float(number);
-        let (indices, values): (Vec<u32>, Vec<[f32; 3]>) = match (&layout.base, &layout.sparse) {
-            (None, None) => (Vec::new(), Vec::new()),
-            (None, Some((indices, elements))) => {
-                (indices.clone(), elements.decode(layout.component, to_float))
-            }
-            (Some(_), _) => ((0..count as u32).collect(), layout.read(to_float)),
-        };
-        let values = self.finite(index, user, values)?;
-        Ok(indices
-            .into_iter()
-            .zip(values)
-            .filter(|(_, value)| *value != [0.0; 3])
-            .collect())
-    }
-
-    fn finite<const N: usize>(
-        &self,
-        index: u32,
-        user: &str,
-        values: Vec<[f32; N]>,
-    ) -> Result<Vec<[f32; N]>, Fault> {
-        if let Some((at, v)) = values
-            .as_flattened()
-            .iter()
-            .enumerate()
-            .find(|(_, v)| !v.is_finite())
-        {
-            let problem = format!(
-                "element {} holds {v}; expected finite numbers for {user}",
-                at / N
-            );
-            return Err(Fault::new(format!("accessors[{index}]"), problem));
+        let accessor = self.checked::<3>(index, user, true)?;
+        check_count(user, accessor.count as usize, count)?;
+        let mut deltas: Vec<(u32, [f32; 3])> = Vec::new();
+        if accessor.base.is_some() {
+            let values = accessor.read(|number| accessor.float(number));
+            check_finite(index, user, &values)?;
+            deltas.extend((0..).zip(values));
+        } else if let Some(Listed { indices, elements }) = &accessor.listed {
+            let values = elements.decode(accessor.component, |number| accessor.float(number));
+            check_finite(index, user, &values)?;
+            deltas.extend(indices.iter().copied().zip(values));
         }
-        Ok(values)
+        deltas.retain(|delta| delta.1 != [0.0; 3]);
+        Ok(deltas)
     }
 
     /// Reads unsigned integers.
-    pub(super) fn integers<const N: usize>(
-        &self,
-        index: u32,
-        user: &str,
-    ) -> Result<Vec<[u32; N]>, Fault> {
-        let layout = self.layout::<N>(index, user, false)?;
-        let place = || format!("accessors[{index}].componentType");
-        layout
-            .component
-            .check_unsigned(place, &format!(" for {user}"))?;
-        Ok(layout.read(|number| number as u32))
+    pub fn integers<const N: usize>(&self, index: u32, user: &str) -> Result<Vec<[u32; N]>, Fault> {
+        let accessor = self.checked::<N>(index, user, false)?;
+        let component = accessor.component;
+        component.check_unsigned(&format!("accessors[{index}]"), &format!(" for {user}"))?;
+        Ok(accessor.read(|number| number as u32))
     }
 
     /// The bytes of a buffer view.
-    pub(super) fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
-        let length = self
-            .document
-            .buffer_views
-            .get(view as usize)
-            .map_or(0, |view| view.byte_length);
-        Ok(self
-            .elements(view, 0, length.max(1), 1, false, || user.into())?
-            .bytes)
+    pub fn bytes(&self, view: u32, user: &str) -> Result<&'a [u8], Fault> {
+        let known = self.document.buffer_views.get(view as usize);
+        let length = known.map_or(0, |view| view.byte_length);
+        let elements = self.elements(view, 0, length.max(1), 1, false, user)?;
+        Ok(elements.bytes)
     }
 
     /// Checks an accessor and charges its elements to the budget: all of them, or those that differ from zero if
     /// `sparse`.
-    fn layout<const N: usize>(
+    fn checked<const N: usize>(
         &self,
         index: u32,
         user: &str,
         sparse: bool,
     ) -> Result<CheckedAccessor<'a>, Fault> {
         let accessor = item(&self.document.accessors, index, "accessor", || user.into())?;
-        let place = |field: &str| format!("accessors[{index}]{field}");
+        let place = format!("accessors[{index}]");
         let shape = names::shape(N);
-        ensure(accessor.shape == shape, || {
-            Fault::new(
-                place(".type"),
-                format!("{:?}; expected {shape:?} for {user}", accessor.shape),
-            )
-        })?;
-        let component = Component::new(accessor.component_type, || place(".componentType"))?;
-        ensure(accessor.count > 0, || {
-            Fault::new(
-                place(".count"),
-                format!("0; expected at least 1 for {user}"),
-            )
-        })?;
-        let size = component.size * N;
-        let elements = |view| {
-            self.elements(
-                view,
-                accessor.byte_offset,
-                accessor.count,
-                size,
-                true,
-                || place(""),
-            )
-        };
-        let base = accessor.buffer_view.map(elements).transpose()?;
-        // With a buffer view the size is known to fit, so this saturates only for accessors without data.
-        let elements = match &accessor.sparse {
-            listed if sparse && base.is_none() => listed.as_ref().map_or(0, |listed| listed.count),
-            _ => accessor.count,
-        };
-        self.budget
-            .charge(elements.saturating_mul(N as u64 * 4 * COPIES), || {
-                place(".count")
-            })?;
+        ensure!(
+            accessor.shape == shape,
+            place + ".type",
+            "{:?}; expected {shape:?} for {user}",
+            accessor.shape
+        );
+        let component = Component::new(accessor.component_type, &place)?;
         let count = accessor.count;
-        let one = component.one.filter(|_| accessor.normalized);
-        let mut layout = CheckedAccessor {
+        ensure!(
+            count > 0,
+            place + ".count",
+            "0; expected at least 1 for {user}"
+        );
+        let size = component.size * N;
+        let base = accessor
+            .buffer_view
+            .map(|view| self.elements(view, accessor.byte_offset, count, size, true, &place))
+            .transpose()?;
+        // With a buffer view the size is known to fit, so this saturates only for accessors without data.
+        let charged = match &accessor.sparse {
+            listed if sparse && base.is_none() => listed.as_ref().map_or(0, |listed| listed.count),
+            _ => count,
+        };
+        let bytes = charged.saturating_mul(N as u64 * 4 * COPIES);
+        self.budget.charge(bytes, || format!("{place}.count"))?;
+        let listed = accessor
+            .sparse
+            .as_ref()
+            .map(|sparse| self.listed(sparse, count, size, &format!("{place}.sparse")))
+            .transpose()?;
+        Ok(CheckedAccessor {
             count,
             component,
-            one,
+            one: component.one.filter(|_| accessor.normalized),
             base,
-            sparse: None,
-        };
-        let Some(sparse) = &accessor.sparse else {
-            return Ok(layout);
-        };
-        ensure((1..=count).contains(&sparse.count), || {
-            let problem = format!(
-                "{}; expected 1 to the accessor's count, which is {count}",
-                sparse.count
-            );
-            Fault::new(place(".sparse.count"), problem)
-        })?;
-        let place = |field: &str| format!("accessors[{index}].sparse{field}");
+            listed,
+        })
+    }
+
+    /// Checks what a sparse accessor lists, which has `count` elements of `size` bytes.
+    fn listed(
+        &self,
+        sparse: &Sparse,
+        count: u64,
+        size: usize,
+        place: &str,
+    ) -> Result<Listed<'a>, Fault> {
+        let listed = sparse.count;
+        ensure!(
+            (1..=count).contains(&listed),
+            format!("{place}.count"),
+            "{listed}; expected 1 to the accessor's count, which is {count}"
+        );
         let SparsePart {
             buffer_view,
             byte_offset,
             ..
         } = sparse.values;
-        let values = self.elements(buffer_view, byte_offset, sparse.count, size, false, || {
-            place(".values")
-        })?;
-        let place = |field: &str| place(&format!(".indices{field}"));
+        let values_place = format!("{place}.values");
+        let elements =
+            self.elements(buffer_view, byte_offset, listed, size, false, &values_place)?;
         let SparsePart {
             buffer_view,
             byte_offset,
             component_type,
             ..
         } = sparse.indices;
-        let component = Component::new(component_type, || place(".componentType"))?;
+        let place = format!("{place}.indices");
+        let component = Component::new(component_type, &place)?;
         let size = component.size;
-        let indices = self.elements(buffer_view, byte_offset, sparse.count, size, false, || {
-            place("")
-        })?;
-        component.check_unsigned(|| place(".componentType"), "")?;
-        let indices = indices
-            .decode::<_, 1>(component, |number| number as u32)
-            .into_flattened();
+        let indices = self.elements(buffer_view, byte_offset, listed, size, false, &place)?;
+        component.check_unsigned(&place, "")?;
+        let indices = indices.decode::<_, 1>(component, |number| number as u32);
+        let indices = indices.into_flattened();
         if let Some(at) = indices.iter().position(|&i| u64::from(i) >= count) {
-            let problem = format!(
+            bail!(
+                place,
                 "index {} at {at} is out of range; the accessor has {count} elements",
                 indices[at]
             );
-            return Err(Fault::new(place(""), problem));
         }
         if let Some([before, index]) = indices.array_windows().find(|[a, b]| b <= a) {
-            return Err(Fault::new(
-                place(""),
-                format!("index {index} after {before}; expected strictly rising ones"),
-            ));
+            bail!(
+                place,
+                "index {index} after {before}; expected strictly rising ones"
+            );
         }
-        layout.sparse = Some((indices, values));
-        Ok(layout)
+        Ok(Listed { indices, elements })
     }
 
-    /// `count` elements of `size` bytes from `offset` in a buffer view; `place` refers to it.
+    /// `count` elements of `size` bytes from `offset` in a buffer view, to which `place` refers.
     fn elements(
         &self,
         view: u32,
@@ -349,57 +318,73 @@ impl<'a> Reader<'a> {
         count: u64,
         size: usize,
         strided: bool,
-        place: impl Fn() -> String,
+        place: &str,
     ) -> Result<Elements<'a>, Fault> {
-        let v = item(&self.document.buffer_views, view, "buffer view", &place)?;
-        let in_view = |field: &str| format!("bufferViews[{view}]{field}");
-        let buffer = item(self.buffers, v.buffer, "buffer", || in_view(".buffer"))?;
-        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
-        let buffer = &buffer[..self.document.buffers[v.buffer as usize].byte_length as usize];
-        let bytes = slice(buffer, v.byte_offset, v.byte_length).ok_or_else(|| {
-            let expected = format!("expected them inside the buffer's {}", buffer.len());
-            Fault::new(
-                in_view(""),
-                format!("{} bytes from {}; {expected}", v.byte_length, v.byte_offset),
-            )
+        let BufferView {
+            buffer,
+            byte_offset,
+            byte_length,
+            byte_stride,
+            ..
+        } = *item(&self.document.buffer_views, view, "buffer view", || {
+            place.into()
         })?;
-        let stride = match v.byte_stride {
+        let view = format!("bufferViews[{view}]");
+        let bytes = item(self.buffers, buffer, "buffer", || format!("{view}.buffer"))?;
+        // A BIN chunk is padded: the bytes after byteLength are not part of the buffer.
+        let bytes = &bytes[..self.document.buffers[buffer as usize].byte_length as usize];
+        let Some(bytes) = slice(bytes, byte_offset, byte_length) else {
+            bail!(
+                view,
+                "{byte_length} bytes from {byte_offset}; expected them inside the buffer's {}",
+                bytes.len()
+            );
+        };
+        let stride = match byte_stride {
             // Some exporters write 0 for tightly packed data.
             Some(stride) if strided && stride != 0 => usize::try_from(stride).unwrap_or(usize::MAX),
             _ => size,
         };
-        ensure(stride >= size, || {
-            Fault::new(
-                in_view(".byteStride"),
-                format!("{stride}; expected at least the element's {size} bytes"),
-            )
-        })?;
-        let needed = (count - 1)
-            .checked_mul(stride as u64)
-            .and_then(|n| n.checked_add(size as u64))
-            .unwrap_or(u64::MAX);
+        ensure!(
+            stride >= size,
+            view + ".byteStride",
+            "{stride}; expected at least the element's {size} bytes"
+        );
+        let before_last = (count - 1).saturating_mul(stride as u64);
+        let needed = before_last.saturating_add(size as u64);
         let Some(bytes) = slice(bytes, offset, needed) else {
-            let expected = format!(
-                "expected them inside the {} bytes of bufferViews[{view}]",
-                v.byte_length
+            bail!(
+                place,
+                "{count} elements of {size} bytes every {stride} from {offset}; \
+                 expected them inside the {byte_length} bytes of {view}"
             );
-            let problem = format!(
-                "{count} elements of {size} bytes every {stride} from {offset}; {expected}"
-            );
-            return Err(Fault::new(place(), problem));
         };
         Ok(Elements { bytes, stride })
     }
 }
 
+/// Refuses numbers of an accessor that are not finite.
+fn check_finite<const N: usize>(index: u32, user: &str, values: &[[f32; N]]) -> Result<(), Fault> {
+    let values = values.as_flattened();
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        bail!(
+            format!("accessors[{index}]"),
+            "element {} holds {}; expected finite numbers for {user}",
+            at / N,
+            values[at]
+        );
+    }
+    Ok(())
+}
+
 /// Refuses an attribute that has not as many elements as the positions of its primitive.
-pub(super) fn check_count(user: &str, count: usize, expected: usize) -> Result<(), Fault> {
-    ensure(count == expected, || {
-        Fault::new(
-            user,
-            format!("{count} elements; expected {expected}, as POSITION has"),
-        )
-    })
+pub fn check_count(user: &str, count: usize, expected: usize) -> Result<(), Fault> {
+    ensure!(
+        count == expected,
+        user,
+        "{count} elements; expected {expected}, as POSITION has"
+    );
+    Ok(())
 }
 
 fn slice(bytes: &[u8], offset: u64, length: u64) -> Option<&[u8]> {

@@ -1,18 +1,26 @@
 //! Conversion of animations to clips.
 
 use super::accessor::Reader;
+use super::document::{self, Sampler};
 use super::names;
-use super::scenes::{Listed, Places, quoted};
+use super::scenes::{Names, Places, quoted};
 use super::targets::NodeTargets;
-use crate::fault::{Fault, OffUnit, ensure, item};
+use crate::fault::{Fault, OffUnit, item};
 use skinbench_kernels::model::{
     Channel, Clip, Interpolation, Keys, Repair, RotationBlend, WeightKeys,
 };
+use std::ops::Range;
+
+/// What a channel moves.
+enum Moved {
+    Joint { joint: u16, channel: Channel },
+    Targets(Range<u32>),
+}
 
 /// Converts animations to clips, in the file's order. Channels that move no joint and set no weight only count towards the
 /// duration. Animations that move nothing but nodes of other scenes, or of lower levels of detail, are left out with a
 /// note.
-pub(super) fn clips(
+pub fn clips(
     reader: &Reader,
     joint_of: &[Option<u16>],
     targets: &NodeTargets,
@@ -20,10 +28,11 @@ pub(super) fn clips(
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Clip>, Fault> {
     let mut off_unit = OffUnit::default();
-    let mut of_others = Listed::default();
-    let mut clips = Vec::with_capacity(reader.document.animations.len());
+    let mut of_others = Names::default();
+    let mut clips = Vec::new();
     for (index, animation) in reader.document.animations.iter().enumerate() {
-        let (mut keys, mut weights) = (Vec::new(), Vec::new());
+        let mut keys = Vec::new();
+        let mut weights = Vec::new();
         let mut duration = 0.0f32;
         let mut moves_others = false;
         for (at, channel) in animation.channels.iter().enumerate() {
@@ -31,105 +40,50 @@ pub(super) fn clips(
             let Some(node) = channel.target.node else {
                 continue;
             };
-            let place = |field: &str| format!("animations[{index}].channels[{at}].{field}");
+            let place = format!("animations[{index}].channels[{at}]");
             let sampler = item(&animation.samplers, channel.sampler, "", || {
-                place("sampler")
+                format!("{place}.sampler")
             })?;
-            let sampler_place =
-                |field: &str| format!("animations[{index}].samplers[{}].{field}", channel.sampler);
-            let times = reader
-                .floats::<1>(sampler.input, &sampler_place("input"))?
-                .into_flattened();
+            let sampler_place = format!("animations[{index}].samplers[{}]", channel.sampler);
+            let times = reader.floats::<1>(sampler.input, &format!("{sampler_place}.input"))?;
+            let times = times.into_flattened();
             duration = times.iter().fold(duration, |a, &b| a.max(b));
-            let path = channel.target.path.as_str();
-            let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
-            let moved = channels.into_iter().find(|moved| moved.name() == path);
-            ensure(moved.is_some() || path == "weights", || {
-                let problem = format!(
-                    "{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\""
-                );
-                Fault::new(place("target.path"), problem)
-            })?;
-            let (joint, targets) = match moved {
-                None => (None, targets.of.get(&(node as usize)).cloned()),
-                Some(_) => (joint_of.get(node as usize).copied().flatten(), None),
-            };
-            if joint.is_none() && targets.is_none() {
+            let Some(moved) = moved(&channel.target, node as usize, joint_of, targets, &place)?
+            else {
                 moves_others |= places.is_elsewhere(node as usize);
                 continue;
-            }
-            ensure(
-                joint.is_none() || reader.document.nodes[node as usize].matrix.is_none(),
-                || {
-                    let expected = "expected translation, rotation and scale where a clip moves it";
-                    Fault::new(
-                        place("target.node"),
-                        format!("nodes[{node}] has a matrix; {expected}"),
-                    )
-                },
-            )?;
-            let named = sampler.interpolation.as_deref().unwrap_or("LINEAR");
-            let known = [
-                Interpolation::Linear,
-                Interpolation::Step,
-                Interpolation::CubicSpline,
-            ];
-            let known = known
-                .into_iter()
-                .find(|known| names::interpolation(*known) == named);
-            let interpolation = known.ok_or_else(|| {
-                let problem =
-                    format!("{named:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\"");
-                Fault::new(sampler_place("interpolation"), problem)
-            })?;
-            let user = sampler_place("output");
-            let (values, width) = match moved {
-                None => (
-                    reader.floats::<1>(sampler.output, &user)?.into_flattened(),
-                    1,
-                ),
-                Some(Channel::Rotation) => (
-                    reader.floats::<4>(sampler.output, &user)?.into_flattened(),
-                    4,
-                ),
-                Some(_) => (
-                    reader.floats::<3>(sampler.output, &user)?.into_flattened(),
-                    3,
-                ),
             };
-            let per_key =
-                interpolation.values_per_key() * targets.as_ref().map_or(1, ExactSizeIterator::len);
-            let elements = values.len() / width;
-            ensure(elements == per_key * times.len(), || {
-                let problem = format!(
-                    "{elements} elements for {} keys; expected {per_key} per key",
-                    times.len()
-                );
-                let all = targets
-                    .as_ref()
-                    .map(|targets| format!(", for {} morph targets", targets.len()));
-                Fault::new(user, problem + &all.unwrap_or_default())
-            })?;
-            if let Some(targets) = targets {
-                weights.push(WeightKeys {
+            let has_matrix = reader.document.nodes[node as usize].matrix.is_some();
+            ensure!(
+                !has_matrix || matches!(moved, Moved::Targets(_)),
+                format!("{place}.target.node"),
+                "nodes[{node}] has a matrix; \
+                 expected translation, rotation and scale where a clip moves it"
+            );
+            let interpolation = interpolation(sampler, &sampler_place)?;
+            let user = format!("{sampler_place}.output");
+            let values = values(reader, sampler, &moved, interpolation, times.len(), user)?;
+            match moved {
+                Moved::Joint { joint, channel } => {
+                    if channel == Channel::Rotation && interpolation.values_per_key() == 1 {
+                        for key in values.as_chunks().0 {
+                            off_unit.count(key);
+                        }
+                    }
+                    keys.push(Keys {
+                        joint,
+                        channel,
+                        interpolation,
+                        times,
+                        values,
+                    });
+                }
+                Moved::Targets(targets) => weights.push(WeightKeys {
                     targets,
                     interpolation,
                     times,
                     values,
-                });
-            } else if let (Some(joint), Some(channel)) = (joint, moved) {
-                if channel == Channel::Rotation && per_key == 1 {
-                    for key in values.as_chunks().0 {
-                        off_unit.count(key);
-                    }
-                }
-                keys.push(Keys {
-                    joint,
-                    channel,
-                    interpolation,
-                    times,
-                    values,
-                });
+                }),
             }
         }
         if moves_others && keys.is_empty() && weights.is_empty() {
@@ -144,4 +98,76 @@ pub(super) fn clips(
     let note = "left out clips that move only other scenes or lower levels of detail";
     repairs.extend(of_others.describe(note));
     Ok(clips)
+}
+
+/// What the channel at a place moves; `None` if the model does not have it.
+fn moved(
+    target: &document::Target,
+    node: usize,
+    joint_of: &[Option<u16>],
+    targets: &NodeTargets,
+    place: &str,
+) -> Result<Option<Moved>, Fault> {
+    let channel = match target.path.as_str() {
+        "translation" => Channel::Translation,
+        "rotation" => Channel::Rotation,
+        "scale" => Channel::Scale,
+        "weights" => return Ok(targets.of_node.get(&node).cloned().map(Moved::Targets)),
+        path => bail!(
+            format!("{place}.target.path"),
+            "{path:?}; expected \"translation\", \"rotation\", \"scale\" or \"weights\""
+        ),
+    };
+    let joint = joint_of.get(node).copied().flatten();
+    Ok(joint.map(|joint| Moved::Joint { joint, channel }))
+}
+
+fn interpolation(sampler: &Sampler, place: &str) -> Result<Interpolation, Fault> {
+    let name = sampler.interpolation.as_deref().unwrap_or("LINEAR");
+    for known in [
+        Interpolation::Linear,
+        Interpolation::Step,
+        Interpolation::CubicSpline,
+    ] {
+        if names::interpolation(known) == name {
+            return Ok(known);
+        }
+    }
+    bail!(
+        format!("{place}.interpolation"),
+        "{name:?}; expected \"LINEAR\", \"STEP\" or \"CUBICSPLINE\""
+    )
+}
+
+/// The values of a sampler with so many keys.
+fn values(
+    reader: &Reader,
+    sampler: &Sampler,
+    moved: &Moved,
+    interpolation: Interpolation,
+    keys: usize,
+    user: String,
+) -> Result<Vec<f32>, Fault> {
+    let mut width = 1;
+    let mut per_key = interpolation.values_per_key();
+    let mut each = String::new();
+    match moved {
+        Moved::Joint { channel, .. } => width = channel.width(),
+        Moved::Targets(targets) => {
+            per_key *= targets.len();
+            each = format!(", for {} morph targets", targets.len());
+        }
+    }
+    let values = match width {
+        1 => reader.floats::<1>(sampler.output, &user)?.into_flattened(),
+        3 => reader.floats::<3>(sampler.output, &user)?.into_flattened(),
+        _ => reader.floats::<4>(sampler.output, &user)?.into_flattened(),
+    };
+    let elements = values.len() / width;
+    ensure!(
+        elements == per_key * keys,
+        user,
+        "{elements} elements for {keys} keys; expected {per_key} per key{each}"
+    );
+    Ok(values)
 }

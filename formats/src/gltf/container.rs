@@ -3,18 +3,18 @@
 //! The `gltf` crate is not used, because it underflows on a header length below 12 and refuses unknown chunks, which
 //! clients must ignore according to the specification.
 
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 
 const MAGIC: &[u8] = b"glTF";
 const HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
 /// The parts of a file. A `.gltf` is JSON only.
-pub(super) struct Container<'a> {
-    pub(super) json: &'a [u8],
+pub struct Container<'a> {
+    pub json: &'a [u8],
     /// The BIN chunk, buffer 0 of a `.glb`.
-    pub(super) bin: Option<&'a [u8]>,
-    pub(super) binary: bool,
+    pub bin: Option<&'a [u8]>,
+    pub binary: bool,
 }
 
 /// A JSON chunk without the NUL bytes that some programs pad it with instead of spaces.
@@ -24,7 +24,7 @@ fn without_padding(chunk: &[u8]) -> &[u8] {
 }
 
 /// Finds the JSON and the BIN chunk by the file's first bytes, regardless of its name.
-pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+pub fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Container {
             json: bytes,
@@ -32,58 +32,58 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
             binary: false,
         });
     }
-    let at = |offset: usize| {
-        let word = bytes
-            .get(offset..)
-            .and_then(<[u8]>::first_chunk)
-            .map(|b| u32::from_le_bytes(*b));
-        word.ok_or_else(|| {
-            Fault::new(
-                format!("byte {offset}"),
-                "the file ends here; expected 4 bytes of a header",
-            )
-        })
-    };
-    let version = at(4)?;
-    ensure(version == 2, || {
-        Fault::new("byte 4", format!("container version {version}; expected 2"))
-    })?;
-    let length = at(8)? as usize;
-    ensure((HEADER..=bytes.len()).contains(&length), || {
-        let problem = format!(
-            "a length of {length} bytes; expected {HEADER} to the file's {}",
-            bytes.len()
-        );
-        Fault::new("byte 8", problem)
-    })?;
-    let (mut json, mut bin, mut offset) = (None, None, HEADER);
+    let version = word(bytes, 4)?;
+    ensure!(
+        version == 2,
+        "byte 4",
+        "container version {version}; expected 2"
+    );
+    let length = word(bytes, 8)? as usize;
+    ensure!(
+        (HEADER..=bytes.len()).contains(&length),
+        "byte 8",
+        "a length of {length} bytes; expected {HEADER} to the file's {}",
+        bytes.len()
+    );
+    let mut json = None;
+    let mut bin = None;
+    let mut offset = HEADER;
     while offset < length {
-        let size = at(offset)? as usize;
-        let kind = at(offset + 4)?.to_le_bytes();
+        let size = word(bytes, offset)? as usize;
+        let kind = word(bytes, offset + 4)?.to_le_bytes();
         let start = offset + CHUNK_HEADER;
-        let chunk = start
-            .checked_add(size)
-            .filter(|&end| end <= length)
-            .and_then(|end| bytes.get(start..end));
-        let Some(chunk) = chunk else {
-            let problem = format!(
-                "a chunk of {size} bytes; expected at most the {} that follow",
-                length.saturating_sub(start)
-            );
-            return Err(Fault::new(format!("byte {offset}"), problem));
-        };
+        let end = start.saturating_add(size);
+        ensure!(
+            end <= length,
+            format!("byte {offset}"),
+            "a chunk of {size} bytes; expected at most the {} that follow",
+            length.saturating_sub(start)
+        );
+        let chunk = &bytes[start..end];
         match &kind {
             b"JSON" if json.is_none() => json = Some(without_padding(chunk)),
             b"BIN\0" if bin.is_none() => bin = Some(chunk),
             _ => {}
         }
-        offset = start + size;
+        offset = end;
     }
-    let json = json
-        .ok_or_else(|| Fault::new(format!("byte {HEADER}"), "no JSON chunk; expected it first"))?;
+    let Some(json) = json else {
+        bail!(format!("byte {HEADER}"), "no JSON chunk; expected it first");
+    };
     Ok(Container {
         json,
         bin,
         binary: true,
     })
+}
+
+/// A number of a header.
+fn word(bytes: &[u8], offset: usize) -> Result<u32, Fault> {
+    match bytes.get(offset..).and_then(<[u8]>::first_chunk) {
+        Some(word) => Ok(u32::from_le_bytes(*word)),
+        None => bail!(
+            format!("byte {offset}"),
+            "the file ends here; expected 4 bytes of a header"
+        ),
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::extras::{self, Extras};
 use crate::budget::Budget;
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use crate::unread::{self, Ignored, NothingRead, Unread};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -13,191 +13,196 @@ use std::collections::BTreeMap;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Document {
+pub struct Document {
     extensions_used: Vec<String>,
-    pub(super) asset: Asset,
-    pub(super) accessors: Vec<Accessor>,
-    pub(super) animations: Vec<Animation>,
-    pub(super) buffers: Vec<Buffer>,
-    pub(super) buffer_views: Vec<BufferView>,
-    pub(super) images: Vec<Image>,
-    pub(super) materials: Vec<Material>,
-    pub(super) meshes: Vec<Mesh>,
-    pub(super) nodes: Vec<Node>,
-    pub(super) samplers: Vec<TextureSampler>,
+    pub asset: Asset,
+    pub accessors: Vec<Accessor>,
+    pub animations: Vec<Animation>,
+    pub buffers: Vec<Buffer>,
+    pub buffer_views: Vec<BufferView>,
+    pub images: Vec<Image>,
+    pub materials: Vec<Material>,
+    pub meshes: Vec<Mesh>,
+    pub nodes: Vec<Node>,
+    pub samplers: Vec<TextureSampler>,
     /// Index of the scene to show.
-    pub(super) scene: Option<u32>,
-    pub(super) scenes: Vec<Scene>,
-    pub(super) skins: Vec<Skin>,
-    pub(super) textures: Vec<Texture>,
-    #[serde(rename = "extensions")]
+    pub scene: Option<u32>,
+    pub scenes: Vec<Scene>,
+    pub skins: Vec<Skin>,
+    pub textures: Vec<Texture>,
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Asset {
+pub struct Asset {
     version: String,
     min_version: Option<String>,
     #[serde(default, deserialize_with = "extras::read")]
-    pub(super) extras: Extras,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Buffer {
-    pub(super) uri: Option<String>,
-    pub(super) byte_length: u64,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct BufferView {
-    pub(super) buffer: u32,
+    pub extras: Extras,
     #[serde(default)]
-    pub(super) byte_offset: u64,
-    pub(super) byte_length: u64,
-    pub(super) byte_stride: Option<u64>,
-    #[serde(default, rename = "extensions")]
+    _extensions: NothingRead,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Buffer {
+    pub uri: Option<String>,
+    pub byte_length: u64,
+    #[serde(default)]
+    _extensions: NothingRead,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BufferView {
+    pub buffer: u32,
+    #[serde(default)]
+    pub byte_offset: u64,
+    pub byte_length: u64,
+    pub byte_stride: Option<u64>,
+    #[serde(default)]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Accessor {
-    pub(super) buffer_view: Option<u32>,
+pub struct Accessor {
+    pub buffer_view: Option<u32>,
     #[serde(default)]
-    pub(super) byte_offset: u64,
-    pub(super) component_type: u32,
+    pub byte_offset: u64,
+    pub component_type: u32,
     #[serde(default)]
-    pub(super) normalized: bool,
-    pub(super) count: u64,
+    pub normalized: bool,
+    pub count: u64,
     #[serde(rename = "type")]
-    pub(super) shape: String,
-    pub(super) sparse: Option<Box<Sparse>>,
-    #[serde(default, rename = "extensions")]
+    pub shape: String,
+    pub sparse: Option<Box<Sparse>>,
+    #[serde(default)]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
-pub(super) struct Sparse {
-    pub(super) count: u64,
-    pub(super) indices: SparsePart,
-    pub(super) values: SparsePart,
+pub struct Sparse {
+    pub count: u64,
+    pub indices: SparsePart,
+    pub values: SparsePart,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SparsePart {
-    pub(super) buffer_view: u32,
+pub struct SparsePart {
+    pub buffer_view: u32,
     #[serde(default)]
-    pub(super) byte_offset: u64,
+    pub byte_offset: u64,
     /// Of indices; values have that of their accessor.
     #[serde(default)]
-    pub(super) component_type: u32,
-    #[serde(default, rename = "extensions")]
+    pub component_type: u32,
+    #[serde(default)]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Scene {
-    pub(super) name: String,
+pub struct Scene {
+    pub name: String,
     /// Root nodes.
-    pub(super) nodes: Vec<u32>,
+    pub nodes: Vec<u32>,
     #[serde(rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct NodeExtensions {
+pub struct NodeExtensions {
     #[serde(rename = "MSFT_lod")]
-    pub(super) levels: Option<Box<Levels>>,
+    pub levels: Option<Box<Levels>>,
 }
 
 /// Nodes that may be shown in place of a node, with less detail.
 #[derive(Deserialize)]
-pub(super) struct Levels {
-    pub(super) ids: Vec<u32>,
+pub struct Levels {
+    pub ids: Vec<u32>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Node {
-    pub(super) name: String,
-    pub(super) children: Vec<u32>,
+pub struct Node {
+    pub name: String,
+    pub children: Vec<u32>,
     /// Column by column.
-    pub(super) matrix: Option<Box<[f32; 16]>>,
-    pub(super) translation: Option<[f32; 3]>,
-    pub(super) rotation: Option<[f32; 4]>,
-    pub(super) scale: Option<[f32; 3]>,
-    pub(super) mesh: Option<u32>,
-    pub(super) skin: Option<u32>,
+    pub matrix: Option<Box<[f32; 16]>>,
+    pub translation: Option<[f32; 3]>,
+    pub rotation: Option<[f32; 4]>,
+    pub scale: Option<[f32; 3]>,
+    pub mesh: Option<u32>,
+    pub skin: Option<u32>,
     /// Weights of the mesh's morph targets, in place of the mesh's own.
-    pub(super) weights: Option<Vec<f32>>,
-    pub(super) extensions: NodeExtensions,
+    pub weights: Option<Vec<f32>>,
+    pub extensions: NodeExtensions,
+}
+
+impl Node {
+    /// The nodes that are its levels of detail.
+    pub fn levels(&self) -> &[u32] {
+        let levels = self.extensions.levels.as_ref();
+        levels.map_or(&[], |levels| &levels.ids)
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Skin {
+pub struct Skin {
     #[serde(default)]
-    pub(super) name: String,
-    pub(super) joints: Vec<u32>,
-    pub(super) inverse_bind_matrices: Option<u32>,
-    #[serde(default, rename = "extensions")]
+    pub name: String,
+    pub joints: Vec<u32>,
+    pub inverse_bind_matrices: Option<u32>,
+    #[serde(default)]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Mesh {
-    pub(super) primitives: Vec<Primitive>,
+pub struct Mesh {
+    pub primitives: Vec<Primitive>,
     /// Default weights of the morph targets.
-    pub(super) weights: Option<Vec<f32>>,
+    pub weights: Option<Vec<f32>>,
     #[serde(default, deserialize_with = "extras::read")]
-    pub(super) extras: Extras,
+    pub extras: Extras,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Primitive {
-    pub(super) attributes: BTreeMap<String, u32>,
-    pub(super) indices: Option<u32>,
-    pub(super) material: Option<u32>,
-    pub(super) mode: Option<u32>,
+pub struct Primitive {
+    pub attributes: BTreeMap<String, u32>,
+    pub indices: Option<u32>,
+    pub material: Option<u32>,
+    pub mode: Option<u32>,
     #[serde(default)]
-    pub(super) targets: Vec<BTreeMap<String, u32>>,
+    pub targets: Vec<BTreeMap<String, u32>>,
     #[serde(default, deserialize_with = "extras::read")]
-    pub(super) extras: Extras,
+    pub extras: Extras,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Material {
-    pub(super) name: String,
-    pub(super) alpha_mode: Option<String>,
-    pub(super) alpha_cutoff: Option<f32>,
-    pub(super) pbr_metallic_roughness: PbrMetallicRoughness,
-    #[serde(rename = "extensions")]
+pub struct Material {
+    pub name: String,
+    pub alpha_mode: Option<String>,
+    pub alpha_cutoff: Option<f32>,
+    pub pbr_metallic_roughness: PbrMetallicRoughness,
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct PbrMetallicRoughness {
-    pub(super) base_color_factor: [f32; 4],
-    pub(super) base_color_texture: Option<TextureInfo>,
-    #[serde(rename = "extensions")]
+pub struct PbrMetallicRoughness {
+    pub base_color_factor: [f32; 4],
+    pub base_color_texture: Option<TextureInfo>,
     _extensions: NothingRead,
 }
 
@@ -214,30 +219,30 @@ impl Default for PbrMetallicRoughness {
 /// A material's use of a texture.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TextureInfo {
-    pub(super) index: u32,
+pub struct TextureInfo {
+    pub index: u32,
     #[serde(default)]
-    pub(super) tex_coord: u32,
+    pub tex_coord: u32,
     #[serde(default)]
-    pub(super) extensions: TextureExtensions,
+    pub extensions: TextureExtensions,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct TextureExtensions {
+pub struct TextureExtensions {
     #[serde(rename = "KHR_texture_transform")]
-    pub(super) transform: Option<TextureTransform>,
+    pub transform: Option<TextureTransform>,
 }
 
 /// Applied to texture coordinates in the order scale, rotation, offset.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct TextureTransform {
-    pub(super) offset: [f32; 2],
+pub struct TextureTransform {
+    pub offset: [f32; 2],
     /// Radians, counter-clockwise as the image is seen.
-    pub(super) rotation: f32,
-    pub(super) scale: [f32; 2],
-    pub(super) tex_coord: Option<u32>,
+    pub rotation: f32,
+    pub scale: [f32; 2],
+    pub tex_coord: Option<u32>,
 }
 
 impl Default for TextureTransform {
@@ -252,62 +257,62 @@ impl Default for TextureTransform {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Texture {
-    pub(super) sampler: Option<u32>,
-    pub(super) source: Option<u32>,
+pub struct Texture {
+    pub sampler: Option<u32>,
+    pub source: Option<u32>,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TextureSampler {
-    pub(super) wrap_s: Option<u32>,
-    pub(super) wrap_t: Option<u32>,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Image {
-    pub(super) uri: Option<String>,
-    pub(super) buffer_view: Option<u32>,
-    #[serde(default, rename = "extensions")]
-    _extensions: NothingRead,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Animation {
+pub struct TextureSampler {
+    pub wrap_s: Option<u32>,
+    pub wrap_t: Option<u32>,
     #[serde(default)]
-    pub(super) name: String,
-    pub(super) channels: Vec<Channel>,
-    pub(super) samplers: Vec<Sampler>,
+    _extensions: NothingRead,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Image {
+    pub uri: Option<String>,
+    pub buffer_view: Option<u32>,
+    #[serde(default)]
+    _extensions: NothingRead,
+}
+
+#[derive(Deserialize)]
+pub struct Animation {
+    #[serde(default)]
+    pub name: String,
+    pub channels: Vec<Channel>,
+    pub samplers: Vec<Sampler>,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Channel {
-    pub(super) sampler: u32,
-    pub(super) target: Target,
+pub struct Channel {
+    pub sampler: u32,
+    pub target: Target,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Target {
-    pub(super) node: Option<u32>,
-    pub(super) path: String,
+pub struct Target {
+    pub node: Option<u32>,
+    pub path: String,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Sampler {
-    pub(super) input: u32,
-    pub(super) output: u32,
-    pub(super) interpolation: Option<String>,
+pub struct Sampler {
+    pub input: u32,
+    pub output: u32,
+    pub interpolation: Option<String>,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
@@ -329,7 +334,7 @@ const READ: &[&str] = &[SUPPORTED, "KHR_texture_transform", "MSFT_lod"];
 
 /// Properties that change neither vertices nor base colours, and extensions for the look of surfaces, for lights and for
 /// descriptions of the file.
-pub(crate) const IGNORED: Ignored = &[
+pub const IGNORED: Ignored = &[
     "*extras",
     "*.name",
     "accessors[].max",
@@ -382,33 +387,24 @@ impl Document {
     /// Parses the JSON; refuses other versions and required extensions that are not supported.
     ///
     /// Returns also what it did not read.
-    pub(super) fn parse(
-        json: &[u8],
-        binary: bool,
-        budget: &Budget,
-    ) -> Result<(Self, Unread), Fault> {
+    pub fn parse(json: &[u8], binary: bool, budget: &Budget) -> Result<(Self, Unread), Fault> {
         let preamble: Preamble = from_json(json, binary, |_| {})?;
-        let Asset {
-            version,
-            min_version,
-            ..
-        } = &preamble.asset;
-        ensure(version.starts_with("2."), || {
-            Fault::new("asset.version", format!("{version:?}; expected \"2.0\""))
-        })?;
-        if let Some(minimum) = min_version.as_ref().filter(|v| *v != "2.0") {
-            return Err(Fault::new(
-                "asset.minVersion",
-                format!("{minimum:?}; expected \"2.0\""),
-            ));
+        let version = &preamble.asset.version;
+        ensure!(
+            version.starts_with("2."),
+            "asset.version",
+            "{version:?}; expected \"2.0\""
+        );
+        if let Some(minimum) = preamble.asset.min_version.filter(|v| v != "2.0") {
+            bail!("asset.minVersion", "{minimum:?}; expected \"2.0\"");
         }
         for (index, name) in preamble.extensions_required.iter().enumerate() {
-            let known = name == SUPPORTED || unread::has(IGNORED, &format!("extensions.{name}"));
-            ensure(known, || {
-                let expected = "expected KHR_mesh_quantization or extensions of materials only";
-                let problem = format!("{name} is not supported; {expected}");
-                Fault::new(format!("extensionsRequired[{index}]"), problem)
-            })?;
+            ensure!(
+                name == SUPPORTED || unread::has(IGNORED, &format!("extensions.{name}")),
+                format!("extensionsRequired[{index}]"),
+                "{name} is not supported; \
+                 expected KHR_mesh_quantization or extensions of materials only"
+            );
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.
         let objects = json.iter().filter(|&&b| b == b'{').count() as u64;
@@ -436,7 +432,7 @@ impl Document {
 
 impl Primitive {
     /// Returns whether it has points or lines.
-    pub(super) fn is_without_triangles(&self) -> bool {
+    pub fn is_without_triangles(&self) -> bool {
         self.mode.is_some_and(|mode| mode < 4)
     }
 
@@ -456,14 +452,12 @@ impl Primitive {
 }
 
 /// Returns whether attributes of this name are read.
-pub(super) fn is_read(attribute: &str) -> bool {
-    let set = |prefix| {
-        let set = attribute.strip_prefix(prefix);
-        set.is_some_and(|set: &str| set.parse::<u32>().is_ok())
-    };
+pub fn is_read(attribute: &str) -> bool {
+    let set = attribute
+        .strip_prefix("JOINTS_")
+        .or(attribute.strip_prefix("WEIGHTS_"));
     ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0"].contains(&attribute)
-        || set("JOINTS_")
-        || set("WEIGHTS_")
+        || set.is_some_and(|set| set.parse::<u32>().is_ok())
 }
 
 fn from_json<T: DeserializeOwned>(

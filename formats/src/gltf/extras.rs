@@ -7,32 +7,32 @@ use serde_json::value::RawValue;
 /// Extras of any object.
 #[derive(serde::Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Extras {
-    pub(super) skinbench: Notes,
+pub struct Extras {
+    pub skinbench: Notes,
     /// Names of a mesh's morph targets, as most exporters write them.
-    pub(super) target_names: Option<Box<RawValue>>,
+    pub target_names: Option<Box<RawValue>>,
 }
 
 /// Properties that skinbench's exporter writes.
 #[derive(serde::Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Notes {
+pub struct Notes {
     /// Of an asset: handedness of its numbers, if it is not glTF's.
-    pub(super) handedness: Option<String>,
+    pub handedness: Option<String>,
     /// Of an asset: index of the axis that points up, if it is not glTF's.
-    pub(super) up: Option<u8>,
+    pub up: Option<u8>,
     /// Of a primitive: number of vertices of the original file; the rest are copies at seams.
-    pub(super) vertices: Option<u32>,
+    pub vertices: Option<u32>,
     /// Of a primitive: `true` if it is another subset of the primitive before it.
-    pub(super) continues: bool,
+    pub continues: bool,
 }
 
 /// Reads extras; values that are no object count as an object without properties.
-pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Extras, D::Error> {
+pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Extras, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
-    match raw.get().starts_with('{') {
-        true => serde_json::from_str(raw.get())
-            .map_err(|error| D::Error::custom(crate::read_file::problem(&error))),
-        false => Ok(Extras::default()),
+    if !raw.get().starts_with('{') {
+        return Ok(Extras::default());
     }
+    serde_json::from_str(raw.get())
+        .map_err(|error| D::Error::custom(crate::read_file::problem(&error)))
 }

@@ -3,11 +3,11 @@
 use super::accessor::{Reader, check_count};
 use super::document::{Document, Primitive, is_read};
 use crate::drawn;
-use crate::fault::{Fault, ensure, item};
+use crate::fault::{Fault, item};
 use crate::request::Vertices;
-use crate::strips;
-use skinbench_kernels::model::{Influences, PrimitiveData, Repair, Subset, TargetDeltas};
-use std::collections::{BTreeMap, HashMap};
+use crate::triangles::{self, subset_from};
+use skinbench_kernels::model::{Influences, PrimitiveData, Repair, TargetDeltas};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Memory that the store takes for a vertex beyond its decoded values, and for a primitive.
 const BYTES_PER_VERTEX: u64 = 192;
@@ -21,7 +21,7 @@ const BYTES_PER_INDEX: u64 = 16;
 
 /// The source of motion of a primitive's vertices.
 #[derive(Clone, Copy)]
-pub(super) enum Binding {
+pub enum Binding {
     /// Joints and weights of each vertex, in a skin with this many joints.
     Skin { skin: u16, joints: usize },
     /// One palette entry of a skin.
@@ -29,7 +29,7 @@ pub(super) enum Binding {
 }
 
 /// Finds primitives whose vertices are those of another one, as in VRM files and in exports of Mixamo characters.
-pub(super) struct Sharing {
+pub struct Sharing {
     vertices: Vertices,
     /// For each accessor the first one that is equal.
     first_equal: Vec<u32>,
@@ -52,14 +52,15 @@ struct Source<'a> {
 
 impl Sharing {
     /// Nothing found so far; if all vertices are wanted, nothing ever is.
-    pub(super) fn new(document: &Document, vertices: Vertices) -> Self {
-        let mut known = HashMap::with_capacity(document.accessors.len());
-        let accessors = (0..).zip(&document.accessors);
-        let first_equal =
-            accessors.map(|(index, accessor)| *known.entry(accessor).or_insert(index));
+    pub fn new(document: &Document, vertices: Vertices) -> Self {
+        let mut known = HashMap::new();
+        let mut first_equal = Vec::new();
+        for (index, accessor) in (0..).zip(&document.accessors) {
+            first_equal.push(*known.entry(accessor).or_insert(index));
+        }
         Self {
             vertices,
-            first_equal: first_equal.collect(),
+            first_equal,
             found: 0,
             left_out: 0,
         }
@@ -71,44 +72,48 @@ impl Sharing {
         if self.vertices == Vertices::All || all {
             return None;
         }
-        let streams = |attributes: &'a BTreeMap<String, u32>| -> Vec<(&'a str, u32)> {
-            let equal = |accessor: u32| {
-                let first = self.first_equal.get(accessor as usize);
-                first.copied().unwrap_or(accessor)
-            };
-            let read = attributes.iter().filter(|(name, _)| is_read(name));
-            read.map(|(name, accessor)| (name.as_str(), equal(*accessor)))
-                .collect()
-        };
+        let targets = primitive.targets.iter();
         Some(Source {
-            attributes: streams(&primitive.attributes),
-            targets: primitive.targets.iter().map(streams).collect(),
+            attributes: self.streams(&primitive.attributes),
+            targets: targets.map(|target| self.streams(target)).collect(),
             dumped: primitive.extras.skinbench.vertices,
             is_without_triangles: primitive.is_without_triangles(),
         })
     }
 
-    /// Notes, if there is anything to note.
-    pub(super) fn describe(&self) -> Vec<Repair> {
+    /// The attributes that are read, each with the first accessor that is equal to its own.
+    fn streams<'a>(&self, attributes: &'a BTreeMap<String, u32>) -> Vec<(&'a str, u32)> {
+        let mut streams = Vec::new();
+        for (name, &accessor) in attributes {
+            if is_read(name) {
+                let first = self.first_equal.get(accessor as usize);
+                streams.push((name.as_str(), *first.unwrap_or(&accessor)));
+            }
+        }
+        streams
+    }
+
+    /// Adds notes, if there is anything to note.
+    pub fn describe(&self, repairs: &mut Vec<Repair>) {
         let Self {
             found, left_out, ..
         } = self;
-        let mut notes = Vec::new();
         if *found > 0 {
-            let note = "primitives share the vertices of others, which are skinned once";
-            notes.push(Repair::new(format!("{found} {note}")));
+            repairs.push(Repair::new(format!(
+                "{found} primitives share the vertices of others, which are skinned once"
+            )));
         }
         if *left_out > 0 {
-            let note = format!("left out {left_out} vertices that no point or line names");
-            notes.push(Repair::new(note));
+            repairs.push(Repair::new(format!(
+                "left out {left_out} vertices that no point or line names"
+            )));
         }
-        notes
     }
 }
 
 /// Converts a mesh's primitives for one node that uses it. `first_target` is the model's target that the mesh's first
 /// one becomes. Primitives that share all vertices become subsets of one.
-pub(super) fn primitives(
+pub fn primitives(
     reader: &Reader,
     index: usize,
     binding: Binding,
@@ -116,49 +121,47 @@ pub(super) fn primitives(
     sharing: &mut Sharing,
 ) -> Result<Vec<PrimitiveData>, Fault> {
     let mesh = &reader.document.meshes[index];
-    ensure(!mesh.primitives.is_empty(), || {
-        Fault::new(
-            format!("meshes[{index}].primitives"),
-            "none; expected at least one",
-        )
-    })?;
+    ensure!(
+        !mesh.primitives.is_empty(),
+        format!("meshes[{index}].primitives"),
+        "none; expected at least one"
+    );
     let mut primitives: Vec<PrimitiveData> = Vec::new();
+    // Which of these has the vertices of a source, and which those of each primitive so far.
     let mut holders: HashMap<Source, usize> = HashMap::new();
+    let mut places: Vec<usize> = Vec::new();
     // Vertices that points and lines name, by the primitive that has them.
     let mut named: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-    // Attributes of the primitive before, and the place of the one that has its vertices.
-    let mut before: Option<(&BTreeMap<String, u32>, usize)> = None;
     for (at, primitive) in mesh.primitives.iter().enumerate() {
-        let place = format!("meshes[{index}].primitives[{at}]");
-        let part = PrimitiveReader {
+        let reader = PrimitiveReader {
             reader,
             primitive,
-            place,
+            place: format!("meshes[{index}].primitives[{at}]"),
         };
-        let continued = before
-            .filter(|_| primitive.extras.skinbench.continues)
-            .filter(|(attributes, _)| *attributes == &primitive.attributes);
         let source = sharing.source(primitive);
-        let holder = source
-            .as_ref()
-            .and_then(|source| holders.get(source).copied());
         let names_vertices = source.is_some() && primitive.is_without_triangles();
-        let place = if let Some((_, place)) = continued {
-            part.continue_as_subset(&mut primitives[place])?;
-            place
-        } else if let Some(holder) = holder {
+        let continues = primitive.extras.skinbench.continues
+            && at > 0
+            && mesh.primitives[at - 1].attributes == primitive.attributes;
+        let holder = source.as_ref().and_then(|source| holders.get(source));
+        let place = if continues {
+            places[at - 1]
+        } else if let Some(&holder) = holder {
             sharing.found += 1;
-            part.continue_as_subset(&mut primitives[holder])?;
             holder
         } else {
             holders.extend(source.map(|source| (source, primitives.len())));
-            primitives.push(part.read(binding, first_target)?);
-            primitives.len() - 1
+            primitives.len()
         };
-        before = Some((&primitive.attributes, place));
+        if place < primitives.len() {
+            reader.continue_as_subset(&mut primitives[place])?;
+        } else {
+            primitives.push(reader.read(binding, first_target)?);
+        }
+        places.push(place);
         if names_vertices {
-            let indices = part.indices(primitives[place].positions.len())?;
-            part.charge_indices(indices.len())?;
+            let indices = reader.indices(primitives[place].positions.len())?;
+            reader.charge_indices(indices.len())?;
             named.entry(place).or_default().extend(indices);
         }
     }
@@ -185,50 +188,48 @@ struct PrimitiveReader<'a> {
 
 impl PrimitiveReader<'_> {
     fn read(&self, binding: Binding, first_target: Option<u32>) -> Result<PrimitiveData, Fault> {
-        let missing = || Fault::new(self.path("attributes"), "no POSITION; expected one");
-        let positions: Vec<[f32; 3]> = self.attribute("POSITION", None)?.ok_or_else(missing)?;
+        let Some(positions) = self.attribute::<3>("POSITION", None)? else {
+            bail!(self.path("attributes"), "no POSITION; expected one");
+        };
         let count = positions.len();
         let bytes = count as u64 * BYTES_PER_VERTEX + BYTES_PER_PRIMITIVE;
         self.reader.budget.charge(bytes, || self.place.clone())?;
-        let vertices = self
-            .primitive
-            .extras
-            .skinbench
-            .vertices
-            .unwrap_or(count as u32);
-        ensure((1..=count as u32).contains(&vertices), || {
-            let problem = format!("{vertices}; expected 1 to {count}, the number of vertices");
-            Fault::new(self.path("extras.skinbench.vertices"), problem)
-        })?;
-        let is_rigid = matches!(binding, Binding::Rigid { .. }) && first_target.is_none();
-        let (skin, influences) = match binding {
-            Binding::Skin { skin, joints } => (skin, self.influences(count, joints)?),
-            Binding::Rigid { skin, entry } => {
-                (skin, std::iter::repeat_n([(entry, 1.0)], count).collect())
-            }
-        };
-        let indices = self.triangles(count)?;
-        let targets = first_target
-            .into_iter()
-            .flat_map(|first| (first..).zip(0..self.primitive.targets.len()));
-        let targets = targets
-            .map(|(target, at)| self.target(target, at, count))
-            .collect::<Result<_, _>>()?;
-        Ok(PrimitiveData {
-            skin,
+        let vertices = self.primitive.extras.skinbench.vertices;
+        let vertices = vertices.unwrap_or(count as u32);
+        ensure!(
+            (1..=count as u32).contains(&vertices),
+            self.path("extras.skinbench.vertices"),
+            "{vertices}; expected 1 to {count}, the number of vertices"
+        );
+        let mut primitive = PrimitiveData {
             positions,
-            normals: self.attribute("NORMAL", Some(count))?,
-            tangents: self.attribute("TANGENT", Some(count))?,
-            uvs: self.attribute("TEXCOORD_0", Some(count))?,
-            influences,
-            subsets: vec![Subset {
-                material: self.material()?,
-                indices: 0..indices.len() as u32,
-            }],
-            indices,
-            dumped_vertices: if is_rigid { 0 } else { vertices },
-            targets,
-        })
+            dumped_vertices: vertices,
+            ..PrimitiveData::default()
+        };
+        match binding {
+            Binding::Skin { skin, joints } => {
+                primitive.skin = skin;
+                primitive.influences = self.influences(count, joints)?;
+            }
+            Binding::Rigid { skin, entry } => {
+                primitive.skin = skin;
+                primitive.influences = std::iter::repeat_n([(entry, 1.0)], count).collect();
+                if first_target.is_none() {
+                    primitive.dumped_vertices = 0;
+                }
+            }
+        }
+        primitive.indices = self.triangles(count)?;
+        if let Some(first) = first_target {
+            for (at, target) in (0..self.primitive.targets.len()).zip(first..) {
+                primitive.targets.push(self.target(target, at, count)?);
+            }
+        }
+        primitive.normals = self.attribute("NORMAL", Some(count))?;
+        primitive.tangents = self.attribute("TANGENT", Some(count))?;
+        primitive.uvs = self.attribute("TEXCOORD_0", Some(count))?;
+        primitive.subsets = vec![subset_from(0, self.material()?, &primitive)];
+        Ok(primitive)
     }
 
     /// The deltas of a morph target; a missing attribute moves nothing.
@@ -238,15 +239,12 @@ impl PrimitiveReader<'_> {
             let Some(&accessor) = self.primitive.targets[at].get(name) else {
                 continue;
             };
-            let listed = self.reader.deltas(
-                accessor,
-                &self.path(&format!("targets[{at}].{name}")),
-                count,
-            )?;
+            let place = self.path(&format!("targets[{at}]"));
+            let listed = self
+                .reader
+                .deltas(accessor, &format!("{place}.{name}"), count)?;
             let bytes = listed.len() as u64 * BYTES_PER_DELTA;
-            self.reader
-                .budget
-                .charge(bytes, || self.path(&format!("targets[{at}]")))?;
+            self.reader.budget.charge(bytes, || place)?;
             for (vertex, delta) in listed {
                 vertices.entry(vertex).or_default()[stream] = delta;
             }
@@ -264,11 +262,8 @@ impl PrimitiveReader<'_> {
         self.charge_indices(triangles.len())?;
         let start = last.indices.len() as u32;
         last.indices.extend(triangles);
-        let indices = start..last.indices.len() as u32;
-        last.subsets.push(Subset {
-            material: self.material()?,
-            indices,
-        });
+        last.subsets
+            .push(subset_from(start, self.material()?, last));
         Ok(())
     }
 
@@ -298,70 +293,70 @@ impl PrimitiveReader<'_> {
     /// Reads all sets, JOINTS_0 and WEIGHTS_0 first.
     fn influences(&self, count: usize, joint_count: usize) -> Result<Influences, Fault> {
         let attributes = &self.primitive.attributes;
-        let mut sets: Vec<u32> = attributes
-            .keys()
-            .filter_map(|name| name.strip_prefix("JOINTS_")?.parse().ok())
-            .collect();
-        sets.sort_unstable();
-        sets.dedup();
-        let orphan = |name: &String| {
+        // In order of the numbers, which may have leading zeros.
+        let mut sets: BTreeSet<u32> = BTreeSet::new();
+        for name in attributes.keys() {
+            let set = name.strip_prefix("JOINTS_");
+            sets.extend(set.and_then(|set| set.parse::<u32>().ok()));
+        }
+        for name in attributes.keys() {
             let set = name.strip_prefix("WEIGHTS_").map(str::parse);
-            matches!(set, Some(Ok(set)) if sets.binary_search(&set).is_err())
-        };
-        let refused = |problem: String| Err(Fault::new(self.path("attributes"), problem));
-        if let Some(name) = attributes.keys().find(|name| orphan(name)) {
-            return refused(format!("{name} without joints; expected as many sets"));
-        }
-        if sets.is_empty() {
-            return refused("no JOINTS_0; expected joints and weights on a skinned mesh".into());
-        }
-        let mut streams = Vec::with_capacity(sets.len());
-        for set in sets {
-            let path = |name: &str| self.path(&format!("attributes.{name}_{set}"));
-            let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
-                let problem = "a set's number has leading zeros or a sign; expected plain digits";
-                return Err(Fault::new(path("JOINTS"), problem));
-            };
-            let joints: Vec<[u32; 4]> = self.reader.integers(accessor, &path("JOINTS"))?;
-            check_count(&path("JOINTS"), joints.len(), count)?;
-            let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
-                return refused(format!("JOINTS_{set} without WEIGHTS_{set}; expected both"));
-            };
-            for (at, (joint, weight)) in joints
-                .as_flattened()
-                .iter()
-                .zip(weights.as_flattened())
-                .enumerate()
+            if let Some(Ok(set)) = set
+                && !sets.contains(&set)
             {
-                let vertex = at / 4;
-                ensure(*weight >= 0.0, || {
-                    let problem =
-                        format!("vertex {vertex} has the weight {weight}; expected 0 or more");
-                    Fault::new(path("WEIGHTS"), problem)
-                })?;
-                // Unused influences may refer to any joint.
-                ensure(*weight == 0.0 || (*joint as usize) < joint_count, || {
-                    let problem =
-                        format!("vertex {vertex} has joint {joint}; its skin has {joint_count}");
-                    Fault::new(path("JOINTS"), problem)
-                })?;
+                bail!(
+                    self.path("attributes"),
+                    "{name} without joints; expected as many sets"
+                );
             }
-            streams.push((joints, weights));
         }
-        let pairs = |vertex: usize| {
-            let known = |joint: u32| {
-                if (joint as usize) < joint_count {
-                    joint as u16
-                } else {
-                    0
-                }
+        ensure!(
+            !sets.is_empty(),
+            self.path("attributes"),
+            "no JOINTS_0; expected joints and weights on a skinned mesh"
+        );
+        let mut read: Vec<InfluenceSet> = Vec::new();
+        for set in sets {
+            let joints_path = self.path(&format!("attributes.JOINTS_{set}"));
+            let Some(&accessor) = attributes.get(&format!("JOINTS_{set}")) else {
+                bail!(
+                    joints_path,
+                    "a set's number has leading zeros or a sign; expected plain digits"
+                );
             };
-            let joints = streams
-                .iter()
-                .flat_map(move |(joints, _)| joints[vertex].map(known));
-            joints.zip(streams.iter().flat_map(move |(_, weights)| weights[vertex]))
-        };
-        Ok((0..count).map(pairs).collect())
+            let mut joints: Vec<[u32; 4]> = self.reader.integers(accessor, &joints_path)?;
+            check_count(&joints_path, joints.len(), count)?;
+            let Some(weights) = self.attribute::<4>(&format!("WEIGHTS_{set}"), Some(count))? else {
+                bail!(
+                    self.path("attributes"),
+                    "JOINTS_{set} without WEIGHTS_{set}; expected both"
+                );
+            };
+            for (vertex, joints) in joints.iter_mut().enumerate() {
+                for (joint, weight) in joints.iter_mut().zip(weights[vertex]) {
+                    ensure!(
+                        weight >= 0.0,
+                        self.path(&format!("attributes.WEIGHTS_{set}")),
+                        "vertex {vertex} has the weight {weight}; expected 0 or more"
+                    );
+                    if *joint as usize >= joint_count {
+                        // Unused influences may refer to any joint.
+                        ensure!(
+                            weight == 0.0,
+                            joints_path,
+                            "vertex {vertex} has joint {joint}; its skin has {joint_count}"
+                        );
+                        *joint = 0;
+                    }
+                }
+            }
+            read.push(InfluenceSet { joints, weights });
+        }
+        let mut influences = Influences::default();
+        for vertex in 0..count {
+            influences.push(read.iter().flat_map(|set| set.pairs(vertex)));
+        }
+        Ok(influences)
     }
 
     /// Indices, or all vertices in order.
@@ -372,11 +367,11 @@ impl PrimitiveReader<'_> {
             None => (0..count as u32).collect(),
         };
         if let Some(at) = indices.iter().position(|&i| i as usize >= count) {
-            let problem = format!(
+            bail!(
+                path,
                 "index {} at {at} is out of range; there are {count} vertices",
                 indices[at]
             );
-            return Err(Fault::new(path, problem));
         }
         Ok(indices)
     }
@@ -384,21 +379,18 @@ impl PrimitiveReader<'_> {
     /// Indices, or all vertices in order, as a list of triangles; empty for points and lines.
     fn triangles(&self, count: usize) -> Result<Vec<u32>, Fault> {
         let mode = self.primitive.mode.unwrap_or(4);
-        ensure(mode <= 6, || {
-            Fault::new(self.path("mode"), format!("{mode}; expected 0 to 6"))
-        })?;
+        ensure!(mode <= 6, self.path("mode"), "{mode}; expected 0 to 6");
         let indices = self.indices(count)?;
+        ensure!(
+            mode != 4 || indices.len().is_multiple_of(3),
+            &self.place,
+            "{} indices; expected a multiple of 3 for triangles",
+            indices.len()
+        );
         Ok(match mode {
-            4 if indices.len().is_multiple_of(3) => indices,
-            4 => {
-                let problem = format!(
-                    "{} indices; expected a multiple of 3 for triangles",
-                    indices.len()
-                );
-                return Err(Fault::new(self.place.clone(), problem));
-            }
-            5 => strips::of_strip(&indices),
-            6 => strips::of_fan(&indices),
+            4 => indices,
+            5 => triangles::of_strip(&indices),
+            6 => triangles::of_fan(&indices),
             _ => Vec::new(),
         })
     }
@@ -411,5 +403,18 @@ impl PrimitiveReader<'_> {
         };
         item(materials, index, "", || self.path("material"))?;
         Ok(index as u16)
+    }
+}
+
+/// Four influences of each vertex.
+struct InfluenceSet {
+    joints: Vec<[u32; 4]>,
+    weights: Vec<[f32; 4]>,
+}
+
+impl InfluenceSet {
+    fn pairs(&self, vertex: usize) -> impl Iterator<Item = (u16, f32)> {
+        let joints = self.joints[vertex].map(|joint| joint as u16);
+        joints.into_iter().zip(self.weights[vertex])
     }
 }

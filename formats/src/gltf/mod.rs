@@ -10,21 +10,20 @@ mod container;
 mod document;
 mod extras;
 mod mesh;
-pub(crate) mod names;
+pub mod names;
 mod nodes;
 mod scenes;
 mod targets;
 mod textures;
 
 use crate::budget::Budget;
-use crate::fault::{Fault, ensure, finite, in_file};
+use crate::fault::{Fault, finite, in_file};
 use crate::request::{Request, Vertices};
 use crate::textures::LeftOut;
 use crate::{ImportError, matrices};
 use accessor::Reader;
 use document::Document;
-pub(super) use document::IGNORED;
-use extras::Notes;
+pub use document::IGNORED;
 use mesh::{Binding, Sharing};
 use nodes::{MovedNode, NodeRig};
 use scenes::Places;
@@ -37,7 +36,7 @@ use std::path::Path;
 use targets::NodeTargets;
 
 /// Returns whether it is a container, or JSON with the one property that the specification requires.
-pub(super) fn sniff(head: &[u8]) -> bool {
+pub fn sniff(head: &[u8]) -> bool {
     head.starts_with(b"glTF") || crate::read_file::contains(head, "\"asset\"")
 }
 
@@ -45,7 +44,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// A file that cannot be read, violates the specification, or needs an extension that is not supported.
-pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let bytes = crate::read_file::read_file(request.file)?;
     read(request, &bytes).map_err(in_file(request.file))
 }
@@ -67,22 +66,19 @@ fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
         buffers: &buffers,
         budget: &budget,
     };
-    let (skins, used) = skins(&reader, &rig, &moved)?;
+    let Skins { list, uses } = skins(&reader, &rig, &moved)?;
     let targets = NodeTargets::new(&reader, &moved)?;
     let clips = animation::clips(&reader, &rig.joint_of, &targets, &places, &mut repairs)?;
-    let primitives = primitives(&reader, used, &targets, request.vertices, &mut repairs)?;
+    let primitives = primitives(&reader, uses, &targets, request.vertices, &mut repairs)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;
-    let name = crate::read_file::stem(file);
-    let NodeRig { skeleton, .. } = rig;
-    let (axes, targets) = (axes(&document)?, targets.list);
     Ok(ModelParts {
-        name,
-        axes,
-        skeleton,
-        skins,
+        name: crate::read_file::stem(file),
+        axes: axes(&document)?,
+        skeleton: rig.skeleton,
+        skins: list,
         clips,
         primitives,
-        targets,
+        targets: targets.list,
         materials,
         repairs,
     })
@@ -90,98 +86,107 @@ fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
 
 /// glTF's axes, or the original axes that our exporter recorded.
 fn axes(document: &Document) -> Result<Axes, Fault> {
-    let Notes { handedness, up, .. } = &document.asset.extras.skinbench;
-    let place = |field: &str| format!("asset.extras.skinbench.{field}");
-    let handedness = handedness
-        .as_deref()
-        .unwrap_or(names::handedness(Axes::Y_UP.handedness));
-    let known = [Handedness::Right, Handedness::Left]
-        .into_iter()
-        .find(|known| names::handedness(*known) == handedness);
-    let handedness = known.ok_or_else(|| {
-        Fault::new(
-            place("handedness"),
-            format!("{handedness:?}; expected \"left\" or \"right\""),
-        )
-    })?;
-    match up.unwrap_or(Axes::Y_UP.up) {
-        up @ 0..=2 => Ok(Axes { handedness, up }),
-        up => Err(Fault::new(place("up"), format!("{up}; expected 0, 1 or 2"))),
+    let notes = &document.asset.extras.skinbench;
+    let mut axes = Axes::Y_UP;
+    if let Some(name) = &notes.handedness {
+        axes.handedness = match name.as_str() {
+            "right" => Handedness::Right,
+            "left" => Handedness::Left,
+            _ => bail!(
+                "asset.extras.skinbench.handedness",
+                "{name:?}; expected \"left\" or \"right\""
+            ),
+        };
     }
+    if let Some(up) = notes.up {
+        ensure!(
+            up <= 2,
+            "asset.extras.skinbench.up",
+            "{up}; expected 0, 1 or 2"
+        );
+        axes.up = up;
+    }
+    Ok(axes)
 }
 
 /// A node, its mesh, and what moves the vertices there.
-type MeshUse = (usize, usize, Binding);
+struct MeshUse {
+    node: usize,
+    mesh: usize,
+    binding: Binding,
+}
 
 /// The skins that nodes use, then one whose entries move the rigid meshes, if there are any; and the uses of all meshes.
-fn skins(
-    reader: &Reader,
-    rig: &NodeRig,
-    moved: &[MovedNode],
-) -> Result<(Vec<SkinData>, Vec<MeshUse>), Fault> {
-    let (mut skins, mut bindings) = (Vec::new(), HashMap::new());
+struct Skins {
+    list: Vec<SkinData>,
+    uses: Vec<MeshUse>,
+}
+
+fn skins(reader: &Reader, rig: &NodeRig, moved: &[MovedNode]) -> Result<Skins, Fault> {
+    let mut list = Vec::new();
+    let mut bindings = HashMap::new();
     // Entries are counted before they are allocated.
-    let mut entries = 0usize;
-    let mut claim = |more: usize, place: String| {
-        entries = entries.saturating_add(more);
-        ensure(entries <= MAX_JOINTS, || {
-            let problem = format!(
-                "{entries} palette entries so far; expected at most {MAX_JOINTS} in a model"
-            );
-            Fault::new(place, problem)
-        })
-    };
+    let mut entries = 0;
     for index in nodes::used_skins(moved) {
         let skin = &reader.document.skins[index];
-        let place = |field: &str| format!("skins[{index}].{field}");
-        claim(skin.joints.len(), place("joints"))?;
+        let place = format!("skins[{index}]");
+        count_entries(&mut entries, skin.joints.len(), &format!("{place}.joints"))?;
         // Every joint of a used skin is a joint of the skeleton.
-        let joints: Vec<u16> = skin
-            .joints
-            .iter()
-            .filter_map(|&n| rig.joint_of.get(n as usize).copied().flatten())
-            .collect();
+        let joints = skin.joints.iter();
+        let joints: Vec<u16> = joints.filter_map(|&n| rig.joint_of[n as usize]).collect();
         let inverse_binds = match skin.inverse_bind_matrices {
             None => vec![IDENTITY_ROWS; joints.len()],
-            Some(accessor) => inverse_binds(
-                reader,
-                accessor,
-                &place("inverseBindMatrices"),
-                joints.len(),
-            )?,
+            Some(accessor) => {
+                let user = format!("{place}.inverseBindMatrices");
+                inverse_binds(reader, accessor, &user, joints.len())?
+            }
         };
-        // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
-        bindings.insert(
-            index,
-            Binding::Skin {
-                skin: skins.len() as u16,
-                joints: joints.len(),
-            },
-        );
-        skins.push(SkinData {
+        let binding = Binding::Skin {
+            // Each skin has at least one of at most MAX_JOINTS entries, so the index fits.
+            skin: list.len() as u16,
+            joints: joints.len(),
+        };
+        bindings.insert(index, binding);
+        list.push(SkinData {
             name: skin.name.clone(),
             joints,
             inverse_binds,
         });
     }
-    let skinned = moved
-        .iter()
-        .filter_map(|node| Some((node.node, node.mesh, *bindings.get(&node.skin?)?)));
-    let mut used: Vec<MeshUse> = skinned.collect();
-    if !rig.rigid.is_empty() {
-        claim(rig.rigid.len(), "nodes".into())?;
-        let binding = |entry: u16| Binding::Rigid {
-            skin: skins.len() as u16,
-            entry,
-        };
-        used.extend(
-            (0..)
-                .zip(&rig.rigid)
-                .map(|(entry, &(node, mesh))| (node, mesh, binding(entry))),
-        );
-        skins.push(rig.rigid_skin.clone());
+    let mut uses = Vec::new();
+    for moved in moved {
+        if let Some(binding) = moved.skin.and_then(|skin| bindings.get(&skin)) {
+            uses.push(MeshUse {
+                node: moved.node,
+                mesh: moved.mesh,
+                binding: *binding,
+            });
+        }
     }
-    Ok((skins, used))
+    if !rig.rigid.is_empty() {
+        count_entries(&mut entries, rig.rigid.len(), "nodes")?;
+        let skin = list.len() as u16;
+        for (entry, &(node, mesh)) in (0..).zip(&rig.rigid) {
+            uses.push(MeshUse {
+                node,
+                mesh,
+                binding: Binding::Rigid { skin, entry },
+            });
+        }
+        list.push(rig.rigid_skin.clone());
+    }
+    Ok(Skins { list, uses })
+}
+
+/// Adds palette entries to those so far; refuses more than a model may have.
+fn count_entries(entries: &mut usize, more: usize, place: &str) -> Result<(), Fault> {
+    *entries = entries.saturating_add(more);
+    ensure!(
+        *entries <= MAX_JOINTS,
+        place,
+        "{entries} palette entries so far; expected at most {MAX_JOINTS} in a model"
+    );
+    Ok(())
 }
 
 fn inverse_binds(
@@ -191,48 +196,48 @@ fn inverse_binds(
     joints: usize,
 ) -> Result<Vec<Rows>, Fault> {
     let matrices = reader.floats::<16>(accessor, user)?;
-    ensure(matrices.len() >= joints, || {
-        Fault::new(
-            user,
-            format!(
-                "{} matrices for {joints} joints; expected as many",
-                matrices.len()
-            ),
-        )
-    })?;
-    let rows = matrices
-        .iter()
-        .take(joints)
-        .enumerate()
-        .map(|(index, matrix)| {
-            matrices::rows(matrix)
-                .map_err(|problem| Fault::new(user, format!("matrix {index}: {problem}")))
-        });
-    rows.collect()
+    ensure!(
+        matrices.len() >= joints,
+        user,
+        "{} matrices for {joints} joints; expected as many",
+        matrices.len()
+    );
+    let mut inverse_binds = Vec::with_capacity(joints);
+    for (index, matrix) in matrices.iter().take(joints).enumerate() {
+        match matrices::rows(matrix) {
+            Ok(rows) => inverse_binds.push(rows),
+            Err(problem) => bail!(user, "matrix {index}: {problem}"),
+        }
+    }
+    Ok(inverse_binds)
 }
 
 /// Converts nodes with a skin or morph targets by index, then the other rigid ones.
 fn primitives(
     reader: &Reader,
-    mut used: Vec<MeshUse>,
+    mut uses: Vec<MeshUse>,
     targets: &NodeTargets,
     vertices: Vertices,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<PrimitiveData>, Fault> {
-    used.sort_by_key(|(node, ..)| {
-        (
-            reader.document.nodes[*node].skin.is_none() && !targets.of.contains_key(node),
-            *node,
-        )
+    uses.sort_by_key(|used| {
+        let has_skin = reader.document.nodes[used.node].skin.is_some();
+        let moves = has_skin || targets.of_node.contains_key(&used.node);
+        (!moves, used.node)
     });
     let mut primitives = Vec::new();
     let mut sharing = Sharing::new(reader.document, vertices);
-    for (node, mesh, binding) in used {
-        let first_target = targets.of.get(&node).map(|own| own.start);
-        let own = mesh::primitives(reader, mesh, binding, first_target, &mut sharing)?;
-        primitives.extend(own);
+    for MeshUse {
+        node,
+        mesh,
+        binding,
+    } in uses
+    {
+        let first_target = targets.of_node.get(&node).map(|targets| targets.start);
+        let converted = mesh::primitives(reader, mesh, binding, first_target, &mut sharing)?;
+        primitives.extend(converted);
     }
-    repairs.extend(sharing.describe());
+    sharing.describe(repairs);
     Ok(primitives)
 }
 
@@ -245,18 +250,14 @@ fn materials(
 ) -> Result<Vec<Material>, Fault> {
     let document = reader.document;
     let count = document.materials.len();
-    ensure(count < usize::from(u16::MAX), || {
-        Fault::new(
-            "materials",
-            format!("{count}; expected at most {}", u16::MAX - 1),
-        )
-    })?;
-    let used: HashSet<usize> = primitives
-        .iter()
-        .flat_map(|p| &p.subsets)
-        .map(|s| s.material.into())
-        .collect();
-    let folder = file.parent().unwrap_or(Path::new(""));
+    ensure!(
+        count < usize::from(u16::MAX),
+        "materials",
+        "{count}; expected at most {}",
+        u16::MAX - 1
+    );
+    let subsets = primitives.iter().flat_map(|primitive| &primitive.subsets);
+    let used: HashSet<usize> = subsets.map(|subset| subset.material.into()).collect();
     let mut images = HashMap::new();
     let mut left_out = LeftOut::default();
     let mut materials = Vec::with_capacity(count + 1);
@@ -266,12 +267,12 @@ fn materials(
         finite(&base_color, || {
             format!("materials[{index}].pbrMetallicRoughness.baseColorFactor")
         })?;
-        let texture = surface
-            .base_color_texture
-            .as_ref()
-            .filter(|_| used.contains(&index));
-        let texture = texture
-            .and_then(|info| left_out.keep(textures::texture(reader, folder, &mut images, info)));
+        let mut texture = None;
+        if let Some(info) = &surface.base_color_texture
+            && used.contains(&index)
+        {
+            texture = left_out.keep(textures::texture(reader, file, &mut images, info));
+        }
         let alpha_cutoff = match material.alpha_mode.as_deref() {
             Some("MASK") => Some(material.alpha_cutoff.unwrap_or(0.5).clamp(0.0, 1.0)),
             // Pictures blend nothing: the more transparent half of an image is left out.
@@ -285,7 +286,7 @@ fn materials(
             texture,
         });
     }
-    repairs.extend(left_out.describe());
+    left_out.describe(repairs);
     if used.contains(&count) {
         materials.push(Material::default());
     }

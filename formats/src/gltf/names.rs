@@ -3,15 +3,15 @@
 use skinbench_kernels::model::{Handedness, Interpolation, Wrap};
 
 /// The type of accessors whose elements have so many numbers.
-pub(crate) fn shape(numbers: usize) -> &'static str {
+pub fn shape(numbers: usize) -> &'static str {
     ["SCALAR", "VEC2", "VEC3", "VEC4"]
         .get(numbers - 1)
         .unwrap_or(&"MAT4")
 }
 
 /// The interpolation of a sampler. The exporter writes squad as linear keys.
-pub(crate) fn interpolation(of: Interpolation) -> &'static str {
-    match of {
+pub fn interpolation(interpolation: Interpolation) -> &'static str {
+    match interpolation {
         Interpolation::Step => "STEP",
         Interpolation::Linear | Interpolation::Squad => "LINEAR",
         Interpolation::CubicSpline => "CUBICSPLINE",
@@ -19,8 +19,8 @@ pub(crate) fn interpolation(of: Interpolation) -> &'static str {
 }
 
 /// The wrapping mode of a texture's sampler.
-pub(crate) fn wrap(of: Wrap) -> u32 {
-    match of {
+pub fn wrap(wrap: Wrap) -> u32 {
+    match wrap {
         Wrap::Repeat => 10497,
         Wrap::Mirror => 33648,
         Wrap::Clamp => 33071,
@@ -28,8 +28,8 @@ pub(crate) fn wrap(of: Wrap) -> u32 {
 }
 
 /// The handedness in the notes about an asset.
-pub(crate) fn handedness(of: Handedness) -> &'static str {
-    match of {
+pub fn handedness(handedness: Handedness) -> &'static str {
+    match handedness {
         Handedness::Right => "right",
         Handedness::Left => "left",
     }

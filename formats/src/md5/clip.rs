@@ -2,7 +2,7 @@
 
 use super::grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use crate::ImportError;
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use crate::tokenizer::Scanner;
 use crate::tracks::Tracks;
 use skinbench_kernels::model::{Clip, RotationBlend};
@@ -11,15 +11,54 @@ use std::path::Path;
 /// Copies of a key from reading to the store, with room to grow.
 const COPIES: u64 = 5;
 
-/// Components of a joint that each frame holds, and their offset.
+/// The motion of a joint.
 struct Moving {
+    /// The components that each frame holds: x y z of the translation, then of the rotation.
     flags: u8,
+    /// Offset of the first of these in a frame.
     first: usize,
+    base_translation: [f32; 3],
+    /// x y z of a unit quaternion.
+    base_rotation: [f32; 3],
 }
 
 impl Moving {
     const TRANSLATION: u8 = 0b000_111;
     const ROTATION: u8 = 0b111_000;
+
+    /// Reads which of a frame's `components` move a joint of the mesh.
+    fn read(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Self, Fault> {
+        let start = file.offset();
+        let listed = ListedJoint::read(file)?;
+        let problem = format!("{listed}; expected {joint}, as the mesh has");
+        ensure!(listed == *joint, file.fault(start, problem));
+        let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
+        let first = file.integer::<u32>("the first component")? as usize;
+        let count = flags.count_ones() as usize;
+        let expected = format!("expected them among a frame's {components}");
+        ensure!(
+            count == 0 || first.saturating_add(count) <= components,
+            file.fault(
+                start,
+                format!("{count} components from {first}; {expected}")
+            )
+        );
+        Ok(Self {
+            flags,
+            first,
+            base_translation: [0.0; 3],
+            base_rotation: [0.0; 3],
+        })
+    }
+
+    fn translation(&self, frame: &[f32]) -> [f32; 3] {
+        self.components(0, self.base_translation, frame)
+    }
+
+    fn rotation(&self, frame: &[f32]) -> [f32; 4] {
+        let rotation = self.components(3, self.base_rotation, frame);
+        unit_quaternion(rotation).as_quat().to_array()
+    }
 
     /// Three components, flagged by the bits from `shift` on: from the frame if flagged, otherwise from the base pose.
     fn components(&self, shift: u8, base: [f32; 3], frame: &[f32]) -> [f32; 3] {
@@ -35,11 +74,7 @@ impl Moving {
 }
 
 /// Reads a clip for these joints; `joint_of` maps their order to the skeleton's.
-pub(super) fn import(
-    path: &Path,
-    joints: &[ListedJoint],
-    joint_of: &[u16],
-) -> Result<Clip, ImportError> {
+pub fn import(path: &Path, joints: &[ListedJoint], joint_of: &[u16]) -> Result<Clip, ImportError> {
     Scanner::read(path, SYNTAX, |file, name| {
         read(file, name, joints, joint_of)
     })
@@ -55,104 +90,63 @@ fn read(
     let frames: u32 = file.labelled("numFrames")?;
     let start = file.offset();
     let count: usize = file.labelled("numJoints")?;
-    ensure(count == joints.len(), || {
-        file.fault(
-            start,
-            format!("{count} joints; expected {}, as the mesh has", joints.len()),
-        )
-    })?;
+    let problem = format!("{count} joints; expected {}, as the mesh has", joints.len());
+    ensure!(count == joints.len(), file.fault(start, problem));
     file.expect("frameRate")?;
-    let rate: f64 = file
-        .accepted("frames per second, more than 0", Scanner::number, |rate| {
-            *rate > 0.0
-        })?
-        .into();
+    let expected = "frames per second, more than 0";
+    let rate = file.accepted(expected, Scanner::number, |rate| *rate > 0.0)?;
     let components = file.labelled::<u32>("numAnimatedComponents")? as usize;
     file.expect("hierarchy")?;
-    let moving: Vec<Moving> = file.braced(|file| {
-        joints
-            .iter()
-            .map(|joint| moving(file, joint, components))
-            .collect()
+    let mut moving = Vec::new();
+    file.braced(|file| {
+        for joint in joints {
+            moving.push(Moving::read(file, joint, components)?);
+        }
+        Ok(())
     })?;
     file.expect("bounds")?;
     file.braced(|file| {
-        (0..2 * u64::from(frames)).try_for_each(|_| tuple::<3>(file, "a corner of a box").map(drop))
+        for _ in 0..2 * u64::from(frames) {
+            tuple::<3>(file, "a corner of a box")?;
+        }
+        Ok(())
     })?;
     file.expect("baseframe")?;
-    // Each joint's translation, and its rotation's x y z.
-    let base: Vec<([f32; 3], [f32; 3])> = file.braced(|file| {
-        joints
-            .iter()
-            .map(|_| Ok((tuple(file, "a position")?, tuple(file, "an orientation")?)))
-            .collect()
+    file.braced(|file| {
+        for moving in &mut moving {
+            moving.base_translation = tuple(file, "a position")?;
+            moving.base_rotation = tuple(file, "an orientation")?;
+        }
+        Ok(())
     })?;
-    let values: Vec<Vec<f32>> = (0..frames)
-        .map(|frame| {
-            file.expect("frame")?;
-            file.exactly(frame, "the frame")?;
-            file.braced(|file| {
-                (0..components)
-                    .map(|_| file.number("a component"))
-                    .collect()
-            })
-        })
-        .collect::<Result<_, Fault>>()?;
+    let mut values: Vec<Vec<f32>> = Vec::new();
+    for frame in 0..frames {
+        file.expect("frame")?;
+        file.exactly(frame, "the frame")?;
+        values.push(file.braced(|file| {
+            let components = 0..components;
+            components.map(|_| file.number("a component")).collect()
+        })?);
+    }
 
-    let time = |frame: u32| (f64::from(frame) / rate) as f32;
+    let time = |frame: u32| (f64::from(frame) / f64::from(rate)) as f32;
     let mut keys = Vec::new();
-    for ((moving, base), &joint) in moving.iter().zip(&base).zip(joint_of) {
+    for (moving, &joint) in moving.iter().zip(joint_of) {
         let mut tracks = Tracks::new(joint);
         // Channels that no frame moves have the value of the base frame, not of the bind pose.
         let count = if moving.flags == 0 { 1 } else { values.len() };
         for (frame, values) in (0..).zip(&values).take(count) {
-            let [moves, turns] = [Moving::TRANSLATION, Moving::ROTATION]
-                .map(|mask| frame == 0 || moving.flags & mask != 0);
-            let numbers = 4 * u64::from(moves) + 5 * u64::from(turns);
+            let moves = frame == 0 || moving.flags & Moving::TRANSLATION != 0;
+            let turns = frame == 0 || moving.flags & Moving::ROTATION != 0;
+            let floats = 4 * u64::from(moves) + 5 * u64::from(turns);
             file.budget
-                .charge(4 * numbers * COPIES, || "frames".into())?;
-            let translation = moves.then(|| moving.components(0, base.0, values));
-            let rotation = turns.then(|| {
-                unit_quaternion(moving.components(3, base.1, values))
-                    .as_quat()
-                    .to_array()
-            });
+                .charge(4 * floats * COPIES, || "frames".into())?;
+            let translation = moves.then(|| moving.translation(values));
+            let rotation = turns.then(|| moving.rotation(values));
             tracks.push(time(frame), translation, rotation, None);
         }
         keys.extend(tracks.into_keys());
     }
-    Clip::new(
-        name,
-        Some(time(frames.saturating_sub(1))),
-        RotationBlend::Slerp,
-        keys,
-    )
-}
-
-/// Reads which of a frame's `components` move a joint of the mesh.
-fn moving(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Moving, Fault> {
-    let start = file.offset();
-    let listed = ListedJoint::read(file)?;
-    ensure(listed == *joint, || {
-        file.fault(
-            start,
-            format!("{listed}; expected {joint}, as the mesh has"),
-        )
-    })?;
-    let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
-    let (first, count) = (
-        file.integer::<u32>("the first component")? as usize,
-        flags.count_ones() as usize,
-    );
-    ensure(
-        count == 0 || first.saturating_add(count) <= components,
-        || {
-            let expected = format!("expected them among a frame's {components}");
-            file.fault(
-                start,
-                format!("{count} components from {first}; {expected}"),
-            )
-        },
-    )?;
-    Ok(Moving { flags, first })
+    let duration = time(frames.saturating_sub(1));
+    Clip::new(name, Some(duration), RotationBlend::Slerp, keys)
 }

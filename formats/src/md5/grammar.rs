@@ -5,7 +5,7 @@ use crate::tokenizer::{Scanner, Syntax};
 use glam::DQuat;
 use std::fmt;
 
-pub(super) const SYNTAX: Syntax = Syntax {
+pub const SYNTAX: Syntax = Syntax {
     marks: "(){}",
     comments: true,
 };
@@ -14,7 +14,7 @@ const VERSION: u32 = 10;
 
 /// A joint in the lists of both kinds of file.
 #[derive(PartialEq)]
-pub(super) struct ListedJoint {
+pub struct ListedJoint {
     pub name: String,
     pub parent: Option<usize>,
 }
@@ -38,7 +38,7 @@ impl ListedJoint {
 }
 
 /// Reads the beginning of both kinds of file.
-pub(super) fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
+pub fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
     scanner.expect("MD5Version")?;
     scanner.exactly(VERSION, "the version")?;
     if scanner.accept("commandline") {
@@ -48,7 +48,7 @@ pub(super) fn preamble(scanner: &mut Scanner) -> Result<(), Fault> {
 }
 
 /// Numbers in parentheses.
-pub(super) fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
+pub fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result<[f32; N], Fault> {
     scanner.expect("(")?;
     let values = scanner.numbers(what)?;
     scanner.expect(")")?;
@@ -56,7 +56,7 @@ pub(super) fn tuple<const N: usize>(scanner: &mut Scanner, what: &str) -> Result
 }
 
 /// The unit quaternion whose w is not stored: w is zero or negative.
-pub(super) fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
+pub fn unit_quaternion([x, y, z]: [f32; 3]) -> DQuat {
     let [x, y, z] = [x, y, z].map(f64::from);
     let w = -(1.0 - x * x - y * y - z * z).max(0.0).sqrt();
     DQuat::from_xyzw(x, y, z, w).normalize()

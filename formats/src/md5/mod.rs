@@ -6,40 +6,40 @@
 mod clip;
 mod grammar;
 
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use crate::request::Request;
 use crate::tokenizer::{Scanner, Token};
+use crate::triangles::subset_from;
 use crate::unread::Ignored;
-use crate::{ImportError, matrices};
+use crate::{ImportError, beside, matrices};
 use glam::{DAffine3, DVec3};
 use grammar::{ListedJoint, SYNTAX, preamble, tuple, unit_quaternion};
 use skinbench_kernels::model::{
-    Axes, Handedness, Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData,
-    Subset, affine_to_rows,
+    Joint, Material, ModelParts, PrimitiveData, Repair, Skeleton, SkinData, affine_to_rows,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file's generator, and boxes around the frames of clips. Boxes are computed here instead of read.
-pub(super) const IGNORED: Ignored = &["bounds", "commandline"];
+pub const IGNORED: Ignored = &["bounds", "commandline"];
 
 /// Largest distance in one coordinate between the bind positions of a vertex by its weights that is not reported.
 const APART: f64 = 1e-3;
 
-pub(super) fn sniff(head: &[u8]) -> bool {
+pub fn sniff(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"MD5Version")
         && crate::read_file::contains(head, "numMeshes")
 }
 
 /// Reads a model and its clips. If none are given, these are the `.md5anim` of the same name beside the model, then
 /// every other one of the folder whose joints have the names of the model's.
-pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let Request { file, clips, .. } = *request;
     let (mut parts, joints) = Scanner::read(file, SYNTAX, read)?;
     let joint_of = parts.skins[0].joints.clone();
-    let own = file.with_extension("md5anim");
+    let same_name = file.with_extension("md5anim");
     let found = if clips.is_empty() {
-        clips_beside(file, &own)
+        clips_beside(file, &same_name)
     } else {
         clips.to_vec()
     };
@@ -47,7 +47,7 @@ pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
         match clip::import(&path, &joints, &joint_of) {
             Ok(clip) => parts.clips.push(clip),
             // A folder may hold several characters.
-            Err(error) if clips.is_empty() && path != own => {
+            Err(error) if clips.is_empty() && path != same_name => {
                 parts.repairs.push(Repair::new(format!("left out {error}")));
             }
             Err(error) => return Err(error),
@@ -56,22 +56,18 @@ pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
     Ok(parts)
 }
 
-/// Clip files of a model's folder, with the model's own first.
-fn clips_beside(file: &Path, own: &Path) -> Vec<PathBuf> {
-    let folder = file
-        .parent()
-        .filter(|f| !f.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .map(|entry| file.with_file_name(entry.file_name()))
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|e| e.eq_ignore_ascii_case("md5anim"))
-                && path.is_file()
-        })
-        .collect();
-    found.sort_by_key(|path| (path != own, path.clone()));
+/// Clip files of a model's folder, that of the same name first.
+fn clips_beside(file: &Path, same_name: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(beside::folder(file)).into_iter();
+    let mut found = Vec::new();
+    for entry in entries.flatten().flatten() {
+        let path = file.with_file_name(entry.file_name());
+        let extension = path.extension().unwrap_or_default();
+        if extension.eq_ignore_ascii_case("md5anim") && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort_by_key(|path| (path != same_name, path.clone()));
     found
 }
 
@@ -89,44 +85,67 @@ struct Weight {
     position: DVec3,
 }
 
+impl Weight {
+    /// Its position at bind.
+    fn placed(&self, poses: &[DAffine3]) -> DVec3 {
+        poses[usize::from(self.joint)].transform_point3(self.position)
+    }
+}
+
 fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint>), Fault> {
     preamble(file)?;
     let joints: u16 = file.labelled("numJoints")?;
     let meshes: u16 = file.labelled("numMeshes")?;
     file.expect("joints")?;
-    let (listed, poses): (Vec<ListedJoint>, Vec<DAffine3>) =
-        file.braced(|file| (0..joints).map(|_| joint(file, joints)).collect())?;
+    let mut listed = Vec::new();
+    let mut poses = Vec::new();
+    file.braced(|file| {
+        for _ in 0..joints {
+            let start = file.offset();
+            let joint = ListedJoint::read(file)?;
+            file.check_parent(start, joint.parent, joints.into(), "joints")?;
+            let translation = DVec3::from(tuple(file, "a position")?.map(f64::from));
+            let rotation = unit_quaternion(tuple(file, "an orientation")?);
+            listed.push(joint);
+            poses.push(DAffine3::from_rotation_translation(rotation, translation));
+        }
+        Ok(())
+    })?;
     let mut apart = Vec::new();
-    let (materials, primitives) = (0..meshes)
-        .map(|material| {
-            file.expect("mesh")?;
-            file.braced(|file| mesh(file, material, &poses, &mut apart))
-        })
-        .collect::<Result<_, Fault>>()?;
-    let rest = |(joint, pose): (&ListedJoint, &DAffine3)| {
-        let to_parent = joint
-            .parent
-            .map_or(*pose, |parent| poses[parent].inverse() * *pose);
-        Joint::new(&joint.name, joint.parent, matrices::decompose(&to_parent))
-    };
-    let (skeleton, joint_of) = Skeleton::new(listed.iter().zip(&poses).map(rest).collect())?;
-    let inverse_binds = poses
-        .iter()
-        .map(|pose| affine_to_rows(&pose.inverse()))
-        .collect();
+    let mut materials = Vec::new();
+    let mut primitives = Vec::new();
+    for material in 0..meshes {
+        file.expect("mesh")?;
+        file.braced(|file| {
+            let mut name = "";
+            if file.accept("shader") {
+                name = file.string("a shader")?;
+            }
+            materials.push(Material {
+                name: name.into(),
+                ..Material::default()
+            });
+            primitives.push(mesh(file, material, &poses, &mut apart)?);
+            Ok(())
+        })?;
+    }
+    let mut joints = Vec::new();
+    for (joint, pose) in listed.iter().zip(&poses) {
+        let above = joint.parent.map(|parent| poses[parent].inverse());
+        let to_parent = above.map_or(*pose, |above| above * *pose);
+        let rest = matrices::decompose(&to_parent);
+        joints.push(Joint::new(&joint.name, joint.parent, rest));
+    }
+    let (skeleton, joint_of) = Skeleton::new(joints)?;
+    let inverse_binds = poses.iter().map(|pose| affine_to_rows(&pose.inverse()));
     let skin = SkinData {
         name: String::new(),
         joints: joint_of,
-        inverse_binds,
+        inverse_binds: inverse_binds.collect(),
     };
-    let mut parts = ModelParts {
-        axes: Axes {
-            handedness: Handedness::Right,
-            up: 2,
-        },
-        materials,
-        ..ModelParts::new(name, skeleton, skin, primitives)
-    };
+    let mut parts = ModelParts::new(name, skeleton, skin, primitives);
+    parts.axes.up = 2;
+    parts.materials = materials;
     if let Some(worst) = apart.iter().copied().reduce(f64::max) {
         let count = apart.len();
         let message = format!(
@@ -137,19 +156,6 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<ListedJoint
     Ok((parts, listed))
 }
 
-/// Reads one of `count` joints and its bind pose.
-fn joint(file: &mut Scanner, count: u16) -> Result<(ListedJoint, DAffine3), Fault> {
-    let start = file.offset();
-    let joint = ListedJoint::read(file)?;
-    file.check_parent(start, joint.parent, count.into(), "joints")?;
-    let translation = DVec3::from(tuple(file, "a position")?.map(f64::from));
-    let rotation = unit_quaternion(tuple(file, "an orientation")?);
-    Ok((
-        joint,
-        DAffine3::from_rotation_translation(rotation, translation),
-    ))
-}
-
 /// Reads a mesh. `apart` gets the distance between the bind positions of each vertex whose weights give different ones:
 /// no product of one position with joint matrices can express them.
 fn mesh(
@@ -157,20 +163,12 @@ fn mesh(
     material: u16,
     poses: &[DAffine3],
     apart: &mut Vec<f64>,
-) -> Result<(Material, PrimitiveData), Fault> {
-    let name = if file.accept("shader") {
-        file.string("a shader")?
-    } else {
-        ""
-    }
-    .to_owned();
+) -> Result<PrimitiveData, Fault> {
     let vertices = list(file, "numverts", "vert", |file, token| {
-        let (offset, uv) = (token.offset, tuple(file, "a uv")?);
-        let first_weight = file.integer("the first weight")?;
         Ok(VertexLine {
-            offset,
-            uv,
-            first_weight,
+            offset: token.offset,
+            uv: tuple(file, "a uv")?,
+            first_weight: file.integer("the first weight")?,
             weights: file.integer("a number of weights")?,
         })
     })?;
@@ -184,10 +182,9 @@ fn mesh(
         Ok(triangle)
     })?;
     let weights = list(file, "numweights", "weight", |file, _| {
-        let (joint, bias) = (file.index("joint", poses.len())? as u16, file.weight()?);
         Ok(Weight {
-            joint,
-            bias,
+            joint: file.index("joint", poses.len())? as u16,
+            bias: file.weight()?,
             position: DVec3::from(tuple(file, "a position")?.map(f64::from)),
         })
     })?;
@@ -198,58 +195,43 @@ fn mesh(
         dumped_vertices: vertices.len() as u32,
         ..Default::default()
     };
-    primitive.subsets = vec![Subset {
-        material,
-        indices: 0..primitive.indices.len() as u32,
-    }];
+    primitive.subsets = vec![subset_from(0, material, &primitive)];
     for vertex in &vertices {
-        let end = vertex.first_weight.saturating_add(vertex.weights) as usize;
-        let Some(own) = weights.get(vertex.first_weight as usize..end) else {
-            let VertexLine {
-                offset,
-                first_weight,
-                weights: count,
-                ..
-            } = vertex;
-            let expected = format!("expected them among the mesh's {}", weights.len());
-            return Err(file.fault(
-                *offset,
-                format!("{count} weights from {first_weight}; {expected}"),
-            ));
+        let first = vertex.first_weight;
+        let end = first.saturating_add(vertex.weights) as usize;
+        let Some(weights) = weights.get(first as usize..end) else {
+            let problem = format!(
+                "{} weights from {first}; expected them among the mesh's {}",
+                vertex.weights,
+                weights.len()
+            );
+            return Err(file.fault(vertex.offset, problem));
         };
         // Vertices may share weights, so that few bytes can request many influences.
         file.budget
-            .charge_vertices(1, own.len(), || "weights".into())?;
-        let sum: f64 = own.iter().map(|w| f64::from(w.bias)).sum();
-        ensure(sum > 0.0, || {
-            let problem =
-                "the vertex has no weight above 0; expected at least one, which gives its position";
-            file.fault(vertex.offset, problem)
-        })?;
-        let placed = |w: &Weight| poses[usize::from(w.joint)].transform_point3(w.position);
-        let position = own
-            .iter()
-            .map(|w| f64::from(w.bias) / sum * placed(w))
-            .sum::<DVec3>();
-        let held = own.iter().filter(|w| w.bias > 0.0);
-        let distance = held
-            .map(|w| (placed(w) - position).length())
-            .fold(0.0, f64::max);
+            .charge_vertices(1, weights.len(), || "weights".into())?;
+        let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
+        let problem =
+            "the vertex has no weight above 0; expected at least one, which gives its position";
+        ensure!(sum > 0.0, file.fault(vertex.offset, problem));
+        let mut position = DVec3::ZERO;
+        for weight in weights {
+            position += f64::from(weight.bias) / sum * weight.placed(poses);
+        }
+        let mut distance = 0.0f64;
+        for weight in weights {
+            if weight.bias > 0.0 {
+                distance = distance.max((weight.placed(poses) - position).length());
+            }
+        }
         if distance > APART * position.abs().max_element().max(1.0) {
             apart.push(distance);
         }
         primitive.positions.push(position.as_vec3().to_array());
-        primitive
-            .influences
-            .push(own.iter().map(|w| (w.joint, w.bias)));
+        let pairs = weights.iter().map(|w| (w.joint, w.bias));
+        primitive.influences.push(pairs);
     }
-    Ok((
-        Material {
-            name,
-            ..Material::default()
-        },
-        primitive,
-    ))
+    Ok(primitive)
 }
 
 /// Reads `numthings N`, then N times `thing INDEX` and the values that `read` takes.
@@ -260,10 +242,11 @@ fn list<T>(
     mut read: impl FnMut(&mut Scanner, Token) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
     let count: u32 = file.labelled(label)?;
-    let item = |index| {
+    let mut items = Vec::new();
+    for index in 0..count {
         let token = file.expect(each)?;
         file.exactly(index, "the index")?;
-        read(file, token)
-    };
-    (0..count).map(item).collect()
+        items.push(read(file, token)?);
+    }
+    Ok(items)
 }

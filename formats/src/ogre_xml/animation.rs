@@ -3,31 +3,36 @@
 use super::bones::Bones;
 use super::pose::Pose;
 use super::xml::Element;
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use skinbench_kernels::model::Repair;
 use std::collections::HashMap;
 
 /// An animation.
-pub(super) struct Animation<'a> {
-    pub(super) element: Element<'a>,
-    pub(super) name: String,
+pub struct Animation<'a> {
+    pub element: Element<'a>,
+    pub name: String,
     /// Seconds.
-    pub(super) length: f32,
-    pub(super) tracks: Vec<BoneTrack<'a>>,
+    pub length: f32,
+    pub tracks: Vec<BoneTrack<'a>>,
 }
 
 /// The keys of a bone.
-pub(super) struct BoneTrack<'a> {
+pub struct BoneTrack<'a> {
     element: Element<'a>,
-    pub(super) bone: usize,
-    pub(super) keyframes: Vec<Keyframe>,
+    pub bone: usize,
+    pub keyframes: Vec<Keyframe>,
 }
 
 /// A key as in the file, relative to the bind pose.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Keyframe {
-    pub(super) time: f32,
-    pub(super) pose: Pose,
+pub struct Keyframe {
+    pub time: f32,
+    pub pose: Pose,
+}
+
+/// Returns whether any key gives the translation (0), rotation (1) or scale (2).
+pub fn gives(keyframes: &[Keyframe], part: usize) -> bool {
+    keyframes.iter().any(|key| key.pose.given[part])
 }
 
 fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
@@ -35,11 +40,8 @@ fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
     for element in track.inside("keyframes") {
         let time = element.number("time")?;
         let least = keyframes.last().map_or(0.0, |k| k.time);
-        ensure(time >= least, || {
-            element.fault(format!(
-                "time={time}; expected {least} or more, as times must not fall"
-            ))
-        })?;
+        let problem = format!("time={time}; expected {least} or more, as times must not fall");
+        ensure!(time >= least, element.fault(problem));
         keyframes.push(Keyframe {
             time,
             pose: Pose::read(element, ["translate", "rotate", "scale"])?,
@@ -56,7 +58,7 @@ struct Base<'a> {
 }
 
 /// Reads all animations of a skeleton.
-pub(super) fn read<'a>(
+pub fn read<'a>(
     root: Element<'a>,
     bones: &Bones,
     meetings: &mut Meetings,
@@ -78,9 +80,8 @@ pub(super) fn read<'a>(
 fn animation<'a>(element: Element<'a>, bones: &Bones) -> Result<Animation<'a>, Fault> {
     let name = element.required("name")?.into_owned();
     let length = element.number("length")?;
-    ensure(length >= 0.0, || {
-        element.fault(format!("length={length}; expected 0 or more"))
-    })?;
+    let problem = format!("length={length}; expected 0 or more");
+    ensure!(length >= 0.0, element.fault(problem));
     let mut tracks = Vec::new();
     for element in element.inside("tracks") {
         tracks.push(BoneTrack {
@@ -114,24 +115,18 @@ fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
     }
     for (index, base) in bases.iter().enumerate() {
         let Some(base) = base else { continue };
-        ensure(
-            base.animation == index || bases[base.animation].is_none(),
-            || {
-                let expected = "expected keys that are relative to the bind pose alone";
-                base.element
-                    .fault(format!("its base has a base of its own; {expected}"))
-            },
-        )?;
+        let problem = "its base has a base of its own; \
+                       expected keys that are relative to the bind pose alone";
+        let is_plain = base.animation == index || bases[base.animation].is_none();
+        ensure!(is_plain, base.element.fault(problem));
         let mut poses = Vec::with_capacity(animations[index].tracks.len());
         for track in &animations[index].tracks {
-            let of = &animations[base.animation];
+            let animation = &animations[base.animation];
             let known = track_of[base.animation].get(&track.bone);
-            let pose =
-                known.and_then(|at| pose_at(&of.tracks[*at].keyframes, of.length, base.time));
-            poses.push(pose.ok_or_else(|| {
-                let problem = "its base has no keyframe of the bone; expected at least one";
-                track.element.fault(problem)
-            })?);
+            let keyframes = known.map_or(&[][..], |at| &animation.tracks[*at].keyframes);
+            let problem = "its base has no keyframe of the bone; expected at least one";
+            let pose = pose_at(keyframes, animation.length, base.time);
+            poses.push(pose.ok_or_else(|| track.element.fault(problem))?);
         }
         for (track, base) in animations[index].tracks.iter_mut().zip(poses) {
             for Keyframe { pose, .. } in &mut track.keyframes {
@@ -158,50 +153,47 @@ fn base<'a>(
     };
     let name = element.text("baseanimationname")?.unwrap_or_default();
     let known = if name.is_empty() {
-        Some(index)
+        Some(&index)
     } else {
-        index_of.get(&*name).copied()
+        index_of.get(&*name)
     };
-    let unknown = || {
-        let expected = "expected the name of an animation";
-        element.fault(format!("baseanimationname={name:?}; {expected}"))
-    };
+    let problem = format!("baseanimationname={name:?}; expected the name of an animation");
     Ok(Some(Base {
         element,
-        animation: known.ok_or_else(unknown)?,
+        animation: *known.ok_or_else(|| element.fault(problem))?,
         time: element.number("basekeyframetime")?,
     }))
 }
 
 /// The pose of a track at a time; `None` if it has no keyframe. Times beyond the length start again, and after the last
 /// keyframe the track leads back to its first.
-fn pose_at(keyframes: &[Keyframe], length: f32, time: f32) -> Option<Pose> {
-    let (first, last) = (keyframes.first()?, keyframes.last()?);
-    let time = if time > length && length > 0.0 {
-        time % length
-    } else {
-        time
-    };
+fn pose_at(keyframes: &[Keyframe], length: f32, mut time: f32) -> Option<Pose> {
+    let first = keyframes.first()?;
+    if time > length && length > 0.0 {
+        time %= length;
+    }
     let after = keyframes.partition_point(|keyframe| keyframe.time <= time);
-    let (from, to, end) = match after {
-        0 => return Some(first.pose),
-        _ if after < keyframes.len() => (
-            &keyframes[after - 1],
-            &keyframes[after],
-            keyframes[after].time,
-        ),
-        _ if last.time < length => (last, first, length + first.time),
-        _ => return Some(last.pose),
+    if after == 0 {
+        return Some(first.pose);
+    }
+    let from = keyframes[after - 1];
+    let to = match keyframes.get(after) {
+        Some(next) => *next,
+        None if from.time < length => Keyframe {
+            time: length + first.time,
+            ..*first
+        },
+        None => return Some(from.pose),
     };
-    let t = f64::from(time - from.time) / f64::from(end - from.time);
+    let t = f64::from(time - from.time) / f64::from(to.time - from.time);
     Some(from.pose.towards(&to.pose, t))
 }
 
 /// Keyframes of one track at the same time, with counts of their treatment.
 #[derive(Default)]
-pub(super) struct Meetings {
+pub struct Meetings {
     left_out: usize,
-    steps: u32,
+    steps: usize,
 }
 
 impl Meetings {
@@ -226,43 +218,35 @@ impl Meetings {
         let mut rising = Vec::with_capacity(keyframes.len());
         let mut meetings = keyframes.chunk_by(|a, b| a.time == b.time).peekable();
         while let Some(meeting) = meetings.next() {
-            let (first, last) = (meeting[0], meeting[meeting.len() - 1]);
+            let first = meeting[0];
+            let last = meeting[meeting.len() - 1];
             let after = first.time.next_up();
             let shows = after < length && meetings.peek().is_none_or(|next| after < next[0].time);
             let steps = first != last && (first.time == 0.0 || shows);
-            match steps {
-                true if first.time == 0.0 => rising.push(last),
-                true => rising.extend([
-                    first,
-                    Keyframe {
-                        time: after,
-                        ..last
-                    },
-                ]),
-                false => rising.push(first),
+            if !steps || first.time > 0.0 {
+                rising.push(first);
             }
-            self.steps += u32::from(steps);
+            if steps {
+                let time = if first.time == 0.0 { 0.0 } else { after };
+                rising.push(Keyframe { time, ..last });
+            }
+            self.steps += usize::from(steps);
             self.left_out += meeting.len() - 1 - usize::from(steps);
         }
         rising
     }
 
-    pub(super) fn describe(self) -> Vec<Repair> {
+    pub fn describe(self, repairs: &mut Vec<Repair>) {
         let Self { left_out, steps } = self;
-        let counted = [
-            (
-                left_out,
-                format!("left out {left_out} keyframes that never show: others have the same time"),
-            ),
-            (
-                steps as usize,
-                format!("made {steps} steps of different keyframes at the same time"),
-            ),
-        ];
-        counted
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(_, message)| Repair::new(message))
-            .collect()
+        if left_out > 0 {
+            repairs.push(Repair::new(format!(
+                "left out {left_out} keyframes that never show: others have the same time"
+            )));
+        }
+        if steps > 0 {
+            repairs.push(Repair::new(format!(
+                "made {steps} steps of different keyframes at the same time"
+            )));
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::xml::Element;
 use crate::unread::{Ignored, Unread};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Colours, further texture coordinates, bases for bump maps, which the reader of vertices leaves out; what follows from
 /// other parts; and properties of materials. Attributes have an `@` before their names.
-pub(crate) const IGNORED: Ignored = &[
+pub const IGNORED: Ignored = &[
     "mesh/boundsinfo",
     "mesh/submeshnames",
     "skeleton@blendmode",
@@ -21,69 +21,47 @@ pub(crate) const IGNORED: Ignored = &[
     "vertexbuffer@*",
 ];
 
-/// An element: the name of its parent and its own, and the attributes that are read.
-type Known = (&'static str, &'static str, &'static [&'static str]);
-
-const XYZ: &[&str] = &["x", "y", "z"];
-const SCALES: &[&str] = &["factor", "x", "y", "z"];
-
-/// The elements that are read in a mesh or a skeleton.
-const READ: &[Known] = &[
-    ("", "mesh", &[]),
-    ("mesh", "sharedgeometry", &["vertexcount"]),
-    ("mesh", "skeletonlink", &["name"]),
-    ("mesh", "submeshes", &[]),
-    ("mesh", "boneassignments", &[]),
-    (
-        "submeshes",
-        "submesh",
-        &["material", "operationtype", "usesharedvertices"],
-    ),
-    ("submesh", "boneassignments", &[]),
-    ("submesh", "faces", &["count"]),
-    ("submesh", "geometry", &["vertexcount"]),
-    ("faces", "face", &["v1", "v2", "v3"]),
-    ("sharedgeometry", "vertexbuffer", &[]),
-    ("geometry", "vertexbuffer", &[]),
-    ("vertexbuffer", "vertex", &[]),
-    ("vertex", "position", XYZ),
-    ("vertex", "normal", XYZ),
-    ("vertex", "texcoord", &["u", "v"]),
-    (
-        "boneassignments",
-        "vertexboneassignment",
-        &["boneindex", "vertexindex", "weight"],
-    ),
-    ("", "skeleton", &[]),
-    ("skeleton", "bones", &[]),
-    ("skeleton", "bonehierarchy", &[]),
-    ("skeleton", "animations", &[]),
-    ("skeleton", "animationlinks", &[]),
-    (
-        "animationlinks",
-        "animationlink",
-        &["scale", "skeletonName"],
-    ),
-    ("bones", "bone", &["id", "name"]),
-    ("bone", "position", XYZ),
-    ("bone", "rotation", &["angle"]),
-    ("bone", "scale", SCALES),
-    ("rotation", "axis", XYZ),
-    ("bonehierarchy", "boneparent", &["bone", "parent"]),
-    ("animations", "animation", &["length", "name"]),
-    (
-        "animation",
-        "baseinfo",
-        &["baseanimationname", "basekeyframetime"],
-    ),
-    ("animation", "tracks", &[]),
-    ("tracks", "track", &["bone"]),
-    ("track", "keyframes", &[]),
-    ("keyframes", "keyframe", &["time"]),
-    ("keyframe", "translate", XYZ),
-    ("keyframe", "rotate", &["angle"]),
-    ("keyframe", "scale", SCALES),
-    ("rotate", "axis", XYZ),
+/// The elements that are read in a mesh or a skeleton: each with its parent, and the attributes that are read.
+const READ: &[&str] = &[
+    "/mesh",
+    "mesh/sharedgeometry vertexcount",
+    "mesh/skeletonlink name",
+    "mesh/submeshes",
+    "mesh/boneassignments",
+    "submeshes/submesh material operationtype usesharedvertices",
+    "submesh/boneassignments",
+    "submesh/faces count",
+    "submesh/geometry vertexcount",
+    "faces/face v1 v2 v3",
+    "sharedgeometry/vertexbuffer",
+    "geometry/vertexbuffer",
+    "vertexbuffer/vertex",
+    "vertex/position x y z",
+    "vertex/normal x y z",
+    "vertex/texcoord u v",
+    "boneassignments/vertexboneassignment boneindex vertexindex weight",
+    "/skeleton",
+    "skeleton/bones",
+    "skeleton/bonehierarchy",
+    "skeleton/animations",
+    "skeleton/animationlinks",
+    "animationlinks/animationlink scale skeletonName",
+    "bones/bone id name",
+    "bone/position x y z",
+    "bone/rotation angle",
+    "bone/scale factor x y z",
+    "rotation/axis x y z",
+    "bonehierarchy/boneparent bone parent",
+    "animations/animation length name",
+    "animation/baseinfo baseanimationname basekeyframetime",
+    "animation/tracks",
+    "tracks/track bone",
+    "track/keyframes",
+    "keyframes/keyframe time",
+    "keyframe/translate x y z",
+    "keyframe/rotate angle",
+    "keyframe/scale factor x y z",
+    "rotate/axis x y z",
 ];
 
 /// The elements of which only one is read inside another.
@@ -103,21 +81,18 @@ const ONCE: &[&str] = &[
 
 /// Counts the elements and attributes of a document that are not read, and texts between them. What is inside an element
 /// that is not read is not counted.
-pub(super) fn count_unread(root: Element, unread: &mut Unread) {
-    let mut known_in: HashMap<&str, Vec<&Known>> = HashMap::new();
-    for known in READ {
-        known_in.entry(known.0).or_default().push(known);
+pub fn count_unread(root: Element, unread: &mut Unread) {
+    let mut known: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
+    for element in READ {
+        let (parent, rest) = element.split_once('/').unwrap_or_default();
+        let mut words = rest.split(' ');
+        let name = words.next().unwrap_or("");
+        known.insert((parent, name), words.collect());
     }
     let mut next = vec![("", root)];
     while let Some((parent, element)) = next.pop() {
         let name = element.name();
-        let known = known_in.get(parent).map_or(&[][..], Vec::as_slice);
-        // The lists of mesh animations have the names of a skeleton's.
-        let is_mesh_animation = parent == "mesh" && name == "animations";
-        let known = known
-            .iter()
-            .find(|known| known.1 == name && !is_mesh_animation);
-        let Some((.., attributes)) = known else {
+        let Some(attributes) = known.get(&(parent, name)) else {
             unread.add(&format!("{parent}/{name}"));
             continue;
         };
@@ -127,23 +102,19 @@ pub(super) fn count_unread(root: Element, unread: &mut Unread) {
             }
         }
         let shares = name == "submesh" && shares_vertices(element);
-        // One bit for each of the elements that are read once.
-        let mut seen = 0u32;
+        let mut seen = HashSet::new();
         for child in element.children() {
-            let own = child.name();
-            if shares && ["geometry", "boneassignments"].contains(&own) {
-                unread.add(&format!("submesh/{own} (beside shared vertices)"));
+            let inner = child.name();
+            if shares && ["geometry", "boneassignments"].contains(&inner) {
+                unread.add(&format!("submesh/{inner} (beside shared vertices)"));
                 continue;
             }
-            if shares && own == "faces" && draws_no_triangles(element) {
+            if shares && inner == "faces" && draws_no_triangles(element) {
                 unread.add("submesh/faces (points or lines of shared vertices)");
             }
-            let bit = ONCE.iter().position(|once| *once == own);
-            let bit = bit.map_or(0, |bit| 1 << bit);
-            if seen & bit != 0 {
-                unread.add(&format!("{name}/{own} (all but one)"));
+            if ONCE.contains(&inner) && !seen.insert(inner) {
+                unread.add(&format!("{name}/{inner} (all but one)"));
             }
-            seen |= bit;
             next.push((name, child));
         }
     }
@@ -165,4 +136,4 @@ fn draws_no_triangles(submesh: Element) -> bool {
 }
 
 /// Values of `operationtype` for what is not made of triangles.
-pub(super) const POINTS_AND_LINES: [&str; 3] = ["point_list", "line_list", "line_strip"];
+pub const POINTS_AND_LINES: [&str; 3] = ["point_list", "line_list", "line_strip"];

@@ -11,75 +11,49 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// File name and wrapping of the image of a material.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unit {
+pub struct Unit {
     name: String,
     wrap: [Wrap; 2],
 }
 
 /// The images of the materials in the script beside a mesh, by the names of the materials; none without a script that
 /// can be read.
-pub(super) fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
+pub fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
     let script = mesh.with_file_name(format!("{stem}.material"));
-    regular_file::read(&script, MOST_BYTES).map_or(HashMap::new(), |bytes| {
-        parse(&String::from_utf8_lossy(&bytes))
-    })
+    let script = regular_file::read(&script, MOST_BYTES).unwrap_or_default();
+    parse(&String::from_utf8_lossy(&script))
+}
+
+/// A line of a script without its comment.
+struct Line<'a> {
+    word: &'a str,
+    rest: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn new(line: &'a str) -> Self {
+        let line = line.split("//").next().unwrap_or("");
+        let line = line.trim_end_matches('{').trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        Self { word, rest }
+    }
 }
 
 fn parse(script: &str) -> HashMap<String, Unit> {
-    // Each line as its first word and the rest.
-    let lines = script.lines().map(|line| {
-        let line = line
-            .split("//")
-            .next()
-            .unwrap_or("")
-            .trim_end_matches('{')
-            .trim();
-        line.split_once(char::is_whitespace).unwrap_or((line, ""))
-    });
-    let lines: Vec<(&str, &str)> = lines.collect();
+    let lines: Vec<Line> = script.lines().map(Line::new).collect();
     let mut units = HashMap::new();
-    for material in lines.chunk_by(|_, (key, _)| *key != "material") {
-        let ("material", rest) = material[0] else {
+    for material in lines.chunk_by(|_, next| next.word != "material") {
+        if material[0].word != "material" {
             continue;
-        };
-        let name = rest
-            .split(" : ")
-            .next()
-            .unwrap_or(rest)
-            .trim()
-            .trim_matches('"');
-        let unit = material
-            .split(|(key, _)| *key == "texture_unit")
-            .skip(1)
-            .find_map(unit);
-        if let Some(unit) = unit {
+        }
+        let name = material[0].rest.split(" : ").next().unwrap_or("");
+        let name = name.trim().trim_matches('"');
+        let mut texture_units = material.split(|line| line.word == "texture_unit").skip(1);
+        if let Some(unit) = texture_units.find_map(Unit::new) {
             units.entry(name.to_owned()).or_insert(unit);
         }
     }
     units
-}
-
-/// The image of a texture unit with these lines, if there is one.
-fn unit(lines: &[(&str, &str)]) -> Option<Unit> {
-    let texture = lines.iter().find(|(key, _)| *key == "texture")?.1.trim();
-    // Flags, such as the number of mipmaps, may follow the name.
-    let name = match texture
-        .strip_prefix('"')
-        .and_then(|rest| rest.split_once('"'))
-    {
-        Some((name, _)) => name,
-        None => texture.split_whitespace().next().unwrap_or(""),
-    };
-    let modes = lines
-        .iter()
-        .rfind(|(key, _)| *key == "tex_address_mode")
-        .map_or("", |(_, modes)| modes);
-    let mut modes = modes.split_whitespace().map(wrap);
-    let across = modes.next().unwrap_or_default();
-    Some(Unit {
-        name: name.into(),
-        wrap: [across, modes.next().unwrap_or(across)],
-    })
 }
 
 fn wrap(mode: &str) -> Wrap {
@@ -91,14 +65,33 @@ fn wrap(mode: &str) -> Wrap {
 }
 
 impl Unit {
+    /// The image of a texture unit with these lines, if there is one.
+    fn new(lines: &[Line]) -> Option<Self> {
+        let texture = lines.iter().find(|line| line.word == "texture")?;
+        let texture = texture.rest.trim();
+        // Flags, such as the number of mipmaps, may follow the name.
+        let quoted = texture.strip_prefix('"');
+        let name = match quoted.and_then(|rest| rest.split_once('"')) {
+            Some((name, _)) => name,
+            None => texture.split_whitespace().next().unwrap_or(""),
+        };
+        let modes = lines.iter().rfind(|line| line.word == "tex_address_mode");
+        let modes = modes.map_or("", |line| line.rest);
+        let mut modes = modes.split_whitespace().map(wrap);
+        let across = modes.next().unwrap_or_default();
+        Some(Self {
+            name: name.into(),
+            wrap: [across, modes.next().unwrap_or(across)],
+        })
+    }
+
     /// The texture beside a mesh.
     ///
     /// # Errors
     /// One line: the image cannot be used.
-    pub(super) fn texture(&self, mesh: &Path) -> Result<Texture, String> {
-        let image = textures::beside(mesh.parent().unwrap_or(Path::new("")), &self.name)?;
+    pub fn texture(&self, mesh: &Path) -> Result<Texture, String> {
         Ok(Texture {
-            image,
+            image: textures::beside(mesh, &self.name)?,
             wrap: self.wrap,
             transform: Texture::IDENTITY,
         })

@@ -15,23 +15,23 @@ mod skeleton;
 mod xml;
 
 use crate::budget::Budget;
-use crate::fault::in_file;
+use crate::fault::{Fault, in_file};
 use crate::read_file::{contains, read_text, stem};
 use crate::request::Request;
 use crate::textures::LeftOut;
 use crate::unread::Unread;
 use crate::{ImportError, beside};
-pub(super) use known::IGNORED;
+pub use known::IGNORED;
 use skinbench_kernels::model::ModelParts;
 use std::path::{Path, PathBuf};
 use xml::{Element, Xml};
 
-pub(super) fn sniff(head: &[u8]) -> bool {
+pub fn sniff(head: &[u8]) -> bool {
     contains(head, "<mesh>") || contains(head, "<mesh ")
 }
 
 /// Reads a mesh and its skeleton.
-pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let file = request.file;
     let mut unread = Unread::new(IGNORED);
     let text = read_text(file)?;
@@ -45,8 +45,7 @@ pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let skeleton = Xml::parse(&text, "skeleton", &budget)
         .and_then(|xml| skeleton::read(xml.root(), name, &budget, &mut unread));
     let (mut parts, entry_of) = skeleton.map_err(in_file(&skeleton_file))?;
-    let read = mesh::read(mesh.root(), &entry_of, &budget);
-    (parts.primitives, parts.materials) = read.map_err(in_file(file))?;
+    mesh::read(mesh.root(), &entry_of, &budget, &mut parts).map_err(in_file(file))?;
     known::count_unread(mesh.root(), &mut unread);
     parts.repairs.extend(unread.describe());
 
@@ -59,24 +58,23 @@ pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
             material.base_color = [1.0; 4];
         }
     }
-    parts.repairs.extend(left_out.describe());
+    left_out.describe(&mut parts.repairs);
     Ok(parts)
 }
 
 /// Path of the XML form of the skeleton that a mesh refers to, in its folder.
 fn linked(file: &Path, mesh: Element) -> Result<PathBuf, ImportError> {
-    let link = mesh
-        .named("skeletonlink")
-        .next()
-        .ok_or_else(|| mesh.fault("no <skeletonlink>; expected one"));
-    let link = link
-        .and_then(|link| link.required("name"))
-        .map_err(in_file(file))?;
-    let name = if link.ends_with(".xml") {
-        link.into_owned()
+    let name = link_name(mesh).map_err(in_file(file))?;
+    beside::resolve(file, &name).map_err(|problem| ImportError::new(file, "skeletonlink", problem))
+}
+
+fn link_name(mesh: Element) -> Result<String, Fault> {
+    let problem = "no <skeletonlink>; expected one";
+    let link = mesh.named("skeletonlink").next();
+    let name = link.ok_or_else(|| mesh.fault(problem))?.required("name")?;
+    Ok(if name.ends_with(".xml") {
+        name.into_owned()
     } else {
-        format!("{link}.xml")
-    };
-    beside::resolve(file.parent().unwrap_or(Path::new("")), &name)
-        .map_err(|problem| ImportError::new(file, "skeletonlink", problem))
+        format!("{name}.xml")
+    })
 }

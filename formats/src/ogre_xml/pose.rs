@@ -6,17 +6,17 @@ use glam::{DQuat, DVec3, Vec3};
 
 /// The transform of a bone, with parts of the identity where the file gives none.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Pose {
-    pub(super) translation: DVec3,
-    pub(super) rotation: DQuat,
-    pub(super) scale: DVec3,
+pub struct Pose {
+    pub translation: DVec3,
+    pub rotation: DQuat,
+    pub scale: DVec3,
     /// Which of the three the file gives.
-    pub(super) given: [bool; 3],
+    pub given: [bool; 3],
 }
 
 impl Pose {
     /// Reads the children with the names of translation, rotation and scale.
-    pub(super) fn read(element: Element, names: [&'static str; 3]) -> Result<Self, Fault> {
+    pub fn read(element: Element, names: [&'static str; 3]) -> Result<Self, Fault> {
         let [translation, rotation, scale] = names.map(|name| element.named(name).last());
         Ok(Self {
             given: [translation.is_some(), rotation.is_some(), scale.is_some()],
@@ -27,12 +27,11 @@ impl Pose {
     }
 
     /// The pose between this one, at `t` = 0, and another, at 1: linear, and normalised for rotations.
-    pub(super) fn towards(&self, other: &Self, t: f64) -> Self {
-        let nearer = if self.rotation.dot(other.rotation) < 0.0 {
-            -other.rotation
-        } else {
-            other.rotation
-        };
+    pub fn towards(&self, other: &Self, t: f64) -> Self {
+        let mut nearer = other.rotation;
+        if self.rotation.dot(nearer) < 0.0 {
+            nearer = -nearer;
+        }
         Self {
             translation: self.translation.lerp(other.translation, t),
             rotation: (self.rotation * (1.0 - t) + nearer * t).normalize(),
@@ -57,10 +56,8 @@ fn scale(element: Element) -> Result<DVec3, Fault> {
 /// Reads an angle in radians and the axis inside the element.
 fn rotation(element: Element) -> Result<DQuat, Fault> {
     let angle = f64::from(element.number("angle")?);
-    let axis = element
-        .named("axis")
-        .last()
-        .map_or(Ok(DVec3::ZERO), vector)?;
+    let axis = element.named("axis").last();
+    let axis = axis.map_or(Ok(DVec3::ZERO), vector)?;
     match axis.try_normalize() {
         Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
         None if angle == 0.0 => Ok(DQuat::IDENTITY),

@@ -10,13 +10,14 @@
 //! scale of the bones above; and below it stands a joint that takes back the rotation at bind and then scales. Vertices
 //! follow the second one. It has the bone's name, because it is the joint that a weapon is attached to.
 
-use super::animation::{BoneTrack, Keyframe};
+use super::animation::{BoneTrack, Keyframe, gives};
 use super::pose::Pose;
 use crate::budget::Budget;
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
+use crate::subdivide::subdivide;
 use glam::{DQuat, DVec3};
 use skinbench_kernels::model::{Channel, Joint, Keys, Repair, Transform};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Largest relative difference between the scales of two axes that count as one.
 const EVEN: f64 = 1e-6;
@@ -41,7 +42,7 @@ struct Ruled {
 }
 
 /// The bones that follow the rule.
-pub(super) struct ScaleRule {
+pub struct ScaleRule {
     /// Parents first.
     ruled: Vec<Ruled>,
     /// For each bone its place among them.
@@ -55,7 +56,7 @@ fn is_uneven(scale: DVec3) -> bool {
 impl ScaleRule {
     /// Selects the bones with uneven scales in their bind pose or in a key, and all bones below them. `order` has all
     /// bones, parents first.
-    pub(super) fn new<'a>(
+    pub fn new<'a>(
         joints: &[Joint],
         binds: &[Pose],
         order: &[usize],
@@ -63,9 +64,10 @@ impl ScaleRule {
     ) -> Self {
         let mut uneven: Vec<bool> = binds.iter().map(|bind| is_uneven(bind.scale)).collect();
         for track in tracks {
-            let of_bind = binds[track.bone].scale;
-            let mut keys = track.keyframes.iter();
-            uneven[track.bone] |= keys.any(|key| is_uneven(of_bind * key.pose.scale));
+            let bind = binds[track.bone].scale;
+            for key in &track.keyframes {
+                uneven[track.bone] |= is_uneven(bind * key.pose.scale);
+            }
         }
         let mut place_of: Vec<Option<usize>> = vec![None; joints.len()];
         let mut ruled: Vec<Ruled> = Vec::new();
@@ -87,7 +89,7 @@ impl ScaleRule {
 
     /// The place of the joint that a bone's vertices follow, behind those of all bones; `None` for a bone that does not
     /// follow the rule.
-    pub(super) fn place_of(&self, bone: usize) -> Option<usize> {
+    pub fn place_of(&self, bone: usize) -> Option<usize> {
         self.place_of[bone]
     }
 
@@ -96,33 +98,35 @@ impl ScaleRule {
     ///
     /// # Errors
     /// A bone whose scale at bind has no inverse.
-    pub(super) fn change(
+    pub fn change(
         &self,
         joints: &mut Vec<Joint>,
         binds: &[Pose],
         order: &[usize],
     ) -> Result<(), Fault> {
         for ruled in &self.ruled {
-            ensure(ruled.bind_scale.recip().is_finite(), || {
-                let problem = "its scale has no inverse; expected one that is not 0";
-                Fault::new(format!("bone {:?}", joints[ruled.bone].name), problem)
-            })?;
+            ensure!(
+                ruled.bind_scale.recip().is_finite(),
+                format!("bone {:?}", joints[ruled.bone].name),
+                "its scale has no inverse; expected one that is not 0"
+            );
         }
         let mut names: HashSet<String> = joints.iter().map(|joint| joint.name.clone()).collect();
         let mut rotations = vec![DQuat::IDENTITY; binds.len()];
         for &bone in order {
-            let above = joints[bone]
-                .parent
-                .map_or(DQuat::IDENTITY, |parent| rotations[parent]);
-            rotations[bone] = above * binds[bone].rotation;
+            rotations[bone] = binds[bone].rotation;
+            if let Some(parent) = joints[bone].parent {
+                rotations[bone] = rotations[parent] * rotations[bone];
+            }
         }
         for ruled in &self.ruled {
             let bind = &binds[ruled.bone];
-            let above = ruled
-                .parent
-                .map_or(DVec3::ONE, |parent| self.ruled[parent].bind_scale);
+            let mut translation = bind.translation;
+            if let Some(parent) = ruled.parent {
+                translation *= self.ruled[parent].bind_scale;
+            }
             let rest = Transform {
-                translation: (above * bind.translation).as_vec3(),
+                translation: translation.as_vec3(),
                 rotation: bind.rotation.as_quat(),
                 ..Transform::IDENTITY
             };
@@ -143,41 +147,43 @@ impl ScaleRule {
 
     /// The tracks of all bones that follow the rule, in an animation with these keyframes by bone; `joint_of` has the
     /// joints of bones and then those that vertices follow.
-    pub(super) fn keys<'a>(
+    pub fn keys(
         &self,
         binds: &[Pose],
         joint_of: &[u16],
-        keyframes_of: impl Fn(usize) -> Option<&'a [Keyframe]>,
+        keyframes_of: &HashMap<usize, &[Keyframe]>,
         budget: &Budget,
         counts: &mut KeyCounts,
     ) -> Result<Vec<Keys>, Fault> {
         let mut scales: Vec<Curve> = Vec::with_capacity(self.ruled.len());
         let mut keys = Vec::new();
+        let still = Curve::still(DVec3::ONE);
         for (place, ruled) in self.ruled.iter().enumerate() {
             let bind = &binds[ruled.bone];
-            let frames = keyframes_of(ruled.bone).unwrap_or_default();
-            let still = Curve::still(DVec3::ONE);
+            let frames = keyframes_of.get(&ruled.bone).copied().unwrap_or_default();
             let above = ruled.parent.map_or(&still, |parent| &scales[parent]);
-            let moved = Curve::of(frames, 0, bind.translation, |key| {
-                bind.translation + key.translation
-            });
-            let scaled = Curve::of(frames, 2, bind.scale, |key| bind.scale * key.scale);
+            let mut moved = Curve::still(bind.translation);
+            if gives(frames, 0) {
+                moved = Curve::of(frames, |key| bind.translation + key.translation);
+            }
+            let mut scaled = Curve::still(bind.scale);
+            if gives(frames, 2) {
+                scaled = Curve::of(frames, |key| bind.scale * key.scale);
+            }
             let translation = above.times(&moved, budget)?;
             let scale = above.times(&scaled, budget)?;
             counts.found += moved.key_count() + scaled.key_count();
             counts.made += translation.key_count() + scale.key_count();
             let joint = joint_of[ruled.bone];
             keys.extend(translation.keys(joint, Channel::Translation, DVec3::ONE));
-            if frames.iter().any(|key| key.pose.given[1]) {
-                let times = frames.iter().map(|key| key.time).collect();
-                let rotation = |key: &Keyframe| (bind.rotation * key.pose.rotation).as_quat();
-                let values = frames.iter().flat_map(|key| rotation(key).to_array());
-                keys.push(Keys::linear(
-                    joint,
-                    Channel::Rotation,
-                    times,
-                    values.collect(),
-                ));
+            if gives(frames, 1) {
+                let mut rotations = Keys::linear(joint, Channel::Rotation, Vec::new(), Vec::new());
+                for key in frames {
+                    let rotation = (bind.rotation * key.pose.rotation).as_quat();
+                    rotations.times.push(key.time);
+                    rotations.values.extend(rotation.to_array());
+                }
+                keys.push(rotations);
             }
             let vertices = joint_of[binds.len() + place];
             keys.extend(scale.keys(vertices, Channel::Scale, ruled.bind_scale));
@@ -186,28 +192,26 @@ impl ScaleRule {
         Ok(keys)
     }
 
-    /// Notes about the joints and the keys, if any bone follows the rule.
-    pub(super) fn describe(&self, counts: &KeyCounts) -> Vec<Repair> {
+    /// Adds notes about the joints and the keys, if any bone follows the rule.
+    pub fn describe(&self, counts: &KeyCounts, repairs: &mut Vec<Repair>) {
         let count = self.ruled.len();
         let KeyCounts { found, made } = counts;
-        let mut notes = Vec::new();
         if count > 0 {
-            notes.push(Repair::new(format!(
+            repairs.push(Repair::new(format!(
                 "{count} bones have one joint more each, for scales that differ from axis to axis"
             )));
         }
         if found != made {
-            notes.push(Repair::new(format!(
+            repairs.push(Repair::new(format!(
                 "their {found} keys of translation and scale became {made}, to follow products of scales"
             )));
         }
-        notes
     }
 }
 
 /// Keys of translation and scale of the bones that follow the rule: in the file, and in the clips.
 #[derive(Default)]
-pub(super) struct KeyCounts {
+pub struct KeyCounts {
     found: usize,
     made: usize,
 }
@@ -229,11 +233,8 @@ impl Curve {
         }
     }
 
-    /// A part of the keyframes, or its value at rest if none gives it.
-    fn of(frames: &[Keyframe], part: usize, rest: DVec3, value: impl Fn(&Pose) -> DVec3) -> Self {
-        if !frames.iter().any(|key| key.pose.given[part]) {
-            return Self::still(rest);
-        }
+    /// A value of each keyframe.
+    fn of(frames: &[Keyframe], value: impl Fn(&Pose) -> DVec3) -> Self {
         Self {
             times: frames.iter().map(|key| key.time).collect(),
             values: frames.iter().map(|key| value(&key.pose)).collect(),
@@ -261,60 +262,42 @@ impl Curve {
         times.sort_unstable_by(f32::total_cmp);
         times.dedup();
         let product = |time: f32| self.at(time.into()) * other.at(time.into());
-        let mut made = Self {
+        let is_off = |from: f32, to: f32| {
+            let middle = from + (to - from) / 2.0;
+            let exact = product(middle);
+            let t = f64::from(middle - from) / f64::from(to - from);
+            let line = product(from).lerp(product(to), t);
+            let error = (line - exact).abs().max_element();
+            // The product of two lines is a parabola, which is furthest from its chord in the middle.
+            middle - from >= SHORTEST && error > TOLERANCE * (1.0 + exact.abs().max_element())
+        };
+        let mut result = Self {
             times: Vec::new(),
             values: Vec::new(),
             is_set: self.is_set || other.is_set,
         };
         for time in times {
-            if let Some(&last) = made.times.last() {
-                subdivide(&product, last, time, DEPTH, &mut made, budget)?;
+            let mut further = Vec::new();
+            if let Some(&last) = result.times.last() {
+                further = subdivide(last, time, DEPTH, &is_off);
             }
-            made.push(time, product(time), budget)?;
+            further.push(time);
+            budget.charge(further.len() as u64 * BYTES_PER_KEY, || {
+                "keys for scales that differ from axis to axis".into()
+            })?;
+            for time in further {
+                result.times.push(time);
+                result.values.push(product(time));
+            }
         }
-        Ok(made)
-    }
-
-    fn push(&mut self, time: f32, value: DVec3, budget: &Budget) -> Result<(), Fault> {
-        let place = || "keys for scales that differ from axis to axis".into();
-        budget.charge(BYTES_PER_KEY, place)?;
-        self.times.push(time);
-        self.values.push(value);
-        Ok(())
+        Ok(result)
     }
 
     /// The curve over a factor, as a track; `None` if no key sets it.
     fn keys(&self, joint: u16, channel: Channel, factor: DVec3) -> Option<Keys> {
-        let values = self
-            .values
-            .iter()
-            .flat_map(|value| (value / factor).as_vec3().to_array());
-        self.is_set
-            .then(|| Keys::linear(joint, channel, self.times.clone(), values.collect()))
+        let values = self.values.iter().map(|value| (value / factor).as_vec3());
+        let values = values.flat_map(|value| value.to_array()).collect();
+        let keys = Keys::linear(joint, channel, self.times.clone(), values);
+        self.is_set.then_some(keys)
     }
-}
-
-/// Adds keys between two times until straight lines between them follow the product.
-fn subdivide(
-    product: &impl Fn(f32) -> DVec3,
-    from: f32,
-    to: f32,
-    depth: u32,
-    made: &mut Curve,
-    budget: &Budget,
-) -> Result<(), Fault> {
-    let middle = from + (to - from) / 2.0;
-    if depth == 0 || middle - from < SHORTEST || middle == to {
-        return Ok(());
-    }
-    let exact = product(middle);
-    let t = f64::from(middle - from) / f64::from(to - from);
-    let line = product(from).lerp(product(to), t);
-    // The product of two lines is a parabola, which is furthest from its chord in the middle.
-    if (line - exact).abs().max_element() > TOLERANCE * (1.0 + exact.abs().max_element()) {
-        subdivide(product, from, middle, depth - 1, made, budget)?;
-        made.push(middle, exact, budget)?;
-        subdivide(product, middle, to, depth - 1, made, budget)?;
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use super::pose::Pose;
 use super::scale::{KeyCounts, ScaleRule};
 use super::xml::Element;
 use crate::budget::Budget;
-use crate::fault::{Fault, ensure};
+use crate::fault::Fault;
 use crate::tracks::Tracks;
 use crate::unread::Unread;
 use skinbench_kernels::model::{
@@ -16,7 +16,7 @@ use skinbench_kernels::model::{
 use std::collections::HashMap;
 
 /// Reads the whole file, as parts of a model without primitives; and the palette entry of each bone's ID.
-pub(super) fn read(
+pub fn read(
     root: Element,
     name: &str,
     budget: &Budget,
@@ -24,10 +24,7 @@ pub(super) fn read(
 ) -> Result<(ModelParts, HashMap<u32, u16>), Fault> {
     count_unread(root, unread);
     let mut bones = Bones::read(root)?;
-    let skeleton_of = |joints: &[Joint]| {
-        Skeleton::new(joints.to_vec()).map_err(|error| root.fault(error.to_string()))
-    };
-    let (mut skeleton, mut joint_of) = skeleton_of(&bones.joints)?;
+    let (mut skeleton, mut joint_of) = build(&bones.joints, root)?;
     let mut order: Vec<usize> = (0..bones.joints.len()).collect();
     order.sort_unstable_by_key(|&bone| joint_of[bone]);
     let mut meetings = Meetings::default();
@@ -36,7 +33,7 @@ pub(super) fn read(
     let rule = ScaleRule::new(&bones.joints, &bones.binds, &order, tracks);
     rule.change(&mut bones.joints, &bones.binds, &order)?;
     if bones.joints.len() > order.len() {
-        (skeleton, joint_of) = skeleton_of(&bones.joints)?;
+        (skeleton, joint_of) = build(&bones.joints, root)?;
     }
     let mut clips = Vec::with_capacity(animations.len());
     let mut counts = KeyCounts::default();
@@ -52,18 +49,17 @@ pub(super) fn read(
         }
     }
     let skin = SkinData::at_rest(&skeleton, entries)?;
-    let parts = ModelParts::new(name, skeleton, skin, Vec::new());
-    let mut repairs = meetings.describe();
-    repairs.extend(rule.describe(&counts));
-    repairs.extend(links(root)?);
-    Ok((
-        ModelParts {
-            clips,
-            repairs,
-            ..parts
-        },
-        bones.by_id,
-    ))
+    let mut parts = ModelParts::new(name, skeleton, skin, Vec::new());
+    parts.clips = clips;
+    meetings.describe(&mut parts.repairs);
+    rule.describe(&counts, &mut parts.repairs);
+    parts.repairs.extend(links(root)?);
+    Ok((parts, bones.by_id))
+}
+
+/// The skeleton, and the joint of each bone.
+fn build(joints: &[Joint], root: Element) -> Result<(Skeleton, Vec<u16>), Fault> {
+    Skeleton::new(joints.to_vec()).map_err(|error| root.fault(error.to_string()))
 }
 
 /// One note about the animations of other skeletons that this one refers to, if it does.
@@ -92,33 +88,24 @@ fn clip(
     for track in &animation.tracks {
         if rule.place_of(track.bone).is_some() {
             let other = frames_of.insert(track.bone, &track.keyframes);
-            ensure(other.is_none(), || {
-                animation
-                    .element
-                    .fault("a second track of a bone; expected one")
-            })?;
+            let problem = "a second track of a bone; expected one";
+            ensure!(other.is_none(), animation.element.fault(problem));
         } else {
             let bind = &bones.binds[track.bone];
             keys.extend(tracks(joint_of[track.bone], bind, &track.keyframes).into_keys());
         }
     }
     if !frames_of.is_empty() {
-        let frames_of = |bone| frames_of.get(&bone).copied();
-        keys.extend(rule.keys(&bones.binds, joint_of, frames_of, budget, counts)?);
+        keys.extend(rule.keys(&bones.binds, joint_of, &frames_of, budget, counts)?);
     }
-    let clip = Clip::new(
-        animation.name.as_str(),
-        Some(animation.length),
-        RotationBlend::Nlerp,
-        keys,
-    );
-    clip.map_err(|error| animation.element.fault(error.to_string()))
+    let length = Some(animation.length);
+    Clip::new(&animation.name, length, RotationBlend::Nlerp, keys)
+        .map_err(|error| animation.element.fault(error.to_string()))
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Tracks {
-    let [moves, turns, scales] =
-        [0, 1, 2].map(|part| keyframes.iter().any(|keyframe| keyframe.pose.given[part]));
+    let [moves, turns, scales] = [0, 1, 2].map(|part| animation::gives(keyframes, part));
     let mut tracks = Tracks::new(joint);
     for Keyframe { time, pose } in keyframes {
         let translation = (bind.translation + pose.translation).as_vec3().to_array();

@@ -8,7 +8,7 @@ use quick_xml::{Reader, XmlVersion};
 use std::borrow::Cow;
 
 /// A document: its elements in the order of their start tags.
-pub(super) struct Xml<'a> {
+pub struct Xml<'a> {
     text: &'a str,
     tags: Vec<Tag<'a>>,
     /// Texts between tags.
@@ -26,18 +26,17 @@ struct Tag<'a> {
 
 /// An element of a document.
 #[derive(Clone, Copy)]
-pub(super) struct Element<'a> {
+pub struct Element<'a> {
     xml: &'a Xml<'a>,
     index: usize,
 }
 
 impl<'a> Xml<'a> {
     /// Reads a document whose root element has this name.
-    pub(super) fn parse(text: &'a str, root: &str, budget: &Budget) -> Result<Self, Fault> {
+    pub fn parse(text: &'a str, root: &str, budget: &Budget) -> Result<Self, Fault> {
         let most = text.matches('<').count();
-        budget.charge((most * size_of::<Tag>()) as u64, || {
-            format!("XML of {most} tags")
-        })?;
+        let bytes = (most * size_of::<Tag>()) as u64;
+        budget.charge(bytes, || format!("XML of {most} tags"))?;
         let mut xml = Self {
             text,
             tags: Vec::with_capacity(most),
@@ -48,15 +47,22 @@ impl<'a> Xml<'a> {
         reader.config_mut().expand_empty_elements = true;
         loop {
             let at = reader.buffer_position();
+            let is_outside = open.is_empty();
+            let is_first = xml.tags.is_empty();
             let problem = match reader.read_event() {
-                Ok(Event::Start(_) | Event::DocType(_))
-                    if open.is_empty() && !xml.tags.is_empty() =>
-                {
+                Ok(Event::Start(_) | Event::DocType(_)) if is_outside && !is_first => {
                     "content after the root element; expected the end of the file".into()
                 }
-                Ok(Event::Start(tag)) if xml.tags.is_empty() && tag.name().0 != root => {
+                Ok(Event::Start(tag)) if is_first && tag.name().0 != root => {
                     format!("<{}>; expected <{root}>", tag.name().0)
                 }
+                // Entities could grow without bound, and no exporter declares any.
+                Ok(Event::DocType(_)) => "a document type declaration; expected none".into(),
+                Ok(Event::Eof) if !is_outside || is_first => {
+                    "the file ends inside an element; expected its end".into()
+                }
+                Err(error) => return Err(xml.fault(reader.error_position(), error.to_string())),
+                Ok(Event::Eof) => return Ok(xml),
                 Ok(Event::Start(content)) => {
                     open.push(xml.tags.len());
                     xml.tags.push(Tag {
@@ -72,25 +78,21 @@ impl<'a> Xml<'a> {
                     }
                     continue;
                 }
-                // Entities could grow without bound, and no exporter declares any.
-                Ok(Event::DocType(_)) => "a document type declaration; expected none".into(),
-                Ok(Event::Eof) if !open.is_empty() || xml.tags.is_empty() => {
-                    "the file ends inside an element; expected its end".into()
+                Ok(Event::Text(text)) => {
+                    xml.texts += u32::from(!text.trim().is_empty());
+                    continue;
                 }
-                Ok(Event::Eof) => return Ok(xml),
-                Ok(Event::Text(text)) if text.trim().is_empty() => continue,
-                Ok(Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)) => {
+                Ok(Event::CData(_) | Event::GeneralRef(_)) => {
                     xml.texts += 1;
                     continue;
                 }
                 Ok(_) => continue,
-                Err(error) => return Err(xml.fault(reader.error_position(), error.to_string())),
             };
             return Err(xml.fault(at, problem));
         }
     }
 
-    pub(super) fn root(&self) -> Element<'_> {
+    pub fn root(&self) -> Element<'_> {
         Element {
             xml: self,
             index: 0,
@@ -105,7 +107,7 @@ impl<'a> Xml<'a> {
 
 impl<'a> Element<'a> {
     /// Number of texts between the tags of the document, which has none by its format.
-    pub(super) fn texts(self) -> u32 {
+    pub fn texts(self) -> u32 {
         self.xml.texts
     }
 
@@ -113,29 +115,36 @@ impl<'a> Element<'a> {
         &self.xml.tags[self.index]
     }
 
-    pub(super) fn name(self) -> &'a str {
+    pub fn name(self) -> &'a str {
         self.tag().content.name().0
     }
 
     /// The elements directly inside.
-    pub(super) fn children(self) -> impl Iterator<Item = Self> {
-        let (xml, end) = (self.xml, self.tag().end);
-        let child = move |index| (index < end).then_some(Self { xml, index });
-        std::iter::successors(child(self.index + 1), move |before| child(before.tag().end))
+    pub fn children(self) -> impl Iterator<Item = Self> {
+        let end = self.tag().end;
+        let mut index = self.index + 1;
+        std::iter::from_fn(move || {
+            let child = Self { index, ..self };
+            if index == end {
+                return None;
+            }
+            index = child.tag().end;
+            Some(child)
+        })
     }
 
     /// The elements directly inside which have this name.
-    pub(super) fn named(self, name: &'static str) -> impl Iterator<Item = Self> {
+    pub fn named(self, name: &'static str) -> impl Iterator<Item = Self> {
         self.children().filter(move |child| child.name() == name)
     }
 
     /// The elements inside those which have this name.
-    pub(super) fn inside(self, name: &'static str) -> impl Iterator<Item = Self> {
+    pub fn inside(self, name: &'static str) -> impl Iterator<Item = Self> {
         self.named(name).flat_map(Self::children)
     }
 
     /// The names of all attributes.
-    pub(super) fn attributes(self) -> impl Iterator<Item = &'a str> {
+    pub fn attributes(self) -> impl Iterator<Item = &'a str> {
         let mut attributes = self.tag().content.attributes();
         // Of two with one name, whoever reads it finds out.
         attributes.with_checks(false);
@@ -143,46 +152,45 @@ impl<'a> Element<'a> {
     }
 
     /// An attribute's text.
-    pub(super) fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
-        let value = self
-            .tag()
-            .content
-            .try_get_attribute(name)
-            .map_err(quick_xml::Error::from);
-        let value = value.and_then(|a| {
-            a.map(|a| a.normalized_value(XmlVersion::Explicit1_0))
-                .transpose()
-        });
-        value.map_err(|error: quick_xml::Error| self.fault(format!("attribute {name}: {error}")))
+    pub fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
+        self.attribute(name)
+            .map_err(|error| self.fault(format!("attribute {name}: {error}")))
+    }
+
+    fn attribute(self, name: &str) -> Result<Option<Cow<'a, str>>, quick_xml::Error> {
+        match self.tag().content.try_get_attribute(name)? {
+            Some(attribute) => Ok(Some(attribute.normalized_value(XmlVersion::Explicit1_0)?)),
+            None => Ok(None),
+        }
     }
 
     /// The text of a required attribute.
-    pub(super) fn required(self, name: &str) -> Result<Cow<'a, str>, Fault> {
+    pub fn required(self, name: &str) -> Result<Cow<'a, str>, Fault> {
         self.text(name)?
             .ok_or_else(|| self.fault(format!("<{}> without {name}; expected one", self.name())))
     }
 
     /// A required attribute that is a finite number.
-    pub(super) fn number(self, name: &str) -> Result<f32, Fault> {
+    pub fn number(self, name: &str) -> Result<f32, Fault> {
         let text = self.required(name)?;
         let value = text.trim().parse::<f32>().ok().filter(|v| v.is_finite());
         value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a finite number")))
     }
 
     /// The required attributes x, y and z, finite numbers.
-    pub(super) fn vector(self) -> Result<[f32; 3], Fault> {
+    pub fn vector(self) -> Result<[f32; 3], Fault> {
         Ok([self.number("x")?, self.number("y")?, self.number("z")?])
     }
 
     /// A required attribute that is a whole number of 0 or more.
-    pub(super) fn integer(self, name: &str) -> Result<u32, Fault> {
+    pub fn integer(self, name: &str) -> Result<u32, Fault> {
         let text = self.required(name)?;
         let value = text.trim().parse().ok();
         value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a whole number")))
     }
 
     /// A problem with the element.
-    pub(super) fn fault(self, problem: impl Into<String>) -> Fault {
+    pub fn fault(self, problem: impl Into<String>) -> Fault {
         self.xml.fault(self.tag().at, problem)
     }
 }

@@ -4,65 +4,64 @@ use crate::fault::Fault;
 use crate::tokenizer::{Scanner, Syntax};
 use crate::{ImportError, matrices};
 use glam::DQuat;
-use skinbench_kernels::model::{Channel, Clip, Keys, ModelParts, Repair, RotationBlend};
+use skinbench_kernels::model::{Channel, Clip, Keys, ModelParts, RotationBlend};
 use std::path::Path;
 
 /// Frame rate, which the file does not state.
 const FRAMES_PER_SECOND: f64 = 25.0;
 
 /// Reads a clip for a model whose joints have these orientations, in the order of its file.
-pub(super) fn import(
+pub fn import(
     file: &Path,
-    parts: &ModelParts,
+    parts: &mut ModelParts,
     orientations: &[DQuat],
-) -> Result<(Clip, Option<Repair>), ImportError> {
+) -> Result<(), ImportError> {
     let joint_of = &parts.skins[0].joints;
-    let names: Vec<&String> = joint_of
+    let joint_names = parts.skeleton.names();
+    let names = joint_of
         .iter()
-        .map(|&joint| &parts.skeleton.names()[usize::from(joint)])
-        .collect();
-    Scanner::read(file, Syntax::WORDS, |file, name| {
-        let frames = if file.accept("frames") {
-            Some(file.integer("a number of frames")?)
-        } else {
-            None
-        };
+        .map(|&joint| &joint_names[usize::from(joint)]);
+    let names: Vec<&String> = names.collect();
+    let clip = Scanner::read(file, Syntax::WORDS, |file, name| {
+        let mut frames = None;
+        if file.accept("frames") {
+            frames = Some(file.integer("a number of frames")?);
+        }
         let mut tracks: Vec<JointFrames> = Vec::new();
+        let mut last = None;
         while let Some(token) = file.peek() {
             let track = JointFrames::read(file, tracks.len(), frames, &names)?;
-            if tracks.iter().any(|other| other.joint == track.joint) {
-                return Err(file.fault(
-                    token.offset,
-                    format!("a second track for joint {}; expected one", track.joint),
-                ));
-            }
+            let joint = track.joint;
+            let problem = format!("a second track for joint {joint}; expected one");
+            let is_known = tracks.iter().any(|other| other.joint == joint);
+            ensure!(!is_known, file.fault(token.offset, problem));
+            last = last.max(track.rotations.last().map(|last| last.frame));
             tracks.push(track);
         }
-        let last = tracks
-            .iter()
-            .filter_map(|track| Some(track.rotations.last()?.0))
-            .max();
         let period = frames.or(last.map(|last| last + 1)).unwrap_or(0);
-        let shown = tracks
+        tracks.retain(|track| !track.rotations.is_empty());
+        let keys = tracks
             .into_iter()
-            .filter(|track| !track.rotations.is_empty());
-        let keys = shown
-            .map(|track| track.keys(period, orientations, joint_of))
-            .collect();
-        let clip = Clip::new(
-            name,
-            Some(seconds(period.into())),
-            RotationBlend::AuthoredPath,
-            keys,
-        )?;
+            .map(|track| track.keys(period.into(), orientations, joint_of));
+        let duration = seconds(period.into());
+        let blend = RotationBlend::AuthoredPath;
+        let clip = Clip::new(name, Some(duration), blend, keys.collect())?;
         Ok((clip, file.off_unit.describe("rotation keys")))
-    })
+    })?;
+    parts.clips.push(clip.0);
+    parts.repairs.extend(clip.1);
+    Ok(())
 }
 
 /// A joint's rotations, each with its frame.
 struct JointFrames {
     joint: usize,
-    rotations: Vec<(u32, DQuat)>,
+    rotations: Vec<FrameKey>,
+}
+
+struct FrameKey {
+    frame: u32,
+    rotation: DQuat,
 }
 
 impl JointFrames {
@@ -79,67 +78,87 @@ impl JointFrames {
         let known = names[joint];
         let expected = format!("{known:?}, as the model names joint {joint}");
         file.accepted(&expected, Scanner::string, |name| name == known)?;
-        let mut rotations: Vec<(u32, DQuat)> = Vec::new();
+        let mut rotations: Vec<FrameKey> = Vec::new();
         while file.at_number() {
             file.exactly(rotations.len() as u32, "the ID")?;
             // Far beyond this, neighbouring frames would have the same time in f32 seconds.
             let end = frames.unwrap_or(u32::MAX).min(1 << 20);
-            let previous = rotations.last().copied();
-            let first = previous.map_or(0, |(previous, _)| previous + 1);
+            let first = rotations.last().map_or(0, |last| last.frame + 1);
             let expected = format!("a frame from {first} to before {end}");
             let frame = file.accepted(&expected, Scanner::integer, |frame| {
                 (first..end).contains(frame)
             })?;
-            let rotation = matrices::quaternion(file.quaternion("a rotation")?);
-            rotations.push((
-                frame,
-                previous.map_or(rotation, |(_, last)| apart(last, rotation)),
-            ));
+            let mut rotation = matrices::quaternion(file.quaternion("a rotation")?);
+            if let Some(last) = rotations.last() {
+                rotation = apart(last.rotation, rotation);
+            }
+            rotations.push(FrameKey { frame, rotation });
         }
         Ok(Self { joint, rotations })
     }
 
     /// Converts to keys in seconds. In the remaining frames of the period, the track interpolates from its last key to
     /// its first, across the period's end.
-    fn keys(self, period: u32, orientations: &[DQuat], joint_of: &[u16]) -> Keys {
-        let own = self
-            .rotations
-            .into_iter()
-            .map(|(frame, rotation)| (f64::from(frame), rotation));
-        let mut keys: Vec<(f64, DQuat)> = own.collect();
-        if let [(first, early), .., (last, late)] = keys[..] {
-            let period = f64::from(period);
+    fn keys(self, period: f64, orientations: &[DQuat], joint_of: &[u16]) -> Keys {
+        let orientation = orientations[self.joint];
+        let mut keys = RotationKeys {
+            orientation,
+            times: Vec::new(),
+            values: Vec::new(),
+        };
+        let wrap = match &self.rotations[..] {
+            [early, .., late] => Some((early, late)),
+            _ => None,
+        };
+        if let Some((early, late)) = wrap
+            && early.frame > 0
+        {
             // The same path twice: each copy has the signs of the keys next to it.
+            let first = f64::from(early.frame);
             let into = Wrap {
-                from: apart(early, late),
-                to: early,
-                start: last - period,
+                from: apart(early.rotation, late.rotation),
+                to: early.rotation,
+                start: f64::from(late.frame) - period,
                 end: first,
             };
+            keys.push(0.0, into.at(0.0));
+            into.follow(0.0, first, Wrap::DEPTH, &mut keys);
+        }
+        for key in &self.rotations {
+            keys.push(key.frame.into(), key.rotation);
+        }
+        if let Some((early, late)) = wrap {
+            let last = f64::from(late.frame);
             let out = Wrap {
-                from: late,
-                to: apart(late, early),
+                from: late.rotation,
+                to: apart(late.rotation, early.rotation),
                 start: last,
-                end: period + first,
+                end: period + f64::from(early.frame),
             };
-            if first == 0.0 {
-                keys.push((out.end, out.to));
+            if early.frame > 0 {
+                out.follow(last, period, Wrap::DEPTH, &mut keys);
+                keys.push(period, out.at(period));
             } else {
-                let mut whole = vec![(0.0, into.at(0.0))];
-                into.follow(0.0, first, Wrap::DEPTH, &mut whole);
-                whole.append(&mut keys);
-                out.follow(last, period, Wrap::DEPTH, &mut whole);
-                whole.push((period, out.at(period)));
-                keys = whole;
+                keys.push(out.end, out.to);
             }
         }
-        let orientation = orientations[self.joint];
-        let times = keys.iter().map(|(frame, _)| seconds(*frame)).collect();
-        let values = keys
-            .iter()
-            .flat_map(|(_, rotation)| (orientation * *rotation).as_quat().to_array())
-            .collect();
-        Keys::linear(joint_of[self.joint], Channel::Rotation, times, values)
+        let joint = joint_of[self.joint];
+        Keys::linear(joint, Channel::Rotation, keys.times, keys.values)
+    }
+}
+
+/// Keys of a joint with an orientation.
+struct RotationKeys {
+    orientation: DQuat,
+    times: Vec<f32>,
+    values: Vec<f32>,
+}
+
+impl RotationKeys {
+    fn push(&mut self, frame: f64, rotation: DQuat) {
+        self.times.push(seconds(frame));
+        let rotation = (self.orientation * rotation).as_quat();
+        self.values.extend(rotation.to_array());
     }
 }
 
@@ -159,27 +178,30 @@ impl Wrap {
     const DEPTH: u32 = 6;
 
     fn at(&self, frame: f64) -> DQuat {
-        authored(
-            self.from,
-            self.to,
-            (frame - self.start) / (self.end - self.start),
-        )
+        let t = (frame - self.start) / (self.end - self.start);
+        authored(self.from, self.to, t)
     }
 
     /// Adds keys between two frames, as many as necessary: a part of an arc can be short enough to be followed by
     /// normalised linear interpolation when the whole arc is not, and a part of a normalised line is another such line.
-    fn follow(&self, first: f64, end: f64, depth: u32, keys: &mut Vec<(f64, DQuat)>) {
-        let (a, b, middle) = (self.at(first), self.at(end), first.midpoint(end));
-        let off = |t: f64| 2.0 * (authored(a, b, t) - self.at(first + t * (end - first))).length();
-        let follows = [0.25, 0.5, 0.75]
-            .into_iter()
-            .all(|t| off(t) <= Self::TOLERANCE);
+    fn follow(&self, first: f64, end: f64, depth: u32, keys: &mut RotationKeys) {
+        let middle = first.midpoint(end);
         let splits = seconds(first) < seconds(middle) && seconds(middle) < seconds(end);
-        if depth > 0 && splits && !follows {
+        if depth > 0 && splits && self.is_off(first, end) {
             self.follow(first, middle, depth - 1, keys);
-            keys.push((middle, self.at(middle)));
+            keys.push(middle, self.at(middle));
             self.follow(middle, end, depth - 1, keys);
         }
+    }
+
+    /// Returns whether the path between keys at two frames leaves this one.
+    fn is_off(&self, first: f64, end: f64) -> bool {
+        let a = self.at(first);
+        let b = self.at(end);
+        [0.25, 0.5, 0.75].into_iter().any(|t| {
+            let exact = self.at(first + t * (end - first));
+            2.0 * (authored(a, b, t) - exact).length() > Self::TOLERANCE
+        })
     }
 }
 

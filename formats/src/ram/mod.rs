@@ -17,42 +17,42 @@ use skinbench_kernels::model::{
 };
 
 /// Nothing: the format has no part that is not read.
-pub(super) const IGNORED: Ignored = &[];
+pub const IGNORED: Ignored = &[];
 
 /// Returns whether it begins with the first section, a line with its name and an optional count.
-pub(super) fn sniff(head: &[u8]) -> bool {
+pub fn sniff(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     text.starts_with(b"joints") && crate::read_file::contains(head, "orientation")
 }
 
 /// Reads a model and its clips; if none are given, the `.raa` of the same name beside it, if it exists.
-pub(super) fn import(request: &Request) -> Result<ModelParts, ImportError> {
+pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let Request { file, clips, .. } = *request;
     let (mut parts, orientations) = Scanner::read(file, Syntax::WORDS, read)?;
-    let beside = file.with_extension("raa");
-    let beside = if clips.is_empty() && beside.is_file() {
-        std::slice::from_ref(&beside)
-    } else {
-        clips
-    };
-    for clip in beside {
-        let (clip, repair) = clip::import(clip, &parts, &orientations)?;
-        parts.clips.push(clip);
-        parts.repairs.extend(repair);
+    let mut clips = clips.to_vec();
+    let same_name = file.with_extension("raa");
+    if clips.is_empty() && same_name.is_file() {
+        clips.push(same_name);
+    }
+    for clip in clips {
+        clip::import(&clip, &mut parts, &orientations)?;
     }
     Ok(parts)
 }
 
 /// Reads the model, and each joint's orientation in the file's order.
 fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fault> {
-    let (joints, orientations) = joints(file)?;
+    let mut orientations = Vec::new();
+    let joints = joints(file, &mut orientations)?;
     let positions: Vec<[f32; 3]> = rows(file, "vertices", |file| file.numbers("a position"))?;
     file.budget
         .charge_vertices(positions.len(), 0, || "vertices".into())?;
     let normals: Vec<[f32; 3]> = rows(file, "normals", |file| file.numbers("a normal"))?;
     let uvs: Vec<[f32; 2]> = rows(file, "uvs", |file| file.numbers("a uv"))?;
+    let mut shaders = 1;
     let triangles = rows(file, "triangles", |file| {
-        let shader: u8 = file.integer("a shader, 0 to 255,")?;
+        let shader = file.integer::<u8>("a shader, 0 to 255,")?.into();
+        shaders = shaders.max(shader + 1);
         let mut corners = [Corner::default(); 3];
         for corner in &mut corners {
             corner.vertex = file.index("vertex", positions.len())?;
@@ -63,45 +63,32 @@ fn read(file: &mut Scanner, name: String) -> Result<(ModelParts, Vec<DQuat>), Fa
         for corner in &mut corners {
             corner.uv = Some(uvs[file.index("uv", uvs.len())? as usize]);
         }
-        Ok((u16::from(shader), corners))
+        Ok((shader, corners))
     })?;
     // Rows of weights refer to vertices in any order.
     let weights = rows(file, "weights", |file| {
         let vertex = file.index("vertex", positions.len())?;
         let joint = file.index("joint", joints.len())?;
         let known = &joints[joint as usize].name;
-        file.accepted(
-            &format!("{known:?}, joint {joint}"),
-            Scanner::string,
-            |name| name == known,
-        )?;
+        let expected = format!("{known:?}, joint {joint}");
+        file.accepted(&expected, Scanner::string, |name| name == known)?;
         Ok((vertex, joint as u16, file.weight()?))
     })?;
     file.budget
         .charge_vertices(0, weights.len(), || "weights".into())?;
     let influences = Influences::gathered(positions.len(), weights);
-
-    let shaders = triangles
-        .iter()
-        .map(|(shader, _)| shader + 1)
-        .max()
-        .unwrap_or(1);
-    let material = |shader| Material {
-        name: format!("shader {shader}"),
-        ..Material::default()
-    };
     let primitive = seams::join(positions, influences, triangles, &file.budget)?;
     let (skeleton, joint_of) = Skeleton::new(joints)?;
     let skin = SkinData::at_rest(&skeleton, joint_of)?;
-    let parts = ModelParts {
-        materials: (0..shaders).map(material).collect(),
-        repairs: file
-            .off_unit
-            .describe("rotations of joints")
-            .into_iter()
-            .collect(),
-        ..ModelParts::new(name, skeleton, skin, vec![primitive])
-    };
+    let mut parts = ModelParts::new(name, skeleton, skin, vec![primitive]);
+    for shader in 0..shaders {
+        parts.materials.push(Material {
+            name: format!("shader {shader}"),
+            ..Material::default()
+        });
+    }
+    let note = file.off_unit.describe("rotations of joints");
+    parts.repairs.extend(note);
     Ok((parts, orientations))
 }
 
@@ -114,35 +101,35 @@ fn rows<T>(
 ) -> Result<Vec<T>, Fault> {
     file.expect(name)?;
     let stated = file.next_on_line();
-    let expected = || format!("how many {name} follow, or the end of the line");
-    let count = stated.map(|token| {
-        token
-            .text
-            .parse::<usize>()
-            .map_err(|_| file.unexpected(token, &expected()))
-    });
-    let count = count.transpose()?;
+    let mut count = None;
+    if let Some(token) = stated {
+        let expected = format!("how many {name} follow, or the end of the line");
+        let stated = token.text.parse::<usize>();
+        count = Some(stated.map_err(|_| file.unexpected(token, &expected))?);
+    }
     let mut rows = Vec::new();
     while file.at_number() {
         file.exactly(rows.len() as u32, "the ID")?;
         rows.push(row(file)?);
     }
-    match (stated, count) {
-        (Some(token), Some(count)) if count != rows.len() => {
-            let problem = format!(
-                "{count} {name}, but {} follow; expected the same number",
-                rows.len()
-            );
-            Err(file.fault(token.offset, problem))
-        }
-        _ => Ok(rows),
+    if let Some(token) = stated
+        && let Some(count) = count
+        && count != rows.len()
+    {
+        let problem = format!(
+            "{count} {name}, but {} follow; expected the same number",
+            rows.len()
+        );
+        return Err(file.fault(token.offset, problem));
     }
+    Ok(rows)
 }
 
-fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
+/// Reads the joints, and adds their orientations to a list.
+fn joints(file: &mut Scanner, orientations: &mut Vec<DQuat>) -> Result<Vec<Joint>, Fault> {
     // The largest parent, and the place of its number.
     let mut last_parent = (None, 0);
-    let rows = rows(file, "joints", |file| {
+    let joints = rows(file, "joints", |file| {
         let name = file.string("a joint's name")?.to_owned();
         file.expect("parent")?;
         let start = file.offset();
@@ -153,16 +140,16 @@ fn joints(file: &mut Scanner) -> Result<(Vec<Joint>, Vec<DQuat>), Fault> {
         file.expect("translation")?;
         let translation = Vec3::from_array(file.numbers("a translation")?);
         file.expect("rotation")?;
-        let rotation =
-            (orientation * matrices::quaternion(file.quaternion("a rotation")?)).as_quat();
+        let rotation = matrices::quaternion(file.quaternion("a rotation")?);
+        orientations.push(orientation);
         let rest = Transform {
-            rotation,
+            rotation: (orientation * rotation).as_quat(),
             translation,
             ..Transform::IDENTITY
         };
-        Ok((Joint::new(name, parent, rest), orientation))
+        Ok(Joint::new(name, parent, rest))
     })?;
     let (parent, offset) = last_parent;
-    file.check_parent(offset, parent, rows.len(), "joints")?;
-    Ok(rows.into_iter().unzip())
+    file.check_parent(offset, parent, joints.len(), "joints")?;
+    Ok(joints)
 }

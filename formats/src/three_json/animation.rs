@@ -2,7 +2,7 @@
 
 use super::document::{Animation, Geometry, Pose};
 use crate::budget::Budget;
-use crate::fault::{Fault, OffUnit, ensure};
+use crate::fault::{Fault, OffUnit};
 use crate::tracks::Tracks;
 use skinbench_kernels::model::{Clip, RotationBlend};
 
@@ -13,7 +13,7 @@ const FRAMES_PER_SECOND: f32 = 25.0;
 const BYTES_PER_CLIP: u64 = 768;
 
 /// Converts animations to clips.
-pub(super) struct ClipReader<'a> {
+pub struct ClipReader<'a> {
     /// The joint of each bone.
     pub joint_of: &'a [u16],
     pub off_unit: OffUnit,
@@ -46,21 +46,17 @@ impl ClipReader<'_> {
                 &format!("{place}."),
             );
         }
-        let (tracks, bones) = (animation.hierarchy.len(), self.joint_of.len());
-        ensure(tracks <= bones, || {
-            Fault::new(
-                format!("{place}.hierarchy"),
-                format!("{tracks} tracks; expected one per bone, at most {bones}"),
-            )
-        })?;
+        let tracks = animation.hierarchy.len();
+        let bones = self.joint_of.len();
+        ensure!(
+            tracks <= bones,
+            format!("{place}.hierarchy"),
+            "{tracks} tracks; expected one per bone, at most {bones}"
+        );
         let rate = rate(animation.fps, &format!("{place}.fps"))?;
-        let length = animation.length.filter(|l| *l > 0.0);
-        let last = animation
-            .hierarchy
-            .iter()
-            .flat_map(|t| &t.keys)
-            .map(|k| k.time)
-            .fold(0.0, f32::max);
+        let length = animation.length.filter(|length| *length > 0.0);
+        let times = animation.hierarchy.iter().flat_map(|track| &track.keys);
+        let last = times.map(|key| key.time).fold(0.0, f32::max);
         // Some exporters count a key's time in frames, but the length always in seconds.
         let unit = match length {
             Some(length) if last > length + 1.5 / rate => f64::from(rate).recip(),
@@ -68,32 +64,22 @@ impl ClipReader<'_> {
         };
         let mut keys = Vec::new();
         for (index, (track, &joint)) in animation.hierarchy.iter().zip(self.joint_of).enumerate() {
-            let place =
-                |key: usize, field: &str| format!("{place}.hierarchy[{index}].keys[{key}].{field}");
             let mut tracks = Tracks::new(joint);
             let mut previous = f32::NEG_INFINITY;
             for (at, key) in track.keys.iter().enumerate() {
-                ensure(
-                    key.time.is_finite() && key.time >= 0.0 && key.time > previous,
-                    || {
-                        let problem = format!(
-                            "{}; expected a time of 0 or more, after the one before",
-                            key.time
-                        );
-                        Fault::new(place(at, "time"), problem)
-                    },
-                )?;
-                previous = key.time;
-                let checked = key
-                    .rot
-                    .map_or(Ok(()), |rotation| self.off_unit.check(&rotation));
-                checked.map_err(|problem| Fault::new(place(at, "rot"), problem))?;
-                tracks.push(
-                    (f64::from(key.time) * unit) as f32,
-                    key.pos,
-                    key.rot,
-                    key.scl,
+                let time = key.time;
+                let place = format!("{place}.hierarchy[{index}].keys[{at}]");
+                ensure!(
+                    time.is_finite() && time >= 0.0 && time > previous,
+                    place + ".time",
+                    "{time}; expected a time of 0 or more, after the one before"
                 );
+                previous = time;
+                if let Some(rotation) = key.rot {
+                    self.check(&rotation, &place)?;
+                }
+                let time = (f64::from(time) * unit) as f32;
+                tracks.push(time, key.pos, key.rot, key.scl);
             }
             keys.extend(tracks.into_keys());
         }
@@ -110,40 +96,45 @@ impl ClipReader<'_> {
         path: &str,
     ) -> Result<Clip, Fault> {
         let rate = f64::from(rate(fps, &format!("{path}fps"))?);
-        let time = |frame: usize| (frame as f64 / rate) as f32;
+        let bones = self.joint_of.len();
         let mut tracks: Vec<Tracks> = self.joint_of.iter().copied().map(Tracks::new).collect();
         for (index, poses) in frames.iter().enumerate() {
             let place = format!("{path}keyframes[{index}]");
-            ensure(poses.len() == self.joint_of.len(), || {
-                let problem = format!(
-                    "{} poses; expected one for each of {} bones",
-                    poses.len(),
-                    self.joint_of.len()
-                );
-                Fault::new(&place, problem)
-            })?;
-            for (bone, (pose, tracks)) in poses.iter().zip(&mut tracks).enumerate() {
-                let checked = self.off_unit.check(&pose.rot);
-                checked.map_err(|problem| Fault::new(format!("{place}[{bone}].rot"), problem))?;
-                tracks.push(time(index), Some(pose.pos), Some(pose.rot), None);
+            ensure!(
+                poses.len() == bones,
+                place,
+                "{} poses; expected one for each of {bones} bones",
+                poses.len()
+            );
+            for (bone, pose) in poses.iter().enumerate() {
+                self.check(&pose.rot, &format!("{place}[{bone}]"))?;
             }
         }
-        for (pose, tracks) in frames.first().into_iter().flatten().zip(&mut tracks) {
-            tracks.push(time(frames.len()), Some(pose.pos), Some(pose.rot), None);
+        for (index, poses) in frames.iter().chain(frames.first()).enumerate() {
+            let time = (index as f64 / rate) as f32;
+            for (pose, tracks) in poses.iter().zip(&mut tracks) {
+                tracks.push(time, Some(pose.pos), Some(pose.rot), None);
+            }
         }
         let keys = tracks.into_iter().flat_map(Tracks::into_keys).collect();
-        let clip = Clip::new(name, Some(time(frames.len())), RotationBlend::Slerp, keys);
+        let duration = (frames.len() as f64 / rate) as f32;
+        let clip = Clip::new(name, Some(duration), RotationBlend::Slerp, keys);
         clip.map_err(|error| error.within(format!("{path}keyframes")))
+    }
+
+    /// Counts the rotation of an object at a place.
+    fn check(&mut self, rotation: &[f32; 4], place: &str) -> Result<(), Fault> {
+        let checked = self.off_unit.check(rotation);
+        checked.map_err(|problem| Fault::new(format!("{place}.rot"), problem))
     }
 }
 
 fn rate(fps: Option<f32>, place: &str) -> Result<f32, Fault> {
     let rate = fps.unwrap_or(FRAMES_PER_SECOND);
-    let problem = || {
-        Fault::new(
-            place,
-            format!("{rate}; expected frames per second, more than 0"),
-        )
-    };
-    ensure(rate.is_finite() && rate > 0.0, problem).map(|()| rate)
+    ensure!(
+        rate.is_finite() && rate > 0.0,
+        place,
+        "{rate}; expected frames per second, more than 0"
+    );
+    Ok(rate)
 }

@@ -14,15 +14,15 @@ const COLOR: u32 = 1 << 6;
 const CORNER_COLORS: u32 = 1 << 7;
 
 /// Triangles with the indices of their materials; a quad a b c d becomes a b d and b c d.
-pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
+pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> {
     let vertices = geometry.vertices.len() / 3;
     let normals = geometry.normals.as_chunks::<3>().0;
-    let layers: Vec<&[[f32; 2]]> = geometry
-        .uvs
-        .iter()
-        .filter(|layer| !layer.is_empty())
-        .map(|layer| layer.as_chunks().0)
-        .collect();
+    let mut layers: Vec<&[[f32; 2]]> = Vec::new();
+    for layer in &geometry.uvs {
+        if !layer.is_empty() {
+            layers.push(layer.as_chunks().0);
+        }
+    }
     let mut reader = Reader {
         faces: &geometry.faces,
         at: 0,
@@ -32,36 +32,36 @@ pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, 
         let mask = reader.next()?;
         if mask > 255 {
             reader.at -= 1;
-            return Err(reader.fault(format!("the mask {mask}; expected 0 to 255")));
+            return Err(reader.fault(&format!("the mask {mask}; expected 0 to 255")));
         }
         let count = if mask & QUAD != 0 { 4 } else { 3 };
         let mut corners = [Corner::default(); 4];
         for corner in &mut corners[..count] {
             corner.vertex = reader.index("vertex", vertices)?;
         }
-        let material = if mask & MATERIAL != 0 {
-            reader.index("material", usize::from(u16::MAX))? as u16
-        } else {
-            0
-        };
+        let mut material = 0;
+        if mask & MATERIAL != 0 {
+            material = reader.index("material", usize::from(u16::MAX))? as u16;
+        }
         if mask & UV != 0 {
-            layers
-                .iter()
-                .try_for_each(|layer| reader.index("uv", layer.len()).map(drop))?;
+            for layer in &layers {
+                reader.index("uv", layer.len())?;
+            }
         }
         if mask & CORNER_UVS != 0 {
             // Only the first layer counts.
             for layer in &layers {
                 for corner in &mut corners[..count] {
-                    corner
-                        .uv
-                        .get_or_insert(layer[reader.index("uv", layer.len())? as usize]);
+                    let uv = layer[reader.index("uv", layer.len())? as usize];
+                    corner.uv.get_or_insert(uv);
                 }
             }
         }
         if mask & NORMAL != 0 {
             let normal = normals[reader.index("normal", normals.len())? as usize];
-            corners.iter_mut().for_each(|c| c.normal = Some(normal));
+            for corner in &mut corners {
+                corner.normal = Some(normal);
+            }
         }
         if mask & CORNER_NORMALS != 0 {
             for corner in &mut corners[..count] {
@@ -69,9 +69,14 @@ pub(super) fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, 
             }
         }
         // Colours are in a list of their own, which is not read.
-        let colors = if mask & COLOR != 0 { 1 } else { 0 }
-            + if mask & CORNER_COLORS != 0 { count } else { 0 };
-        (0..colors).try_for_each(|_| reader.next().map(drop))?;
+        if mask & COLOR != 0 {
+            reader.next()?;
+        }
+        if mask & CORNER_COLORS != 0 {
+            for _ in 0..count {
+                reader.next()?;
+            }
+        }
         let [a, b, c, d] = corners;
         if count == 4 {
             triangles.extend([(material, [a, b, d]), (material, [b, c, d])]);
@@ -89,23 +94,24 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn next(&mut self) -> Result<u32, Fault> {
-        let value = self.faces.get(self.at).copied();
-        let value = value
-            .ok_or_else(|| self.fault("the list ends inside a face; expected the rest of it"))?;
+        let problem = "the list ends inside a face; expected the rest of it";
+        let value = self.faces.get(self.at);
+        let value = value.ok_or_else(|| self.fault(problem))?;
         self.at += 1;
-        Ok(value)
+        Ok(*value)
     }
 
     fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
         let index = self.next()?;
         if index as usize >= count {
             self.at -= 1;
-            return Err(self.fault(format!("{what} {index} is out of range; there are {count}")));
+            let problem = format!("{what} {index} is out of range; there are {count}");
+            return Err(self.fault(&problem));
         }
         Ok(index)
     }
 
-    fn fault(&self, problem: impl Into<String>) -> Fault {
+    fn fault(&self, problem: &str) -> Fault {
         Fault::new(format!("faces[{}]", self.at), problem)
     }
 }

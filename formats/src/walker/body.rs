@@ -78,39 +78,51 @@ struct Blend {
 }
 
 impl Blend {
-    /// A blend over `k` metres, without cones yet.
-    fn over(k: f64) -> Self {
-        Self {
+    /// The blend over `k` metres of these cones: start, end, and the radius at each.
+    fn new(k: f64, cones: &[(DVec3, DVec3, f64, f64)]) -> Self {
+        let mut blend = Self {
             cones: Vec::new(),
             k,
+        };
+        for &(start, end, r0, r1) in cones {
+            blend.cones.push(RoundCone::new(start, end, r0, r1));
         }
-    }
-
-    /// The blend of these cones: start, end, and the radius at each.
-    fn of(self, cones: &[(DVec3, DVec3, f64, f64)]) -> Self {
-        Self {
-            cones: cones
-                .iter()
-                .map(|&(a, b, r0, r1)| RoundCone::new(a, b, r0, r1))
-                .collect(),
-            ..self
-        }
+        blend
     }
 
     /// Joins the cones to a surface that is `distance` away. Cones that are farther by the radius of blending change
     /// nothing, and most of them are.
-    fn join(&self, distance: f64, p: DVec3) -> f64 {
-        self.cones
-            .iter()
-            .fold(distance, |d, cone| match cone.bound.beyond(p, d + self.k) {
-                true => d,
-                false => smooth_min(d, cone.distance(p), self.k),
-            })
+    fn join(&self, mut distance: f64, p: DVec3) -> f64 {
+        for cone in &self.cones {
+            if !cone.bound.beyond(p, distance + self.k) {
+                distance = smooth_min(distance, cone.distance(p), self.k);
+            }
+        }
+        distance
     }
 
     fn distance(&self, p: DVec3) -> f64 {
         self.join(f64::INFINITY, p)
     }
+}
+
+/// A horizontal cross-section, wider than deep: a round bar from side to side.
+fn bar(half: f64, y: f64, z: f64, radius: f64) -> (DVec3, DVec3, f64, f64) {
+    (dvec3(-half, y, z), dvec3(half, y, z), radius, radius)
+}
+
+/// The bone between the wrist and the knuckle of a finger.
+fn metacarpal(
+    at: &Landmarks,
+    finger: usize,
+    spread: f64,
+    r0: f64,
+    r1: f64,
+) -> (DVec3, DVec3, f64, f64) {
+    let knuckle = at.fingers[finger].points[0];
+    let middle = at.fingers[2].points[0];
+    let start = at.wrist.lerp(knuckle, 0.12) + (knuckle - middle) * spread;
+    (start, knuckle, r0, r1)
 }
 
 /// Bounding sphere of a part of the body, which is not evaluated from afar.
@@ -130,7 +142,7 @@ impl Sphere {
 /// The signed distance field: negative inside, in metres, with a slope of at most one.
 ///
 /// Only left limbs are stored; the right ones are evaluated at the mirrored point.
-pub(super) struct Body {
+pub struct Body {
     trunk: Blend,
     trunk_sides: Blend,
     skull: Blend,
@@ -142,7 +154,7 @@ pub(super) struct Body {
     palm: Blend,
     fingers: [Blend; FINGER_COUNT],
     /// Radius over which fingers are joined, in metres.
-    pub(super) finger_join: f64,
+    pub finger_join: f64,
     hand_bound: Sphere,
     arm_bound: Sphere,
     leg: Blend,
@@ -161,10 +173,8 @@ const WITHOUT_LEGS: f64 = 0.66;
 
 impl Body {
     /// `web` is the radius over which fingers are joined, in metres: a mesh too coarse to separate them needs a mitten.
-    pub(super) fn new(at: &Landmarks, web: f64) -> Self {
+    pub fn new(at: &Landmarks, web: f64) -> Self {
         let v = dvec3;
-        // A horizontal cross-section, wider than deep: a round bar from side to side.
-        let bar = |half: f64, y: f64, z: f64, r: f64| (v(-half, y, z), v(half, y, z), r, r);
         let upper = |t: f64| at.shoulder.lerp(at.elbow, t);
         let lower = |t: f64| at.elbow.lerp(at.wrist, t);
         let thigh = |t: f64| at.hip.lerp(at.knee, t);
@@ -173,118 +183,137 @@ impl Body {
         // Fingers thinner than a cell would disappear.
         let padding = (web - 0.0075).max(0.0) * 0.3;
         let fingers = at.fingers.map(|finger| {
-            let (p, r) = (finger.points, finger.radii.map(|r| r + padding));
+            let p = finger.points;
+            let r = finger.radii.map(|r| r + padding);
             let end = p[3] - (p[3] - p[2]).normalize() * r[3];
-            Blend::over(0.003).of(&[
-                (p[0], p[1], r[0], r[1]),
-                (p[1], p[2], r[1], r[2]),
-                (p[2], end, r[2], r[3]),
-            ])
+            Blend::new(
+                0.003,
+                &[
+                    (p[0], p[1], r[0], r[1]),
+                    (p[1], p[2], r[1], r[2]),
+                    (p[2], end, r[2], r[3]),
+                ],
+            )
         });
         let palm_centre = at.wrist + at.hand_axis * 0.04;
-        let knuckle = |finger: usize| at.fingers[finger].points[0];
-        let metacarpal = |finger: usize, spread: f64, r0: f64, r1: f64| {
-            (
-                at.wrist.lerp(knuckle(finger), 0.12) + (knuckle(finger) - knuckle(2)) * spread,
-                knuckle(finger),
-                r0,
-                r1,
-            )
-        };
         Self {
-            trunk: Blend::over(0.07).of(&[
-                bar(0.062, 0.945, -0.010, 0.098),
-                bar(0.058, 1.035, -0.004, 0.082),
-                bar(0.050, 1.105, 0.000, 0.078),
-                bar(0.055, 1.19, -0.004, 0.083),
-                bar(0.066, 1.275, -0.012, 0.088),
-                bar(0.082, 1.355, -0.022, 0.076),
-                (v(0.0, 1.43, -0.034), v(0.0, 1.55, -0.012), 0.056, 0.052),
-            ]),
-            trunk_sides: Blend::over(0.045).of(&[
-                // Trapezius, collar bone and shoulder, breast, shoulder blade, buttock.
-                (
-                    v(0.035, 1.465, -0.04),
-                    v(0.135, 1.432, -0.032),
-                    0.036,
-                    0.034,
-                ),
-                (v(0.06, 1.395, -0.02), v(0.158, 1.405, -0.024), 0.055, 0.050),
-                (v(0.055, 1.315, 0.036), v(0.10, 1.335, 0.026), 0.042, 0.040),
-                (v(0.075, 1.33, -0.062), v(0.10, 1.25, -0.050), 0.040, 0.036),
-                (
-                    v(0.068, 0.915, -0.052),
-                    v(0.075, 0.875, -0.042),
-                    0.074,
-                    0.070,
-                ),
-            ]),
-            skull: Blend::over(0.03).of(&[
-                (v(0.0, 1.655, -0.028), v(0.0, 1.653, 0.012), 0.082, 0.076),
-                (v(0.0, 1.625, 0.020), v(0.0, 1.560, 0.052), 0.066, 0.032),
-                (v(0.0, 1.60, -0.02), v(0.0, 1.545, -0.016), 0.064, 0.05),
-            ]),
-            face: Blend::over(0.012).of(&[
-                (v(0.0, 1.647, 0.084), v(0.0, 1.614, 0.103), 0.007, 0.0115),
-                (
-                    v(-0.016, 1.587, 0.082),
-                    v(0.016, 1.587, 0.082),
-                    0.0075,
-                    0.0075,
-                ),
-            ]),
-            face_sides: Blend::over(0.014).of(&[
-                // Jaw, brow, cheek, eye, ear.
-                (v(0.046, 1.598, 0.004), v(0.018, 1.556, 0.056), 0.026, 0.024),
-                (
-                    v(0.014, 1.662, 0.076),
-                    v(0.046, 1.659, 0.060),
-                    0.0125,
-                    0.011,
-                ),
-                (v(0.040, 1.618, 0.056), v(0.046, 1.622, 0.042), 0.020, 0.020),
-                (EYE, EYE + v(0.0, 0.0, 0.002), 0.0155, 0.0148),
-                (
-                    v(0.080, 1.652, -0.014),
-                    v(0.077, 1.616, -0.005),
-                    0.014,
-                    0.010,
-                ),
-            ]),
-            hair: Blend::over(0.03).of(&[
-                (v(0.0, 1.666, -0.034), v(0.0, 1.676, 0.006), 0.083, 0.073),
-                (v(0.0, 1.64, -0.05), v(0.0, 1.59, -0.05), 0.071, 0.052),
-                (v(-0.035, 1.70, 0.052), v(0.035, 1.70, 0.052), 0.03, 0.03),
-            ]),
+            trunk: Blend::new(
+                0.07,
+                &[
+                    bar(0.062, 0.945, -0.010, 0.098),
+                    bar(0.058, 1.035, -0.004, 0.082),
+                    bar(0.050, 1.105, 0.000, 0.078),
+                    bar(0.055, 1.19, -0.004, 0.083),
+                    bar(0.066, 1.275, -0.012, 0.088),
+                    bar(0.082, 1.355, -0.022, 0.076),
+                    (v(0.0, 1.43, -0.034), v(0.0, 1.55, -0.012), 0.056, 0.052),
+                ],
+            ),
+            trunk_sides: Blend::new(
+                0.045,
+                &[
+                    // Trapezius, collar bone and shoulder, breast, shoulder blade, buttock.
+                    (
+                        v(0.035, 1.465, -0.04),
+                        v(0.135, 1.432, -0.032),
+                        0.036,
+                        0.034,
+                    ),
+                    (v(0.06, 1.395, -0.02), v(0.158, 1.405, -0.024), 0.055, 0.050),
+                    (v(0.055, 1.315, 0.036), v(0.10, 1.335, 0.026), 0.042, 0.040),
+                    (v(0.075, 1.33, -0.062), v(0.10, 1.25, -0.050), 0.040, 0.036),
+                    (
+                        v(0.068, 0.915, -0.052),
+                        v(0.075, 0.875, -0.042),
+                        0.074,
+                        0.070,
+                    ),
+                ],
+            ),
+            skull: Blend::new(
+                0.03,
+                &[
+                    (v(0.0, 1.655, -0.028), v(0.0, 1.653, 0.012), 0.082, 0.076),
+                    (v(0.0, 1.625, 0.020), v(0.0, 1.560, 0.052), 0.066, 0.032),
+                    (v(0.0, 1.60, -0.02), v(0.0, 1.545, -0.016), 0.064, 0.05),
+                ],
+            ),
+            face: Blend::new(
+                0.012,
+                &[
+                    (v(0.0, 1.647, 0.084), v(0.0, 1.614, 0.103), 0.007, 0.0115),
+                    (
+                        v(-0.016, 1.587, 0.082),
+                        v(0.016, 1.587, 0.082),
+                        0.0075,
+                        0.0075,
+                    ),
+                ],
+            ),
+            face_sides: Blend::new(
+                0.014,
+                &[
+                    // Jaw, brow, cheek, eye, ear.
+                    (v(0.046, 1.598, 0.004), v(0.018, 1.556, 0.056), 0.026, 0.024),
+                    (
+                        v(0.014, 1.662, 0.076),
+                        v(0.046, 1.659, 0.060),
+                        0.0125,
+                        0.011,
+                    ),
+                    (v(0.040, 1.618, 0.056), v(0.046, 1.622, 0.042), 0.020, 0.020),
+                    (EYE, EYE + v(0.0, 0.0, 0.002), 0.0155, 0.0148),
+                    (
+                        v(0.080, 1.652, -0.014),
+                        v(0.077, 1.616, -0.005),
+                        0.014,
+                        0.010,
+                    ),
+                ],
+            ),
+            hair: Blend::new(
+                0.03,
+                &[
+                    (v(0.0, 1.666, -0.034), v(0.0, 1.676, 0.006), 0.083, 0.073),
+                    (v(0.0, 1.64, -0.05), v(0.0, 1.59, -0.05), 0.071, 0.052),
+                    (v(-0.035, 1.70, 0.052), v(0.035, 1.70, 0.052), 0.03, 0.03),
+                ],
+            ),
             head_bound: Sphere {
                 centre: v(0.0, 1.64, 0.0),
                 radius: 0.19,
             },
-            arm: Blend::over(0.012).of(&[
-                (at.shoulder, upper(0.28), 0.052, 0.050),
-                (upper(0.28), upper(0.55), 0.050, 0.045),
-                (upper(0.5), at.elbow, 0.045, 0.039),
-                (at.elbow, lower(0.3), 0.038, 0.0405),
-                (lower(0.3), lower(0.93), 0.0405, 0.0285),
-            ]),
-            palm: Blend::over(0.012).of(&[
-                (
-                    at.wrist - at.hand_axis * 0.03,
-                    at.wrist + at.hand_axis * 0.02,
-                    0.0225,
-                    0.020,
-                ),
-                metacarpal(1, 0.35, 0.0145, 0.0115),
-                metacarpal(2, 0.0, 0.0150, 0.0120),
-                metacarpal(3, 0.35, 0.0150, 0.0115),
-                metacarpal(4, 0.40, 0.0145, 0.0105),
-                (
-                    at.wrist + at.hand_axis * 0.012,
-                    at.fingers[0].points[1],
-                    0.0175,
-                    0.0125,
-                ),
-            ]),
+            arm: Blend::new(
+                0.012,
+                &[
+                    (at.shoulder, upper(0.28), 0.052, 0.050),
+                    (upper(0.28), upper(0.55), 0.050, 0.045),
+                    (upper(0.5), at.elbow, 0.045, 0.039),
+                    (at.elbow, lower(0.3), 0.038, 0.0405),
+                    (lower(0.3), lower(0.93), 0.0405, 0.0285),
+                ],
+            ),
+            palm: Blend::new(
+                0.012,
+                &[
+                    (
+                        at.wrist - at.hand_axis * 0.03,
+                        at.wrist + at.hand_axis * 0.02,
+                        0.0225,
+                        0.020,
+                    ),
+                    metacarpal(at, 1, 0.35, 0.0145, 0.0115),
+                    metacarpal(at, 2, 0.0, 0.0150, 0.0120),
+                    metacarpal(at, 3, 0.35, 0.0150, 0.0115),
+                    metacarpal(at, 4, 0.40, 0.0145, 0.0105),
+                    (
+                        at.wrist + at.hand_axis * 0.012,
+                        at.fingers[0].points[1],
+                        0.0175,
+                        0.0125,
+                    ),
+                ],
+            ),
             fingers,
             finger_join,
             hand_bound: Sphere {
@@ -295,64 +324,67 @@ impl Body {
                 centre: at.shoulder.lerp(at.wrist, 0.6),
                 radius: 0.46,
             },
-            leg: Blend::over(0.015).of(&[
-                (
-                    at.hip + v(0.006, -0.04, 0.004),
-                    thigh(0.45) + v(0.004, 0.0, 0.008),
-                    0.084,
-                    0.072,
-                ),
-                (
-                    thigh(0.45) + v(0.004, 0.0, 0.008),
-                    at.knee + v(0.0, 0.02, 0.0),
-                    0.072,
-                    0.054,
-                ),
-                (at.knee, calf(0.32) + v(0.0, 0.0, -0.012), 0.052, 0.055),
-                (calf(0.32) + v(0.0, 0.0, -0.012), calf(0.93), 0.055, 0.0415),
-            ]),
-            shoe: Blend::over(0.022).of(&[
-                (
-                    v(0.103, 0.036, -0.058),
-                    v(0.098, 0.034, 0.095),
-                    0.035,
-                    0.034,
-                ),
-                (
-                    v(0.105, 0.036, -0.055),
-                    v(0.139, 0.030, 0.075),
-                    0.034,
-                    0.029,
-                ),
-                (v(0.098, 0.034, 0.095), v(0.117, 0.026, 0.168), 0.034, 0.024),
-                (v(0.139, 0.030, 0.075), v(0.141, 0.025, 0.135), 0.029, 0.023),
-                (
-                    v(0.105, 0.090, -0.024),
-                    v(0.115, 0.040, 0.075),
-                    0.038,
-                    0.032,
-                ),
-                (
-                    v(0.103, 0.036, -0.058),
-                    v(0.105, 0.090, -0.022),
-                    0.035,
-                    0.038,
-                ),
-            ]),
+            leg: Blend::new(
+                0.015,
+                &[
+                    (
+                        at.hip + v(0.006, -0.04, 0.004),
+                        thigh(0.45) + v(0.004, 0.0, 0.008),
+                        0.084,
+                        0.072,
+                    ),
+                    (
+                        thigh(0.45) + v(0.004, 0.0, 0.008),
+                        at.knee + v(0.0, 0.02, 0.0),
+                        0.072,
+                        0.054,
+                    ),
+                    (at.knee, calf(0.32) + v(0.0, 0.0, -0.012), 0.052, 0.055),
+                    (calf(0.32) + v(0.0, 0.0, -0.012), calf(0.93), 0.055, 0.0415),
+                ],
+            ),
+            shoe: Blend::new(
+                0.022,
+                &[
+                    (
+                        v(0.103, 0.036, -0.058),
+                        v(0.098, 0.034, 0.095),
+                        0.035,
+                        0.034,
+                    ),
+                    (
+                        v(0.105, 0.036, -0.055),
+                        v(0.139, 0.030, 0.075),
+                        0.034,
+                        0.029,
+                    ),
+                    (v(0.098, 0.034, 0.095), v(0.117, 0.026, 0.168), 0.034, 0.024),
+                    (v(0.139, 0.030, 0.075), v(0.141, 0.025, 0.135), 0.029, 0.023),
+                    (
+                        v(0.105, 0.090, -0.024),
+                        v(0.115, 0.040, 0.075),
+                        0.038,
+                        0.032,
+                    ),
+                    (
+                        v(0.103, 0.036, -0.058),
+                        v(0.105, 0.090, -0.022),
+                        0.035,
+                        0.038,
+                    ),
+                ],
+            ),
         }
     }
 
     /// Distance to the skin.
-    pub(super) fn distance(&self, p: DVec3) -> f64 {
-        let left = dvec3(p.x.abs(), p.y, p.z);
+    pub fn distance(&self, p: DVec3) -> f64 {
+        let left = BodySide::left(p);
         // Most vertices are on hands and feet, where all else is too far away to change anything.
-        if left.x > WITHOUT_ARMS
-            && !self
-                .arm_bound
-                .beyond(left, left.x - WITHOUT_ARMS - ARM_JOIN)
-        {
+        let beyond = left.x - WITHOUT_ARMS;
+        if beyond > 0.0 && !self.arm_bound.beyond(left, beyond - ARM_JOIN) {
             let arm = self.arm(left);
-            if left.x - WITHOUT_ARMS > arm + ARM_JOIN {
+            if beyond > arm + ARM_JOIN {
                 return arm;
             }
         }
@@ -376,30 +408,27 @@ impl Body {
     }
 
     /// Direction away from the body, by central differences; its length is the slope of the field.
-    pub(super) fn gradient(&self, p: DVec3) -> DVec3 {
+    pub fn gradient(&self, p: DVec3) -> DVec3 {
         const STEP: f64 = 1e-5;
-        let slope = |axis: DVec3| {
+        let slopes = DVec3::AXES.map(|axis| {
             (self.distance(p + axis * STEP) - self.distance(p - axis * STEP)) / (2.0 * STEP)
-        };
-        dvec3(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z))
+        });
+        slopes.into()
     }
 
     /// The trunk: hips to neck, shoulders included.
-    pub(super) fn trunk(&self, p: DVec3) -> f64 {
-        let left = dvec3(p.x.abs(), p.y, p.z);
+    pub fn trunk(&self, p: DVec3) -> f64 {
+        let left = BodySide::left(p);
         // Both sides, so that there is no crease down the middle.
         let d = self.trunk_sides.join(self.trunk.distance(p), left);
         self.trunk_sides.join(d, BodySide::Right.point(left))
     }
 
-    pub(super) fn head(&self, p: DVec3) -> f64 {
-        let left = dvec3(p.x.abs(), p.y, p.z);
-        let skin = self.skin_of_head(p);
-        smooth_min(
-            self.face_sides.join(skin, left),
-            self.hair.distance(p),
-            0.006,
-        )
+    pub fn head(&self, p: DVec3) -> f64 {
+        let skin = self
+            .face_sides
+            .join(self.skin_of_head(p), BodySide::left(p));
+        smooth_min(skin, self.hair.distance(p), 0.006)
     }
 
     fn skin_of_head(&self, p: DVec3) -> f64 {
@@ -407,19 +436,21 @@ impl Body {
     }
 
     /// Returns whether hair covers the head at `p`, on the surface.
-    pub(super) fn is_hair(&self, p: DVec3) -> bool {
-        let left = dvec3(p.x.abs(), p.y, p.z);
-        self.hair.distance(p) < self.face_sides.join(self.skin_of_head(p), left)
+    pub fn is_hair(&self, p: DVec3) -> bool {
+        let skin = self
+            .face_sides
+            .join(self.skin_of_head(p), BodySide::left(p));
+        self.hair.distance(p) < skin
     }
 
     /// Returns whether an eye shows at `p`, on the surface; a coarse mesh has too few triangles for eyes.
-    pub(super) fn is_eye(&self, p: DVec3) -> bool {
-        let from_eye = (dvec3(p.x.abs(), p.y, p.z) - EYE) / dvec3(0.0105, 0.0065, 1.0);
+    pub fn is_eye(&self, p: DVec3) -> bool {
+        let from_eye = (BodySide::left(p) - EYE) / dvec3(0.0105, 0.0065, 1.0);
         self.finger_join < 0.0125 && from_eye.z > 0.0 && from_eye.truncate().length_squared() < 1.0
     }
 
     /// The left arm with its hand.
-    pub(super) fn arm(&self, p: DVec3) -> f64 {
+    pub fn arm(&self, p: DVec3) -> f64 {
         let d = self.arm.distance(p);
         if self.hand_bound.beyond(p, d + self.palm.k) {
             d
@@ -429,29 +460,27 @@ impl Body {
     }
 
     fn hand(&self, p: DVec3) -> f64 {
-        let fingers = (0..FINGER_COUNT).fold(f64::INFINITY, |d, finger| {
-            smooth_min(d, self.finger(finger, p), self.finger_join)
-        });
+        let mut fingers = f64::INFINITY;
+        for finger in &self.fingers {
+            fingers = smooth_min(fingers, finger.distance(p), self.finger_join);
+        }
         smooth_min(self.palm(p), fingers, self.finger_join.max(0.006))
     }
 
     /// The left hand without its fingers.
-    pub(super) fn palm(&self, p: DVec3) -> f64 {
+    pub fn palm(&self, p: DVec3) -> f64 {
         self.palm.distance(p)
     }
 
     /// A finger of the left hand.
-    pub(super) fn finger(&self, finger: usize, p: DVec3) -> f64 {
+    pub fn finger(&self, finger: usize, p: DVec3) -> f64 {
         self.fingers[finger].distance(p)
     }
 
     /// Both legs; `left` is on the left.
     fn legs(&self, left: DVec3) -> f64 {
-        smooth_min(
-            self.leg(left),
-            self.leg(BodySide::Right.point(left)),
-            THIGH_JOIN,
-        )
+        let other = self.leg(BodySide::Right.point(left));
+        smooth_min(self.leg(left), other, THIGH_JOIN)
     }
 
     /// The left leg with its shoe; the sole is at ground level.

@@ -83,15 +83,13 @@ impl<'a> KeyPose<'a> {
     /// that the gaze stays ahead.
     fn spine(&mut self, pitch: f64, yaw: f64, roll: f64, head: DQuat) {
         let share = 1.0 / SPINE.len() as f64;
-        let part =
-            |s: f64| turn(DVec3::Y, yaw * s) * turn(DVec3::Z, roll * s) * turn(DVec3::X, pitch * s);
+        let mut chest = self.deltas[PELVIS];
         for joint in SPINE {
-            self.deltas[joint] = part(share);
+            self.deltas[joint] = turn(DVec3::Y, yaw * share)
+                * turn(DVec3::Z, roll * share)
+                * turn(DVec3::X, pitch * share);
+            chest *= self.deltas[joint];
         }
-        let chest = [PELVIS]
-            .into_iter()
-            .chain(SPINE)
-            .fold(DQuat::IDENTITY, |g, joint| g * self.deltas[joint]);
         // A third each (accurate enough at such angles) for the two neck joints and the head.
         let back = chest.conjugate();
         let third = DQuat::from_xyzw(back.x, back.y, back.z, back.w * 3.0).normalize();
@@ -143,39 +141,30 @@ impl<'a> KeyPose<'a> {
         let hip_at_rest = side.point(at.hip);
         let hip = pelvis + self.pelvis_offset + turned * (hip_at_rest - pelvis);
         let pole = side.point(KNEE_POLE);
-        let (upper, lower) = (at.knee - at.hip, at.ankle - at.knee);
-        let (knee, hinge) = two_bone(
-            hip,
-            side.point(plan.ankle),
-            upper.length(),
-            lower.length(),
-            pole,
-        );
+        let upper = at.knee - at.hip;
+        let lower = at.ankle - at.knee;
+        let ankle = side.point(plan.ankle);
+        let limb = two_bone(hip, ankle, upper.length(), lower.length(), pole);
+        let knee = limb.middle;
         let rest_hinge = (side.point(at.ankle) - hip_at_rest).cross(pole).normalize();
-        // Rotation from the segment at rest to its new direction that keeps the hinge a hinge.
+        // The rotation from a segment at rest to its new direction that keeps the hinge a hinge.
         let aim = |rest: DVec3, now: DVec3| {
-            let frame = |direction: DVec3, hinge: DVec3| {
-                let direction = direction.normalize();
-                DMat3::from_cols(direction, hinge, direction.cross(hinge))
-            };
-            DQuat::from_mat3(&(frame(now, hinge) * frame(rest, rest_hinge).transpose()))
+            DQuat::from_mat3(&(frame(now, limb.axis) * frame(rest, rest_hinge).transpose()))
         };
-        let thigh = aim(side.point(upper), knee - hip);
-        let calf = aim(side.point(lower), side.point(plan.ankle) - knee);
-        let foot = turn(DVec3::X, plan.pitch);
+        let upper = side.point(upper);
+        let lower = side.point(lower);
+        let thigh = aim(upper, knee - hip);
+        let calf = aim(lower, ankle - knee);
         let thigh_delta = turned.conjugate() * thigh;
-        let foot_delta = calf.conjugate() * foot;
+        let foot_delta = calf.conjugate() * turn(DVec3::X, plan.pitch);
         for (joint, delta) in [
             (THIGH, thigh_delta),
             (
                 THIGH_TWIST,
-                half_twist(thigh_delta, side.point(upper).normalize()).conjugate(),
+                half_twist(thigh_delta, upper.normalize()).conjugate(),
             ),
             (CALF, thigh.conjugate() * calf),
-            (
-                CALF_TWIST,
-                half_twist(foot_delta, side.point(lower).normalize()),
-            ),
+            (CALF_TWIST, half_twist(foot_delta, lower.normalize())),
             (FOOT, foot_delta),
             (BALL, turn(DVec3::X, -plan.toes_up)),
         ] {
@@ -184,13 +173,27 @@ impl<'a> KeyPose<'a> {
     }
 }
 
-/// Position of the ankle at a moment of the swing: above the ground, and behind (negative) or ahead of the pelvis.
-struct SwingKey {
+/// Axes with the first along a segment and the second along its hinge.
+fn frame(direction: DVec3, hinge: DVec3) -> DMat3 {
+    let direction = direction.normalize();
+    DMat3::from_cols(direction, hinge, direction.cross(hinge))
+}
+
+/// Position of the left foot at a moment of its cycle.
+#[derive(Clone, Copy)]
+struct FootKey {
     phase: f64,
-    height: f64,
-    ahead: f64,
-    /// Degrees, toes down.
-    pitch: f64,
+    /// Degrees that the toes point down, height of the ankle, and metres by which it is ahead of the pelvis.
+    foot: DVec3,
+}
+
+/// A moment of the swing: degrees that the toes point down, height of the ankle above the ground, and metres by which it is
+/// ahead of the pelvis.
+const fn swing(phase: f64, pitch: f64, height: f64, ahead: f64) -> FootKey {
+    FootKey {
+        phase,
+        foot: dvec3(pitch, height, ahead),
+    }
 }
 
 /// A cycle of two steps. Phase 0 is the strike of the left heel; the right leg is half a cycle later.
@@ -210,7 +213,7 @@ struct Gait {
     /// Degrees of the heel above the ground when the toes leave it.
     toe_off_pitch: f64,
     /// Poses between toe-off and strike.
-    swing: [SwingKey; 4],
+    swing: [FootKey; 4],
     /// Metres by which feet are closer to the middle than at rest.
     narrow: f64,
     pelvis: PelvisPlan,
@@ -249,36 +252,34 @@ impl Gait {
             return self.foot_on_ground(rig, phase);
         }
         const STEP: f64 = 1e-4;
-        // Degrees in x, the ankle's place in y and z.
-        let key = |phase: f64| {
-            let foot = self.foot_on_ground(rig, phase);
-            foot.ankle.with_x(foot.pitch)
-        };
-        let mut keys = vec![(self.stance, key(self.stance))];
-        keys.extend(
-            self.swing
-                .iter()
-                .map(|k| (k.phase, dvec3(k.pitch, k.height, k.ahead))),
-        );
-        keys.push((1.0, key(0.0)));
+        let strike = self.key_on_ground(rig, 0.0);
+        let toe_off = self.key_on_ground(rig, self.stance);
+        let mut keys = vec![toe_off];
+        keys.extend(self.swing);
+        keys.push(FootKey {
+            phase: 1.0,
+            ..strike
+        });
         let last = keys.len() - 1;
-        let slope = |i: usize| match i {
-            // At the ends the slope is that of the ground's motion.
-            0 => (key(self.stance) - key(self.stance - STEP)) / STEP,
-            i if i == last => (key(STEP) - key(0.0)) / STEP,
-            i => (keys[i + 1].1 - keys[i - 1].1) / (keys[i + 1].0 - keys[i - 1].0),
-        };
-        let i = (1..last).find(|&i| phase < keys[i].0).unwrap_or(last) - 1;
-        let ((start, a), (end, b)) = (keys[i], keys[i + 1]);
-        let width = end - start;
-        let (da, db) = (slope(i) * width, slope(i + 1) * width);
-        let t = (phase - start) / width;
-        let (t2, t3) = (t * t, t * t * t);
+        // At the ends the slope is that of the ground's motion.
+        let before = self.key_on_ground(rig, self.stance - STEP);
+        let after = self.key_on_ground(rig, STEP);
+        let mut slopes = vec![(toe_off.foot - before.foot) / STEP];
+        for [before, _, after] in keys.array_windows() {
+            slopes.push((after.foot - before.foot) / (after.phase - before.phase));
+        }
+        slopes.push((after.foot - strike.foot) / STEP);
+        let i = (1..last).find(|&i| phase < keys[i].phase).unwrap_or(last) - 1;
+        let [start, end] = [keys[i], keys[i + 1]];
+        let width = end.phase - start.phase;
+        let t = (phase - start.phase) / width;
+        let t2 = t * t;
+        let t3 = t * t * t;
         // Hermite interpolation.
-        let foot = a * (2.0 * t3 - 3.0 * t2 + 1.0)
-            + da * (t3 - 2.0 * t2 + t)
-            + b * (3.0 * t2 - 2.0 * t3)
-            + db * (t3 - t2);
+        let foot = start.foot * (2.0 * t3 - 3.0 * t2 + 1.0)
+            + slopes[i] * width * (t3 - 2.0 * t2 + t)
+            + end.foot * (3.0 * t2 - 2.0 * t3)
+            + slopes[i + 1] * width * (t3 - t2);
         let relaxed = smooth_step((phase - self.stance) / (0.5 * (1.0 - self.stance)));
         FootPlan {
             ankle: foot.with_x(rig.landmarks.ankle.x - self.narrow),
@@ -287,24 +288,27 @@ impl Gait {
         }
     }
 
+    fn key_on_ground(&self, rig: &Rig, phase: f64) -> FootKey {
+        let plan = self.foot_on_ground(rig, phase);
+        FootKey {
+            phase,
+            foot: plan.ankle.with_x(plan.pitch),
+        }
+    }
+
     /// The foot rolls over the heel, is flat, then rolls over the ball while the toes stay flat.
     fn foot_on_ground(&self, rig: &Rig, phase: f64) -> FootPlan {
         let at = &rig.landmarks;
-        let moved = dvec3(
-            -self.narrow,
-            0.0,
-            self.strike_ahead - self.speed * self.duration() * phase,
-        );
+        let ahead = self.strike_ahead - self.speed * self.duration() * phase;
+        let moved = dvec3(-self.narrow, 0.0, ahead);
         let before_flat = 1.0 - phase / self.flat;
-        let after_flat = (phase - self.heel_off) / (self.stance - self.heel_off);
-        let (pivot, pitch) = if before_flat > 0.0 {
-            (at.heel, -self.strike_pitch * before_flat * before_flat)
-        } else {
-            (
-                at.ball,
-                self.toe_off_pitch * after_flat.max(0.0) * after_flat.max(0.0),
-            )
-        };
+        let after_flat = ((phase - self.heel_off) / (self.stance - self.heel_off)).max(0.0);
+        let mut pivot = at.ball;
+        let mut pitch = self.toe_off_pitch * after_flat * after_flat;
+        if before_flat > 0.0 {
+            pivot = at.heel;
+            pitch = -self.strike_pitch * before_flat * before_flat;
+        }
         FootPlan {
             ankle: pivot + moved + turn(DVec3::X, pitch) * (at.ankle - pivot),
             pitch,
@@ -362,30 +366,10 @@ const WALK: Gait = Gait {
     heel_off: 0.30,
     toe_off_pitch: 60.0,
     swing: [
-        SwingKey {
-            phase: 0.68,
-            height: 0.205,
-            ahead: -0.37,
-            pitch: 62.0,
-        },
-        SwingKey {
-            phase: 0.77,
-            height: 0.185,
-            ahead: -0.08,
-            pitch: 26.0,
-        },
-        SwingKey {
-            phase: 0.86,
-            height: 0.122,
-            ahead: 0.18,
-            pitch: -4.0,
-        },
-        SwingKey {
-            phase: 0.95,
-            height: 0.112,
-            ahead: 0.315,
-            pitch: -20.0,
-        },
+        swing(0.68, 62.0, 0.205, -0.37),
+        swing(0.77, 26.0, 0.185, -0.08),
+        swing(0.86, -4.0, 0.122, 0.18),
+        swing(0.95, -20.0, 0.112, 0.315),
     ],
     narrow: 0.038,
     pelvis: PelvisPlan {
@@ -418,30 +402,10 @@ const RUN: Gait = Gait {
     heel_off: 0.15,
     toe_off_pitch: 62.0,
     swing: [
-        SwingKey {
-            phase: 0.48,
-            height: 0.36,
-            ahead: -0.50,
-            pitch: 92.0,
-        },
-        SwingKey {
-            phase: 0.64,
-            height: 0.43,
-            ahead: -0.14,
-            pitch: 62.0,
-        },
-        SwingKey {
-            phase: 0.80,
-            height: 0.26,
-            ahead: 0.27,
-            pitch: 8.0,
-        },
-        SwingKey {
-            phase: 0.93,
-            height: 0.135,
-            ahead: 0.36,
-            pitch: -12.0,
-        },
+        swing(0.48, 92.0, 0.36, -0.50),
+        swing(0.64, 62.0, 0.43, -0.14),
+        swing(0.80, 8.0, 0.26, 0.27),
+        swing(0.93, -12.0, 0.135, 0.36),
     ],
     narrow: 0.060,
     pelvis: PelvisPlan {
@@ -482,15 +446,12 @@ fn idle(rig: &Rig, phase: f64) -> KeyPose<'_> {
             curl: 16.0 + 1.5 * shift * sign,
         };
         pose.arm(side, arm);
-        let at = &rig.landmarks;
-        pose.leg(
-            side,
-            FootPlan {
-                ankle: at.ankle,
-                pitch: 0.0,
-                toes_up: 0.0,
-            },
-        );
+        let foot = FootPlan {
+            ankle: rig.landmarks.ankle,
+            pitch: 0.0,
+            toes_up: 0.0,
+        };
+        pose.leg(side, foot);
     }
     pose
 }
@@ -519,7 +480,7 @@ fn wave_hand(rig: &Rig, phase: f64) -> KeyPose<'_> {
 }
 
 /// All clips of the walker.
-pub(super) fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
+pub fn clips(rig: &Rig) -> Result<Vec<Clip>, ModelError> {
     Ok(vec![
         clip(rig, "idle", 120, |phase| idle(rig, phase))?,
         clip(rig, "walk", WALK.frames, |phase| WALK.pose(rig, phase))?,
@@ -535,37 +496,35 @@ fn clip<'a>(
     frames: u32,
     pose: impl Fn(f64) -> KeyPose<'a>,
 ) -> Result<Clip, ModelError> {
-    let poses: Vec<KeyPose> = (0..frames)
-        .map(|frame| pose(f64::from(frame) / f64::from(frames)))
-        .collect();
-    let times: Vec<f32> = (0..=frames)
-        .map(|frame| (f64::from(frame) / f64::from(KEY_RATE)) as f32)
-        .collect();
-    let looped = || poses.iter().chain(&poses[..1]);
+    let mut poses = Vec::new();
+    let mut times = Vec::new();
+    for frame in 0..=frames {
+        poses.push(pose(f64::from(frame % frames) / f64::from(frames)));
+        times.push((f64::from(frame) / f64::from(KEY_RATE)) as f32);
+    }
     let mut keys = Vec::new();
-    let mut push = |joint: usize, channel, values: Vec<f32>| {
-        keys.push(Keys::linear(joint as u16, channel, times.clone(), values));
-    };
     for joint in 0..JOINTS {
         if poses
             .iter()
             .any(|pose| pose.deltas[joint] != DQuat::IDENTITY)
         {
-            let local = looped().map(|pose| rig.local_rotation(joint, pose.deltas[joint]));
-            push(
-                joint,
-                Channel::Rotation,
-                local.flat_map(|q| q.as_quat().to_array()).collect(),
-            );
+            let mut values = Vec::new();
+            for pose in &poses {
+                let rotation = rig.local_rotation(joint, pose.deltas[joint]);
+                values.extend(rotation.as_quat().to_array());
+            }
+            let times = times.clone();
+            keys.push(Keys::linear(joint as u16, Channel::Rotation, times, values));
         }
     }
     if poses.iter().any(|pose| pose.pelvis_offset != DVec3::ZERO) {
-        let local = looped().map(|pose| rig.local_translation(PELVIS, pose.pelvis_offset));
-        push(
-            PELVIS,
-            Channel::Translation,
-            local.flat_map(|t| t.as_vec3().to_array()).collect(),
-        );
+        let mut values = Vec::new();
+        for pose in &poses {
+            let translation = rig.local_translation(PELVIS, pose.pelvis_offset);
+            values.extend(translation.as_vec3().to_array());
+        }
+        let pelvis = PELVIS as u16;
+        keys.push(Keys::linear(pelvis, Channel::Translation, times, values));
     }
     Clip::new(name, None, RotationBlend::Slerp, keys)
 }

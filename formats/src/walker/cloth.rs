@@ -1,13 +1,13 @@
 //! Clothes: the cover of each part of the skin.
 
 use super::body::Body;
-use super::rig::Landmarks;
-use glam::{DVec3, dvec3};
+use super::rig::{BodySide, Landmarks};
+use glam::{DVec3, Vec3, dvec3};
 use skinbench_kernels::model::Material;
 
 /// Cover of a part of the skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cloth {
+pub enum Cloth {
     Skin,
     Hair,
     Shirt,
@@ -17,7 +17,7 @@ pub(super) enum Cloth {
 }
 
 impl Cloth {
-    pub(super) const ALL: [Self; 6] = [
+    pub const ALL: [Self; 6] = [
         Self::Skin,
         Self::Hair,
         Self::Shirt,
@@ -26,8 +26,8 @@ impl Cloth {
         Self::Eyes,
     ];
 
-    pub(super) fn material(self) -> Material {
-        let (name, [r, g, b]) = match self {
+    pub fn material(self) -> Material {
+        let (name, color) = match self {
             Self::Skin => ("skin", [0.50, 0.27, 0.17]),
             Self::Hair => ("hair", [0.035, 0.022, 0.016]),
             Self::Shirt => ("shirt", [0.12, 0.27, 0.42]),
@@ -37,20 +37,17 @@ impl Cloth {
         };
         Material {
             name: name.into(),
-            base_color: [r, g, b, 1.0],
+            base_color: Vec3::from(color).extend(1.0).to_array(),
             ..Material::default()
         }
     }
 
     /// The cover at a point of the surface.
-    pub(super) fn at(p: DVec3, at: &Landmarks, body: &Body) -> Self {
-        let left = dvec3(p.x.abs(), p.y, p.z);
+    pub fn at(p: DVec3, at: &Landmarks, body: &Body) -> Self {
+        let left = BodySide::left(p);
         if left.x > 0.3 {
-            return if (left - at.wrist).dot(at.hand_axis) > -0.008 {
-                Self::Skin
-            } else {
-                Self::Shirt
-            };
+            let is_hand = (left - at.wrist).dot(at.hand_axis) > -0.008;
+            return if is_hand { Self::Skin } else { Self::Shirt };
         }
         if (p - dvec3(0.0, 1.455, 0.02)).dot(dvec3(0.0, 0.9, 0.4)) > 0.0 && left.x < 0.1 {
             return if body.is_hair(p) {

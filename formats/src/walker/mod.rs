@@ -18,6 +18,7 @@ mod weights;
 pub use clips::{RUN_SPEED, WALK_SPEED};
 pub use people::People;
 
+use crate::curves::{check_vertices, floats};
 use cloth::Cloth;
 use glam::DVec3;
 use rayon::prelude::*;
@@ -61,39 +62,27 @@ struct Base {
 
 impl Base {
     fn new(vertices: u32) -> Result<Self, ModelError> {
-        if !VERTICES.contains(&vertices) {
-            let problem = format!(
-                "{vertices} vertices; expected {} to {}",
-                VERTICES.start(),
-                VERTICES.end()
-            );
-            return Err(ModelError::new("walker", problem));
-        }
+        check_vertices("walker", vertices, &VERTICES)?;
         let rig = Rig::new();
         let (surface, body) = surface(&rig.landmarks, vertices);
         let weights = Weights::new(&rig, body.finger_join);
-        let held: Vec<_> = surface
-            .positions
+        let positions = &surface.positions;
+        let influences: Vec<_> = positions
             .par_iter()
             .map(|&p| weights.of(p, &body))
             .collect();
-        let covered = |&corners: &[u32; 3]| {
-            let sum: DVec3 = corners
-                .iter()
-                .map(|&vertex| surface.positions[vertex as usize])
-                .sum();
-            (Cloth::at(sum / 3.0, &rig.landmarks, &body) as u16, corners)
-        };
         let mut primitive = PrimitiveData {
-            uvs: Some(surface.positions.iter().map(uv).collect()),
-            influences: held
-                .iter()
-                .map(|own| own.map(|(joint, weight)| (joint as u16, weight as f32)))
-                .collect(),
-            dumped_vertices: surface.positions.len() as u32,
+            uvs: Some(positions.iter().map(uv).collect()),
+            influences: influences.into_iter().collect(),
+            dumped_vertices: positions.len() as u32,
             ..PrimitiveData::default()
         };
-        primitive.set_triangles(surface.triangles.iter().map(covered).collect());
+        let triangles = surface.triangles.iter().map(|&corners| {
+            let sum: DVec3 = corners.iter().map(|&v| positions[v as usize]).sum();
+            let cloth = Cloth::at(sum / 3.0, &rig.landmarks, &body);
+            (cloth as u16, corners)
+        });
+        primitive.set_triangles(triangles.collect());
         Ok(Self {
             rig,
             surface,
@@ -112,16 +101,8 @@ impl Base {
     ) -> Result<Model, ModelError> {
         let skeleton = rig.skeleton()?;
         let primitive = PrimitiveData {
-            positions: positions
-                .iter()
-                .map(|&p| (p * rig.size).as_vec3().to_array())
-                .collect(),
-            normals: Some(
-                normals
-                    .iter()
-                    .map(|normal| normal.as_vec3().to_array())
-                    .collect(),
-            ),
+            positions: floats(positions.iter().map(|&p| p * rig.size)),
+            normals: Some(floats(normals.iter().copied())),
             tangents: Some(normals.iter().map(tangent).collect()),
             ..self.primitive.clone()
         };

@@ -9,10 +9,11 @@ use super::rig::{
     CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Part, SPINE, THIGH,
     UPPERARM, UPPERARM_TWIST,
 };
+use crate::triangles;
 use glam::{DMat3, DVec3, dvec3};
 use rand_core::Rng;
 use rand_pcg::Pcg32;
-use skinbench_kernels::model::{Material, Model, ModelError, Subset, area_normals};
+use skinbench_kernels::model::{Model, ModelError, area_normals};
 
 /// Seed of all people; each has a stream of its own.
 const SEED: u64 = 24;
@@ -73,8 +74,10 @@ struct Build {
 
 impl Build {
     fn of(random: &mut Pcg32) -> Self {
-        let mut between =
-            |low: f64, high: f64| low + (high - low) * f64::from(random.next_u32()) / 2f64.powi(32);
+        let mut between = |low: f64, high: f64| {
+            let number = f64::from(random.next_u32());
+            low + (high - low) * number / 2f64.powi(32)
+        };
         let stout = between(0.0, 1.0);
         let girth = 0.9 + 0.22 * stout;
         Self {
@@ -111,28 +114,25 @@ impl Build {
 
     /// Scale of the flesh around a joint, in the model's axes at rest; `axes` are the joint's, X along its segment.
     fn flesh(&self, joint: usize, axes: DMat3) -> DMat3 {
-        let diagonal = |x: f64, y: f64, z: f64| DMat3::from_diagonal(dvec3(x, y, z));
-        let along =
-            |length: f64, girth: f64| axes * diagonal(length, girth, girth) * axes.transpose();
-        match Part::of(joint) {
-            Part::Trunk(PELVIS) => diagonal(self.hips, 1.0, self.depth),
+        let diagonal = match Part::of(joint) {
+            Part::Trunk(PELVIS) => dvec3(self.hips, 1.0, self.depth),
             Part::Trunk(joint) if SPINE.contains(&joint) => {
                 let up = (joint - PELVIS) as f64 / SPINE.len() as f64;
-                diagonal(
-                    self.hips + (self.shoulders - self.hips) * up,
-                    self.trunk,
-                    self.depth,
-                )
+                let width = self.hips + (self.shoulders - self.hips) * up;
+                dvec3(width, self.trunk, self.depth)
             }
-            Part::Trunk(joint) if NECK.contains(&joint) => diagonal(1.0, self.trunk, 1.0),
-            Part::Trunk(joint) if joint >= HEAD => diagonal(self.head, self.head, self.head),
-            Part::Arm(CLAVICLE) => diagonal(self.shoulders, self.trunk, self.depth),
-            Part::Arm(UPPERARM..=LOWERARM_TWIST) => along(self.arms, self.arm_girth),
-            Part::Arm(_) => diagonal(self.hands, self.hands, self.hands),
-            Part::Leg(THIGH..=CALF_TWIST) => along(1.0, self.leg_girth),
+            Part::Trunk(joint) if NECK.contains(&joint) => dvec3(1.0, self.trunk, 1.0),
+            Part::Trunk(joint) if joint >= HEAD => DVec3::splat(self.head),
+            Part::Arm(CLAVICLE) => dvec3(self.shoulders, self.trunk, self.depth),
+            Part::Arm(UPPERARM..=LOWERARM_TWIST) => {
+                return along(axes, self.arms, self.arm_girth);
+            }
+            Part::Arm(_) => DVec3::splat(self.hands),
+            Part::Leg(THIGH..=CALF_TWIST) => return along(axes, 1.0, self.leg_girth),
             // Feet keep their shape, so that soles stay on the ground.
-            Part::Trunk(_) | Part::Leg(_) => DMat3::IDENTITY,
-        }
+            Part::Trunk(_) | Part::Leg(_) => DVec3::ONE,
+        };
+        DMat3::from_diagonal(diagonal)
     }
 
     /// Thickness of what covers the skin, in metres.
@@ -153,6 +153,11 @@ impl Build {
     }
 }
 
+/// A scale along the first of some axes and around it.
+fn along(axes: DMat3, length: f64, girth: f64) -> DMat3 {
+    axes * DMat3::from_diagonal(dvec3(length, girth, girth)) * axes.transpose()
+}
+
 /// The mesh from which all people of a crowd are made.
 pub struct People {
     base: Base,
@@ -168,14 +173,16 @@ impl People {
     pub fn new(vertices: u32) -> Result<Self, ModelError> {
         let base = Base::new(vertices)?;
         let mut covers = vec![[0.0; Cloth::ALL.len()]; base.surface.positions.len()];
-        for Subset { material, indices } in &base.primitive.subsets {
-            for &vertex in &base.primitive.indices[indices.start as usize..indices.end as usize] {
-                covers[vertex as usize][usize::from(*material)] += 1.0;
+        for subset in &base.primitive.subsets {
+            for &vertex in triangles::of_subset(&base.primitive, subset) {
+                covers[vertex as usize][usize::from(subset.material)] += 1.0;
             }
         }
         for cover in &mut covers {
             let sum: f64 = cover.iter().sum();
-            cover.iter_mut().for_each(|share| *share /= sum.max(1.0));
+            for share in cover {
+                *share /= sum.max(1.0);
+            }
         }
         Ok(Self { base, covers })
     }
@@ -197,31 +204,24 @@ impl People {
         let flesh: [DMat3; JOINTS] = std::array::from_fn(|joint| {
             build.flesh(joint, DMat3::from_quat(from.joints[joint].orientation))
         });
-        let positions: Vec<DVec3> = (0..surface.positions.len())
-            .map(|vertex| {
-                let p = surface.positions[vertex];
-                let moved: DVec3 = primitive
-                    .influences
-                    .of(vertex)
-                    .map(|(joint, weight)| {
-                        let joint = usize::from(joint);
-                        let offset = flesh[joint] * (p - from.joints[joint].position);
-                        (rig.joints[joint].position + offset) * f64::from(weight)
-                    })
-                    .sum();
-                let shares = Cloth::ALL.iter().zip(&self.covers[vertex]);
-                let thick: f64 = shares
-                    .map(|(&cloth, share)| build.cover(cloth) * share)
-                    .sum();
-                moved + surface.normals[vertex] * (thick + build.belly(p))
-            })
-            .collect();
-        let sums = area_normals(&positions, primitive.indices.as_chunks::<3>().0);
-        let normals: Vec<DVec3> = sums
-            .iter()
-            .zip(&surface.normals)
-            .map(|(sum, &instead)| sum.normalize_or(instead))
-            .collect();
+        let mut positions = Vec::with_capacity(surface.positions.len());
+        for (vertex, &p) in surface.positions.iter().enumerate() {
+            let mut moved = DVec3::ZERO;
+            for (joint, weight) in primitive.influences.of(vertex) {
+                let joint = usize::from(joint);
+                let offset = flesh[joint] * (p - from.joints[joint].position);
+                moved += (rig.joints[joint].position + offset) * f64::from(weight);
+            }
+            let mut thickness = 0.0;
+            for (&cloth, share) in Cloth::ALL.iter().zip(&self.covers[vertex]) {
+                thickness += build.cover(cloth) * share;
+            }
+            positions.push(moved + surface.normals[vertex] * (thickness + build.belly(p)));
+        }
+        let mut normals = area_normals(&positions, primitive.indices.as_chunks::<3>().0);
+        for (normal, instead) in normals.iter_mut().zip(&surface.normals) {
+            *normal = normal.normalize_or(*instead);
+        }
         let mut pick = |colours: &[[f32; 3]]| colours[random.next_u32() as usize % colours.len()];
         let colours = [
             pick(&SKINS),
@@ -230,24 +230,15 @@ impl People {
             pick(&CLOTHS),
             pick(&CLOTHS[4..]),
         ];
-        let material = |cloth: Cloth| {
-            let material = cloth.material();
+        let name = format!("person-{number}");
+        self.base.model(&name, &rig, &positions, &normals, |cloth| {
+            let mut material = cloth.material();
             // Eyes, the last of the covers, keep their colour.
-            let own = colours
-                .get(cloth as usize)
-                .map(|[r, g, b]| [*r, *g, *b, 1.0]);
-            Material {
-                base_color: own.unwrap_or(material.base_color),
-                ..material
+            if let Some(colour) = colours.get(cloth as usize) {
+                material.base_color[..3].copy_from_slice(colour);
             }
-        };
-        self.base.model(
-            &format!("person-{number}"),
-            &rig,
-            &positions,
-            &normals,
-            material,
-        )
+            material
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// A closed surface in model space, metres; triangles counter-clockwise seen from outside.
-pub(super) struct Surface {
+pub struct Surface {
     pub positions: Vec<DVec3>,
     pub normals: Vec<DVec3>,
     pub triangles: Vec<[u32; 3]>,
@@ -112,6 +112,20 @@ fn is_connected(mask: u32) -> bool {
     reached == mask
 }
 
+/// A point at which the field was evaluated.
+#[derive(Clone, Copy)]
+struct Evaluated {
+    point: DVec3,
+    distance: f64,
+}
+
+impl Evaluated {
+    /// Returns whether the surface cannot lie between the two points.
+    fn covers(&self, point: DVec3) -> bool {
+        point.distance(self.point) < self.distance.abs()
+    }
+}
+
 /// The field at the points of a grid, x fastest. Where it has not been refined, only its sign is right.
 struct Field {
     grid: WarpedGrid,
@@ -136,11 +150,10 @@ impl Field {
             refined,
             corners,
         };
-        let layers: Vec<Vec<f32>> = (0..nz)
-            .into_par_iter()
-            .map(|z| field.layer(z * nx * ny..(z + 1) * nx * ny))
-            .collect();
-        field.distances = layers.concat();
+        let layer = nx * ny;
+        let layers = (0..nz).into_par_iter();
+        let layers = layers.map(|z| field.layer(z * layer..(z + 1) * layer));
+        field.distances = layers.collect::<Vec<_>>().concat();
         field
     }
 
@@ -148,24 +161,27 @@ impl Field {
     /// or below it, that the surface cannot lie between them.
     fn layer(&self, points: Range<usize>) -> Vec<f32> {
         let nx = self.grid.size.x as usize;
-        let mut below = vec![(DVec3::INFINITY, 0.0); nx];
-        let mut before: (DVec3, f64) = below[0];
-        points
-            .map(|index| {
-                let (p, below) = (self.point(index), &mut below[index % nx]);
-                let covers =
-                    |(evaluated, distance): (DVec3, f64)| p.distance(evaluated) < distance.abs();
-                if !covers(before) {
-                    before = if covers(*below) {
-                        *below
-                    } else {
-                        (p, self.body.distance(p))
-                    };
-                }
-                *below = before;
-                before.1 as f32
-            })
-            .collect()
+        let nowhere = Evaluated {
+            point: DVec3::INFINITY,
+            distance: 0.0,
+        };
+        let mut below = vec![nowhere; nx];
+        let mut before = nowhere;
+        let mut distances = Vec::with_capacity(points.len());
+        for index in points {
+            let point = self.point(index);
+            let below = &mut below[index % nx];
+            if !before.covers(point) {
+                before = *below;
+            }
+            if !before.covers(point) {
+                let distance = self.body.distance(point);
+                before = Evaluated { point, distance };
+            }
+            *below = before;
+            distances.push(before.distance as f32);
+        }
+        distances
     }
 
     fn point(&self, index: usize) -> DVec3 {
@@ -185,20 +201,19 @@ impl Field {
 
     /// Corners of a cell that are inside the body; `None` if the surface does not cross the cell.
     fn crossing(&self, first: usize) -> Option<usize> {
-        let inside = |corner: usize| self.distances[first + self.corners[corner]] < 0.0;
-        let mask = (0..8).fold(0, |mask, corner| {
-            mask | usize::from(inside(corner)) << corner
-        });
+        let mut mask = 0;
+        for (bit, corner) in self.corners.iter().enumerate() {
+            mask |= usize::from(self.distances[first + corner] < 0.0) << bit;
+        }
         (mask != 0 && mask != 0xff).then_some(mask)
     }
 
     /// Calculates the distances at some points.
     fn refine(&mut self, mut points: Vec<usize>) {
         points.retain(|&index| !std::mem::replace(&mut self.refined[index], true));
-        let exact: Vec<f64> = points
-            .par_iter()
-            .map(|&index| self.body.distance(self.point(index)))
-            .collect();
+        let exact = points.par_iter();
+        let exact = exact.map(|&index| self.body.distance(self.point(index)));
+        let exact: Vec<f64> = exact.collect();
         for (index, distance) in points.into_iter().zip(exact) {
             self.distances[index] = distance as f32;
         }
@@ -226,13 +241,17 @@ impl Field {
                     let corners = self.corners.map(|corner| first + corner);
                     self.refine(corners.to_vec());
                     // First the corner closest to the surface; in the end only filling, which terminates.
-                    let distance = |&index: &usize| self.distances[index];
-                    let movable = corners
-                        .iter()
-                        .filter(|index| pass < FAITHFUL_PASSES || distance(index) >= 0.0);
-                    let nearest =
-                        movable.min_by(|a, b| distance(a).abs().total_cmp(&distance(b).abs()));
-                    if let Some(&index) = nearest {
+                    let mut nearest: Option<usize> = None;
+                    for index in corners {
+                        let distance = self.distances[index];
+                        if (pass < FAITHFUL_PASSES || distance >= 0.0)
+                            && nearest
+                                .is_none_or(|other| distance.abs() < self.distances[other].abs())
+                        {
+                            nearest = Some(index);
+                        }
+                    }
+                    if let Some(index) = nearest {
                         self.distances[index] = if self.distances[index] < 0.0 {
                             1e-6
                         } else {
@@ -252,28 +271,27 @@ impl Field {
     /// Calculates the distances that the mesh depends on.
     fn refine_crossed(&mut self) {
         let crossed = self.cells().filter(|&first| self.crossing(first).is_some());
-        self.refine(
-            crossed
-                .flat_map(|first| self.corners.map(|corner| first + corner))
-                .collect(),
-        );
+        let points = crossed.flat_map(|first| self.corners.map(|corner| first + corner));
+        self.refine(points.collect());
     }
 }
 
 /// Meshes the body with approximately `vertices` vertices.
-pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
+pub fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
     let wanted = f64::from(vertices);
     // The number of vertices is inversely proportional to a cell's area; the first guess uses the body's own area.
     let mut cell = (2.2 / wanted).sqrt();
-    let mut best: Option<(f64, Field)> = None;
+    let mut least = f64::INFINITY;
+    let mut best = None;
     for attempt in 0..12 {
         // Gaps between fingers smaller than the hand's cells are closed; otherwise strands would bridge them.
         let body = Body::new(at, 1.5 * cell / HAND_MAGNIFICATION);
         let mut field = Field::new(WarpedGrid::new(at, cell), body);
         let count = f64::from(field.make_manifold());
         let error = (count / wanted - 1.0).abs();
-        if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-            best = Some((error, field));
+        if error < least {
+            least = error;
+            best = Some(field);
         }
         if error < 0.01 {
             break;
@@ -282,7 +300,7 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
         let change = (count.max(1.0) / wanted).sqrt() - 1.0;
         cell *= 1.0 + change / (1.0 + 0.2 * f64::from(attempt));
     }
-    let Some((_, mut field)) = best else {
+    let Some(mut field) = best else {
         unreachable!("the first guess is kept")
     };
     field.refine_crossed();
@@ -303,71 +321,157 @@ pub(super) fn surface(at: &Landmarks, vertices: u32) -> (Surface, Body) {
         (grid.size - 1).to_array(),
         &mut buffer,
     );
-    let (mut positions, quads) = largest_component(&buffer);
-    for p in &mut positions {
+    let mut mesh = QuadMesh::largest_component(&buffer);
+    for p in &mut mesh.positions {
         *p = grid.point(*p);
     }
-    fair(&mut positions, &quads, &body);
-    let on_hem = snap_to_hems(&mut positions, &quads, at, &body);
-    let normals = positions
-        .par_iter()
-        .map(|&p| body.gradient(p).normalize())
-        .collect();
-    let triangles = quads
-        .iter()
-        .flat_map(|quad| split(quad, &positions, &on_hem))
-        .collect();
-    (
-        Surface {
-            positions,
-            normals,
-            triangles,
-        },
-        body,
-    )
+    mesh.fair(&body);
+    let on_hem = mesh.snap_to_hems(at, &body);
+    let positions = mesh.positions;
+    let normals = positions.par_iter();
+    let normals = normals.map(|&p| body.gradient(p).normalize()).collect();
+    let mut triangles = Vec::new();
+    for quad in &mesh.quads {
+        triangles.extend(split(quad, &positions, &on_hem));
+    }
+    let surface = Surface {
+        positions,
+        normals,
+        triangles,
+    };
+    (surface, body)
 }
 
-/// Vertices (in cells) and quads of the largest connected component.
-fn largest_component(buffer: &SurfaceNetsBuffer) -> (Vec<DVec3>, Vec<[u32; 4]>) {
-    let quads: Vec<[u32; 4]> = buffer.indices.chunks_exact(6).map(corners_of).collect();
-    let mut group: Vec<u32> = (0..buffer.positions.len() as u32).collect();
-    fn root(group: &mut [u32], mut vertex: u32) -> u32 {
-        while group[vertex as usize] != vertex {
-            group[vertex as usize] = group[group[vertex as usize] as usize];
-            vertex = group[vertex as usize];
-        }
-        vertex
+/// A mesh under construction.
+struct QuadMesh {
+    positions: Vec<DVec3>,
+    quads: Vec<[u32; 4]>,
+}
+
+/// The representative of a vertex's component.
+fn root(links: &mut [u32], mut vertex: u32) -> u32 {
+    while links[vertex as usize] != vertex {
+        links[vertex as usize] = links[links[vertex as usize] as usize];
+        vertex = links[vertex as usize];
     }
-    for quad in &quads {
-        for corner in 1..4 {
-            let (a, b) = (root(&mut group, quad[0]), root(&mut group, quad[corner]));
-            group[a.max(b) as usize] = a.min(b);
+    vertex
+}
+
+impl QuadMesh {
+    /// The largest connected component, with positions in cells.
+    fn largest_component(buffer: &SurfaceNetsBuffer) -> Self {
+        let mut quads: Vec<[u32; 4]> = buffer.indices.chunks_exact(6).map(corners_of).collect();
+        // Each vertex leads to a lower one of its component, and the lowest to itself.
+        let mut links: Vec<u32> = (0..buffer.positions.len() as u32).collect();
+        for quad in &quads {
+            for corner in 1..4 {
+                let a = root(&mut links, quad[0]);
+                let b = root(&mut links, quad[corner]);
+                links[a.max(b) as usize] = a.min(b);
+            }
+        }
+        let vertices = 0..links.len() as u32;
+        let roots: Vec<u32> = vertices.map(|vertex| root(&mut links, vertex)).collect();
+        let mut sizes = vec![0u32; roots.len()];
+        for &root in &roots {
+            sizes[root as usize] += 1;
+        }
+        // Of equal ones the first.
+        let largest = (0..sizes.len()).rev().max_by_key(|&root| sizes[root]);
+        let largest = largest.unwrap_or(0) as u32;
+        let mut new_index = vec![0; roots.len()];
+        let mut positions = Vec::with_capacity(roots.len());
+        for (vertex, position) in buffer.positions.iter().enumerate() {
+            if roots[vertex] == largest {
+                new_index[vertex] = positions.len() as u32;
+                positions.push(DVec3::from(position.map(f64::from)));
+            }
+        }
+        quads.retain(|quad| roots[quad[0] as usize] == largest);
+        for vertex in quads.as_flattened_mut() {
+            *vertex = new_index[*vertex as usize];
+        }
+        Self { positions, quads }
+    }
+
+    /// Moves vertices onto the surface and spaces them evenly.
+    fn fair(&mut self, body: &Body) {
+        const ROUNDS: u32 = 3;
+        let mut neighbours = vec![Vec::with_capacity(6); self.positions.len()];
+        for quad in &self.quads {
+            for corner in 0..4 {
+                // Every edge belongs to two quads, once in each direction.
+                neighbours[quad[corner] as usize].push(quad[(corner + 1) % 4]);
+            }
+        }
+        self.move_vertices(|_, p| project(p, body));
+        for _ in 0..ROUNDS {
+            let positions = self.positions.clone();
+            self.move_vertices(|vertex, p| {
+                let around = &neighbours[vertex];
+                let mut sum = DVec3::ZERO;
+                for &neighbour in around {
+                    sum += positions[neighbour as usize];
+                }
+                let mean = sum / around.len() as f64;
+                // Only along the surface; otherwise fingertips and toes would shrink.
+                let normal = body.gradient(p).normalize();
+                let step = (mean - p).reject_from_normalized(normal);
+                project(p + step * 0.5, body)
+            });
         }
     }
-    let roots: Vec<u32> = (0..group.len() as u32)
-        .map(|vertex| root(&mut group, vertex))
-        .collect();
-    let mut sizes = vec![0u32; roots.len()];
-    roots.iter().for_each(|&r| sizes[r as usize] += 1);
-    let largest = (0..sizes.len())
-        .max_by_key(|&r| (sizes[r], std::cmp::Reverse(r)))
-        .unwrap_or(0) as u32;
-    let mut new_index = vec![0; roots.len()];
-    let mut positions = Vec::with_capacity(roots.len());
-    for (vertex, position) in buffer.positions.iter().enumerate() {
-        if roots[vertex] == largest {
-            new_index[vertex] = positions.len() as u32;
-            positions.push(DVec3::from(position.map(f64::from)));
-        }
+
+    fn move_vertices(&mut self, moved: impl Fn(usize, DVec3) -> DVec3 + Sync) {
+        let positions = self.positions.par_iter_mut().enumerate();
+        positions.for_each(|vertex| *vertex.1 = moved(vertex.0, *vertex.1));
     }
-    let kept = quads
-        .into_iter()
-        .filter(|quad| roots[quad[0] as usize] == largest);
-    (
-        positions,
-        kept.map(|quad| quad.map(|vertex| new_index[vertex as usize]))
-            .collect(),
-    )
+
+    /// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
+    /// which vertices moved.
+    fn snap_to_hems(&mut self, at: &Landmarks, body: &Body) -> Vec<bool> {
+        let positions = &mut self.positions;
+        let cloths = positions.par_iter().map(|&p| Cloth::at(p, at, body));
+        let cloths: Vec<Cloth> = cloths.collect();
+        // For each vertex the closest crossing of a hem with an edge, and its share of the edge.
+        let mut crossings = vec![DVec3::ZERO; positions.len()];
+        let mut shares = vec![f64::INFINITY; positions.len()];
+        for quad in &self.quads {
+            for corner in 0..4 {
+                let [a, b] = [quad[corner], quad[(corner + 1) % 4]].map(|vertex| vertex as usize);
+                if cloths[a] == cloths[b] {
+                    continue;
+                }
+                let mut within = 0.0;
+                let mut beyond = 1.0;
+                for _ in 0..20 {
+                    let middle = (within + beyond) * 0.5;
+                    let point = positions[a].lerp(positions[b], middle);
+                    if Cloth::at(point, at, body) == cloths[a] {
+                        within = middle;
+                    } else {
+                        beyond = middle;
+                    }
+                }
+                let crossing = positions[a].lerp(positions[b], within);
+                for (vertex, share) in [(a, within), (b, 1.0 - within)] {
+                    // One end of every edge that a hem crosses moves; then the hem follows edges.
+                    if share <= 0.5 && share < shares[vertex] {
+                        shares[vertex] = share;
+                        crossings[vertex] = crossing;
+                    }
+                }
+            }
+        }
+        let mut on_hem = Vec::with_capacity(positions.len());
+        for (vertex, position) in positions.iter_mut().enumerate() {
+            on_hem.push(shares[vertex].is_finite());
+            if on_hem[vertex] {
+                *position = project(crossings[vertex], body);
+            }
+        }
+        on_hem
+    }
 }
 
 /// The four corners, in order, of two triangles that surface nets made from a quad, the smallest index first.
@@ -387,95 +491,19 @@ fn corners_of(indices: &[u32]) -> [u32; 4] {
 
 /// Splits a quad along a hem, otherwise along its shorter diagonal.
 fn split(&[a, b, c, d]: &[u32; 4], positions: &[DVec3], on_hem: &[bool]) -> [[u32; 3]; 2] {
-    let length = |from: u32, to: u32| positions[from as usize].distance(positions[to as usize]);
-    let hem = |from: u32, to: u32| on_hem[from as usize] && on_hem[to as usize];
-    let along_ac = if hem(a, c) == hem(b, d) {
+    let [pa, pb, pc, pd] = [a, b, c, d].map(|vertex| positions[vertex as usize]);
+    let [ha, hb, hc, hd] = [a, b, c, d].map(|vertex| on_hem[vertex as usize]);
+    let along_ac = if (ha && hc) == (hb && hd) {
         // Rounding must not distinguish equal diagonals, such as those on the middle of the body.
-        length(a, c) <= length(b, d) + 1e-9
+        pa.distance(pc) <= pb.distance(pd) + 1e-9
     } else {
-        hem(a, c)
+        ha && hc
     };
     if along_ac {
         [[a, b, c], [a, c, d]]
     } else {
         [[a, b, d], [b, c, d]]
     }
-}
-
-/// Moves vertices onto the surface and spaces them evenly.
-fn fair(positions: &mut Vec<DVec3>, quads: &[[u32; 4]], body: &Body) {
-    const ROUNDS: u32 = 3;
-    let mut neighbours = vec![Vec::with_capacity(6); positions.len()];
-    for quad in quads {
-        for corner in 0..4 {
-            // Every edge belongs to two quads, once in each direction.
-            neighbours[quad[corner] as usize].push(quad[(corner + 1) % 4]);
-        }
-    }
-    for round in 0..=ROUNDS {
-        *positions = (0..positions.len())
-            .into_par_iter()
-            .map(|vertex| {
-                let p = positions[vertex];
-                if round == 0 {
-                    return project(p, body);
-                }
-                let around = &neighbours[vertex];
-                let mean = around
-                    .iter()
-                    .fold(DVec3::ZERO, |sum, &n| sum + positions[n as usize])
-                    / around.len() as f64;
-                // Only along the surface; otherwise fingertips and toes would shrink.
-                let normal = body.gradient(p).normalize();
-                let step = (mean - p).reject_from_normalized(normal);
-                project(p + step * 0.5, body)
-            })
-            .collect();
-    }
-}
-
-/// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
-/// which vertices moved.
-fn snap_to_hems(
-    positions: &mut [DVec3],
-    quads: &[[u32; 4]],
-    at: &Landmarks,
-    body: &Body,
-) -> Vec<bool> {
-    let cloths: Vec<Cloth> = positions
-        .par_iter()
-        .map(|&p| Cloth::at(p, at, body))
-        .collect();
-    // For each vertex the closest crossing of a hem with an edge, as a fraction of the edge.
-    let mut hems: Vec<Option<(f64, DVec3)>> = vec![None; positions.len()];
-    for quad in quads {
-        for corner in 0..4 {
-            let (a, b) = (quad[corner] as usize, quad[(corner + 1) % 4] as usize);
-            if cloths[a] == cloths[b] {
-                continue;
-            }
-            let (mut within, mut beyond) = (0.0, 1.0);
-            for _ in 0..20 {
-                let middle = (within + beyond) * 0.5;
-                let same =
-                    Cloth::at(positions[a].lerp(positions[b], middle), at, body) == cloths[a];
-                *(if same { &mut within } else { &mut beyond }) = middle;
-            }
-            let crossing = positions[a].lerp(positions[b], within);
-            for (vertex, part) in [(a, within), (b, 1.0 - within)] {
-                // One end of every edge that a hem crosses moves; then the hem follows edges.
-                if part <= 0.5 && hems[vertex].is_none_or(|(least, _)| part < least) {
-                    hems[vertex] = Some((part, crossing));
-                }
-            }
-        }
-    }
-    for (position, hem) in positions.iter_mut().zip(&hems) {
-        if let Some((_, crossing)) = hem {
-            *position = project(*crossing, body);
-        }
-    }
-    hems.iter().map(Option::is_some).collect()
 }
 
 /// The point of the surface close to `p`, by Newton's method.

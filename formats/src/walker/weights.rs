@@ -10,7 +10,7 @@ use crate::curves::smooth_step;
 use glam::{DVec3, dvec3};
 
 /// Most influences of a vertex.
-pub(super) const MOST: usize = 4;
+pub const MOST: usize = 4;
 
 /// Border between two joints of a chain: the transition is within `half_width` metres of a plane.
 struct Seam {
@@ -63,7 +63,7 @@ fn deal(
 }
 
 /// The planes between joints, left side.
-pub(super) struct Weights {
+pub struct Weights {
     trunk: Vec<Seam>,
     clavicle: Seam,
     shoulder: Seam,
@@ -76,61 +76,36 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Neighbouring fingers share skin over the width of their join.
-    pub(super) fn new(rig: &Rig, finger_join: f64) -> Self {
+    pub fn new(rig: &Rig, finger_join: f64) -> Self {
         let at: &Landmarks = &rig.landmarks;
         let position = |joint: usize| rig.joints[joint].position;
-        let mut trunk: Vec<Seam> = SPINE
-            .iter()
-            .map(|&joint| {
-                Seam::new(
-                    joint,
-                    position(joint),
-                    position(joint + 1) - position(joint - 1),
-                    0.06,
-                )
-            })
-            .collect();
-        trunk.push(Seam::new(
-            NECK[0],
-            position(NECK[0]),
-            dvec3(0.0, 0.93, 0.36),
-            0.035,
-        ));
-        trunk.push(Seam::new(
-            NECK[1],
-            position(NECK[1]),
-            dvec3(0.0, 0.93, 0.36),
-            0.035,
-        ));
-        trunk.push(Seam::new(
-            HEAD,
-            position(HEAD),
-            dvec3(0.0, 0.82, 0.57),
-            0.045,
-        ));
-        let (upper, lower) = (
-            (at.elbow - at.shoulder).normalize(),
-            (at.wrist - at.elbow).normalize(),
-        );
-        let (thigh, calf) = (
-            (at.knee - at.hip).normalize(),
-            (at.ankle - at.knee).normalize(),
-        );
+        let mut trunk = Vec::new();
+        for joint in SPINE {
+            let normal = position(joint + 1) - position(joint - 1);
+            trunk.push(Seam::new(joint, position(joint), normal, 0.06));
+        }
+        for joint in NECK {
+            let normal = dvec3(0.0, 0.93, 0.36);
+            trunk.push(Seam::new(joint, position(joint), normal, 0.035));
+        }
+        let normal = dvec3(0.0, 0.82, 0.57);
+        trunk.push(Seam::new(HEAD, position(HEAD), normal, 0.045));
+        let upper = (at.elbow - at.shoulder).normalize();
+        let lower = (at.wrist - at.elbow).normalize();
+        let thigh = (at.knee - at.hip).normalize();
+        let calf = (at.ankle - at.knee).normalize();
         let fingers = std::array::from_fn(|finger| {
             let points = at.fingers[finger].points;
             std::array::from_fn(|segment| {
                 let forward = (points[segment + 1] - points[segment]).normalize();
-                let (backward, half_width) = match (segment, finger) {
-                    (0, 0) => (at.hand_axis, 0.022),
-                    (0, _) => (at.hand_axis, 0.02),
-                    _ => ((points[segment] - points[segment - 1]).normalize(), 0.012),
-                };
-                Seam::new(
-                    FINGERS + 3 * finger + segment,
-                    points[segment],
-                    forward + backward,
-                    half_width,
-                )
+                let mut backward = at.hand_axis;
+                let mut half_width = if finger == 0 { 0.022 } else { 0.02 };
+                if segment > 0 {
+                    backward = (points[segment] - points[segment - 1]).normalize();
+                    half_width = 0.012;
+                }
+                let joint = FINGERS + 3 * finger + segment;
+                Seam::new(joint, points[segment], forward + backward, half_width)
             })
         });
         Self {
@@ -177,14 +152,14 @@ impl Weights {
     }
 
     /// The joints of `p`, with weights that sum to one; unused places are 0.
-    pub(super) fn of(&self, p: DVec3, body: &Body) -> [(usize, f64); MOST] {
+    pub fn of(&self, p: DVec3, body: &Body) -> [(u16, f32); MOST] {
         let mut weights = [0.0; JOINTS];
         let side = if p.x >= 0.0 {
             BodySide::Left
         } else {
             BodySide::Right
         };
-        let left = side.point(p);
+        let left = BodySide::left(p);
 
         // 0 on the trunk, 1 on the arm, half in the armpit.
         let arm_side = step(body.trunk(left) - body.arm(left) - 0.004, 0.055);
@@ -242,19 +217,19 @@ impl Weights {
         // A point belongs to the closest finger, with a narrow seam between neighbours.
         let distances: [f64; FINGER_COUNT] = std::array::from_fn(|finger| body.finger(finger, p));
         let mut near: [f64; FINGER_COUNT] = std::array::from_fn(|finger| {
-            let others = (0..FINGER_COUNT)
-                .filter(|&f| f != finger)
-                .map(|f| distances[f])
+            let others = (0..FINGER_COUNT).filter(|&other| other != finger);
+            let closest = others
+                .map(|other| distances[other])
                 .fold(f64::INFINITY, f64::min);
-            step(others - distances[finger], self.finger_seam)
+            step(closest - distances[finger], self.finger_seam)
         });
         let all: f64 = near.iter().sum();
         // The other fingers end at their knuckles, but the thumb is beside the palm.
         near[0] *= step(body.palm(p) - distances[0] + 0.004, 0.012);
         for (seams, near) in self.fingers.iter().zip(near) {
-            let own = hand * near / all * seams[0].step(p);
-            weights[side.arm(HAND)] -= own;
-            deal(weights, own, seams[0].joint, &seams[1..], p, |joint| {
+            let share = hand * near / all * seams[0].step(p);
+            weights[side.arm(HAND)] -= share;
+            deal(weights, share, seams[0].joint, &seams[1..], p, |joint| {
                 side.arm(joint)
             });
         }
@@ -263,13 +238,12 @@ impl Weights {
 
 /// The [`MOST`] largest of the weights, minus the largest one left out so that they are continuous, and scaled to sum
 /// to one; invisibly small weights are left out as well.
-fn largest(weights: &[f64; JOINTS]) -> [(usize, f64); MOST] {
+fn largest(weights: &[f64; JOINTS]) -> [(u16, f32); MOST] {
     const LEAST: f64 = 0.004;
     let mut order: [usize; JOINTS] = std::array::from_fn(|joint| joint);
     order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
     let dropped = weights[order[MOST]].max(LEAST);
-    let kept: [(usize, f64); MOST] =
-        std::array::from_fn(|i| (order[i], (weights[order[i]] - dropped).max(0.0)));
-    let sum: f64 = kept.iter().map(|(_, weight)| weight).sum();
-    kept.map(|(joint, weight)| (joint, weight / sum))
+    let kept: [f64; MOST] = std::array::from_fn(|i| (weights[order[i]] - dropped).max(0.0));
+    let sum: f64 = kept.iter().sum();
+    std::array::from_fn(|i| (order[i] as u16, (kept[i] / sum) as f32))
 }
