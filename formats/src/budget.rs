@@ -52,8 +52,7 @@ impl Budget {
         let Some(left) = self.left.get().checked_sub(bytes) else {
             bail!(
                 place(),
-                "would need more memory than {TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB; \
-                 expected counts, and shared use of the same data, that suit the file's size",
+                "would need more memory than {TIMES_FILE_SIZE} times the file's size and {} MiB, or {} GiB; expected counts, and shared use of the same data, that suit the file's size",
                 BEYOND >> 20,
                 MOST >> 30
             );

@@ -50,8 +50,7 @@ pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     let file = request.file;
     let bytes = read_file(file)?;
     if MODEL_3D.iter().any(|start| bytes.starts_with(start)) {
-        let problem = "is Model 3D, another format with this ending; \
-                       expected the text format of Luna's DirectX 12 samples";
+        let problem = "is Model 3D, another format with this ending; expected the text format of Luna's DirectX 12 samples";
         return Err(ImportError::new(file, "", problem));
     }
     Scanner::read_bytes(file, bytes, SYNTAX, read)
@@ -75,9 +74,7 @@ fn read(file: &mut Scanner, name: String) -> Result<ModelParts, Fault> {
     for material in 0..material_count {
         subsets.push(subset(file, material, triangle_count)?);
     }
-    if let Some(problem) = overlap(&subsets) {
-        return Err(file.fault(table, problem));
-    }
+    check_overlap(&subsets).map_err(|problem| Fault::new(file.place(table), problem))?;
     title(file, "Vertices")?;
     let mut primitive = vertices(file, vertex_count, bone_count)?;
     primitive.subsets = subsets;
@@ -166,9 +163,11 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
     let first: u32 = file.labelled("FaceStart:")?;
     let count: u32 = file.labelled("FaceCount:")?;
     let end = first.saturating_add(count);
-    let expected = "expected them among the file's";
-    let problem = format!("{count} faces from {first}; {expected} {triangles} triangles");
-    ensure!(end <= triangles, file.fault(start, problem));
+    ensure!(
+        end <= triangles,
+        file.place(start),
+        "{count} faces from {first}; expected them among the file's {triangles} triangles"
+    );
     // The header's count is not verified until the triangles have been read.
     Ok(Subset {
         material,
@@ -176,8 +175,8 @@ fn subset(file: &mut Scanner, material: u16, triangles: u32) -> Result<Subset, F
     })
 }
 
-/// Describes the first two subsets that share a triangle. Each subset could draw all triangles of the file once more.
-fn overlap(subsets: &[Subset]) -> Option<String> {
+/// Refuses subsets that share a triangle. Each subset could draw all triangles of the file once more.
+fn check_overlap(subsets: &[Subset]) -> Result<(), String> {
     let mut order: Vec<usize> = (0..subsets.len())
         .filter(|&subset| !subsets[subset].indices.is_empty())
         .collect();
@@ -185,13 +184,13 @@ fn overlap(subsets: &[Subset]) -> Option<String> {
     for &[a, b] in order.array_windows() {
         let start = subsets[b].indices.start;
         if start < subsets[a].indices.end {
-            return Some(format!(
+            return Err(format!(
                 "subsets {a} and {b} both have face {}; expected each face in one subset",
                 start / 3
             ));
         }
     }
-    None
+    Ok(())
 }
 
 fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData, Fault> {
@@ -248,11 +247,12 @@ fn vertices(file: &mut Scanner, count: u32, bones: u16) -> Result<PrimitiveData,
 fn bone_offset(file: &mut Scanner, bone: u16) -> Result<Rows, Fault> {
     let label = file.expect(&format!("BoneOffset{bone}"))?;
     let matrix = file.numbers("an offset matrix")?;
-    let rows = matrices::rows(&matrix).map_err(|problem| file.fault(label.offset, problem))?;
-    let problem = "an offset matrix without an inverse; expected an invertible one";
+    let rows =
+        matrices::rows(&matrix).map_err(|problem| Fault::new(file.place(label.offset), problem))?;
     ensure!(
         rows_to_affine(&rows).inverse().is_finite(),
-        file.fault(label.offset, problem)
+        file.place(label.offset),
+        "an offset matrix without an inverse; expected an invertible one"
     );
     Ok(rows)
 }
@@ -290,7 +290,7 @@ fn clip(file: &mut Scanner, joint_of: &[u16]) -> Result<Clip, Fault> {
         Ok(())
     })?;
     Clip::new(name.text, None, RotationBlend::Slerp, keys)
-        .map_err(|error| file.fault(name.offset, error.to_string()))
+        .map_err(|error| Fault::new(file.place(name.offset), error.to_string()))
 }
 
 /// Reads a bone's keys.

@@ -73,10 +73,9 @@ impl<'a> Scanner<'a> {
         let all = read(&mut scanner, stem(file)).map_err(in_file(file))?;
         match scanner.next() {
             None => Ok(all),
-            Some(token) => {
-                let fault = scanner.unexpected(token, "the end of the file");
-                Err(in_file(file)(fault))
-            }
+            Some(token) => Err(in_file(file)(
+                scanner.unexpected(token, "the end of the file"),
+            )),
         }
     }
 
@@ -136,11 +135,13 @@ impl<'a> Scanner<'a> {
 
     /// Consumes the next token, which must exist.
     pub fn token(&mut self, expected: &str) -> Result<Token<'a>, Fault> {
-        let token = self.next();
-        token.ok_or_else(|| {
-            let problem = format!("the file ends here; expected {expected}");
-            self.fault(self.text.len(), problem)
-        })
+        match self.next() {
+            Some(token) => Ok(token),
+            None => bail!(
+                self.place(self.text.len()),
+                "the file ends here; expected {expected}"
+            ),
+        }
     }
 
     /// Expects this word.
@@ -236,7 +237,7 @@ impl<'a> Scanner<'a> {
         let rotation = self.numbers(what)?;
         match self.off_unit.check(&rotation) {
             Ok(()) => Ok(rotation),
-            Err(problem) => Err(self.fault(start, format!("{what} {problem}"))),
+            Err(problem) => bail!(self.place(start), "{what} {problem}"),
         }
     }
 
@@ -254,10 +255,8 @@ impl<'a> Scanner<'a> {
         let index: u32 = self.integer(what)?;
         ensure!(
             (index as usize) < count,
-            self.fault(
-                start,
-                format!("{what} {index} is out of range; there are {count}")
-            )
+            self.place(start),
+            "{what} {index} is out of range; there are {count}"
         );
         Ok(index)
     }
@@ -271,8 +270,10 @@ impl<'a> Scanner<'a> {
         what: &str,
     ) -> Result<(), Fault> {
         if let Some(parent) = parent.filter(|parent| *parent >= count) {
-            let problem = format!("parent {parent} is out of range; there are {count} {what}");
-            return Err(self.fault(offset, problem));
+            bail!(
+                self.place(offset),
+                "parent {parent} is out of range; there are {count} {what}"
+            );
         }
         Ok(())
     }
@@ -286,12 +287,13 @@ impl<'a> Scanner<'a> {
     pub fn unexpected(&self, token: Token, expected: &str) -> Fault {
         // In a damaged file one token can be very long.
         let shown: String = token.text.chars().take(40).collect();
-        self.fault(token.offset, format!("{shown:?}; expected {expected}"))
+        let problem = format!("{shown:?}; expected {expected}");
+        Fault::new(self.place(token.offset), problem)
     }
 
-    /// A fault at a byte of the file.
-    pub fn fault(&self, offset: usize, problem: impl Into<String>) -> Fault {
-        Fault::new(Place::of(self.text.as_bytes(), offset).to_string(), problem)
+    /// The line and column of a byte of the file.
+    pub fn place(&self, offset: usize) -> String {
+        Place::of(self.text.as_bytes(), offset).to_string()
     }
 }
 

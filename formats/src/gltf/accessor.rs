@@ -355,8 +355,7 @@ impl<'a> Reader<'a> {
         let Some(bytes) = slice(bytes, offset, needed) else {
             bail!(
                 place,
-                "{count} elements of {size} bytes every {stride} from {offset}; \
-                 expected them inside the {byte_length} bytes of {view}"
+                "{count} elements of {size} bytes every {stride} from {offset}; expected them inside the {byte_length} bytes of {view}"
             );
         };
         Ok(Elements { bytes, stride })

@@ -57,8 +57,7 @@ pub fn clips(
             ensure!(
                 !has_matrix || matches!(moved, Moved::Targets(_)),
                 format!("{place}.target.node"),
-                "nodes[{node}] has a matrix; \
-                 expected translation, rotation and scale where a clip moves it"
+                "nodes[{node}] has a matrix; expected translation, rotation and scale where a clip moves it"
             );
             let interpolation = interpolation(sampler, &sampler_place)?;
             let user = format!("{sampler_place}.output");

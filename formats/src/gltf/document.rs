@@ -402,8 +402,7 @@ impl Document {
             ensure!(
                 name == SUPPORTED || unread::has(IGNORED, &format!("extensions.{name}")),
                 format!("extensionsRequired[{index}]"),
-                "{name} is not supported; \
-                 expected KHR_mesh_quantization or extensions of materials only"
+                "{name} is not supported; expected KHR_mesh_quantization or extensions of materials only"
             );
         }
         // "{}," is three bytes in a file but a hundred bytes as a node.

@@ -95,8 +95,7 @@ pub fn moved_nodes(document: &Document, places: &Places) -> Result<Vec<MovedNode
     if moved.is_empty() && in_other_scenes > 0 {
         bail!(
             "nodes",
-            "no skin and no morph target in the default scene, and {in_other_scenes} meshes with \
-             either elsewhere; expected at least one mesh with either in that scene"
+            "no skin and no morph target in the default scene, and {in_other_scenes} meshes with either elsewhere; expected at least one mesh with either in that scene"
         );
     }
     ensure!(

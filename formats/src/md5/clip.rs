@@ -30,18 +30,18 @@ impl Moving {
     fn read(file: &mut Scanner, joint: &ListedJoint, components: usize) -> Result<Self, Fault> {
         let start = file.offset();
         let listed = ListedJoint::read(file)?;
-        let problem = format!("{listed}; expected {joint}, as the mesh has");
-        ensure!(listed == *joint, file.fault(start, problem));
+        ensure!(
+            listed == *joint,
+            file.place(start),
+            "{listed}; expected {joint}, as the mesh has"
+        );
         let flags: u8 = file.accepted("flags, 0 to 63", Scanner::integer, |flags| *flags < 64)?;
         let first = file.integer::<u32>("the first component")? as usize;
         let count = flags.count_ones() as usize;
-        let expected = format!("expected them among a frame's {components}");
         ensure!(
             count == 0 || first.saturating_add(count) <= components,
-            file.fault(
-                start,
-                format!("{count} components from {first}; {expected}")
-            )
+            file.place(start),
+            "{count} components from {first}; expected them among a frame's {components}"
         );
         Ok(Self {
             flags,
@@ -90,8 +90,12 @@ fn read(
     let frames: u32 = file.labelled("numFrames")?;
     let start = file.offset();
     let count: usize = file.labelled("numJoints")?;
-    let problem = format!("{count} joints; expected {}, as the mesh has", joints.len());
-    ensure!(count == joints.len(), file.fault(start, problem));
+    ensure!(
+        count == joints.len(),
+        file.place(start),
+        "{count} joints; expected {}, as the mesh has",
+        joints.len()
+    );
     file.expect("frameRate")?;
     let expected = "frames per second, more than 0";
     let rate = file.accepted(expected, Scanner::number, |rate| *rate > 0.0)?;

@@ -200,20 +200,22 @@ fn mesh(
         let first = vertex.first_weight;
         let end = first.saturating_add(vertex.weights) as usize;
         let Some(weights) = weights.get(first as usize..end) else {
-            let problem = format!(
+            bail!(
+                file.place(vertex.offset),
                 "{} weights from {first}; expected them among the mesh's {}",
                 vertex.weights,
                 weights.len()
             );
-            return Err(file.fault(vertex.offset, problem));
         };
         // Vertices may share weights, so that few bytes can request many influences.
         file.budget
             .charge_vertices(1, weights.len(), || "weights".into())?;
         let sum: f64 = weights.iter().map(|w| f64::from(w.bias)).sum();
-        let problem =
-            "the vertex has no weight above 0; expected at least one, which gives its position";
-        ensure!(sum > 0.0, file.fault(vertex.offset, problem));
+        ensure!(
+            sum > 0.0,
+            file.place(vertex.offset),
+            "the vertex has no weight above 0; expected at least one, which gives its position"
+        );
         let mut position = DVec3::ZERO;
         for weight in weights {
             position += f64::from(weight.bias) / sum * weight.placed(poses);

@@ -40,8 +40,11 @@ fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
     for element in track.inside("keyframes") {
         let time = element.number("time")?;
         let least = keyframes.last().map_or(0.0, |k| k.time);
-        let problem = format!("time={time}; expected {least} or more, as times must not fall");
-        ensure!(time >= least, element.fault(problem));
+        ensure!(
+            time >= least,
+            element.place(),
+            "time={time}; expected {least} or more, as times must not fall"
+        );
         keyframes.push(Keyframe {
             time,
             pose: Pose::read(element, ["translate", "rotate", "scale"])?,
@@ -80,8 +83,11 @@ pub fn read<'a>(
 fn animation<'a>(element: Element<'a>, bones: &Bones) -> Result<Animation<'a>, Fault> {
     let name = element.required("name")?.into_owned();
     let length = element.number("length")?;
-    let problem = format!("length={length}; expected 0 or more");
-    ensure!(length >= 0.0, element.fault(problem));
+    ensure!(
+        length >= 0.0,
+        element.place(),
+        "length={length}; expected 0 or more"
+    );
     let mut tracks = Vec::new();
     for element in element.inside("tracks") {
         tracks.push(BoneTrack {
@@ -115,18 +121,24 @@ fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
     }
     for (index, base) in bases.iter().enumerate() {
         let Some(base) = base else { continue };
-        let problem = "its base has a base of its own; \
-                       expected keys that are relative to the bind pose alone";
         let is_plain = base.animation == index || bases[base.animation].is_none();
-        ensure!(is_plain, base.element.fault(problem));
+        ensure!(
+            is_plain,
+            base.element.place(),
+            "its base has a base of its own; expected keys that are relative to the bind pose alone"
+        );
         let mut poses = Vec::with_capacity(animations[index].tracks.len());
         for track in &animations[index].tracks {
             let animation = &animations[base.animation];
             let known = track_of[base.animation].get(&track.bone);
             let keyframes = known.map_or(&[][..], |at| &animation.tracks[*at].keyframes);
-            let problem = "its base has no keyframe of the bone; expected at least one";
-            let pose = pose_at(keyframes, animation.length, base.time);
-            poses.push(pose.ok_or_else(|| track.element.fault(problem))?);
+            let Some(pose) = pose_at(keyframes, animation.length, base.time) else {
+                bail!(
+                    track.element.place(),
+                    "its base has no keyframe of the bone; expected at least one"
+                );
+            };
+            poses.push(pose);
         }
         for (track, base) in animations[index].tracks.iter_mut().zip(poses) {
             for Keyframe { pose, .. } in &mut track.keyframes {
@@ -157,10 +169,15 @@ fn base<'a>(
     } else {
         index_of.get(&*name)
     };
-    let problem = format!("baseanimationname={name:?}; expected the name of an animation");
+    let Some(&animation) = known else {
+        bail!(
+            element.place(),
+            "baseanimationname={name:?}; expected the name of an animation"
+        );
+    };
     Ok(Some(Base {
         element,
-        animation: *known.ok_or_else(|| element.fault(problem))?,
+        animation,
         time: element.number("basekeyframetime")?,
     }))
 }

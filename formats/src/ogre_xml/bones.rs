@@ -28,8 +28,11 @@ impl Bones {
             let child = bones.named(element, "bone")?;
             let parent = bones.named(element, "parent")?;
             let other = bones.joints[child].parent.replace(parent);
-            let problem = "a second parent for the bone; expected one";
-            ensure!(other.is_none(), element.fault(problem));
+            ensure!(
+                other.is_none(),
+                element.place(),
+                "a second parent for the bone; expected one"
+            );
         }
         Ok(bones)
     }
@@ -39,10 +42,10 @@ impl Bones {
         let name = element.required(attribute)?;
         match self.by_name.get(&*name) {
             Some(bone) => Ok(*bone),
-            None => {
-                let problem = format!("{attribute}={name:?}; expected the name of a bone");
-                Err(element.fault(problem))
-            }
+            None => bail!(
+                element.place(),
+                "{attribute}={name:?}; expected the name of a bone"
+            ),
         }
     }
 
@@ -54,11 +57,17 @@ impl Bones {
         let index = self.joints.len();
         // The store refuses more joints than u16 can count.
         let other = self.by_id.insert(id, index as u16);
-        let problem = format!("a second bone with id {id}; expected ids to be unique");
-        ensure!(other.is_none(), element.fault(problem));
+        ensure!(
+            other.is_none(),
+            element.place(),
+            "a second bone with id {id}; expected ids to be unique"
+        );
         let other = self.by_name.insert(name.clone().into(), index);
-        let problem = format!("a second bone named {name:?}; expected names to be unique");
-        ensure!(other.is_none(), element.fault(problem));
+        ensure!(
+            other.is_none(),
+            element.place(),
+            "a second bone named {name:?}; expected names to be unique"
+        );
         let rest = Transform {
             rotation: bind.rotation.as_quat(),
             translation: bind.translation.as_vec3(),

@@ -20,8 +20,12 @@ pub fn read(
         .filter(|child| child.name() == "submesh")
         .collect();
     let count = submeshes.len();
-    let problem = format!("{count} submeshes; expected at most {}", u16::MAX);
-    ensure!(count <= usize::from(u16::MAX), root.fault(problem));
+    ensure!(
+        count <= usize::from(u16::MAX),
+        root.place(),
+        "{count} submeshes; expected at most {}",
+        u16::MAX
+    );
     let mut shared_at = None;
     for (material, submesh) in (0..).zip(submeshes) {
         let shares = submesh.text("usesharedvertices")?;
@@ -29,17 +33,18 @@ pub fn read(
         let at = match shared_at {
             Some(at) if shares => at,
             _ => {
-                let primitive = if shares {
-                    let problem = "shares vertices; expected <sharedgeometry> in the mesh";
-                    let geometry = root.named("sharedgeometry").next();
-                    let geometry = geometry.ok_or_else(|| submesh.fault(problem))?;
-                    self::geometry(geometry, root, entry_of, budget)?
-                } else {
-                    let problem = "no <geometry>; expected one";
-                    let geometry = submesh.named("geometry").next();
-                    let geometry = geometry.ok_or_else(|| submesh.fault(problem))?;
-                    self::geometry(geometry, submesh, entry_of, budget)?
+                let mut holder = submesh;
+                let mut name = "geometry";
+                let mut problem = "no <geometry>; expected one";
+                if shares {
+                    holder = root;
+                    name = "sharedgeometry";
+                    problem = "shares vertices; expected <sharedgeometry> in the mesh";
+                }
+                let Some(geometry) = holder.named(name).next() else {
+                    bail!(submesh.place(), "{problem}");
                 };
+                let primitive = self::geometry(geometry, holder, entry_of, budget)?;
                 parts.primitives.push(primitive);
                 parts.primitives.len() - 1
             }
@@ -73,11 +78,11 @@ fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
         _ => [&[]; 2],
     };
     if first.is_empty() && !POINTS_AND_LINES.contains(&operation) {
-        return Err(submesh.fault(format!(
-            "operationtype={operation:?}; \
-             expected one of triangle_list, triangle_strip, triangle_fan, {}",
+        bail!(
+            submesh.place(),
+            "operationtype={operation:?}; expected one of triangle_list, triangle_strip, triangle_fan, {}",
             POINTS_AND_LINES.join(", ")
-        )));
+        );
     }
     let Some(faces) = submesh.named("faces").next() else {
         return Ok(Vec::new());
@@ -92,8 +97,11 @@ fn triangles(submesh: Element, count: usize) -> Result<Vec<u32>, Fault> {
     }
     if faces.text("count")?.is_some() {
         let stated = faces.integer("count")?;
-        let problem = format!("count={stated:?}, but {found} follow; expected the same number");
-        ensure!(stated == found, faces.fault(problem));
+        ensure!(
+            stated == found,
+            faces.place(),
+            "count={stated:?}, but {found} follow; expected the same number"
+        );
     }
     Ok(match operation {
         "triangle_strip" => triangles::of_strip(&indices),
@@ -138,12 +146,18 @@ fn geometry(
                 }
             }
             let counts = [positions.len(), normals.len(), uvs.len()];
-            let problem = "has other attributes than the vertex before; expected the same";
             let are_all = counts.iter().all(|&count| count == 0 || count == vertices);
-            ensure!(are_all, vertex.fault(problem));
+            ensure!(
+                are_all,
+                vertex.place(),
+                "has other attributes than the vertex before; expected the same"
+            );
         }
-        let problem = format!("{vertices} vertices; expected {stated}, the geometry's vertexcount");
-        ensure!(vertices == stated as usize, buffer.fault(problem));
+        ensure!(
+            vertices == stated as usize,
+            buffer.place(),
+            "{vertices} vertices; expected {stated}, the geometry's vertexcount"
+        );
         if primitive.positions.is_empty() {
             primitive.positions = positions;
         }
@@ -155,8 +169,11 @@ fn geometry(
         }
     }
     let count = primitive.positions.len();
-    let problem = "no positions; expected them in one of the vertex buffers";
-    ensure!(count == stated as usize, element.fault(problem));
+    ensure!(
+        count == stated as usize,
+        element.place(),
+        "no positions; expected them in one of the vertex buffers"
+    );
     let assignments = holder.inside("boneassignments").count();
     budget.charge_vertices(count, assignments, || "vertices".into())?;
     let mut influences = Vec::with_capacity(assignments);
@@ -164,11 +181,16 @@ fn geometry(
         let vertex = index(assignment, "vertexindex", count)?;
         let bone = assignment.integer("boneindex")?;
         let weight = assignment.number("weight")?;
-        let problem = || format!("weight={weight}; expected 0 or more");
-        ensure!(weight >= 0.0, assignment.fault(problem()));
+        ensure!(
+            weight >= 0.0,
+            assignment.place(),
+            "weight={weight}; expected 0 or more"
+        );
         let Some(&entry) = entry_of.get(&bone) else {
-            let problem = format!("bone {bone}; expected the id of one in the skeleton");
-            return Err(assignment.fault(problem));
+            bail!(
+                assignment.place(),
+                "bone {bone}; expected the id of one in the skeleton"
+            );
         };
         influences.push((vertex, entry, weight));
     }
@@ -180,8 +202,10 @@ fn geometry(
 fn index(element: Element, name: &str, count: usize) -> Result<u32, Fault> {
     let vertex = element.integer(name)?;
     if vertex as usize >= count {
-        let problem = format!("vertex {vertex} is out of range; there are {count}");
-        return Err(element.fault(problem));
+        bail!(
+            element.place(),
+            "vertex {vertex} is out of range; there are {count}"
+        );
     }
     Ok(vertex)
 }

@@ -69,9 +69,10 @@ fn linked(file: &Path, mesh: Element) -> Result<PathBuf, ImportError> {
 }
 
 fn link_name(mesh: Element) -> Result<String, Fault> {
-    let problem = "no <skeletonlink>; expected one";
-    let link = mesh.named("skeletonlink").next();
-    let name = link.ok_or_else(|| mesh.fault(problem))?.required("name")?;
+    let Some(link) = mesh.named("skeletonlink").next() else {
+        bail!(mesh.place(), "no <skeletonlink>; expected one");
+    };
+    let name = link.required("name")?;
     Ok(if name.ends_with(".xml") {
         name.into_owned()
     } else {

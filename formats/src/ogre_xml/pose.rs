@@ -61,6 +61,9 @@ fn rotation(element: Element) -> Result<DQuat, Fault> {
     match axis.try_normalize() {
         Some(axis) => Ok(DQuat::from_axis_angle(axis, angle)),
         None if angle == 0.0 => Ok(DQuat::IDENTITY),
-        None => Err(element.fault("an axis of zero length; expected one to rotate about")),
+        None => bail!(
+            element.place(),
+            "an axis of zero length; expected one to rotate about"
+        ),
     }
 }

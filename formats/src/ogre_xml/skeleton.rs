@@ -59,7 +59,7 @@ pub fn read(
 
 /// The skeleton, and the joint of each bone.
 fn build(joints: &[Joint], root: Element) -> Result<(Skeleton, Vec<u16>), Fault> {
-    Skeleton::new(joints.to_vec()).map_err(|error| root.fault(error.to_string()))
+    Skeleton::new(joints.to_vec()).map_err(|error| Fault::new(root.place(), error.to_string()))
 }
 
 /// One note about the animations of other skeletons that this one refers to, if it does.
@@ -88,8 +88,11 @@ fn clip(
     for track in &animation.tracks {
         if rule.place_of(track.bone).is_some() {
             let other = frames_of.insert(track.bone, &track.keyframes);
-            let problem = "a second track of a bone; expected one";
-            ensure!(other.is_none(), animation.element.fault(problem));
+            ensure!(
+                other.is_none(),
+                animation.element.place(),
+                "a second track of a bone; expected one"
+            );
         } else {
             let bind = &bones.binds[track.bone];
             keys.extend(tracks(joint_of[track.bone], bind, &track.keyframes).into_keys());
@@ -100,7 +103,7 @@ fn clip(
     }
     let length = Some(animation.length);
     Clip::new(&animation.name, length, RotationBlend::Nlerp, keys)
-        .map_err(|error| animation.element.fault(error.to_string()))
+        .map_err(|error| Fault::new(animation.element.place(), error.to_string()))
 }
 
 /// Tracks of the channels that any key sets, relative to the parent.

@@ -61,7 +61,7 @@ impl<'a> Xml<'a> {
                 Ok(Event::Eof) if !is_outside || is_first => {
                     "the file ends inside an element; expected its end".into()
                 }
-                Err(error) => return Err(xml.fault(reader.error_position(), error.to_string())),
+                Err(error) => bail!(xml.place(reader.error_position()), "{error}"),
                 Ok(Event::Eof) => return Ok(xml),
                 Ok(Event::Start(content)) => {
                     open.push(xml.tags.len());
@@ -88,7 +88,7 @@ impl<'a> Xml<'a> {
                 }
                 Ok(_) => continue,
             };
-            return Err(xml.fault(at, problem));
+            return Err(Fault::new(xml.place(at), problem));
         }
     }
 
@@ -99,9 +99,10 @@ impl<'a> Xml<'a> {
         }
     }
 
-    fn fault(&self, at: u64, problem: impl Into<String>) -> Fault {
+    /// The line and column of a byte.
+    fn place(&self, at: u64) -> String {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
-        Fault::new(Place::of(self.text.as_bytes(), at).to_string(), problem)
+        Place::of(self.text.as_bytes(), at).to_string()
     }
 }
 
@@ -153,8 +154,10 @@ impl<'a> Element<'a> {
 
     /// An attribute's text.
     pub fn text(self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
-        self.attribute(name)
-            .map_err(|error| self.fault(format!("attribute {name}: {error}")))
+        match self.attribute(name) {
+            Ok(text) => Ok(text),
+            Err(error) => bail!(self.place(), "attribute {name}: {error}"),
+        }
     }
 
     fn attribute(self, name: &str) -> Result<Option<Cow<'a, str>>, quick_xml::Error> {
@@ -166,15 +169,23 @@ impl<'a> Element<'a> {
 
     /// The text of a required attribute.
     pub fn required(self, name: &str) -> Result<Cow<'a, str>, Fault> {
-        self.text(name)?
-            .ok_or_else(|| self.fault(format!("<{}> without {name}; expected one", self.name())))
+        let Some(text) = self.text(name)? else {
+            bail!(
+                self.place(),
+                "<{}> without {name}; expected one",
+                self.name()
+            );
+        };
+        Ok(text)
     }
 
     /// A required attribute that is a finite number.
     pub fn number(self, name: &str) -> Result<f32, Fault> {
         let text = self.required(name)?;
-        let value = text.trim().parse::<f32>().ok().filter(|v| v.is_finite());
-        value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a finite number")))
+        match text.trim().parse::<f32>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => bail!(self.place(), "{name}={text:?}; expected a finite number"),
+        }
     }
 
     /// The required attributes x, y and z, finite numbers.
@@ -185,12 +196,14 @@ impl<'a> Element<'a> {
     /// A required attribute that is a whole number of 0 or more.
     pub fn integer(self, name: &str) -> Result<u32, Fault> {
         let text = self.required(name)?;
-        let value = text.trim().parse().ok();
-        value.ok_or_else(|| self.fault(format!("{name}={text:?}; expected a whole number")))
+        match text.trim().parse() {
+            Ok(value) => Ok(value),
+            Err(_) => bail!(self.place(), "{name}={text:?}; expected a whole number"),
+        }
     }
 
-    /// A problem with the element.
-    pub fn fault(self, problem: impl Into<String>) -> Fault {
-        self.xml.fault(self.tag().at, problem)
+    /// The line and column of its start tag.
+    pub fn place(self) -> String {
+        self.xml.place(self.tag().at)
     }
 }

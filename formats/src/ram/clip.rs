@@ -32,9 +32,12 @@ pub fn import(
         while let Some(token) = file.peek() {
             let track = JointFrames::read(file, tracks.len(), frames, &names)?;
             let joint = track.joint;
-            let problem = format!("a second track for joint {joint}; expected one");
             let is_known = tracks.iter().any(|other| other.joint == joint);
-            ensure!(!is_known, file.fault(token.offset, problem));
+            ensure!(
+                !is_known,
+                file.place(token.offset),
+                "a second track for joint {joint}; expected one"
+            );
             last = last.max(track.rotations.last().map(|last| last.frame));
             tracks.push(track);
         }

@@ -116,11 +116,11 @@ fn rows<T>(
         && let Some(count) = count
         && count != rows.len()
     {
-        let problem = format!(
+        bail!(
+            file.place(token.offset),
             "{count} {name}, but {} follow; expected the same number",
             rows.len()
         );
-        return Err(file.fault(token.offset, problem));
     }
     Ok(rows)
 }

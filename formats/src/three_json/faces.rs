@@ -32,7 +32,7 @@ pub fn triangles(geometry: &Geometry) -> Result<Vec<(u16, [Corner; 3])>, Fault> 
         let mask = reader.next()?;
         if mask > 255 {
             reader.at -= 1;
-            return Err(reader.fault(&format!("the mask {mask}; expected 0 to 255")));
+            bail!(reader.place(), "the mask {mask}; expected 0 to 255");
         }
         let count = if mask & QUAD != 0 { 4 } else { 3 };
         let mut corners = [Corner::default(); 4];
@@ -94,24 +94,29 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn next(&mut self) -> Result<u32, Fault> {
-        let problem = "the list ends inside a face; expected the rest of it";
-        let value = self.faces.get(self.at);
-        let value = value.ok_or_else(|| self.fault(problem))?;
+        let Some(&value) = self.faces.get(self.at) else {
+            bail!(
+                self.place(),
+                "the list ends inside a face; expected the rest of it"
+            );
+        };
         self.at += 1;
-        Ok(*value)
+        Ok(value)
     }
 
     fn index(&mut self, what: &str, count: usize) -> Result<u32, Fault> {
         let index = self.next()?;
         if index as usize >= count {
             self.at -= 1;
-            let problem = format!("{what} {index} is out of range; there are {count}");
-            return Err(self.fault(&problem));
+            bail!(
+                self.place(),
+                "{what} {index} is out of range; there are {count}"
+            );
         }
         Ok(index)
     }
 
-    fn fault(&self, problem: &str) -> Fault {
-        Fault::new(format!("faces[{}]", self.at), problem)
+    fn place(&self) -> String {
+        format!("faces[{}]", self.at)
     }
 }
