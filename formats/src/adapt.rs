@@ -116,7 +116,7 @@ pub fn with_vertices(model: Model, count: u32) -> Result<Model, ModelError> {
         return Err(ModelError::new("vertices", problem));
     }
     let mut parts = model.into_parts();
-    let mut sources = Vec::with_capacity(parts.primitives.len());
+    let mut sources = Vec::new();
     // Vertices of primitives that change, vertices of the others, and the others that have triangles.
     let mut changing = 0;
     let mut fixed = 0;

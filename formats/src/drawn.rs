@@ -24,7 +24,7 @@ pub fn only_drawn(parts: &mut ModelParts) {
 fn trim(primitive: &mut PrimitiveData) {
     let mut is_used = vec![false; primitive.positions.len()];
     let mut drawn = Vec::with_capacity(primitive.indices.len());
-    let mut subsets = Vec::with_capacity(primitive.subsets.len());
+    let mut subsets = Vec::new();
     for subset in &primitive.subsets {
         let first = drawn.len() as u32;
         drawn.extend(triangles::of_subset(primitive, subset));

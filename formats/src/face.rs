@@ -288,9 +288,11 @@ impl Head {
         };
         primitive.subsets = vec![subset_from(0, 0, &primitive)];
         for (target, push) in (0..).zip(pushes) {
-            let points = self.points.iter().zip(&rest.places);
-            let pushed = points.map(|at| at.1 + push.at(*at.0)).collect();
-            let pushed = self.streams(pushed);
+            let mut places = Vec::with_capacity(self.points.len());
+            for (&point, &place) in self.points.iter().zip(&rest.places) {
+                places.push(place + push.at(point));
+            }
+            let pushed = self.streams(places);
             let mut deltas = TargetDeltas {
                 target,
                 ..TargetDeltas::default()
@@ -480,8 +482,8 @@ mod tests {
     #[test]
     fn clips_set_weights_by_each_interpolation() {
         let model = face(200, 1).unwrap();
-        let of = |clip: &Clip| clip.weights().first().map(|track| track.interpolation);
-        let found: Vec<_> = model.clips().iter().map(of).collect();
+        let interpolation = |clip: &Clip| clip.weights().first().map(|track| track.interpolation);
+        let found: Vec<_> = model.clips().iter().map(interpolation).collect();
         let cubic = Some(Interpolation::CubicSpline);
         assert_eq!(
             found,

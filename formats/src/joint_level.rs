@@ -49,7 +49,7 @@ pub fn without_small_limbs(model: &Model, reach: f64) -> Result<Option<FewerJoin
     let mut parts = model.clone().into_parts();
     // Joints are sorted as in the original, so their order stays.
     (parts.skeleton, _) = Skeleton::new(joints)?;
-    let mut entries_of_skins = Vec::with_capacity(parts.skins.len());
+    let mut entries_of_skins = Vec::new();
     for skin in &mut parts.skins {
         entries_of_skins.push(fold.fold(skin));
     }
@@ -122,8 +122,8 @@ impl Fold {
         let pose = model.skeleton().rest_model_pose();
         let reaches = reaches(model, &pose);
         // Parents come first.
-        let mut holder: Vec<u16> = Vec::with_capacity(pose.len());
-        let mut new_index = Vec::with_capacity(pose.len());
+        let mut holder: Vec<u16> = Vec::new();
+        let mut new_index = Vec::new();
         let mut count = 0;
         for (joint, &parent) in (0u16..).zip(model.skeleton().parents()) {
             let goes = parent != NO_PARENT && {
@@ -191,7 +191,7 @@ impl Fold {
 fn alike(a: &Rows, b: &Rows) -> bool {
     let most = a.iter().map(|v| f64::from(v.abs())).fold(0.0, f64::max);
     let mut pairs = a.iter().zip(b);
-    pairs.all(|pair| f64::from((pair.0 - pair.1).abs()) <= SAME * most)
+    pairs.all(|(a, b)| f64::from((a - b).abs()) <= SAME * most)
 }
 
 #[cfg(test)]

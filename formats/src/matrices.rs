@@ -16,8 +16,8 @@ pub fn rows(m: &[f32; 16]) -> Result<Rows, String> {
             last.to_array()
         ));
     }
-    let numbers = matrix.to_cols_array();
-    Ok(std::array::from_fn(|index| numbers[index]))
+    let rows = matrix.to_cols_array();
+    Ok(std::array::from_fn(|index| rows[index]))
 }
 
 /// Rows as a matrix for column vectors, stored column by column.

@@ -13,7 +13,8 @@ const MOST_NAMES: usize = 8;
 /// them. A `*` at the beginning or the end of a name stands for any characters.
 pub type Ignored = &'static [&'static str];
 
-/// An object or a list in JSON of which nothing is read: each property or item counts as unread.
+/// An object or a list in JSON of which nothing is read: each property or item counts as unread. In camel case, a field
+/// `_extensions` has the name `extensions`.
 #[derive(Default, Clone, PartialEq, Eq, Hash)]
 pub struct NothingRead;
 

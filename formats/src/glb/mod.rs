@@ -175,7 +175,7 @@ impl Writer {
         for index in used {
             let skin = &parts.skins[usize::from(index)];
             let mut known = HashSet::new();
-            let mut joints = Vec::with_capacity(skin.joints.len());
+            let mut joints = Vec::new();
             for &joint in &skin.joints {
                 let mut node = usize::from(joint);
                 // A skin must not name a node twice.

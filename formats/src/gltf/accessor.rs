@@ -1,7 +1,7 @@
 //! The reader of accessors: any component type, stride and sparse substitution. Every offset and count is checked
 //! before anything is allocated. Bytes are read one by one, so no alignment is required.
 
-use super::document::{BufferView, Document, Sparse, SparsePart};
+use super::document::{BufferView, Document, Sparse, SparseView};
 use super::names;
 use crate::budget::Budget;
 use crate::fault::{Fault, item};
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
             format!("{place}.count"),
             "{listed}; expected 1 to the accessor's count, which is {count}"
         );
-        let SparsePart {
+        let SparseView {
             buffer_view,
             byte_offset,
             ..
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
         let values_place = format!("{place}.values");
         let elements =
             self.elements(buffer_view, byte_offset, listed, size, false, &values_place)?;
-        let SparsePart {
+        let SparseView {
             buffer_view,
             byte_offset,
             component_type,

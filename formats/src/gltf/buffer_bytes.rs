@@ -33,7 +33,7 @@ pub fn load<'a>(
         left: MOST_BYTES,
         budget,
     };
-    let mut loaded = Vec::with_capacity(buffers.len());
+    let mut loaded = Vec::new();
     for (index, buffer) in buffers.iter().enumerate() {
         let place = format!("buffers[{index}]");
         let length = buffer.byte_length;

@@ -85,15 +85,15 @@ pub struct Accessor {
 #[derive(Deserialize, PartialEq, Eq, Hash)]
 pub struct Sparse {
     pub count: u64,
-    pub indices: SparsePart,
-    pub values: SparsePart,
+    pub indices: SparseView,
+    pub values: SparseView,
     #[serde(default, rename = "extensions")]
     _extensions: NothingRead,
 }
 
 #[derive(Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "camelCase")]
-pub struct SparsePart {
+pub struct SparseView {
     pub buffer_view: u32,
     #[serde(default)]
     pub byte_offset: u64,

@@ -202,7 +202,7 @@ fn inverse_binds(
         "{} matrices for {joints} joints; expected as many",
         matrices.len()
     );
-    let mut inverse_binds = Vec::with_capacity(joints);
+    let mut inverse_binds = Vec::new();
     for (index, matrix) in matrices.iter().take(joints).enumerate() {
         match matrices::rows(matrix) {
             Ok(rows) => inverse_binds.push(rows),
@@ -260,7 +260,7 @@ fn materials(
     let used: HashSet<usize> = subsets.map(|subset| subset.material.into()).collect();
     let mut images = HashMap::new();
     let mut left_out = LeftOut::default();
-    let mut materials = Vec::with_capacity(count + 1);
+    let mut materials = Vec::new();
     for (index, material) in document.materials.iter().enumerate() {
         let surface = &material.pbr_metallic_roughness;
         let base_color = surface.base_color_factor;

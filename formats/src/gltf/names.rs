@@ -3,9 +3,9 @@
 use skinbench_kernels::model::{Handedness, Interpolation, Wrap};
 
 /// The type of accessors whose elements have so many numbers.
-pub fn shape(numbers: usize) -> &'static str {
+pub fn shape(width: usize) -> &'static str {
     ["SCALAR", "VEC2", "VEC3", "VEC4"]
-        .get(numbers - 1)
+        .get(width - 1)
         .unwrap_or(&"MAT4")
 }
 

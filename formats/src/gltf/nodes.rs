@@ -220,7 +220,7 @@ impl NodeRig {
             }
         }
         let kept: Vec<usize> = (0..nodes.len()).filter(|&n| roles[n].kept).collect();
-        let mut joints = Vec::with_capacity(kept.len());
+        let mut joints = Vec::new();
         for &n in &kept {
             let above = parents[n].and_then(|parent| anchors[parent]);
             joints.extend(locals[n].map(|rest| Joint {

@@ -31,8 +31,8 @@ pub struct Keyframe {
 }
 
 /// Returns whether any key gives the translation (0), rotation (1) or scale (2).
-pub fn gives(keyframes: &[Keyframe], part: usize) -> bool {
-    keyframes.iter().any(|key| key.pose.given[part])
+pub fn gives(keyframes: &[Keyframe], channel: usize) -> bool {
+    keyframes.iter().any(|key| key.pose.given[channel])
 }
 
 fn keyframes(track: Element) -> Result<Vec<Keyframe>, Fault> {
@@ -109,13 +109,13 @@ fn animation<'a>(element: Element<'a>, bones: &Bones) -> Result<Animation<'a>, F
 /// the rotation, and scale over that of the base.
 fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
     let mut index_of: HashMap<&str, usize> = HashMap::new();
-    let mut track_of: Vec<HashMap<usize, usize>> = Vec::with_capacity(animations.len());
+    let mut track_of: Vec<HashMap<usize, usize>> = Vec::new();
     for (index, animation) in animations.iter().enumerate() {
         index_of.entry(&animation.name).or_insert(index);
         let tracks = animation.tracks.iter().zip(0..);
         track_of.push(tracks.map(|(track, index)| (track.bone, index)).collect());
     }
-    let mut bases = Vec::with_capacity(animations.len());
+    let mut bases = Vec::new();
     for (index, animation) in animations.iter().enumerate() {
         bases.push(base(animation.element, index, &index_of)?);
     }
@@ -127,7 +127,7 @@ fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
             base.element.place(),
             "its base has a base of its own; expected keys that are relative to the bind pose alone"
         );
-        let mut poses = Vec::with_capacity(animations[index].tracks.len());
+        let mut poses = Vec::new();
         for track in &animations[index].tracks {
             let animation = &animations[base.animation];
             let known = track_of[base.animation].get(&track.bone);
@@ -145,8 +145,8 @@ fn rebase(animations: &mut [Animation]) -> Result<(), Fault> {
                 pose.translation -= base.translation;
                 pose.rotation = base.rotation.inverse() * pose.rotation;
                 pose.scale /= base.scale;
-                for part in 0..3 {
-                    pose.given[part] |= base.given[part];
+                for channel in 0..3 {
+                    pose.given[channel] |= base.given[channel];
                 }
             }
         }

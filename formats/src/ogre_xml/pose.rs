@@ -36,7 +36,7 @@ impl Pose {
             translation: self.translation.lerp(other.translation, t),
             rotation: (self.rotation * (1.0 - t) + nearer * t).normalize(),
             scale: self.scale.lerp(other.scale, t),
-            given: std::array::from_fn(|part| self.given[part] || other.given[part]),
+            given: std::array::from_fn(|i| self.given[i] || other.given[i]),
         }
     }
 }

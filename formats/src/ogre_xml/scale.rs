@@ -155,7 +155,7 @@ impl ScaleRule {
         budget: &Budget,
         counts: &mut KeyCounts,
     ) -> Result<Vec<Keys>, Fault> {
-        let mut scales: Vec<Curve> = Vec::with_capacity(self.ruled.len());
+        let mut scales: Vec<Curve> = Vec::new();
         let mut keys = Vec::new();
         let still = Curve::still(DVec3::ONE);
         for (place, ruled) in self.ruled.iter().enumerate() {
@@ -173,7 +173,7 @@ impl ScaleRule {
             let translation = above.times(&moved, budget)?;
             let scale = above.times(&scaled, budget)?;
             counts.found += moved.key_count() + scaled.key_count();
-            counts.made += translation.key_count() + scale.key_count();
+            counts.written += translation.key_count() + scale.key_count();
             let joint = joint_of[ruled.bone];
             keys.extend(translation.keys(joint, Channel::Translation, DVec3::ONE));
             if gives(frames, 1) {
@@ -195,15 +195,15 @@ impl ScaleRule {
     /// Adds notes about the joints and the keys, if any bone follows the rule.
     pub fn describe(&self, counts: &KeyCounts, repairs: &mut Vec<Repair>) {
         let count = self.ruled.len();
-        let KeyCounts { found, made } = counts;
+        let KeyCounts { found, written } = counts;
         if count > 0 {
             repairs.push(Repair::new(format!(
                 "{count} bones have one joint more each, for scales that differ from axis to axis"
             )));
         }
-        if found != made {
+        if found != written {
             repairs.push(Repair::new(format!(
-                "their {found} keys of translation and scale became {made}, to follow products of scales"
+                "their {found} keys of translation and scale became {written}, to follow products of scales"
             )));
         }
     }
@@ -213,7 +213,7 @@ impl ScaleRule {
 #[derive(Default)]
 pub struct KeyCounts {
     found: usize,
-    made: usize,
+    written: usize,
 }
 
 /// A vector over time: linear between keys, and constant before the first and after the last.

@@ -35,7 +35,7 @@ pub fn read(
     if bones.joints.len() > order.len() {
         (skeleton, joint_of) = build(&bones.joints, root)?;
     }
-    let mut clips = Vec::with_capacity(animations.len());
+    let mut clips = Vec::new();
     let mut counts = KeyCounts::default();
     for animation in &animations {
         let clip = clip(animation, &bones, &joint_of, &rule, budget, &mut counts)?;
@@ -108,7 +108,7 @@ fn clip(
 
 /// Tracks of the channels that any key sets, relative to the parent.
 fn tracks(joint: u16, bind: &Pose, keyframes: &[Keyframe]) -> Tracks {
-    let [moves, turns, scales] = [0, 1, 2].map(|part| animation::gives(keyframes, part));
+    let [moves, turns, scales] = [0, 1, 2].map(|channel| animation::gives(keyframes, channel));
     let mut tracks = Tracks::new(joint);
     for Keyframe { time, pose } in keyframes {
         let translation = (bind.translation + pose.translation).as_vec3().to_array();

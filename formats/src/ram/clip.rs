@@ -22,7 +22,7 @@ pub fn import(
         .iter()
         .map(|&joint| &joint_names[usize::from(joint)]);
     let names: Vec<&String> = names.collect();
-    let clip = Scanner::read(file, Syntax::WORDS, |file, name| {
+    let (clip, repair) = Scanner::read(file, Syntax::WORDS, |file, name| {
         let mut frames = None;
         if file.accept("frames") {
             frames = Some(file.integer("a number of frames")?);
@@ -51,8 +51,8 @@ pub fn import(
         let clip = Clip::new(name, Some(duration), blend, keys.collect())?;
         Ok((clip, file.off_unit.describe("rotation keys")))
     })?;
-    parts.clips.push(clip.0);
-    parts.repairs.extend(clip.1);
+    parts.clips.push(clip);
+    parts.repairs.extend(repair);
     Ok(())
 }
 

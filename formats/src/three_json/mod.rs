@@ -225,7 +225,7 @@ fn wrap(mode: Option<&String>) -> Wrap {
 fn skeleton(geometry: &Geometry, repairs: &mut Vec<Repair>) -> Result<(Skeleton, Vec<u16>), Fault> {
     let count = geometry.bones.len();
     let mut off_unit = OffUnit::default();
-    let mut joints = Vec::with_capacity(count);
+    let mut joints = Vec::new();
     for (index, bone) in geometry.bones.iter().enumerate() {
         // Roots have -1, null or nothing.
         let parent = bone.parent.and_then(|parent| usize::try_from(parent).ok());

@@ -6,7 +6,7 @@
 use super::Base;
 use super::cloth::Cloth;
 use super::rig::{
-    CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Part, SPINE, THIGH,
+    CALF_TWIST, CLAVICLE, HAND, HEAD, JOINTS, LOWERARM_TWIST, NECK, PELVIS, Region, SPINE, THIGH,
     UPPERARM, UPPERARM_TWIST,
 };
 use crate::triangles;
@@ -100,37 +100,37 @@ impl Build {
 
     /// Factors of a joint's offset from its parent, in the model's axes.
     fn stretch(&self, joint: usize) -> DVec3 {
-        match Part::of(joint) {
-            Part::Trunk(joint) if joint > HEAD => DVec3::splat(self.head),
-            Part::Trunk(joint) if joint > PELVIS => dvec3(1.0, self.trunk, 1.0),
-            Part::Arm(CLAVICLE) => dvec3(self.shoulders, self.trunk, 1.0),
-            Part::Arm(UPPERARM) => dvec3(self.shoulders, 1.0, 1.0),
-            Part::Arm(UPPERARM_TWIST..=HAND) => DVec3::splat(self.arms),
-            Part::Arm(_) => DVec3::splat(self.hands),
-            Part::Leg(THIGH) => dvec3(self.hips, 1.0, 1.0),
-            Part::Trunk(_) | Part::Leg(_) => DVec3::ONE,
+        match Region::of(joint) {
+            Region::Trunk(joint) if joint > HEAD => DVec3::splat(self.head),
+            Region::Trunk(joint) if joint > PELVIS => dvec3(1.0, self.trunk, 1.0),
+            Region::Arm(CLAVICLE) => dvec3(self.shoulders, self.trunk, 1.0),
+            Region::Arm(UPPERARM) => dvec3(self.shoulders, 1.0, 1.0),
+            Region::Arm(UPPERARM_TWIST..=HAND) => DVec3::splat(self.arms),
+            Region::Arm(_) => DVec3::splat(self.hands),
+            Region::Leg(THIGH) => dvec3(self.hips, 1.0, 1.0),
+            Region::Trunk(_) | Region::Leg(_) => DVec3::ONE,
         }
     }
 
     /// Scale of the flesh around a joint, in the model's axes at rest; `axes` are the joint's, X along its segment.
     fn flesh(&self, joint: usize, axes: DMat3) -> DMat3 {
-        let diagonal = match Part::of(joint) {
-            Part::Trunk(PELVIS) => dvec3(self.hips, 1.0, self.depth),
-            Part::Trunk(joint) if SPINE.contains(&joint) => {
+        let diagonal = match Region::of(joint) {
+            Region::Trunk(PELVIS) => dvec3(self.hips, 1.0, self.depth),
+            Region::Trunk(joint) if SPINE.contains(&joint) => {
                 let up = (joint - PELVIS) as f64 / SPINE.len() as f64;
                 let width = self.hips + (self.shoulders - self.hips) * up;
                 dvec3(width, self.trunk, self.depth)
             }
-            Part::Trunk(joint) if NECK.contains(&joint) => dvec3(1.0, self.trunk, 1.0),
-            Part::Trunk(joint) if joint >= HEAD => DVec3::splat(self.head),
-            Part::Arm(CLAVICLE) => dvec3(self.shoulders, self.trunk, self.depth),
-            Part::Arm(UPPERARM..=LOWERARM_TWIST) => {
+            Region::Trunk(joint) if NECK.contains(&joint) => dvec3(1.0, self.trunk, 1.0),
+            Region::Trunk(joint) if joint >= HEAD => DVec3::splat(self.head),
+            Region::Arm(CLAVICLE) => dvec3(self.shoulders, self.trunk, self.depth),
+            Region::Arm(UPPERARM..=LOWERARM_TWIST) => {
                 return along(axes, self.arms, self.arm_girth);
             }
-            Part::Arm(_) => DVec3::splat(self.hands),
-            Part::Leg(THIGH..=CALF_TWIST) => return along(axes, 1.0, self.leg_girth),
+            Region::Arm(_) => DVec3::splat(self.hands),
+            Region::Leg(THIGH..=CALF_TWIST) => return along(axes, 1.0, self.leg_girth),
             // Feet keep their shape, so that soles stay on the ground.
-            Part::Trunk(_) | Part::Leg(_) => DVec3::ONE,
+            Region::Trunk(_) | Region::Leg(_) => DVec3::ONE,
         };
         DMat3::from_diagonal(diagonal)
     }

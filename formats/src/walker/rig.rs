@@ -81,8 +81,8 @@ impl BodySide {
     }
 }
 
-/// The part of the body that a joint belongs to.
-pub enum Part {
+/// The region of the body that a joint belongs to.
+pub enum Region {
     /// Root, spine, neck and head: the joint itself.
     Trunk(usize),
     /// An arm: the joint counted from the arm's first.
@@ -91,7 +91,7 @@ pub enum Part {
     Leg(usize),
 }
 
-impl Part {
+impl Region {
     pub fn of(joint: usize) -> Self {
         if let Some(joint) = joint.checked_sub(BodySide::Left.leg(0)) {
             Self::Leg(joint % LEG_JOINTS)

@@ -397,7 +397,7 @@ impl QuadMesh {
     /// Moves vertices onto the surface and spaces them evenly.
     fn fair(&mut self, body: &Body) {
         const ROUNDS: u32 = 3;
-        let mut neighbours = vec![Vec::with_capacity(6); self.positions.len()];
+        let mut neighbours = vec![Vec::new(); self.positions.len()];
         for quad in &self.quads {
             for corner in 0..4 {
                 // Every edge belongs to two quads, once in each direction.
@@ -424,7 +424,7 @@ impl QuadMesh {
 
     fn move_vertices(&mut self, moved: impl Fn(usize, DVec3) -> DVec3 + Sync) {
         let positions = self.positions.par_iter_mut().enumerate();
-        positions.for_each(|vertex| *vertex.1 = moved(vertex.0, *vertex.1));
+        positions.for_each(|(vertex, position)| *position = moved(vertex, *position));
     }
 
     /// Moves vertices that are close to the border of two covers onto the hem, which would otherwise be jagged. Returns
@@ -463,7 +463,7 @@ impl QuadMesh {
                 }
             }
         }
-        let mut on_hem = Vec::with_capacity(positions.len());
+        let mut on_hem = Vec::new();
         for (vertex, position) in positions.iter_mut().enumerate() {
             on_hem.push(shares[vertex].is_finite());
             if on_hem[vertex] {

@@ -34,7 +34,7 @@ fn positions(model: &Model, clip: Option<(u32, f32)>) -> Vec<Vec<DVec3>> {
         None => Layer::held(REST, 0.0),
     };
     let skinned = morphed(&Arc::new(model.clone()), layer);
-    skinned.into_iter().map(|own| own.positions).collect()
+    skinned.into_iter().map(|skin| skin.positions).collect()
 }
 
 /// Largest distance from recorded positions; as many primitives and vertices are expected.

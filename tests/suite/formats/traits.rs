@@ -743,15 +743,15 @@ fn ogre_bones_of_uneven_scales_keep_their_names() {
 #[test]
 fn ogre_base_keys_count_at_their_time() {
     let even = [DVec3::splat(2.0), DVec3::splat(4.0)];
-    let own = ogre_track(2, [0.4, 1.4], even);
-    let plain = ogre_chain("", &own);
+    let track = ogre_track(2, [0.4, 1.4], even);
+    let plain = ogre_chain("", &track);
     // Relative to the animation itself at 0.5: half the turn, and scales over 3.
     let base = "<baseinfo baseanimationname='' basekeyframetime='0.5'/>";
-    let rebased = ogre_chain(base, &own).unwrap();
+    let rebased = ogre_chain(base, &track).unwrap();
     let right = ogre_chain("", &{
-        let track = ogre_track(2, [-0.5, 0.5], even.map(|scale| scale / 3.0));
-        let track = track.replace("x='0.1' y='0'", "x='0' y='-0.5'");
-        track.replace("x='0.1' y='1'", "x='0' y='0.5'")
+        let relative = ogre_track(2, [-0.5, 0.5], even.map(|scale| scale / 3.0));
+        let relative = relative.replace("x='0.1' y='0'", "x='0' y='-0.5'");
+        relative.replace("x='0.1' y='1'", "x='0' y='0.5'")
     });
     let right = right.unwrap();
     for time in [0.0, 0.25, 1.0] {
@@ -761,7 +761,7 @@ fn ogre_base_keys_count_at_their_time() {
     let at = Some((0, 0.0));
     let difference = largest_difference(&positions(&plain.unwrap(), at), &positions(&rebased, at));
     assert!(difference > 0.1, "{difference}");
-    let refused = |base: &str| ogre_chain(base, &own).unwrap_err();
+    let refused = |base: &str| ogre_chain(base, &track).unwrap_err();
     let unknown = refused("<baseinfo baseanimationname='x' basekeyframetime='0'/>");
     assert!(
         unknown.contains("baseanimationname=\"x\"; expected the name of an animation"),

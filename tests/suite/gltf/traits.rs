@@ -641,10 +641,10 @@ fn a_primitive_may_continue_the_one_before_it_as_a_subset() {
 #[test]
 fn a_primitive_continues_the_one_before_it_also_if_that_shares_vertices() {
     let mut fixture = Fixture::new();
-    let own = fixture.floats("VEC3", &[5.0; 9]);
+    let others = fixture.floats("VEC3", &[5.0; 9]);
     let first = fixture.json["meshes"][0]["primitives"][0].clone();
     let mut second = first.clone();
-    second["attributes"]["POSITION"] = json!(own);
+    second["attributes"]["POSITION"] = json!(others);
     let mut fourth = first.clone();
     fourth["extras"] = json!({"skinbench": {"continues": true}});
     let primitives = json!([first, second, first, fourth]);
