@@ -13,9 +13,9 @@ use crate::bake::BakeFormat;
 use crate::frame::BackendError;
 use crate::frame::{Ability, Result};
 #[cfg(feature = "gpu")]
-use crate::gpu::skin::compute::SkinKernel;
+use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
-use crate::gpu::skin::skin_kernels::{
+use crate::gpu::passes::skin_kernels::{
     BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE,
     MORPH_SHORT, NAIVE, PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
 };

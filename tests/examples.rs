@@ -111,6 +111,20 @@ fn own_gpu_kernel_passes_verification_next_to_a_built_in_one() {
     }
 }
 
+#[cfg(feature = "gpu")]
+#[test]
+fn adopt_gpu_skins_and_poses_on_a_device_of_its_own() {
+    let lines = output_of("adopt_gpu", &[]);
+    if is_without_adapter(&lines) {
+        return;
+    }
+    for what in ["one mesh", "7 walkers"] {
+        let (_, error) = line(&lines, what).split_once("at most").unwrap();
+        let metres = numbers(error)[0];
+        assert!(metres > 0.0 && metres < 1e-5, "{lines:#?}");
+    }
+}
+
 /// Returns whether a program said that there is no adapter, which there must be under SKINBENCH_REQUIRE_GPU.
 #[cfg(feature = "gpu")]
 fn is_without_adapter(lines: &[String]) -> bool {

@@ -1,74 +1,22 @@
-//! Shared part of all GPU backends: a crowd divided into chunks, the source of its palettes, and the frame's commands.
-//! A [`Strategy`] says how a backend poses and skins; `GpuSkinner` is the interface
-//! of the two kinds of skinning.
+//! All GPU backends: a [`Strategy`] becomes a list of passes, which a frame records one after the other.
 
-use super::gpu_compute::ComputeSkinner;
-use super::gpu_skinner::{GpuSkinner, Posed};
-use super::gpu_vertex::{VertexSkinner, morph_form};
 use super::stage_bytes::{posed, skinned};
-use super::{Abilities, Backend, Context, Joints, Prepared, Skinned, Ticket};
+use super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
 use crate::frame::{
     Approximation, BackendError, Bytes, Footprint, FrameInput, Job, OutputBuffers, OutputUser,
-    Purpose, Result, StageTimer, Traffic, clips_in_place,
+    Result, StageTimer, Traffic, clips_in_place,
 };
 use crate::frustum::{Eye, Frustum};
 use crate::gameplay::GameplayData;
-use crate::gpu::pose::gameplay::DeviceGameplay;
-use crate::gpu::skin::compute::SkinKernel;
-use crate::gpu::skin::morph::{MorphForm, Morphs};
-use crate::gpu::{Gpu, MeshForm, PaletteForm, PaletteSource, Palettes, Posing, chunk_uniform};
+use crate::gpu::passes::{Frame, Plan, plan};
+use crate::gpu::{Capture, Drawable, Gpu, PaletteForm};
+pub use crate::gpu::{Skinning, Strategy};
 use crate::pose::PoseData;
 use crate::reference::Blending;
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
-
-/// Choice of posing and skinning of a GPU backend.
-#[derive(Debug, Clone, Copy)]
-pub struct Strategy {
-    /// Place and method of computing palettes.
-    pub posing: Posing,
-    /// Place and method of skinning vertices.
-    pub skin: Skinning,
-}
-
-/// Place and method of skinning vertices.
-#[derive(Debug, Clone, Copy)]
-pub enum Skinning {
-    /// In the vertex shader, in every pass, from a mesh and palettes in these forms.
-    Vertex(MeshForm, PaletteForm),
-    /// Once, by the fastest of some compute kernels. All of them read palettes in one form. A kernel that skins all
-    /// models in one dispatch is the only one, and its palettes are computed on the host.
-    Compute(&'static [&'static SkinKernel]),
-}
-
-impl Strategy {
-    /// Returns whether skinned vertices are in buffers of the backend instead of the output buffers.
-    fn keeps_vertices(self) -> bool {
-        self.posing == Posing::Levels || self.skin.is_merged()
-    }
-}
-
-impl Skinning {
-    pub(super) fn palette(self) -> PaletteForm {
-        match self {
-            Self::Vertex(_, palette) => palette,
-            Self::Compute(kernels) => kernels[0].palette,
-        }
-    }
-
-    fn morph(self) -> MorphForm {
-        match self {
-            Self::Vertex(_, palette) => morph_form(palette),
-            Self::Compute(kernels) => kernels[0].morph,
-        }
-    }
-
-    /// Returns whether a dispatch skins chunks of several models.
-    fn is_merged(self) -> bool {
-        matches!(self, Self::Compute([kernel, ..]) if kernel.is_merged())
-    }
-}
 
 /// A GPU backend.
 struct GpuBackend {
@@ -91,93 +39,16 @@ pub fn create(context: &Context, strategy: Strategy) -> Result<Box<dyn Backend>>
 impl GpuBackend {
     /// As [`Backend::prepare`], on a device of choice: the adapter's, or one that only counts.
     fn prepare_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
-        let (prepared, memory) = gpu.counted(|| self.built_on(gpu, crowd, job));
+        let (plan, memory) = gpu.counted(|| plan(gpu, crowd, self.strategy, job));
         Ok(PreparedGpu {
-            memory,
-            ..prepared?
-        })
-    }
-
-    fn built_on(&self, gpu: &Rc<Gpu>, crowd: &Crowd, job: &Job) -> Result<PreparedGpu> {
-        let Strategy { posing, skin } = self.strategy;
-        let chunks = gpu.chunks(crowd)?;
-        let parts = match skin.is_merged() {
-            true => gpu.spans(crowd)?,
-            false => chunks.iter().map(|chunk| vec![chunk.clone()]).collect(),
-        };
-        let bakes = matches!(skin, Skinning::Vertex(..));
-        let palettes = posing.source(gpu, crowd, &parts, (skin.palette(), bakes), job)?;
-        let morphs = Morphs::new(gpu, crowd, &chunks, skin.morph())?;
-        let in_view = &palettes.in_view;
-        let inputs = |(index, palettes): (usize, &Palettes)| {
-            let mut inputs = palettes.inputs().to_vec();
-            // The chunks of a span are in a table, and have no morph targets.
-            if !skin.is_merged() {
-                let numbers = match in_view {
-                    Some(visible) => visible.chunks[index].chunk(),
-                    None => chunk_uniform(gpu, Purpose::Scratch, crowd, &chunks[index]).into(),
-                };
-                inputs.push(("chunk", numbers));
-                inputs.extend(
-                    morphs
-                        .iter()
-                        .flat_map(|morphs| morphs.inputs(&chunks[index], index)),
-                );
-            }
-            inputs
-        };
-        let inputs = palettes.chunks.iter().enumerate().map(inputs).collect();
-        let posed = Posed {
             gpu: Rc::clone(gpu),
-            chunks,
-            parts,
-            palettes,
-            morphs,
-            inputs,
-        };
-        let on_device = self.strategy.abilities().joints != Joints::Host;
-        let gameplay = job.gameplay.as_ref().filter(|_| on_device).map(|gameplay| {
-            let Posed {
-                gpu,
-                chunks,
-                palettes,
-                inputs,
-                ..
-            } = &posed;
-            let approximation = palettes.approximation.map_or(0.0, |stated| stated.position);
-            DeviceGameplay::new(
-                gpu,
-                crowd,
-                chunks,
-                (inputs, skin.palette()),
-                gameplay,
-                approximation,
-            )
-        });
-        let skinner: Box<dyn GpuSkinner> = match skin {
-            Skinning::Vertex(mesh, palette) => {
-                Box::new(VertexSkinner::new(&posed, crowd, mesh, palette)?)
-            }
-            Skinning::Compute(kernels) => {
-                let own = self.strategy.keeps_vertices().then_some(job.keep);
-                let kernels = if job.first_kernel {
-                    &kernels[..1]
-                } else {
-                    kernels
-                };
-                Box::new(ComputeSkinner::new(&posed, crowd, kernels, own)?)
-            }
-        };
-        posed.gpu.check()?;
-        let morph_approximation = skin.morph().approximation(crowd);
-        Ok(PreparedGpu {
             strategy: self.strategy,
-            posed,
-            skinner,
-            gameplay: gameplay.transpose()?,
-            morph_approximation,
-            memory: Bytes::default(),
+            plan: plan?,
+            morph_approximation: self.strategy.skin.morph().approximation(crowd),
+            memory,
             user: OutputUser::default(),
+            capture: None,
+            in_view: OnceCell::new(),
         })
     }
 }
@@ -199,72 +70,48 @@ impl Backend for GpuBackend {
     }
 }
 
-struct PreparedGpu {
+/// A backend with its passes for a crowd.
+pub(super) struct PreparedGpu {
+    pub gpu: Rc<Gpu>,
     strategy: Strategy,
-    posed: Posed,
-    skinner: Box<dyn GpuSkinner>,
-    /// Bounds and sockets, if the job asks for any and joints are on the device.
-    gameplay: Option<DeviceGameplay>,
+    pub plan: Plan,
     /// Stated error of morph targets, which no palette with an error of its own has.
     morph_approximation: Option<Approximation>,
     /// Bytes on the device.
-    memory: Bytes,
+    pub memory: Bytes,
     user: OutputUser,
-}
-
-impl PreparedGpu {
-    /// Allocates what reading vertices back needs, if it is not there.
-    fn prepare_read(&mut self, crowd: &Crowd) -> Result<()> {
-        let Self {
-            posed,
-            skinner,
-            memory,
-            ..
-        } = self;
-        let (prepared, bytes) = posed.gpu.counted(|| skinner.prepare_read(posed, crowd));
-        *memory += bytes;
-        prepared
-    }
+    /// Created when vertices of draws that skin are read back for the first time.
+    pub capture: Option<Capture>,
+    /// Instances in view in the last frame, once they have been read: rising indices for each chunk.
+    pub in_view: OnceCell<Vec<Vec<u32>>>,
 }
 
 impl Prepared for PreparedGpu {
     fn device(&self) -> String {
-        let labels = self
-            .posed
-            .palettes
-            .label
+        let mut device = self.gpu.adapter.summary.name.clone();
+        let skin = self
+            .plan
+            .skin
             .iter()
-            .cloned()
-            .chain(self.skinner.label());
-        labels.fold(
-            self.posed.gpu.adapter.summary.name.clone(),
-            |device, label| format!("{device}, {label}"),
-        )
+            .filter_map(|skin| skin.borrow().label());
+        for label in self.plan.labels.iter().cloned().chain(skin) {
+            device += &format!(", {label}");
+        }
+        device
     }
 
     fn footprint(&self, crowd: &Crowd) -> Footprint {
-        let posed_on_host = self.strategy.posing == Posing::Host;
-        let gameplay = self
-            .gameplay
-            .as_ref()
-            .map_or(Bytes::default(), |gameplay| gameplay.host_memory);
-        let morphs = self
-            .posed
-            .morphs
-            .as_ref()
-            .map_or(Bytes::default(), Morphs::host_memory);
-        Footprint {
-            host: self.posed.palettes.host_memory + morphs + gameplay,
+        let passes = self.plan.passes.iter();
+        let mut footprint = Footprint {
+            host: passes.map(|pass| pass.borrow().host_memory()).sum(),
             device: self.memory,
-            in_place: if posed_on_host {
-                clips_in_place(crowd)
-            } else {
-                Bytes::default()
-            },
-            host_output: false,
-            device_output: matches!(self.strategy.skin, Skinning::Compute(_))
-                && !self.strategy.keeps_vertices(),
+            device_output: self.plan.skin.is_some() && !self.strategy.keeps_vertices(),
+            ..Footprint::default()
+        };
+        if self.plan.upload.is_some() {
+            footprint.in_place = clips_in_place(crowd);
         }
+        footprint
     }
 
     fn blending(&self) -> Blending {
@@ -275,34 +122,36 @@ impl Prepared for PreparedGpu {
     }
 
     fn read_gameplay(&mut self) -> Result<Option<GameplayData>> {
-        match &mut self.gameplay {
-            Some(gameplay) => Ok(Some(gameplay.read(&self.posed.gpu)?.clone())),
-            None => Ok(self.posed.palettes.poser.gameplay().cloned()),
+        if let Some(gameplay) = &self.plan.gameplay {
+            return Ok(Some(gameplay.borrow_mut().read(&self.gpu)?.clone()));
         }
+        let Some(upload) = &self.plan.upload else {
+            return Ok(None);
+        };
+        let upload = upload.borrow();
+        Ok(upload
+            .host
+            .as_ref()
+            .and_then(|host| host.gameplay().cloned()))
     }
 
     fn gameplay_delay(&self) -> Option<u32> {
-        match &self.gameplay {
-            Some(gameplay) => gameplay.delay,
-            None => self.posed.palettes.poser.gameplay().map(|_| 0),
+        if let Some(gameplay) = &self.plan.gameplay {
+            return gameplay.borrow().delay;
         }
+        let upload = self.plan.upload.as_ref()?.borrow();
+        upload.host.as_ref()?.gameplay().map(|_| 0)
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.posed
-            .palettes
-            .approximation
-            .or(self.morph_approximation)
+        self.plan.approximation.or(self.morph_approximation)
     }
 
     fn approximation_of(&self, group: &Group) -> Option<Approximation> {
-        let PaletteSource {
-            approximation,
-            exact_unless_baked,
-            ..
-        } = &self.posed.palettes;
-        approximation
-            .filter(|_| group.baked || !exact_unless_baked)
+        let is_exact = self.plan.pose.is_some() && !group.baked;
+        self.plan
+            .approximation
+            .filter(|_| !is_exact)
             .or(self.morph_approximation)
     }
 
@@ -311,61 +160,64 @@ impl Prepared for PreparedGpu {
         if self.strategy.posing.culls() || crowd.has_frozen() {
             return Vec::new();
         }
-        let mut traffic = posed(
-            crowd,
-            self.strategy.skin.palette(),
-            self.posed.palettes.poses,
-        );
-        traffic.extend(
-            self.skinner
-                .kernel()
-                .map(|kernel| skinned(crowd, kernel.palette, kernel.mesh)),
-        );
+        let poses = self.plan.pose.as_ref().map(|pose| pose.borrow().bytes());
+        let mut traffic = posed(crowd, self.strategy.skin.palette(), poses);
+        if let Some(skin) = &self.plan.skin {
+            let kernel = skin.borrow().kernel();
+            traffic.push(skinned(crowd, kernel.palette, kernel.mesh));
+        }
         traffic
     }
 
     fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let Self {
-            strategy,
-            posed,
-            skinner,
-            gameplay,
-            user,
-            ..
-        } = self;
-        // Vertices that the output buffers holds of frozen instances need not be computed again.
-        let keeps_frozen = !strategy.posing.culls()
-            && !strategy.keeps_vertices()
+        self.in_view.take();
+        // Vertices that the output buffers hold of frozen instances need not be computed again.
+        let kept = frame.output.hand_to(&self.user)
+            && !self.strategy.posing.culls()
+            && !self.strategy.keeps_vertices()
             && frame.crowd.turnover().is_none();
-        let kept = frame.output.hand_to(user) && keeps_frozen;
-        if let Some(gameplay) = gameplay {
-            gameplay.arrive(&posed.gpu, timer)?;
+        if let Some(gameplay) = &self.plan.gameplay {
+            gameplay.borrow_mut().arrive(&self.gpu, timer)?;
         }
-        let mut commands = posed.gpu.frame("frame");
-        posed
-            .palettes
-            .poser
-            .submit(&posed.gpu, frame, timer, &mut commands);
-        if let Some(gameplay) = gameplay {
-            gameplay.record(&posed.gpu, &mut commands);
+        let mut commands = self.gpu.frame("frame");
+        let mut recorded = Frame {
+            gpu: &self.gpu,
+            crowd: frame.crowd,
+            tick: frame.tick,
+            outputs: &frame.output.device,
+            kept,
+            commands: &mut commands,
+            timer,
+        };
+        for pass in &self.plan.passes {
+            pass.borrow_mut().record(&mut recorded);
         }
-        if let Some(morphs) = &mut posed.morphs {
-            morphs.submit(&posed.chunks, frame, timer, &mut commands);
-        }
-        skinner.record(posed, frame, kept, &mut commands);
         Ok(Ticket::recorded(commands))
     }
 
     fn move_camera(&mut self, frustum: &Frustum, eye: &Eye) {
-        self.posed.palettes.poser.move_camera(frustum, eye);
+        self.plan.move_camera(frustum, eye);
     }
 
     fn skinned(&self) -> Skinned {
-        self.skinner.skinned(&self.posed)
+        Skinned::Device(match (&self.plan.source, &self.plan.skin) {
+            (Some(source), _) => Drawable::Shader(Rc::clone(source)),
+            (None, Some(skin)) => skin.borrow().drawable(),
+            (None, None) => Drawable::Output(Default::default()),
+        })
     }
 
     fn visible(&mut self) -> Result<Option<Vec<u32>>> {
-        self.posed.palettes.poser.visible()
+        let Some(in_view) = self.in_view()? else {
+            return Ok(None);
+        };
+        let mut all = Vec::new();
+        for (chunk, in_view) in self.plan.table.chunks.iter().zip(in_view) {
+            all.extend(in_view.iter().map(|index| chunk.instances.start + index));
+        }
+        // Chunks of a family alternate between its levels.
+        all.sort_unstable();
+        Ok(Some(all))
     }
 
     fn read_poses(
@@ -375,10 +227,18 @@ impl Prepared for PreparedGpu {
         instances: Range<u32>,
         out: &mut Vec<f32>,
     ) -> Result<()> {
-        self.posed
-            .palettes
-            .poser
-            .read_poses(crowd, what, instances, out)
+        if let Some(pose) = &self.plan.pose {
+            return self.read_device_poses(crowd, &pose.borrow(), what, instances, out);
+        }
+        let Some(upload) = &self.plan.upload else {
+            return Err(BackendError::Unavailable(
+                "has no poses to read back: palettes are baked".into(),
+            ));
+        };
+        if let Some(host) = &upload.borrow().host {
+            host.read(crowd, what, instances, out);
+        }
+        Ok(())
     }
 
     fn read_vertices(
@@ -389,7 +249,9 @@ impl Prepared for PreparedGpu {
         out: &mut Vec<f32>,
     ) -> Result<()> {
         self.prepare_read(crowd)?;
-        self.skinner
-            .read(&mut self.posed, crowd, output, instances, out)
+        if let Some(skin) = &self.plan.skin {
+            return self.read_skinned(crowd, &mut skin.borrow_mut(), output, instances, out);
+        }
+        self.read_captured(crowd, instances, out)
     }
 }

@@ -1,10 +1,9 @@
 //! Abilities of GPU backends, which follow from how they pose and skin.
 
 use super::abilities::{Abilities, DUAL_QUATERNIONS, EVEN, Joints, LaterPasses, RIGID};
-use super::gpu::{Skinning, Strategy};
 use crate::bake::{BakeFormat, MOST_LAYERS};
 use crate::frame::{Ability, Lack};
-use crate::gpu::{PaletteForm, Posing, UNIFORM_ENTRIES};
+use crate::gpu::{PaletteForm, Posing, Skinning, Strategy, UNIFORM_ENTRIES};
 
 const NO_MORPH_TARGETS: Lack = Lack {
     ability: Ability::MorphTargets,

@@ -8,11 +8,7 @@ pub mod gpu;
 #[cfg(feature = "gpu")]
 mod gpu_abilities;
 #[cfg(feature = "gpu")]
-mod gpu_compute;
-#[cfg(feature = "gpu")]
-mod gpu_skinner;
-#[cfg(feature = "gpu")]
-mod gpu_vertex;
+mod gpu_read;
 mod stage_bytes;
 
 pub use abilities::{Abilities, Joints, LaterPasses};

@@ -3,7 +3,7 @@
 use crate::crowd::Crowd;
 use crate::frame::{Memory, Stage, Traffic};
 #[cfg(feature = "gpu")]
-use crate::gpu::{MeshForm, PaletteForm, PoseBytes, PosedPalettes, mesh_bytes};
+use crate::gpu::{MeshForm, PaletteForm, PoseBytes, mesh_bytes, uploaded_bytes};
 use crate::model::{Clip, Rows};
 use crate::pose::{Affine, Local};
 
@@ -27,7 +27,7 @@ pub(super) fn posed(
         return pose_stages(crowd, Memory::Device, sampled, local, model);
     }
     let mut stages = posed_on_host(crowd, rayon::current_num_threads());
-    let palettes = PosedPalettes::uploaded(crowd, palette);
+    let palettes = uploaded_bytes(crowd, palette);
     let upload = Traffic {
         stage: Stage::Upload,
         read: 0,
@@ -52,7 +52,7 @@ pub(super) fn posed(
 pub(super) fn skinned(crowd: &Crowd, palette: PaletteForm, mesh: MeshForm) -> Traffic {
     Traffic {
         stage: Stage::Skin,
-        read: PosedPalettes::uploaded(crowd, palette) + mesh_bytes(crowd, mesh),
+        read: uploaded_bytes(crowd, palette) + mesh_bytes(crowd, mesh),
         written: vertices(crowd),
         memory: Memory::Device,
     }

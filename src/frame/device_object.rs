@@ -57,3 +57,13 @@ pub struct DeviceBuffer {
     #[cfg_attr(feature = "gpu", serde(skip))]
     pub size: u64,
 }
+
+#[cfg(feature = "gpu")]
+impl From<wgpu::Buffer> for DeviceBuffer {
+    fn from(buffer: wgpu::Buffer) -> Self {
+        Self {
+            size: buffer.size(),
+            object: DeviceObject::real(buffer),
+        }
+    }
+}

@@ -6,7 +6,7 @@ use crate::frame::{BackendError, FrameInput, Job, OutputBuffers, Result, Retenti
 use crate::frustum::Frustum;
 use crate::gpu::device::tape::{Entry, Library};
 use crate::gpu::draw::present::Presenter;
-use crate::gpu::draw::source::BufferForm;
+use crate::gpu::passes::vertices::BufferForm;
 use crate::gpu::{Chunk, Drawable, Gpu};
 use crate::harness::parity::{Parity, Tolerance};
 use crate::reference::{Blending, shown};
@@ -259,7 +259,7 @@ fn uploaded(
     let crowd = &frames.scene.crowd;
     // Palettes are created, and written at once, chunk by chunk or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
-        Skinned::Device(Drawable::Stored(vertices)) => vertices.parts.clone(),
+        Skinned::Device(Drawable::Stored(vertices)) => vertices.spans.clone(),
         _ => session
             .gpu
             .chunks(crowd)?

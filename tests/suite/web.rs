@@ -1,8 +1,8 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
 use skinbench::frame::Stage;
-use skinbench::gpu::skin::skin_kernels::{INSTANCES, MERGED, NAIVE};
-use skinbench::gpu::skin::skinning::Kind;
+use skinbench::gpu::forms::kind::Kind;
+use skinbench::gpu::passes::skin_kernels::{INSTANCES, MERGED, NAIVE};
 use skinbench::harness::environment::Build;
 use skinbench::harness::stats::Summary;
 use skinbench::registry::{BackendEntry, find};

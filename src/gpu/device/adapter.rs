@@ -75,21 +75,25 @@ fn adapters(api: Option<Api>) -> Vec<(AdapterSummary, wgpu::Adapter)> {
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
     });
-    let summary = |(index, adapter): (usize, wgpu::Adapter)| {
-        let info = adapter.get_info();
-        let summary = AdapterSummary {
-            index,
-            name: info.name,
-            api: format!("{:?}", info.backend),
-            driver: format!("{} {}", info.driver, info.driver_info)
-                .trim()
-                .to_owned(),
-            software: info.device_type == wgpu::DeviceType::Cpu,
-            pci_address: info.device_pci_bus_id,
-        };
-        (summary, adapter)
-    };
-    adapters.into_iter().enumerate().map(summary).collect()
+    let mut summarised = Vec::with_capacity(adapters.len());
+    for (index, adapter) in adapters.into_iter().enumerate() {
+        summarised.push((summary(index, &adapter), adapter));
+    }
+    summarised
+}
+
+fn summary(index: usize, adapter: &wgpu::Adapter) -> AdapterSummary {
+    let info = adapter.get_info();
+    AdapterSummary {
+        index,
+        name: info.name,
+        api: format!("{:?}", info.backend),
+        driver: format!("{} {}", info.driver, info.driver_info)
+            .trim()
+            .to_owned(),
+        software: info.device_type == wgpu::DeviceType::Cpu,
+        pci_address: info.device_pci_bus_id,
+    }
 }
 
 /// Abilities and limits of a device.
@@ -168,6 +172,13 @@ impl Adapter {
             )
         };
         Ok((own, device, queue))
+    }
+
+    /// What a device of another program's has. Its frames are not timed.
+    pub(in crate::gpu) fn adopted(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Self {
+        let downlevel = adapter.get_downlevel_capabilities().flags;
+        let features = device.features() & (Features::PIPELINE_CACHE | Features::SUBGROUP);
+        Self::new(summary(0, adapter), device.limits(), features, downlevel)
     }
 
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.

@@ -1,11 +1,9 @@
-//! The device side of the output buffers, and read-backs.
+//! Buffers of skinned vertices, and read-backs.
 
-use crate::crowd::Crowd;
-use crate::frame::{BackendError, OutputBuffers, Purpose, Result, Retention};
+use crate::frame::{BackendError, Purpose, Result, Retention};
 use crate::gpu::Gpu;
 use crate::gpu::device::gpu::{Medium, STAGING_BYTES};
 use crate::gpu::device::{Buffer, Command, Recorder, one_line};
-use crate::gpu::skin::chunks::{Chunk, chunks};
 use std::rc::Rc;
 
 /// Buffers of a ring.
@@ -26,59 +24,12 @@ pub(in crate::gpu) fn output_sizes(
 }
 
 impl Gpu {
-    /// Divides a crowd into chunks that this adapter can bind and dispatch.
-    ///
-    /// # Errors
-    /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
-    pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
-        chunks(
-            crowd,
-            self.binding_bytes(),
-            self.adapter.workgroup_limit.get().into(),
-        )
-    }
-
     /// Creates buffers of these sizes for skinned vertices.
     pub(in crate::gpu) fn outputs(&self, sizes: &[u64]) -> Vec<Buffer> {
         sizes
             .iter()
             .map(|&size| self.scratch(Purpose::Output, "skinned vertices", size))
             .collect()
-    }
-
-    /// Bytes of the device side of the output buffers.
-    ///
-    /// # Errors
-    /// As [`Gpu::chunks`].
-    pub fn output_bytes(&self, crowd: &Crowd, keep: Retention) -> Result<u64> {
-        let mut output = OutputBuffers::default();
-        self.counting().allocate_output(crowd, keep, &mut output)?;
-        Ok(output.device_bytes())
-    }
-
-    /// Allocates the device side of the output buffers: one buffer per chunk, or the ring that chunks write to in turn.
-    ///
-    /// # Errors
-    /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
-    pub fn allocate_output(
-        &self,
-        crowd: &Crowd,
-        keep: Retention,
-        output: &mut OutputBuffers,
-    ) -> Result<()> {
-        let sizes = output_sizes(
-            self.chunks(crowd)?
-                .iter()
-                .map(|chunk| chunk.output_bytes(crowd)),
-            keep,
-        );
-        output.device = self.outputs(&sizes);
-        output.previous = if keep.frames() == 2 {
-            self.outputs(&sizes)
-        } else {
-            Vec::new()
-        };
-        self.check()
     }
 
     /// Fills buffers with NaN.
@@ -115,20 +66,6 @@ impl Gpu {
             }
         }
         commands.finish()
-    }
-
-    /// First and last instances of every chunk and of every span, which a sampled verification must cover.
-    ///
-    /// # Errors
-    /// As [`Gpu::chunks`].
-    pub fn chunk_ends(&self, crowd: &Crowd) -> Result<Vec<u32>> {
-        let chunks = self
-            .chunks(crowd)?
-            .into_iter()
-            .chain(self.spans(crowd)?.into_iter().flatten());
-        Ok(chunks
-            .flat_map(|c| [c.instances.start, c.instances.end - 1])
-            .collect())
     }
 
     /// Appends floats of a buffer, from index `first` on. Not timed.

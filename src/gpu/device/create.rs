@@ -19,7 +19,10 @@ impl Gpu {
     /// Creates an object: one of wgpu's, or a number in its place.
     pub(in crate::gpu) fn create<D: Description>(&self, object: &D) -> DeviceObject<D::Object> {
         match &self.medium {
-            Medium::Device(open) => DeviceObject::real(object.create(open)),
+            Medium::Device(open) => {
+                let cache = open.pipeline_cache.as_ref();
+                DeviceObject::real(object.create(&open.device, cache))
+            }
             Medium::Tape(tape) => DeviceObject::numbered(tape.borrow_mut().push(object)),
             Medium::CountsOnly => DeviceObject::numbered(0),
         }

@@ -2,7 +2,6 @@
 //! it serialises to, which is WebGPU's own form.
 
 use crate::frame::DeviceObject;
-use crate::gpu::device::gpu::WgpuDevice;
 use crate::gpu::device::{DEPTH, PipelineLayout, Resource, ShaderModule};
 use crate::gpu::shader::reflection::Binding;
 use serde::{Serialize, Serializer};
@@ -10,13 +9,16 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use wgpu::util::DeviceExt;
 
+/// Avoids compiling a pipeline twice in a process, where there is one.
+pub(in crate::gpu) type Cache<'a> = Option<&'a wgpu::PipelineCache>;
+
 /// What an object is created from.
 pub(in crate::gpu) trait Description: Serialize {
     /// The object of wgpu.
     type Object;
 
     /// Creates the object.
-    fn create(&self, open: &WgpuDevice) -> Self::Object;
+    fn create(&self, device: &wgpu::Device, cache: Cache) -> Self::Object;
 
     /// Bytes that it holds before the first command.
     fn contents(&self) -> Option<Vec<u8>> {
@@ -40,7 +42,7 @@ pub(in crate::gpu) struct BufferDescription<'a> {
 impl Description for BufferDescription<'_> {
     type Object = wgpu::Buffer;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::Buffer {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::Buffer {
         let (label, usage) = (Some(self.label), self.usage);
         match self.contents {
             Some(contents) => {
@@ -49,9 +51,9 @@ impl Description for BufferDescription<'_> {
                     contents,
                     usage,
                 };
-                open.device.create_buffer_init(&init)
+                device.create_buffer_init(&init)
             }
-            None => open.device.create_buffer(&wgpu::BufferDescriptor {
+            None => device.create_buffer(&wgpu::BufferDescriptor {
                 label,
                 size: self.size,
                 usage,
@@ -103,8 +105,8 @@ impl TextureDescription<'_> {
 impl Description for TextureDescription<'_> {
     type Object = wgpu::Texture;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::Texture {
-        open.device.create_texture(&self.descriptor())
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::Texture {
+        device.create_texture(&self.descriptor())
     }
 }
 
@@ -120,7 +122,7 @@ pub(in crate::gpu) struct ViewDescription<'a> {
 impl Description for ViewDescription<'_> {
     type Object = wgpu::TextureView;
 
-    fn create(&self, _: &WgpuDevice) -> wgpu::TextureView {
+    fn create(&self, _: &wgpu::Device, _: Cache) -> wgpu::TextureView {
         self.texture
             .get()
             .create_view(&wgpu::TextureViewDescriptor {
@@ -140,8 +142,8 @@ pub(in crate::gpu) struct SamplerDescription<'a> {
 impl Description for SamplerDescription<'_> {
     type Object = wgpu::Sampler;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::Sampler {
-        open.device.create_sampler(&wgpu::SamplerDescriptor {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::Sampler {
+        device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some(self.label),
             address_mode_u: wgpu::AddressMode::Repeat,
             address_mode_v: wgpu::AddressMode::Repeat,
@@ -167,19 +169,19 @@ pub(in crate::gpu) struct ModuleDescription<'a> {
 impl Description for ModuleDescription<'_> {
     type Object = wgpu::ShaderModule;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::ShaderModule {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::ShaderModule {
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: Some(self.label),
             source: wgpu::ShaderSource::Wgsl(self.text.into()),
         };
         if !self.trusted {
-            return open.device.create_shader_module(descriptor);
+            return device.create_shader_module(descriptor);
         }
         let checks = wgpu::ShaderRuntimeChecks::unchecked();
         // SAFETY: our shaders index buffers by palette entry, vertex and instance. `Model::new` refuses entries and
         // indices out of range (tests/suite/backends/unchecked.rs checks it), buffers are sized from the chunk that the
         // uniform describes, and every loop ends at a count from the same data.
-        unsafe { open.device.create_shader_module_trusted(descriptor, checks) }
+        unsafe { device.create_shader_module_trusted(descriptor, checks) }
     }
 }
 
@@ -204,7 +206,7 @@ pub(in crate::gpu) struct LayoutEntry<'a> {
 impl Description for GroupLayoutDescription<'_> {
     type Object = wgpu::BindGroupLayout;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::BindGroupLayout {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::BindGroupLayout {
         let entry = |entry: &LayoutEntry| wgpu::BindGroupLayoutEntry {
             binding: entry.binding.number,
             visibility: entry.visibility,
@@ -212,11 +214,10 @@ impl Description for GroupLayoutDescription<'_> {
             count: None,
         };
         let entries: Vec<_> = self.entries.iter().map(entry).collect();
-        open.device
-            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                label: Some(self.label),
-                entries: &entries,
-            })
+        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(self.label),
+            entries: &entries,
+        })
     }
 }
 
@@ -241,7 +242,7 @@ pub(in crate::gpu) struct GroupEntry<'a> {
 impl Description for GroupDescription<'_> {
     type Object = wgpu::BindGroup;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::BindGroup {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::BindGroup {
         let mut entries = Vec::with_capacity(self.entries.len());
         for GroupEntry { binding, resource } in &self.entries {
             entries.push(wgpu::BindGroupEntry {
@@ -249,7 +250,7 @@ impl Description for GroupDescription<'_> {
                 resource: resource.get(),
             });
         }
-        open.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(self.label),
             layout: self.layout.get(),
             entries: &entries,
@@ -269,14 +270,13 @@ pub(in crate::gpu) struct PipelineLayoutDescription<'a> {
 impl Description for PipelineLayoutDescription<'_> {
     type Object = wgpu::PipelineLayout;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::PipelineLayout {
+    fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::PipelineLayout {
         let layouts: Vec<_> = self.groups.iter().map(|group| Some(group.get())).collect();
-        open.device
-            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(self.label),
-                bind_group_layouts: &layouts,
-                immediate_size: 0,
-            })
+        device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(self.label),
+            bind_group_layouts: &layouts,
+            immediate_size: 0,
+        })
     }
 }
 
@@ -313,16 +313,15 @@ pub(in crate::gpu) struct KernelDescription<'a> {
 impl Description for KernelDescription<'_> {
     type Object = wgpu::ComputePipeline;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::ComputePipeline {
-        open.device
-            .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(self.label),
-                layout: Some(self.layout.get()),
-                module: self.main.module.get(),
-                entry_point: Some(self.main.entry_point),
-                compilation_options: self.main.options(),
-                cache: open.pipeline_cache.as_ref(),
-            })
+    fn create(&self, device: &wgpu::Device, cache: Cache) -> wgpu::ComputePipeline {
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(self.label),
+            layout: Some(self.layout.get()),
+            module: self.main.module.get(),
+            entry_point: Some(self.main.entry_point),
+            compilation_options: self.main.options(),
+            cache,
+        })
     }
 }
 
@@ -394,7 +393,7 @@ pub(in crate::gpu) struct ColorDescription {
 impl Description for PipelineDescription<'_> {
     type Object = wgpu::RenderPipeline;
 
-    fn create(&self, open: &WgpuDevice) -> wgpu::RenderPipeline {
+    fn create(&self, device: &wgpu::Device, cache: Cache) -> wgpu::RenderPipeline {
         let target = |target: &ColorDescription| {
             Some(wgpu::ColorTargetState {
                 format: target.format,
@@ -414,39 +413,38 @@ impl Description for PipelineDescription<'_> {
             compilation_options: fragment.shader.options(),
             targets: &targets,
         });
-        open.device
-            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(self.label),
-                layout: Some(self.layout.get()),
-                vertex: wgpu::VertexState {
-                    module: self.vertex.module.get(),
-                    entry_point: Some(self.vertex.entry_point),
-                    compilation_options: self.vertex.options(),
-                    buffers: self.vertex_buffers,
+        device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(self.label),
+            layout: Some(self.layout.get()),
+            vertex: wgpu::VertexState {
+                module: self.vertex.module.get(),
+                entry_point: Some(self.vertex.entry_point),
+                compilation_options: self.vertex.options(),
+                buffers: self.vertex_buffers,
+            },
+            primitive: wgpu::PrimitiveState {
+                topology: self.topology,
+                ..Default::default()
+            },
+            depth_stencil: self.depth_stencil.map(|depth| wgpu::DepthStencilState {
+                format: depth.format,
+                depth_write_enabled: Some(depth.depth_write_enabled),
+                depth_compare: Some(depth.depth_compare),
+                stencil: Default::default(),
+                bias: wgpu::DepthBiasState {
+                    constant: depth.depth_bias,
+                    slope_scale: depth.depth_bias_slope_scale,
+                    clamp: depth.depth_bias_clamp,
                 },
-                primitive: wgpu::PrimitiveState {
-                    topology: self.topology,
-                    ..Default::default()
-                },
-                depth_stencil: self.depth_stencil.map(|depth| wgpu::DepthStencilState {
-                    format: depth.format,
-                    depth_write_enabled: Some(depth.depth_write_enabled),
-                    depth_compare: Some(depth.depth_compare),
-                    stencil: Default::default(),
-                    bias: wgpu::DepthBiasState {
-                        constant: depth.depth_bias,
-                        slope_scale: depth.depth_bias_slope_scale,
-                        clamp: depth.depth_bias_clamp,
-                    },
-                }),
-                multisample: wgpu::MultisampleState {
-                    count: self.samples,
-                    ..Default::default()
-                },
-                fragment,
-                multiview_mask: None,
-                cache: open.pipeline_cache.as_ref(),
-            })
+            }),
+            multisample: wgpu::MultisampleState {
+                count: self.samples,
+                ..Default::default()
+            },
+            fragment,
+            multiview_mask: None,
+            cache,
+        })
     }
 }
 

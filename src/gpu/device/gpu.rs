@@ -112,9 +112,19 @@ impl Gpu {
     /// As [`Gpu::open`], of the adapters that this API has.
     pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Rc<Self>> {
         let (adapter, device, queue) = Adapter::open(api, wanted)?;
+        let failures = Failures::of(&device);
+        Ok(Self::on(adapter, device, queue, failures))
+    }
+
+    /// Uses an open device.
+    pub(in crate::gpu) fn on(
+        adapter: Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        failures: Failures,
+    ) -> Rc<Self> {
         let has = |feature| adapter.features.contains(feature);
         let timestamps = has(wgpu::Features::TIMESTAMP_QUERY);
-        let failures = Failures::of(&device);
         let medium = WgpuDevice {
             belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
             timestamps: timestamps.then(|| Timestamps::new(&device, &queue)),
@@ -122,11 +132,7 @@ impl Gpu {
             device,
             queue,
         };
-        Ok(Self::new(
-            adapter,
-            Medium::Device(Box::new(medium)),
-            failures,
-        ))
+        Self::new(adapter, Medium::Device(Box::new(medium)), failures)
     }
 
     /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of

@@ -1,8 +1,7 @@
-//! Devices: adapters, objects and commands, memory that is counted, and clocks.
+//! Devices: adapters, objects and commands, and memory that is counted.
 
 pub(in crate::gpu) mod adapter;
 pub(in crate::gpu) mod arithmetic;
-pub(in crate::gpu) mod bandwidth;
 pub(in crate::gpu) mod buffers;
 pub mod command;
 pub mod commands;
@@ -11,10 +10,8 @@ pub(in crate::gpu) mod description;
 pub(in crate::gpu) mod failures;
 pub(in crate::gpu) mod gpu;
 pub mod objects;
-pub(in crate::gpu) mod pacer;
 pub mod tape;
 pub(in crate::gpu) mod timestamps;
-pub(in crate::gpu) mod timing;
 
 pub(in crate::gpu) use adapter::{Adapter, CAPTURE_FORMAT, TIMING, fits, needs};
 pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgsl};

@@ -8,9 +8,10 @@ use crate::gpu::device::{
     EntryPoint, FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets,
     Texture, TextureDescription,
 };
-use crate::gpu::draw::source::{VertexSource, for_each_binding};
-use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
-use crate::gpu::skin::skinning::CAPTURE;
+use crate::gpu::forms::kind::CAPTURE;
+use crate::gpu::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
+use crate::gpu::passes::vertices::{VertexSource, for_each_binding};
+use crate::gpu::shader::layout;
 use crate::gpu::{Chunk, Gpu};
 use std::ops::Range;
 use std::rc::Rc;
@@ -77,7 +78,7 @@ impl Capture {
             gpu.texture(Purpose::Staging, &description)
         };
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
-        let pipelines = made_once(source.kinds.iter().copied(), |&kind| {
+        let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
             let module = module(gpu, "capture", wgsl(kind), true);
             let constants = kind.constants();
             let shader = |entry_point| EntryPoint {

@@ -1,19 +1,20 @@
 //! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
 
 use crate::frame::{Mode, Purpose};
+use crate::gpu::crowd::table::Visible;
 use crate::gpu::device::{
     BindGroup, Buffer, COLOR, ColorDescription, Command, DepthDescription, EntryPoint,
     FragmentDescription, Named, PipelineDescription, Recorder, RenderPipeline,
 };
 use crate::gpu::draw::overlay::unorm8;
-use crate::gpu::draw::source::{
-    StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader,
-};
 use crate::gpu::draw::surfaces::Surfaces;
-use crate::gpu::pose::visibility::Visible;
-use crate::gpu::shader::{GroupLayout, layout, made_once, module, pipeline_layout};
-use crate::gpu::skin::output::OutputForm;
-use crate::gpu::skin::skinning::Kind;
+use crate::gpu::forms::kind::Kind;
+use crate::gpu::forms::output::OutputForm;
+use crate::gpu::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
+use crate::gpu::passes::vertices::{
+    DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader,
+};
+use crate::gpu::shader::layout;
 use crate::gpu::{Chunk, Commands, Gpu};
 use crate::model::Model;
 use crate::vertex::Cube;
@@ -184,7 +185,7 @@ struct Draw {
 }
 
 impl Draws {
-    /// Prepares the draws of a source; with `merged`, the chunks of a part share buffers.
+    /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
     pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
         let Scenery {
             gpu,
@@ -206,7 +207,7 @@ impl Draws {
         };
         let groups = own.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
-        let pipelines = made_once(source.kinds.iter().copied(), |&kind| {
+        let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
             Rc::new(scenery.pipelines(source, kind))
         });
         let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
@@ -237,11 +238,13 @@ impl Draws {
             }
         };
         let at_once = if together { usize::MAX } else { 1 };
-        let parts = source.parts.iter();
-        let parts = parts.flat_map(|(vertices, part)| {
-            part.chunks(at_once).map(move |chunks| (vertices, chunks))
+        let spans = source.spans.iter();
+        let spans = spans.flat_map(|span| {
+            span.chunks
+                .chunks(at_once)
+                .map(move |chunks| (&span.group, chunks))
         });
-        let mut list: Vec<Draw> = parts.map(draw).collect();
+        let mut list: Vec<Draw> = spans.map(draw).collect();
         let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
         let arguments = on_device.then(|| {
             let contents: Vec<u8> = calls
@@ -273,11 +276,11 @@ impl Draws {
             return;
         };
         for (index, chunk) in (0..).zip(&visible.chunks) {
-            let (counts, at) = chunk.count();
+            let from_offset = chunk.count_offset();
             for place in [2 * index, 2 * index + 1] {
                 commands.run(Command::Copy {
-                    from: counts,
-                    from_offset: at,
+                    from: &chunk.numbers,
+                    from_offset,
                     to: arguments,
                     to_offset: place * BYTES + COUNT,
                     bytes: size_of::<u32>() as u64,
@@ -404,22 +407,25 @@ impl Scenery {
                     .into_iter()
                     .filter_map(|(name, buffer)| Some((name, buffer?.into()))),
             );
-            (layout.bind(gpu, "vertices", &resources), chunks.clone())
+            DrawnSpan {
+                group: layout.bind(gpu, "vertices", &resources),
+                chunks: chunks.clone(),
+            }
         };
-        let parts = stored.parts.iter().enumerate().map(bound).collect();
+        let spans = stored.spans.iter().enumerate().map(bound).collect();
         let visible = stored.form.visible.clone();
         VertexSource {
             wgsl: Box::new(wgsl),
             kinds,
             layout,
-            parts,
+            spans,
             stride: None,
             motion,
             visible,
         }
     }
 
-    /// Tables of the instances of merged parts and of their models' cubes.
+    /// Tables of the instances of merged spans and of their models' cubes.
     fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
         let vertices = |model: &Model| model.mesh().vertex_count() as u32;
         let together = self.draws_together(true);
@@ -430,9 +436,9 @@ impl Scenery {
         });
         let firsts: Vec<u32> = firsts.collect();
         let mut instances = Vec::new();
-        for part in &stored.parts {
+        for span in &stored.spans {
             let mut place = 0u32;
-            for chunk in part {
+            for chunk in span {
                 for _ in chunk.instances.clone() {
                     let model = chunk.group as u32;
                     instances.push(layout::DrawnInstance {

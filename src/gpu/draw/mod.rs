@@ -6,5 +6,4 @@ pub(in crate::gpu) mod ground;
 pub(in crate::gpu) mod overlay;
 pub mod present;
 pub(in crate::gpu) mod scaling;
-pub mod source;
 pub(in crate::gpu) mod surfaces;

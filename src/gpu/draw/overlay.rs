@@ -7,7 +7,8 @@ use crate::gpu::device::{
     BindGroup, Buffer, COLOR, ColorDescription, DepthDescription, EntryPoint, FragmentDescription,
     PipelineDescription, RenderPipeline,
 };
-use crate::gpu::shader::{GroupLayout, module, pipeline_layout, shader};
+use crate::gpu::kernel::{GroupLayout, module, pipeline_layout};
+use crate::gpu::shader::shader;
 use crate::model::{NO_PARENT, Rows, rows_to_affine};
 use crate::reference::shown;
 use bytemuck::{Pod, Zeroable};

@@ -11,14 +11,15 @@ use crate::gpu::device::{
 };
 use crate::gpu::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
 use crate::gpu::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
-use crate::gpu::draw::source::{
+use crate::gpu::draw::surfaces::Surfaces;
+use crate::gpu::forms::kind::Kind;
+use crate::gpu::forms::output::OutputForm;
+use crate::gpu::kernel::GroupLayout;
+use crate::gpu::passes::update::{Record, Update};
+use crate::gpu::passes::vertices::{
     BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader,
 };
-use crate::gpu::draw::surfaces::Surfaces;
-use crate::gpu::pose::updates::{Record, Updates};
-use crate::gpu::shader::{GroupLayout, layout};
-use crate::gpu::skin::output::OutputForm;
-use crate::gpu::skin::skinning::Kind;
+use crate::gpu::shader::layout;
 use crate::gpu::{Chunk, Commands, Gpu, MeshForm, PaletteForm, chunk_uniform};
 use crate::model::Model;
 use std::cell::OnceCell;
@@ -87,7 +88,7 @@ pub struct Presenter {
     multisampled: Option<Texture>,
     depth: Texture,
     motion: Option<Texture>,
-    updates: Option<Updates>,
+    update: Option<Update>,
     /// Created when vertices are drawn for the first time. Those of the output buffers are told apart by its first buffer, too:
     /// two buffers alternate if the last frame is kept.
     draws: Vec<(Drawable, Option<Buffer>, Draws)>,
@@ -182,8 +183,12 @@ impl Presenter {
             gpu,
         };
         let gpu = &scenery.gpu;
-        let placed = [(0..crowd.instance_count() as u32, &scenery.placements)];
-        let updates = Updates::new(gpu, crowd, Record::Placement, placed)?;
+        let mut update = None;
+        if crowd.turnover().is_some() {
+            let mut placements = Update::new(gpu, Record::Placement)?;
+            placements.push(gpu, 0..crowd.instance_count() as u32, &scenery.placements);
+            update = Some(placements);
+        }
         let color = target(gpu, &view, "color", COLOR, 1);
         let multisampled = picture.map(|_| target(gpu, &view, "samples", COLOR, samples));
         let depth = target(gpu, &view, "depth", DEPTH, samples);
@@ -199,7 +204,7 @@ impl Presenter {
             multisampled,
             depth,
             motion: None,
-            updates,
+            update,
             draws: Vec::new(),
         })
     }
@@ -226,8 +231,8 @@ impl Presenter {
     ) -> Commands {
         let (gpu, output) = (Rc::clone(self.gpu()), &*frame.output);
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
-        if let Some(updates) = &mut self.updates {
-            updates.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
+        if let Some(update) = &mut self.update {
+            update.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
         }
         if drawable.is_none() {
             timer.wall(Stage::Upload, || self.upload(&mut commands, frame));
@@ -290,7 +295,7 @@ impl Presenter {
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
         let in_output = |form: &BufferForm| {
-            let parts = self
+            let spans = self
                 .chunks
                 .iter()
                 .map(|chunk| vec![chunk.clone()])
@@ -298,7 +303,7 @@ impl Presenter {
             let (buffers, previous) = (output.device.clone(), output.previous.clone());
             let (kinds, form) = (self.kinds.clone(), form.clone());
             Rc::new(StoredVertices {
-                parts,
+                spans,
                 buffers,
                 previous,
                 kinds,

@@ -9,7 +9,8 @@ use crate::gpu::device::TextureDescription;
 use crate::gpu::device::objects::{self, Named, Resource, Sampler};
 use crate::gpu::draw::overlay::unorm8;
 use crate::gpu::draw::scaling::scaled;
-use crate::gpu::shader::{layout, made_once};
+use crate::gpu::kernel::once_per_key;
+use crate::gpu::shader::layout;
 use crate::model::{Image, Material, Model, Texture, Wrap};
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ impl Surfaces {
                 .unwrap_or_default()
         };
         let firsts = models.iter().map(|model| first(model));
-        surfaces.paints = made_once(firsts, |&model| {
+        surfaces.paints = once_per_key(firsts, |&model| {
             surfaces.of_model(gpu, &sampler, models[model])
         });
         surfaces

@@ -1,12 +1,8 @@
 //! Shaders: their text, what they bind, and structs shared with Rust.
 
-pub mod kernel;
 pub mod layout;
 pub mod reflection;
 pub mod wgsl;
 
-pub(in crate::gpu) use kernel::{
-    Constants, GroupLayout, Kernel, made_once, module, pipeline_layout,
-};
 pub(in crate::gpu) use layout::WORKGROUP;
 pub(in crate::gpu) use wgsl::{Role, shader};

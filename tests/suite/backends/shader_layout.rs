@@ -1,15 +1,15 @@
 //! Structs that Rust and WGSL share have the same fields at the same places.
 
 use crate::backends::shaders;
-use skinbench::gpu::pose::baked;
-use skinbench::gpu::pose::device_pose::{KERNELS, PoseKernel};
-use skinbench::gpu::pose::visibility;
+use skinbench::gpu::forms::kind::Kind;
+use skinbench::gpu::passes::bake;
+use skinbench::gpu::passes::cull;
+use skinbench::gpu::passes::pose_kernels::{KERNELS, PoseKernel};
+use skinbench::gpu::passes::skin::ThreadLayout;
+use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
 use skinbench::gpu::shader::layout::{Form, WORKGROUP};
 use skinbench::gpu::shader::wgsl::shader;
-use skinbench::gpu::skin::compute::ThreadLayout;
-use skinbench::gpu::skin::skin_kernels;
-use skinbench::gpu::skin::skinning::Kind;
 use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
@@ -257,8 +257,8 @@ fn kernels_that_pose_are_as_in_rust() {
         ),
         7
     );
-    assert_eq!(most(visibility::shaders().to_vec()), 8);
-    assert_eq!(most(vec![("pose_baked", baked::shader())]), 4);
+    assert_eq!(most(cull::shaders().to_vec()), 8);
+    assert_eq!(most(vec![("pose_baked", bake::shader())]), 4);
     let batch = naga::front::wgsl::parse_str(&shader("pose_batch.wgsl", &[])).unwrap();
     assert_eq!(constant(&batch, "NONE"), layout::NONE);
     let module = naga::front::wgsl::parse_str(&PoseKernel::Sample.shader()).unwrap();

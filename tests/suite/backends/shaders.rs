@@ -3,19 +3,19 @@
 use crate::backends::common::context;
 use skinbench::bake::BakeFormat;
 use skinbench::frame::Purpose;
-use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
-use skinbench::gpu::pose::baked;
-use skinbench::gpu::pose::device_pose::KERNELS;
-use skinbench::gpu::pose::gameplay;
-use skinbench::gpu::pose::updates;
-use skinbench::gpu::pose::visibility;
-use skinbench::gpu::shader::kernel::GroupLayout;
+use skinbench::gpu::forms::kind::{Kind, vertex_shader};
+use skinbench::gpu::forms::morph::MorphForm;
+use skinbench::gpu::forms::output::OutputForm;
+use skinbench::gpu::kernel::GroupLayout;
+use skinbench::gpu::passes::bake;
+use skinbench::gpu::passes::cull;
+use skinbench::gpu::passes::gameplay;
+use skinbench::gpu::passes::pose_kernels::KERNELS;
+use skinbench::gpu::passes::skin_kernels;
+use skinbench::gpu::passes::update;
+use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::shader::reflection::{Binding, Interface};
 use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
-use skinbench::gpu::skin::morph::MorphForm;
-use skinbench::gpu::skin::output::OutputForm;
-use skinbench::gpu::skin::skin_kernels;
-use skinbench::gpu::skin::skinning::{Kind, vertex_shader};
 use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
@@ -76,9 +76,9 @@ pub fn all() -> Vec<(String, String)> {
             .iter()
             .map(|kernel| (kernel.name().to_owned(), kernel.shader())),
     );
-    kernels.extend(visibility::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
-    kernels.push(("pose_baked".to_owned(), baked::shader()));
-    kernels.push(("update".to_owned(), updates::shader()));
+    kernels.extend(cull::shaders().map(|(name, wgsl)| (name.to_owned(), wgsl)));
+    kernels.push(("pose_baked".to_owned(), bake::shader()));
+    kernels.push(("update".to_owned(), update::shader()));
     let baked = [BakeFormat::Motions, BakeFormat::Matrices].map(PaletteForm::Baked);
     for stage in gameplay::STAGES {
         let forms = [PaletteForm::Rows, baked[0], baked[1]];

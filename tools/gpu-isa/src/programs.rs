@@ -3,17 +3,17 @@
 use crate::radv::Stages;
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, MOST_LAYERS};
-use skinbench::gpu::draw::source::{draw_root, preskinned_shader};
-use skinbench::gpu::pose::baked;
-use skinbench::gpu::pose::device_pose;
-use skinbench::gpu::pose::updates::{self, Record};
-use skinbench::gpu::pose::visibility;
-use skinbench::gpu::shader::kernel::Constants;
-use skinbench::gpu::skin::compute::ThreadLayout;
-use skinbench::gpu::skin::morph::MorphForm;
-use skinbench::gpu::skin::output::OutputForm;
-use skinbench::gpu::skin::skin_kernels;
-use skinbench::gpu::skin::skinning::{Kind, vertex_shader};
+use skinbench::gpu::forms::kind::{Kind, vertex_shader};
+use skinbench::gpu::forms::morph::MorphForm;
+use skinbench::gpu::forms::output::OutputForm;
+use skinbench::gpu::kernel::Constants;
+use skinbench::gpu::passes::bake;
+use skinbench::gpu::passes::cull;
+use skinbench::gpu::passes::pose_kernels;
+use skinbench::gpu::passes::skin::ThreadLayout;
+use skinbench::gpu::passes::skin_kernels;
+use skinbench::gpu::passes::update::{self, Record};
+use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
@@ -181,28 +181,28 @@ fn compute(name: &str, variant: &'static str, wgsl: String, constants: Constants
 
 fn pose(programs: &mut Vec<Program>) -> crate::Result<()> {
     let model = walker(1_000)?;
-    for kernel in device_pose::KERNELS {
+    for kernel in pose_kernels::KERNELS {
         for (variant, plain) in [("one layer", true), ("all features", false)] {
             let constants = kernel.constants_on_hardware(&model, plain);
             programs.push(compute(kernel.name(), variant, kernel.shader(), constants));
         }
     }
-    for (name, wgsl) in visibility::shaders() {
+    for (name, wgsl) in cull::shaders() {
         programs.push(compute(name, "", wgsl, Vec::new()));
     }
     for (what, width) in [("one layer", 1), ("several layers", MOST_LAYERS as u32)] {
         programs.push(compute(
             "pose_baked",
             what,
-            baked::shader(),
-            baked::constants(width),
+            bake::shader(),
+            bake::constants(width),
         ));
     }
     for (what, record) in [("layers", Record::Layer), ("places", Record::Placement)] {
         programs.push(compute(
             "update",
             what,
-            updates::shader(),
+            update::shader(),
             record.constants(),
         ));
     }

@@ -1,5 +1,5 @@
 //! WGSL to SPIR-V, with the options of the product's pipelines: those of wgpu-hal on Vulkan 1.3 for a shader module
-//! without runtime checks (`skinbench::gpu::shader::kernel::module`), and workgroup memory that is not zeroed.
+//! without runtime checks (`skinbench::gpu::kernel::module`), and workgroup memory that is not zeroed.
 
 use crate::Result;
 use naga::back::spv::{

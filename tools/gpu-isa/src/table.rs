@@ -7,7 +7,7 @@ use crate::radv::{Executable, Pipeline, Radv};
 use crate::spirv::Shader;
 use ash::vk::ShaderStageFlags;
 use skinbench::gpu::MeshForm;
-use skinbench::gpu::skin::compute::ThreadLayout;
+use skinbench::gpu::passes::skin::ThreadLayout;
 use std::collections::BTreeMap;
 
 /// Columns that identify a row.

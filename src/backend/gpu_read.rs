@@ -1,0 +1,239 @@
+//! Reads poses and vertices of GPU backends back.
+
+use super::gpu::PreparedGpu;
+use crate::crowd::Crowd;
+use crate::frame::{OutputBuffers, Result};
+use crate::gpu::crowd::chunk::{LOCAL_BYTES, slots};
+use crate::gpu::passes::pose::{Pose, PoseBatch};
+use crate::gpu::passes::skin::Skin;
+use crate::gpu::shader::layout;
+use crate::gpu::{Capture, Chunk};
+use crate::model::Rows;
+use crate::pose::PoseData;
+use glam::{Mat3, Quat};
+use std::ops::Range;
+
+/// Number of instances whose local poses are read back at once.
+const READ_AT_ONCE: u32 = 256;
+/// Floats of a channel of a joint's local pose.
+const QUAD: usize = 4;
+
+/// Place of some instances in the buffers of their chunk, counting only those that the frame posed.
+struct Places {
+    /// For each finer level of the chunk's family, the finest first, the number of its instances in the last frame: what
+    /// kernels write for them comes first in a buffer that a family shares.
+    finer: Vec<usize>,
+    range: Range<u32>,
+}
+
+impl PreparedGpu {
+    /// Allocates what reading vertices back needs, if it is not there.
+    pub fn prepare_read(&mut self, crowd: &Crowd) -> Result<()> {
+        let Some(source) = self.plan.source.as_ref().filter(|_| self.capture.is_none()) else {
+            return Ok(());
+        };
+        let (capture, bytes) = self.gpu.counted(|| Capture::new(&self.gpu, crowd, source));
+        self.memory += bytes;
+        self.capture = Some(capture?);
+        Ok(())
+    }
+
+    /// Instances in view in the last frame, chunk by chunk; `None` if the crowd is not culled.
+    pub fn in_view(&self) -> Result<Option<&[Vec<u32>]>> {
+        if let (None, Some(cull)) = (self.in_view.get(), &self.plan.cull) {
+            let read = cull.borrow().read(&self.gpu)?;
+            self.in_view.get_or_init(|| read);
+        }
+        Ok(self.in_view.get().map(Vec::as_slice))
+    }
+
+    fn places(&self, index: usize, instances: Range<u32>) -> Result<Places> {
+        let first = self.plan.table.chunks[index].instances.start;
+        let range = instances.start - first..instances.end - first;
+        let Some(in_view) = self.in_view()? else {
+            return Ok(Places {
+                finer: Vec::new(),
+                range,
+            });
+        };
+        let finest = index - index % self.plan.table.levels;
+        let place = |instance| in_view[index].partition_point(|&other| other < instance) as u32;
+        Ok(Places {
+            finer: in_view[finest..index].iter().map(Vec::len).collect(),
+            range: place(range.start)..place(range.end),
+        })
+    }
+
+    /// Appends poses or palettes of neighbouring instances that the device posed.
+    pub fn read_device_poses(
+        &self,
+        crowd: &Crowd,
+        pose: &Pose,
+        what: PoseData,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        for (index, chunk) in self.plan.table.chunks.iter().enumerate() {
+            let wanted = chunk.overlap(&instances);
+            let Some(batch) = pose.batches[index].as_ref().filter(|_| !wanted.is_empty()) else {
+                continue;
+            };
+            let places = self.places(index, wanted)?;
+            let floats = match what {
+                PoseData::Local => {
+                    self.read_local(crowd, index, batch, places.range, out)?;
+                    continue;
+                }
+                PoseData::Palette => |batch: &layout::Batch| 12 * batch.entries,
+                PoseData::Model if batch.is_rigid => |batch: &layout::Batch| 8 * batch.joints,
+                PoseData::Model => |batch: &layout::Batch| 12 * batch.joints,
+            };
+            // Those of finer levels come first in a buffer that levels share.
+            let levels = &pose.batches[index - places.finer.len()..index];
+            let mut first = 0;
+            for (level, &count) in levels.iter().flatten().zip(&places.finer) {
+                first += count as u64 * u64::from(floats(&level.numbers));
+            }
+            let each = floats(&batch.numbers);
+            first += u64::from(places.range.start) * u64::from(each);
+            let count = places.range.len() * each as usize;
+            if what == PoseData::Palette {
+                let palettes = batch.palettes.buffer();
+                self.gpu.read_back(palettes, first, count, out)?;
+            } else if batch.is_rigid {
+                let mut motions = Vec::new();
+                self.gpu
+                    .read_back(&batch.model, first, count, &mut motions)?;
+                out.extend(motions.as_chunks().0.iter().flat_map(rows));
+            } else {
+                self.gpu.read_back(&batch.model, first, count, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends local poses of neighbouring places, without the fourth component of vectors.
+    fn read_local(
+        &self,
+        crowd: &Crowd,
+        index: usize,
+        batch: &PoseBatch,
+        places: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let joints = batch.numbers.joints as usize;
+        let floats = 3 * joints * QUAD;
+        let chunk = &self.plan.table.chunks[index];
+        let in_view = self.in_view.get().map(|in_view| &in_view[index]);
+        let slots_at = |place: u32| {
+            let instance = in_view.map_or(place, |in_view| in_view[place as usize]);
+            slots(crowd, chunk.instances.start + instance) as usize
+        };
+        let mut slot: usize = (0..places.start).map(slots_at).sum();
+        let mut read = Vec::new();
+        for first in places.clone().step_by(READ_AT_ONCE as usize) {
+            let some = first..places.end.min(first + READ_AT_ONCE);
+            let counts: Vec<usize> = some.map(slots_at).collect();
+            let all = counts.iter().sum::<usize>();
+            let begin = (slot * joints) as u64 * LOCAL_BYTES / 4;
+            read.clear();
+            self.gpu
+                .read_back(&batch.locals, begin, all * floats, &mut read)?;
+            let mut rest = &read[..];
+            for count in counts {
+                let quads = rest[..floats].as_chunks::<QUAD>().0;
+                for joint in 0..joints {
+                    out.extend(quads[joint]);
+                    out.extend(&quads[joints + joint][..3]);
+                    out.extend(&quads[2 * joints + joint][..3]);
+                }
+                rest = &rest[count * floats..];
+            }
+            slot += all;
+        }
+        Ok(())
+    }
+
+    /// Appends vertices that a compute shader skinned.
+    pub fn read_skinned(
+        &self,
+        crowd: &Crowd,
+        skin: &mut Skin,
+        output: &OutputBuffers,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let table = &self.plan.table;
+        let stored = skin.stored.first().map(|stored| stored.buffers.clone());
+        let buffers = stored.as_ref().unwrap_or(&output.device);
+        let words_of = |chunk: &Chunk| crowd.groups()[chunk.group].instance_words();
+        for span in 0..table.spans.len() {
+            let buffer = span % buffers.len();
+            let mut end = 0;
+            for index in table.spans[span].clone() {
+                let chunk = &table.chunks[index];
+                let words = words_of(chunk);
+                let begin = end;
+                end += chunk.instances.len() * words;
+                let wanted = chunk.overlap(&instances);
+                if wanted.is_empty() {
+                    continue;
+                }
+                // A later span may have overwritten a ring's buffer, so the span is skinned again.
+                if skin.held[buffer] != span {
+                    self.gpu.poison(&buffers[buffer..=buffer])?;
+                    let mut commands = self.gpu.commands("skin again");
+                    skin.again(span, &mut commands);
+                    commands.finish()?;
+                }
+                let places = self.places(index, wanted)?;
+                let levels = &table.chunks[index - places.finer.len()..index];
+                let mut first = begin + places.range.start as usize * words;
+                for (level, count) in levels.iter().zip(&places.finer) {
+                    first += count * words_of(level);
+                }
+                let read = out.len();
+                let count = places.range.len() * words;
+                self.gpu
+                    .read_back(&buffers[buffer], first as u64, count, out)?;
+                if let Some(form) = skin.kernel().output {
+                    let vertices = crowd.groups()[chunk.group].model.mesh().vertex_count();
+                    for instance in out[read..].chunks_exact_mut(words) {
+                        form.sort(instance, vertices);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends vertices that draws skin.
+    pub fn read_captured(
+        &self,
+        crowd: &Crowd,
+        instances: Range<u32>,
+        out: &mut Vec<f32>,
+    ) -> Result<()> {
+        let (Some(capture), Some(source)) = (&self.capture, &self.plan.source) else {
+            return Ok(());
+        };
+        for (index, span) in source.spans.iter().enumerate() {
+            let chunk = &span.chunks[0];
+            let wanted = chunk.overlap(&instances);
+            if !wanted.is_empty() {
+                let places = self.places(index, wanted)?;
+                capture.read(&self.gpu, crowd, chunk, &span.group, places.range, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Matrix rows from a rotation and a translation.
+fn rows([a, b, c, d, x, y, z, _]: &[f32; 8]) -> Rows {
+    let rotation = Mat3::from_quat(Quat::from_xyzw(*a, *b, *c, *d)).transpose();
+    let [i, j, k] = rotation.to_cols_array_2d();
+    [
+        i[0], i[1], i[2], *x, j[0], j[1], j[2], *y, k[0], k[1], k[2], *z,
+    ]
+}
