@@ -56,8 +56,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The folder `examples/` has four programs to copy: `skin_one` skins one character on the CPU, `gpu_crowd` a crowd on
-//! the GPU, `own_backend` adds a backend from outside the crate, and `own_gpu_kernel` a compute kernel.
+//! The folder `examples/` has five programs to copy: `skin_one` skins one character on the CPU, `gpu_crowd` a crowd on
+//! the GPU, `adopt_gpu` on the device of a plain wgpu program, `own_backend` adds a backend from outside the crate, and
+//! `own_gpu_kernel` a compute kernel.
 //!
 //! # Floor plan
 //!
@@ -71,7 +72,7 @@
 //! | `frustum` | the part of the world that a camera sees, and the size of things in it |
 //! | `frame` | the parts of a frame: stages, timer, output buffers, errors |
 //! | `scene` | scene files, and the crowds and cameras that they describe |
-//! | `gpu` | device, buffers, layouts, shaders, timestamps |
+//! | `gpu` | device, commands, shaders, the table of a crowd, the passes of a frame |
 //! | `backend` | the contract of a backend, and one file for each way of skinning |
 //! | `registry` | the list of all backends |
 //! | `peers` | programs of others that are run as backends |
