@@ -6,7 +6,7 @@ use crate::frame::{Approximation, Job, Result};
 use crate::frustum::{Eye, Frustum};
 use crate::gpu::Gpu;
 use crate::gpu::crowd::table::CrowdTable;
-use crate::gpu::device::needs;
+use crate::gpu::device::{Named, needs};
 use crate::gpu::forms::baked::BakedGroups;
 use crate::gpu::forms::half_palette;
 use crate::gpu::forms::palettes::PaletteForm;
@@ -139,8 +139,13 @@ impl Plan {
         })
     }
 
-    /// Adds a pass to the list.
+    /// Adds a pass to the list. The table has what it reads.
     pub fn push<P: Pass + 'static>(&mut self, pass: P) -> Shared<P> {
+        for input in pass.interface().inputs {
+            let is_named = |(name, _): &Named| name == input;
+            let bindings = &mut self.table.bindings.iter();
+            debug_assert!(bindings.all(|named| named.iter().any(is_named)), "{input}");
+        }
         let shared = Rc::new(RefCell::new(pass));
         self.passes.push(Rc::clone(&shared) as Shared<dyn Pass>);
         shared
