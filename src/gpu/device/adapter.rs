@@ -223,12 +223,12 @@ impl Adapter {
 
 /// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
 pub(in crate::gpu) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
-    match bytes > most {
-        true => Err(BackendError::TooLarge(format!(
-            "{what} {bytes} bytes {at}; the adapter allows {most}"
-        ))),
-        false => Ok(()),
+    if bytes <= most {
+        return Ok(());
     }
+    Err(BackendError::TooLarge(format!(
+        "{what} {bytes} bytes {at}; the adapter allows {most}"
+    )))
 }
 
 /// Refuses for a reason unless the adapter has something.

@@ -49,11 +49,12 @@ impl GroupDraw {
         models: &[Arc<Model>],
         surfaces: Option<&Surfaces>,
     ) -> Vec<Self> {
-        let of_model = |(index, model): (usize, &Arc<Model>)| {
+        let mut groups = Vec::with_capacity(models.len());
+        for (index, model) in models.iter().enumerate() {
             let paint = surfaces.map(|surfaces| surfaces.paints[index].clone());
-            Self::sharing(gpu, mode, std::slice::from_ref(model), paint)
-        };
-        models.iter().enumerate().flat_map(of_model).collect()
+            groups.extend(Self::sharing(gpu, mode, std::slice::from_ref(model), paint));
+        }
+        groups
     }
 
     /// As [`GroupDraw::all`], in buffers that the models share: a vertex has its index among those of all models, one
@@ -71,33 +72,32 @@ impl GroupDraw {
                 gpu.storage(Purpose::Targets, "colors", &colors).into(),
             )]
         });
-        let (mut indices, mut first): (Vec<u32>, u32) = (Vec::new(), 0);
-        let of_model = |model: &Arc<Model>| {
-            let ranges = [model.mesh().indices().to_vec(), edges(mode, model)].map(|list| {
-                let begin = indices.len() as u32;
-                indices.extend(list.into_iter().map(|index| first + index));
-                begin..indices.len() as u32
-            });
-            first += model.mesh().vertex_count() as u32;
-            ranges
-        };
-        let ranges: Vec<[Range<u32>; 2]> = models.iter().map(of_model).collect();
-        let contents = bytemuck::cast_slice(&indices);
-        let indices = gpu.buffer_with(
-            Purpose::Targets,
-            "indices",
-            contents,
-            wgpu::BufferUsages::INDEX,
-        );
-        let ranges = ranges.into_iter();
-        ranges
-            .map(|[triangles, edges]| Self {
+        let mut all: Vec<u32> = Vec::new();
+        let mut first = 0;
+        let mut ends = Vec::with_capacity(models.len());
+        for model in models {
+            let mesh = model.mesh();
+            all.extend(mesh.indices().iter().map(|index| first + index));
+            let middle = all.len() as u32;
+            all.extend(edges(mode, model).iter().map(|index| first + index));
+            ends.push([middle, all.len() as u32]);
+            first += mesh.vertex_count() as u32;
+        }
+        let contents = bytemuck::cast_slice(&all);
+        let usage = wgpu::BufferUsages::INDEX;
+        let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, usage);
+        let mut begin = 0;
+        let mut groups = Vec::with_capacity(models.len());
+        for [middle, end] in ends {
+            groups.push(Self {
                 paint: paint.clone(),
                 indices: indices.clone(),
-                triangles,
-                edges,
-            })
-            .collect()
+                triangles: begin..middle,
+                edges: middle..end,
+            });
+            begin = end;
+        }
+        groups
     }
 }
 
@@ -211,46 +211,36 @@ impl Draws {
             Rc::new(scenery.pipelines(source, kind))
         });
         let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
-        let mut calls_of = |chunks: &[Chunk], list: fn(&GroupDraw) -> &Range<u32>| {
-            let begin = calls.len();
-            calls.extend(chunks.iter().map(|chunk| {
-                let indices = list(&groups[chunk.group]);
-                DrawIndexedIndirectArgs {
-                    index_count: indices.len() as u32,
-                    instance_count: chunk.instances.len() as u32,
-                    first_index: indices.start,
-                    base_vertex: 0,
-                    first_instance: if merged { chunk.instances.start } else { 0 },
-                }
-            }));
-            begin..calls.len()
-        };
         let shown = [("view", view.into()), ("placements", placements.into())];
-        let draw = |(vertices, chunks): (&BindGroup, &[Chunk])| {
-            let GroupDraw { paint, indices, .. } = &groups[chunks[0].group];
-            Draw {
-                pipelines: Rc::clone(&pipelines[chunks[0].group]),
-                vertices: vertices.clone(),
-                paint: layout.bind(gpu, "draw", &[&shown[..], paint].concat()),
-                indices: indices.clone(),
-                triangles: calls_of(chunks, |group| &group.triangles),
-                edges: calls_of(chunks, |group| &group.edges),
-            }
-        };
         let at_once = if together { usize::MAX } else { 1 };
-        let spans = source.spans.iter();
-        let spans = spans.flat_map(|span| {
-            span.chunks
-                .chunks(at_once)
-                .map(move |chunks| (&span.group, chunks))
-        });
-        let mut list: Vec<Draw> = spans.map(draw).collect();
+        let mut list = Vec::new();
+        for span in &source.spans {
+            for chunks in span.chunks.chunks(at_once) {
+                let group = &groups[chunks[0].group];
+                let begin = calls.len();
+                for chunk in chunks {
+                    calls.push(call(chunk, &groups[chunk.group].triangles, merged));
+                }
+                let middle = calls.len();
+                for chunk in chunks {
+                    calls.push(call(chunk, &groups[chunk.group].edges, merged));
+                }
+                list.push(Draw {
+                    pipelines: Rc::clone(&pipelines[chunks[0].group]),
+                    vertices: span.group.clone(),
+                    paint: layout.bind(gpu, "draw", &[&shown[..], &group.paint].concat()),
+                    indices: group.indices.clone(),
+                    triangles: begin..middle,
+                    edges: middle..calls.len(),
+                });
+            }
+        }
         let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
         let arguments = on_device.then(|| {
-            let contents: Vec<u8> = calls
-                .iter()
-                .flat_map(|call| call.as_bytes().to_vec())
-                .collect();
+            let mut contents = Vec::with_capacity(calls.len() * BYTES as usize);
+            for call in &calls {
+                contents.extend_from_slice(call.as_bytes());
+            }
             let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
             gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
         });
@@ -358,6 +348,17 @@ impl Draws {
     }
 }
 
+/// The draw of a chunk's indices.
+fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirectArgs {
+    DrawIndexedIndirectArgs {
+        index_count: indices.len() as u32,
+        instance_count: chunk.instances.len() as u32,
+        first_index: indices.start,
+        base_vertex: 0,
+        first_instance: if merged { chunk.instances.start } else { 0 },
+    }
+}
+
 impl Scenery {
     /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
     /// of one model at a time.
@@ -392,27 +393,24 @@ impl Scenery {
             .unwrap_or_default();
         let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
         let tables = merged.then(|| self.tables(stored));
-        let bound = |(index, chunks): (usize, &Vec<Chunk>)| {
+        let mut spans = Vec::with_capacity(stored.spans.len());
+        for (index, chunks) in stored.spans.iter().enumerate() {
             let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
                 (Some(tables), _) => tables.to_vec(),
                 (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
                 (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
             };
-            let vertices = [
-                ("vertices", stored.buffers.get(index)),
-                ("previous", stored.previous.get(index)),
-            ];
-            resources.extend(
-                vertices
-                    .into_iter()
-                    .filter_map(|(name, buffer)| Some((name, buffer?.into()))),
-            );
-            DrawnSpan {
+            if let Some(buffer) = stored.buffers.get(index) {
+                resources.push(("vertices", buffer.into()));
+            }
+            if let Some(buffer) = stored.previous.get(index) {
+                resources.push(("previous", buffer.into()));
+            }
+            spans.push(DrawnSpan {
                 group: layout.bind(gpu, "vertices", &resources),
                 chunks: chunks.clone(),
-            }
-        };
-        let spans = stored.spans.iter().enumerate().map(bound).collect();
+            });
+        }
         let visible = stored.form.visible.clone();
         VertexSource {
             wgsl: Box::new(wgsl),
@@ -427,14 +425,14 @@ impl Scenery {
 
     /// Tables of the instances of merged spans and of their models' cubes.
     fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
-        let vertices = |model: &Model| model.mesh().vertex_count() as u32;
-        let together = self.draws_together(true);
-        let firsts = self.models.iter().scan(0, |next, model| {
-            let first = *next;
-            *next += if together { vertices(model) } else { 0 };
-            Some(first)
-        });
-        let firsts: Vec<u32> = firsts.collect();
+        let mut firsts = Vec::with_capacity(self.models.len());
+        let mut next = 0;
+        for model in &self.models {
+            firsts.push(next);
+            if self.draws_together(true) {
+                next += model.mesh().vertex_count() as u32;
+            }
+        }
         let mut instances = Vec::new();
         for span in &stored.spans {
             let mut place = 0u32;
@@ -445,7 +443,7 @@ impl Scenery {
                         place: place.wrapping_sub(firsts[chunk.group]),
                         model,
                     });
-                    place += vertices(&self.models[chunk.group]);
+                    place += self.models[chunk.group].mesh().vertex_count() as u32;
                 }
             }
         }

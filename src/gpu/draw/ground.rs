@@ -80,9 +80,10 @@ fn plain(middle: Vec3, radius: f32) -> Overlay {
             let point = |piece: u32| {
                 let along = half * (2.0 * piece as f32 / pieces as f32 - 1.0);
                 let height = LIFT * radius;
-                match across {
-                    true => Vec3::new(offset, height, middle.z + along),
-                    false => Vec3::new(middle.x + along, height, offset),
+                if across {
+                    Vec3::new(offset, height, middle.z + along)
+                } else {
+                    Vec3::new(middle.x + along, height, offset)
                 }
             };
             for piece in 0..pieces {

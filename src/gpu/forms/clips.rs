@@ -5,7 +5,7 @@ use crate::model::compact::Compact;
 use crate::model::{
     Channel, Clip, ClipKeys, Interpolation, Model, RawKeys, RotationBlend, Track, Transform,
 };
-use glam::{Quat, Vec3};
+use glam::Quat;
 
 /// The form of a track with this many keys.
 fn form(blend: RotationBlend, track: &Track, keys: usize) -> Form {
@@ -64,22 +64,13 @@ impl ClipStore {
     /// without blending.
     pub fn new(model: &Model, plain: bool) -> Self {
         let rest = model.skeleton().rest();
-        let channels = |pose: &Transform| {
-            let vector = |v: Vec3| v.extend(0.0).to_array();
-            [
-                pose.rotation.to_array(),
-                vector(pose.translation),
-                vector(pose.scale),
-            ]
-        };
-        let quads = std::iter::once(&Transform::IDENTITY)
-            .chain(rest)
-            .flat_map(channels)
-            .collect();
-        let mut store = Self {
-            quads,
-            ..Self::default()
-        };
+        let mut store = Self::default();
+        for pose in std::iter::once(&Transform::IDENTITY).chain(rest) {
+            store.quads.push(pose.rotation.to_array());
+            for vector in [pose.translation, pose.scale] {
+                store.quads.push(vector.extend(0.0).to_array());
+            }
+        }
         for clip in model.clips() {
             store.push(clip, rest.len());
         }
@@ -121,18 +112,24 @@ impl ClipStore {
 
     /// Marks the channels that have the same constant value in all clips.
     fn still(&mut self, channels: usize) {
-        let Self { tracks, quads, .. } = self;
         for channel in 0..channels {
-            let own = || (channel..tracks.len()).step_by(channels);
-            let bits = |track: usize| {
-                (tracks[track].form() == Form::Constant as u32)
-                    .then(|| quads[tracks[track].value()].map(f32::to_bits))
+            let Some(first) = self.constant_bits(channel) else {
+                continue;
             };
-            if own().all(|track| bits(track).is_some() && bits(track) == bits(channel)) {
-                let own = own();
-                own.for_each(|track| tracks[track] = layout::Track::new(Form::Still, 0, 0, NONE));
+            let mut in_clips = (channel..self.tracks.len()).step_by(channels);
+            if in_clips.all(|track| self.constant_bits(track) == Some(first)) {
+                for track in (channel..self.tracks.len()).step_by(channels) {
+                    self.tracks[track] = layout::Track::new(Form::Still, 0, 0, NONE);
+                }
             }
         }
+    }
+
+    /// The bits of a track's value; `None` if it has several.
+    fn constant_bits(&self, track: usize) -> Option<[u32; 4]> {
+        let track = &self.tracks[track];
+        let is_constant = track.form() == Form::Constant as u32;
+        is_constant.then(|| self.quads[track.value()].map(f32::to_bits))
     }
 
     fn summarise(&mut self) {
@@ -140,37 +137,28 @@ impl ClipStore {
             self.needs.forms[channel] |= 1 << track.form();
             self.needs.own_times |= track.timeline != NONE;
         }
-        let moves = |track: &&layout::Track| track.form() != Form::Still as u32;
-        self.moving = self.tracks[..self.rest().len()]
-            .iter()
-            .filter(moves)
-            .count() as u64;
+        let still = Form::Still as u32;
+        let first_clip = &self.tracks[..self.rest().len()];
+        self.moving = first_clip.iter().filter(|t| t.form() != still).count() as u64;
         let one = [1.0, 1.0, 1.0, 0.0];
-        let scales = |track: &layout::Track| match track.form() {
-            form if form == Form::Still as u32 => false,
-            form => form != Form::Constant as u32 || self.quads[track.value()] != one,
-        };
-        let rests = self
-            .rest()
-            .iter()
-            .skip(2)
-            .step_by(3)
-            .all(|scale| *scale == one);
-        let scaled = !rests || self.tracks.iter().skip(2).step_by(3).any(scales);
+        let mut scaled = self.rest().iter().skip(2).step_by(3).any(|s| *s != one);
+        for track in self.tracks.iter().skip(2).step_by(3) {
+            let is_one = track.form() == Form::Constant as u32 && self.quads[track.value()] == one;
+            scaled |= track.form() != still && !is_one;
+        }
         self.needs.rigid = !scaled && !self.needs.matrices;
     }
 
     fn push(&mut self, clip: &Clip, joints: usize) {
         let first = self.tracks.len();
-        let absent = |channel: u32| {
-            if clip.is_additive() {
+        for channel in 0..3 * joints as u32 {
+            let absent = if clip.is_additive() {
                 channel % 3
             } else {
                 3 + channel
-            }
-        };
-        self.tracks
-            .extend((0..3 * joints as u32).map(absent).map(Self::constant));
+            };
+            self.tracks.push(Self::constant(absent));
+        }
         let mut own = Self::constants(first as u32);
         match clip.keys() {
             ClipKeys::Raw(raw) => self.push_raw(raw, clip.rotation_blend(), &mut own),
@@ -209,9 +197,10 @@ impl ClipStore {
             let quads = values
                 .chunks_exact(width)
                 .map(|v| std::array::from_fn(|c| v.get(c).copied().unwrap_or(0.0)));
-            match form == Form::Constant && track.channel == Channel::Rotation {
-                true => self.quads.extend(quads.map(unit)),
-                false => self.quads.extend(quads),
+            if form == Form::Constant && track.channel == Channel::Rotation {
+                self.quads.extend(quads.map(unit));
+            } else {
+                self.quads.extend(quads);
             }
             // Comparison alone decides which key holds, so step keys are searched when they are sampled.
             let shared = form != Form::Step && timelines[track.timeline as usize] == own.timeline;
