@@ -74,10 +74,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, &matrices, &INSTANCES)?;
     let vertices = DeviceBuffer::from(buffer(mesh.output_bytes()));
 
-    // A crowd: the device poses it. The clip of each walker begins a little later.
+    // A crowd: the device poses it. Each walker is an eighth of the clip ahead of the one before.
     let mut crowd = Crowd::with_format(format);
     let walkers = (0..WALKERS).map(|number| {
-        let layer = Layer::looping(&model, 0, 7 * number, 1.0);
+        let layer = Layer::looping(&model, 0, number << 29, 1.0);
         (IDENTITY_ROWS, layer)
     });
     crowd.push_group(Arc::clone(&model), walkers)?;

@@ -121,7 +121,7 @@ fn adopt_gpu_skins_and_poses_on_a_device_of_its_own() {
     for what in ["one mesh", "7 walkers"] {
         let (_, error) = line(&lines, what).split_once("at most").unwrap();
         let metres = numbers(error)[0];
-        assert!(metres > 0.0 && metres < 1e-5, "{lines:#?}");
+        assert!(metres > 0.0 && metres < 3e-5, "{lines:#?}");
     }
 }
 
