@@ -2,11 +2,18 @@
 
 use crate::asset::decode;
 use crate::compaction;
-use crate::model::{Clip, ClipKeys, Handedness, MAX_INFLUENCES, Model};
+use crate::crowd::{Crowd, CrowdError, Layer};
+use crate::frame::{Purpose, clips_in_place};
+use crate::model::{Clip, ClipKeys, Handedness, IDENTITY_ROWS, MAX_INFLUENCES, Model};
+use crate::pose::{CrowdPose, Width};
 use crate::wording::counted;
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Instances that play the clips in turn while their bytes are counted.
+const PLAYING: u32 = 256;
 
 /// A model in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +58,8 @@ pub struct Inspection {
     pub up: &'static str,
     /// Bytes of the stores.
     pub bytes: StoreBytes,
+    /// Bytes that playing takes.
+    pub playing: PlayingBytes,
     /// Images of the materials in use.
     pub textures: Vec<TextureSummary>,
     /// Repairs made on import.
@@ -213,6 +222,33 @@ pub struct StoreBytes {
     pub mesh: usize,
 }
 
+/// Bytes that posing reads while instances play the clips in turn: clips, the skeleton, layers, and what kernels keep of clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PlayingBytes {
+    /// Number of instances.
+    pub instances: u32,
+    /// With the clips as they are.
+    pub stored: u64,
+    /// With compact clips; absent if their poses are not finite.
+    pub compact: Option<u64>,
+}
+
+/// Bytes that posing reads while 256 instances play the clips of a model in turn; 0 without clips.
+///
+/// # Errors
+/// The crowd is refused.
+pub fn playing_bytes(model: &Arc<Model>) -> Result<u64, CrowdError> {
+    let clips = model.clips().len() as u32;
+    if clips == 0 {
+        return Ok(0);
+    }
+    let instances = (0..PLAYING).map(|index| (IDENTITY_ROWS, [Layer::held(index % clips, 0.0)]));
+    let mut crowd = Crowd::new();
+    crowd.push_group(Arc::clone(model), instances)?;
+    let kept = CrowdPose::bytes(&crowd, Width::Block, 1).clips;
+    Ok(clips_in_place(&crowd).get(Purpose::Clips) + kept)
+}
+
 impl Inspection {
     /// Describes a model that took `load` to load.
     pub fn new(model: &Model, load: Duration) -> Self {
@@ -232,11 +268,18 @@ impl Inspection {
         }
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
-        let compact = compaction::clips(model, compaction::ERROR).unwrap_or_default();
+        let compact = compaction::compacted(model.clone(), compaction::ERROR).ok();
         let mut clips = Vec::new();
         for (index, clip) in model.clips().iter().enumerate() {
-            clips.push(summary(model, clip, compact.get(index)));
+            let compact = compact.as_ref().map(|model| &model.clips()[index]);
+            clips.push(summary(model, clip, compact));
         }
+        let playing = PlayingBytes {
+            instances: PLAYING,
+            // A clip that does not play by itself, as an additive one, plays nothing.
+            stored: playing_bytes(&Arc::new(model.clone())).unwrap_or(0),
+            compact: compact.and_then(|model| playing_bytes(&Arc::new(model)).ok()),
+        };
         let mut primitives = Vec::new();
         for primitive in mesh.primitives() {
             let mut triangles = 0;
@@ -298,6 +341,7 @@ impl Inspection {
                     + size_of_val(mesh.weights())
                     + size_of_val(mesh.indices()),
             },
+            playing,
             textures: textures(model),
             repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
         }
@@ -500,6 +544,21 @@ impl fmt::Display for Inspection {
             f,
             "bytes       skeleton {skeleton}, skins {skins}, clips {clips}, mesh {mesh}"
         )?;
+        let PlayingBytes {
+            instances,
+            stored,
+            compact,
+        } = self.playing;
+        if stored > 0 {
+            write!(
+                f,
+                "playing     {instances} instances read {stored} bytes of clips, skeleton and layers"
+            )?;
+            if let Some(compact) = compact {
+                write!(f, "; with compact clips {compact}")?;
+            }
+            writeln!(f)?;
+        }
         if self.repairs.is_empty() {
             writeln!(f, "repairs     none")?;
         }

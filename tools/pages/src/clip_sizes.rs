@@ -4,10 +4,9 @@ use glam::{DAffine3, DVec3};
 use serde::Serialize;
 use skinbench::compaction;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::{Purpose, clips_in_place};
 use skinbench::model::{IDENTITY_ROWS, Model};
-use skinbench::pose::{CrowdPose, Width};
 use skinbench::reference::ReferencePose;
+use skinbench::report::inspection::playing_bytes;
 use std::sync::Arc;
 
 /// Samples per second of the raw size.
@@ -16,8 +15,6 @@ const RATE: f32 = 30.0;
 const RAW_BYTES: usize = 10 * size_of::<f32>();
 /// Distance of the shell from a joint: 3 cm, if a unit is a metre.
 const SHELL: f64 = 0.03;
-/// Instances that play the clips in turn while they are counted.
-const PLAYING: u32 = 256;
 
 /// A clip's size and error in its compact form, or as it is if that is smaller.
 #[derive(Debug, Serialize)]
@@ -49,8 +46,7 @@ pub struct ClipSizes {
     joints: usize,
     /// Distance of the shell from each joint, in units of the model.
     shell: f64,
-    /// Bytes that posing reads while [`PLAYING`] instances play the stored forms: these, the skeleton, the instances'
-    /// layers and what kernels keep of the clips.
+    /// As [`playing_bytes`] of the stored forms.
     playing_bytes: u64,
     /// One item per clip.
     clips: Vec<ClipSize>,
@@ -88,25 +84,10 @@ impl ClipSizes {
         Ok(Self {
             joints,
             shell: SHELL,
-            playing_bytes: playing_bytes(&stored)?,
+            playing_bytes: playing_bytes(&stored).map_err(|error| error.to_string())?,
             clips,
         })
     }
-}
-
-/// Bytes that posing reads while [`PLAYING`] instances play a model's clips; 0 without clips.
-fn playing_bytes(model: &Arc<Model>) -> Result<u64, String> {
-    let clips = model.clips().len() as u32;
-    if clips == 0 {
-        return Ok(0);
-    }
-    let instances = (0..PLAYING).map(|index| (IDENTITY_ROWS, [Layer::held(index % clips, 0.0)]));
-    let mut crowd = Crowd::new();
-    crowd
-        .push_group(Arc::clone(model), instances)
-        .map_err(|error| error.to_string())?;
-    let kept = CrowdPose::bytes(&crowd, Width::Block, 1).clips;
-    Ok(clips_in_place(&crowd).get(Purpose::Clips) + kept)
 }
 
 /// Times of the raw samples of a clip: evenly spaced, with both ends.
