@@ -14,6 +14,7 @@ use crate::crowd::BLOCK;
 use crate::model::{Clip, ClipKeys, RawKeys, RotationBlend, Skeleton};
 use crate::simd::{self, Isa, Kernel, Simd, prefetch};
 use arrayvec::ArrayVec;
+use std::marker::PhantomData;
 
 /// A clip with 16 joints side by side.
 pub(super) struct ClipRows {
@@ -72,15 +73,6 @@ impl ClipRows {
         })
     }
 
-    /// The keys around a time.
-    #[inline(always)] // to take on the caller's instruction set
-    fn at<const W: usize, S: Simd<W>>(&self, time: f32) -> KeyPair<'_> {
-        match &self.keys {
-            LaneKeys::Linear(rows) => KeyPair::Linear(rows.at(time)),
-            LaneKeys::Compact(rows) => KeyPair::Compact(rows.at::<W, S>(time)),
-        }
-    }
-
     /// Returns whether any joint of a strip moves or scales.
     fn moves(&self, strip: usize) -> bool {
         match &self.keys {
@@ -120,14 +112,63 @@ fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
 }
 
 /// The keys around the time that a lane plays.
+trait KeyPair<'a>: Clone {
+    /// The keys of a clip around a time.
+    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self;
+
+    /// Rotations of `W` joints of a strip.
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4];
+
+    /// Translations and scales of `W` joints; those that the clip does not change are `still`.
+    fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        strip: usize,
+        group: usize,
+        still: &Vectors,
+    ) -> [S::V; 6];
+}
+
+impl<'a> KeyPair<'a> for LinearPair<'a> {
+    #[inline(always)] // to take on the caller's instruction set
+    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+        match &clip.keys {
+            LaneKeys::Linear(rows) => rows.at(time),
+            LaneKeys::Compact(_) => unreachable!("a compact clip has an `AnyPair`"),
+        }
+    }
+
+    #[inline(always)] // as above
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+        LinearPair::rotations::<W, S>(self, strip, group)
+    }
+
+    #[inline(always)] // as above
+    fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        strip: usize,
+        group: usize,
+        still: &Vectors,
+    ) -> [S::V; 6] {
+        LinearPair::vectors::<W, S>(self, strip, group, still)
+    }
+}
+
+/// A pair of either kind.
 #[derive(Clone)]
-enum KeyPair<'a> {
+enum AnyPair<'a> {
     Linear(LinearPair<'a>),
     Compact(CompactPair<'a>),
 }
 
-impl KeyPair<'_> {
-    /// Rotations of `W` joints of a strip.
+impl<'a> KeyPair<'a> for AnyPair<'a> {
+    #[inline(always)] // as above
+    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+        match &clip.keys {
+            LaneKeys::Linear(rows) => Self::Linear(rows.at(time)),
+            LaneKeys::Compact(rows) => Self::Compact(rows.at::<W, S>(time)),
+        }
+    }
+
     #[inline(always)] // as above
     fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
         match self {
@@ -136,7 +177,6 @@ impl KeyPair<'_> {
         }
     }
 
-    /// Translations and scales of `W` joints; those that the clip does not change are `still`.
     #[inline(always)] // as above
     fn vectors<const W: usize, S: Simd<W>>(
         &self,
@@ -153,38 +193,57 @@ impl KeyPair<'_> {
 
 /// Writes the local poses of a block's lanes. Those that play nothing hold an arbitrary pose afterwards.
 pub(super) fn sample_lanes(isa: Isa, stills: &Stills, plays: &Plays, local: &mut [Local<BLOCK>]) {
-    simd::run(
-        isa,
-        SampleLanes {
-            stills,
-            plays,
-            local,
-        },
-    );
+    let mut clips = plays.iter().flatten();
+    // The code that decodes compact clips makes loops so large that the compiler does not unroll them for linear ones.
+    if clips.any(|(clip, _)| matches!(clip.keys, LaneKeys::Compact(_))) {
+        let pair = PhantomData::<AnyPair>;
+        simd::run(
+            isa,
+            SampleLanes {
+                pair,
+                stills,
+                plays,
+                local,
+            },
+        );
+    } else {
+        let pair = PhantomData::<LinearPair>;
+        simd::run(
+            isa,
+            SampleLanes {
+                pair,
+                stills,
+                plays,
+                local,
+            },
+        );
+    }
 }
 
-struct SampleLanes<'a> {
+struct SampleLanes<'a, P> {
+    pair: PhantomData<P>,
     stills: &'a Stills,
     plays: &'a Plays<'a>,
     local: &'a mut [Local<BLOCK>],
 }
 
-impl Kernel for SampleLanes<'_> {
+impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self {
             stills,
             plays,
             local,
+            ..
         } = self;
         let Some((first, time)) = plays.iter().flatten().next() else {
             return;
         };
-        let any = first.at::<W, S>(*time);
-        let mut pairs = ArrayVec::<KeyPair, BLOCK>::new();
+        let any = P::new::<W, S>(first, *time);
+        let mut pairs = ArrayVec::<P, BLOCK>::new();
         for play in plays {
             pairs.push(match play {
-                Some((clip, time)) => clip.at::<W, S>(*time),
+                Some((clip, time)) => P::new::<W, S>(clip, *time),
                 None => any.clone(),
             });
         }
@@ -225,9 +284,10 @@ impl Kernel for SampleLanes<'_> {
                     spread::<W, S, 4>(&rotations, ROTATION, lanes, group, local);
                 }
             }
-            let moves =
-                |clip: &ClipRows| clip.moves(strip) || clip.still[strip] != first.still[strip];
-            let moving = plays.iter().flatten().any(|(clip, _)| moves(clip));
+            let mut moving = false;
+            for (clip, _) in plays.iter().flatten() {
+                moving |= clip.moves(strip) || clip.still[strip] != first.still[strip];
+            }
             if !moving {
                 let still = &stills.0[first.still[strip] as usize];
                 for (j, local) in local.iter_mut().enumerate() {

@@ -109,6 +109,7 @@ impl<T> Default for Aligned<T> {
 impl<T: AnyBitPattern + NoUninit> Deref for Aligned<T> {
     type Target = [T];
 
+    #[inline(always)] // inner loops index aligned memory
     fn deref(&self) -> &[T] {
         bytemuck::cast_slice(&self.memory.bytes()[..self.length * size_of::<T>()])
     }
