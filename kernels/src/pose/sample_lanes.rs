@@ -262,6 +262,13 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                 if plays.iter().all(Option::is_none) {
                     continue;
                 }
+                // Poses are written across joints, a pattern that no prefetcher predicts. Loops over four lanes are unrolled
+                // only without the prefetches.
+                if const { W <= 4 } {
+                    for joint in local.iter().skip(lanes * W).take(W) {
+                        prefetch(joint);
+                    }
+                }
                 for group in 0..groups {
                     for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
                         // Numbers of four lanes stay in registers, if none of the lanes is left out.
@@ -274,8 +281,8 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                         {
                             square[lane] = v;
                         }
-                        // Poses are written across joints, a pattern that no prefetcher predicts.
-                        if group == 0
+                        if const { W > 4 }
+                            && group == 0
                             && let Some(joint) = local.get(lanes * W + lane)
                         {
                             prefetch(joint);
