@@ -6,7 +6,9 @@ use super::joint_strip::{Row, STRIP, Vectors, row, vectors};
 use super::sample_compact::Frames;
 use super::{Local, ROTATION};
 use crate::model::Channel;
-use crate::model::compact::{ANY, Compact, CompactTrack, KeyPlace, SPARE, without, without_tiny};
+use crate::model::compact::{
+    ANY, Compact, CompactTrack, KeyPlace, SPARE, largest_component, without, without_tiny,
+};
 use crate::simd::{Simd, load_group, load_rows};
 use std::sync::Arc;
 
@@ -323,18 +325,15 @@ impl Coding {
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
 fn still_rotations(base: &[Local<1>], strip: usize) -> Coding {
     let rotation = |pose: &Local<1>| -> [f32; 4] { std::array::from_fn(|c| pose[ROTATION + c][0]) };
-    let largest = |pose: &Local<1>| {
-        let q = rotation(pose);
-        (0..4)
-            .max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs()))
-            .unwrap_or(3)
-    };
     let mut coding = Coding::still(std::array::from_fn(|c| {
         row(base, strip, |pose| {
-            without_tiny(without(&rotation(pose), largest(pose))[c])
+            let q = rotation(pose);
+            without_tiny(without(&q, largest_component(&q))[c])
         })
     }));
-    let left_out = row(base, strip, |pose| largest(pose) as f32);
+    let left_out = row(base, strip, |pose| {
+        largest_component(&rotation(pose)) as f32
+    });
     for (lane, component) in left_out.into_iter().enumerate() {
         coding.leave_out(lane, component as usize);
     }

@@ -156,34 +156,28 @@ pub struct Samples {
 impl Samples {
     /// The value in the middle of all others, and the largest distance from it.
     pub fn middle(&self) -> ([f32; 4], f32) {
-        // Take all rotations to one hemisphere.
-        let aligned = |value: &[f32; 4]| {
-            let away = self.channel == Channel::Rotation
-                && Vec4::from(*value).dot(self.values[0].into()) < 0.0;
-            if away {
-                -Vec4::from(*value)
-            } else {
-                Vec4::from(*value)
+        let first = Vec4::from(self.values[0]);
+        let mut low = first;
+        let mut high = first;
+        let mut values = Vec::with_capacity(self.values.len());
+        for value in &self.values {
+            let mut value = Vec4::from(*value);
+            // Take all rotations to one hemisphere.
+            if self.channel == Channel::Rotation && value.dot(first) < 0.0 {
+                value = -value;
             }
-        };
-        let bound = |pick: fn(Vec4, Vec4) -> Vec4| {
-            self.values
-                .iter()
-                .map(aligned)
-                .reduce(pick)
-                .unwrap_or_default()
-        };
-        let middle = (bound(Vec4::min) + bound(Vec4::max)) / 2.0;
-        let middle = if self.channel == Channel::Rotation {
-            middle.normalize_or(Vec4::W)
-        } else {
-            middle
-        };
-        let swing = self
-            .values
-            .iter()
-            .map(|value| aligned(value).distance(middle))
-            .fold(0.0, f32::max);
+            low = low.min(value);
+            high = high.max(value);
+            values.push(value);
+        }
+        let mut middle = (low + high) / 2.0;
+        if self.channel == Channel::Rotation {
+            middle = middle.normalize_or(Vec4::W);
+        }
+        let mut swing = 0.0f32;
+        for value in values {
+            swing = swing.max(value.distance(middle));
+        }
         (middle.to_array(), swing)
     }
 }
@@ -436,18 +430,14 @@ fn ranged(
         precision,
         ..
     } = *samples;
-    values
-        .iter_mut()
-        .flatten()
-        .for_each(|v| *v = without_tiny(*v));
-    let bound = |c: usize, pick: fn(f64, f64) -> f64| {
-        values
-            .iter()
-            .map(|v| v[c].into())
-            .reduce(pick)
-            .unwrap_or(0.0)
-    };
-    let ranges: [[f64; 2]; 3] = std::array::from_fn(|c| [bound(c, f64::min), bound(c, f64::max)]);
+    let mut ranges = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
+    for value in &mut values {
+        for (v, [low, high]) in value.iter_mut().zip(&mut ranges) {
+            *v = without_tiny(*v);
+            *low = low.min(f64::from(*v));
+            *high = high.max(f64::from(*v));
+        }
+    }
     let most = ranges
         .as_flattened()
         .iter()
@@ -480,23 +470,27 @@ fn ranged(
         let first = (low / unit).floor();
         let extent = (high / unit).ceil() - first;
         (track.low[c], track.extent[c]) = (first as i16, extent as u16);
-        let rounding = |bits: u8| extent * unit / f64::from(largest(bits)) / 2.0;
-        track.bits[c] = (1..most_bits)
-            .find(|bits| rounding(*bits) <= precision)
-            .unwrap_or(most_bits);
+        let mut bits = 1;
+        while bits < most_bits && extent * unit / f64::from(largest(bits)) / 2.0 > precision {
+            bits += 1;
+        }
+        track.bits[c] = bits;
     }
     let Decoder { low, step } = track.decoder();
-    let number = |value: f32, c: usize| match track.bits[c] {
-        0 => 0,
-        bits => ((value - low[c]) / step[c])
-            .round()
-            .clamp(0.0, largest(bits).into()) as u16,
-    };
-    let key = |value: &[f32; 3]| CompactKey {
-        numbers: std::array::from_fn(|c| number(value[c], c)),
-        dropped,
-    };
-    (track, values.iter().map(key).collect())
+    let mut keys = Vec::with_capacity(values.len());
+    for value in values {
+        let mut numbers = [0; 3];
+        for (c, number) in numbers.iter_mut().enumerate() {
+            if track.bits[c] > 0 {
+                let highest = largest(track.bits[c]);
+                *number = ((value[c] - low[c]) / step[c])
+                    .round()
+                    .clamp(0.0, highest.into()) as u16;
+            }
+        }
+        keys.push(CompactKey { numbers, dropped });
+    }
+    (track, keys)
 }
 
 /// Zero in place of a rounding error.
@@ -508,36 +502,37 @@ pub fn without_tiny(value: f32) -> f32 {
 /// out of all keys; otherwise each key leaves out its largest.
 fn rotations(samples: &Samples) -> (CompactTrack, Vec<CompactKey>) {
     let values = &samples.values;
-    let least = |c: usize| {
-        values
-            .iter()
-            .map(|q| q[c].abs())
-            .fold(f32::INFINITY, f32::min)
-    };
-    let dropped = (0..4)
-        .max_by(|&a, &b| least(a).total_cmp(&least(b)))
-        .unwrap_or(3);
-    if least(dropped) >= 0.4 {
+    let mut least = [f32::INFINITY; 4];
+    for q in values {
+        for (least, v) in least.iter_mut().zip(q) {
+            *least = least.min(v.abs());
+        }
+    }
+    let dropped = largest_component(&least);
+    if least[dropped] >= 0.4 {
         return ranged(
             samples,
             dropped as u8,
             values.iter().map(|q| without(q, dropped)).collect(),
         );
     }
-    let largest_of = |q: &[f32; 4]| {
-        (0..4)
-            .max_by(|&a, &b| q[a].abs().total_cmp(&q[b].abs()))
-            .unwrap_or(3)
-    };
-    let (track, mut keys) = ranged(
-        samples,
-        ANY,
-        values.iter().map(|q| without(q, largest_of(q))).collect(),
-    );
-    keys.iter_mut()
-        .zip(values)
-        .for_each(|(key, q)| key.dropped = largest_of(q) as u8);
+    let others = values.iter().map(|q| without(q, largest_component(q)));
+    let (track, mut keys) = ranged(samples, ANY, others.collect());
+    for (key, q) in keys.iter_mut().zip(values) {
+        key.dropped = largest_component(q) as u8;
+    }
     (track, keys)
+}
+
+/// Index of the component of a quaternion that is largest without its sign.
+pub fn largest_component(q: &[f32; 4]) -> usize {
+    let mut largest = 0;
+    for c in 1..4 {
+        if q[c].abs() >= q[largest].abs() {
+            largest = c;
+        }
+    }
+    largest
 }
 
 /// The other three components of a quaternion with its sign chosen so that `dropped` is positive.

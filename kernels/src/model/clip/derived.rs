@@ -17,10 +17,10 @@ impl Clip {
     /// A scale of zero in the first frame, or compact keys.
     pub fn additive(&self) -> Result<Self, ModelError> {
         let raw = self.uncompacted()?;
-        let mut made = raw.clone();
+        let mut additive = raw.clone();
         for (index, track) in raw.tracks().iter().enumerate() {
-            let own = track.interpolation.value_of_key();
-            let first = raw.value(track, 0, own);
+            let value_part = track.interpolation.value_of_key();
+            let first = raw.value(track, 0, value_part);
             if track.channel == Channel::Scale && first.truncate().to_array().contains(&0.0) {
                 let place = format!(
                     "clip {:?}, track {index} (joint {})",
@@ -31,29 +31,32 @@ impl Clip {
                     "its first scale is 0; expected another number",
                 ));
             }
-            let inverse = || DQuat::from_vec4(first).normalize().conjugate();
             let parts = track.interpolation.values_per_key();
-            let made = &mut made.values[track.first_value as usize..][..raw.values_of(track).len()];
-            for (index, out) in made.chunks_exact_mut(track.channel.width()).enumerate() {
-                let (key, part) = (index / parts, index % parts);
-                let value = raw.value(track, key, part);
+            let length = raw.values_of(track).len();
+            let values = &mut additive.values[track.first_value as usize..][..length];
+            for (index, out) in values.chunks_exact_mut(track.channel.width()).enumerate() {
+                let part = index % parts;
+                let value = raw.value(track, index / parts, part);
                 let relative = match track.channel {
-                    Channel::Rotation => DVec4::from(DQuat::from_vec4(value) * inverse()),
-                    Channel::Translation if part == own => value - first,
+                    Channel::Rotation => {
+                        let inverse = DQuat::from_vec4(first).normalize().conjugate();
+                        DVec4::from(DQuat::from_vec4(value) * inverse)
+                    }
+                    Channel::Translation if part == value_part => value - first,
                     // A tangent is a difference already.
                     Channel::Translation => value,
                     Channel::Scale => value / first,
                 };
-                out.iter_mut()
-                    .zip(relative.to_array())
-                    .for_each(|(out, v)| *out = v as f32);
+                for (out, v) in out.iter_mut().zip(relative.to_array()) {
+                    *out = v as f32;
+                }
             }
         }
         let weights = self.weights.iter().map(WeightKeys::additive).collect();
         Ok(Self {
             name: self.name.clone(),
             additive: true,
-            keys: ClipKeys::Raw(made),
+            keys: ClipKeys::Raw(additive),
             weights,
             ..*self
         })
@@ -105,14 +108,13 @@ impl Clip {
     /// # Errors
     /// The errors of [`Clip::new`] for the curves: numbers that are not finite.
     pub fn smoothed(&self) -> Result<Self, ModelError> {
-        let linear = |raw: &&RawKeys| {
-            raw.tracks()
-                .iter()
-                .all(|t| t.interpolation == Interpolation::Linear)
-        };
-        let Some(raw) = self.keys.raw().filter(linear) else {
+        let Some(raw) = self.keys.raw() else {
             return Ok(self.clone());
         };
+        let mut tracks = raw.tracks().iter();
+        if tracks.any(|track| track.interpolation != Interpolation::Linear) {
+            return Ok(self.clone());
+        }
         // Control points are computed between neighbours on the shorter arc.
         let mut aligned = raw.clone();
         aligned.set_rotation_blend(RotationBlend::Slerp);
@@ -165,13 +167,12 @@ impl Clip {
 
     /// The raw keys. Clips can be derived only before they become compact.
     fn uncompacted(&self) -> Result<&RawKeys, ModelError> {
-        let compact = || {
+        self.keys.raw().ok_or_else(|| {
             ModelError::new(
                 format!("clip {:?}", self.name),
                 "compact keys; expected raw ones",
             )
-        };
-        self.keys.raw().ok_or_else(compact)
+        })
     }
 }
 
@@ -186,79 +187,90 @@ fn keys_of(raw: &RawKeys, track: &Track) -> Keys {
     }
 }
 
-/// The keys before and after one. In a loop (the last key repeats the first) neighbours wrap around; at open ends the
-/// neighbour is the key itself.
-fn neighbours(keys: &Keys, width: usize) -> impl Fn(usize) -> (usize, usize) + use<> {
-    let last = keys.times.len() - 1;
-    let (first, end) = (&keys.values[..width], &keys.values[last * width..]);
-    let distance = |sign: f32| {
-        first
-            .iter()
-            .zip(end)
-            .map(|(a, b)| (a - sign * b).abs())
-            .fold(0.0, f32::max)
-    };
-    let negated = if keys.channel == Channel::Rotation {
-        distance(-1.0)
-    } else {
-        f32::INFINITY
-    };
-    let closed = distance(1.0).min(negated) < 1e-5;
-    move |key| match key {
-        0 => (if closed { last - 1 } else { 0 }, 1),
-        _ if key == last => (last - 1, if closed { 1 } else { last }),
-        _ => (key - 1, key + 1),
+/// Returns whether the last key repeats the first. Keys have `width` values each.
+fn is_loop(keys: &Keys, width: usize) -> bool {
+    let first = &keys.values[..width];
+    let last = &keys.values[(keys.times.len() - 1) * width..];
+    let mut distance = 0.0f32;
+    let mut distance_negated = 0.0f32;
+    for (a, b) in first.iter().zip(last) {
+        distance = distance.max((a - b).abs());
+        distance_negated = distance_negated.max((a + b).abs());
     }
+    // Opposite quaternions are the same rotation.
+    distance < 1e-5 || keys.channel == Channel::Rotation && distance_negated < 1e-5
+}
+
+/// The keys before and after one.
+struct Neighbours {
+    before: usize,
+    after: usize,
+}
+
+/// The neighbours of a key. In a loop they wrap around; at open ends the neighbour is the key itself.
+fn neighbours(key: usize, last: usize, is_loop: bool) -> Neighbours {
+    let mut before = key.saturating_sub(1);
+    let mut after = last.min(key + 1);
+    if is_loop && key == 0 {
+        before = last - 1;
+    } else if is_loop && key == last {
+        after = 1;
+    }
+    Neighbours { before, after }
 }
 
 fn catmull_rom(keys: Keys) -> Keys {
-    let around = neighbours(&keys, 3);
-    let time = |key: usize| f64::from(keys.times[key]);
-    let values = (0..keys.times.len()).flat_map(|key| {
-        let (before, after) = around(key);
-        let last = keys.times.len() - 1;
+    let is_loop = is_loop(&keys, 3);
+    let last = keys.times.len() - 1;
+    let times: Vec<f64> = keys.times.iter().map(|time| f64::from(*time)).collect();
+    let points = keys.values.as_chunks::<3>().0;
+    let mut values = Vec::new();
+    for (key, point) in points.iter().enumerate() {
+        let Neighbours { before, after } = neighbours(key, last, is_loop);
         let is_seam = before > key || after < key;
-        let span = match is_seam {
-            true => (time(last) - time(last - 1)) + (time(1) - time(0)),
-            false => time(after) - time(before),
+        let span = if is_seam {
+            (times[last] - times[last - 1]) + (times[1] - times[0])
+        } else {
+            times[after] - times[before]
         };
-        let value = |key: usize, c: usize| keys.values[3 * key + c];
-        let tangent: [f32; 3] = std::array::from_fn(|c| {
-            ((f64::from(value(after, c)) - f64::from(value(before, c))) / span) as f32
-        });
-        [tangent, std::array::from_fn(|c| value(key, c)), tangent].concat()
-    });
+        let mut tangent = [0.0; 3];
+        for (c, slope) in tangent.iter_mut().enumerate() {
+            *slope = ((f64::from(points[after][c]) - f64::from(points[before][c])) / span) as f32;
+        }
+        values.extend([tangent, *point, tangent].as_flattened());
+    }
     Keys {
-        values: values.collect(),
+        values,
         interpolation: Interpolation::CubicSpline,
-        ..keys.clone()
+        ..keys
     }
 }
 
 fn squad(keys: Keys) -> Keys {
-    let around = neighbours(&keys, 4);
-    let quaternion = |key: usize| {
-        DQuat::from_array(std::array::from_fn(|c| f64::from(keys.values[4 * key + c])))
-    };
-    let values = (0..keys.times.len()).flat_map(|key| {
-        let q = quaternion(key);
-        let (before, after) = around(key);
-        // The logarithm of the rotation to a neighbour. In a loop, a neighbour across the seam may have the other sign.
-        let logarithm_to = |other: usize| {
-            let p = quaternion(other);
-            let p = if p.dot(q) < 0.0 { -p } else { p };
-            0.5 * scaled_axis(q.conjugate() * p)
-        };
-        let control = q * exponential(-0.25 * (logarithm_to(before) + logarithm_to(after)));
-        [q, control]
-            .into_iter()
-            .flat_map(|q| q.to_array().map(|v| v as f32))
-    });
-    Keys {
-        values: values.collect(),
-        interpolation: Interpolation::Squad,
-        ..keys.clone()
+    let is_loop = is_loop(&keys, 4);
+    let mut rotations = Vec::new();
+    for rotation in keys.values.as_chunks::<4>().0 {
+        rotations.push(DQuat::from_array(rotation.map(f64::from)));
     }
+    let mut values = Vec::new();
+    for (key, q) in rotations.iter().enumerate() {
+        let Neighbours { before, after } = neighbours(key, rotations.len() - 1, is_loop);
+        let sum = logarithm(*q, rotations[before]) + logarithm(*q, rotations[after]);
+        let control = *q * exponential(-0.25 * sum);
+        values.extend(q.to_array().map(|v| v as f32));
+        values.extend(control.to_array().map(|v| v as f32));
+    }
+    Keys {
+        values,
+        interpolation: Interpolation::Squad,
+        ..keys
+    }
+}
+
+/// The logarithm of the rotation from `q` to `p`. In a loop, a neighbour across the seam may have the other sign.
+fn logarithm(q: DQuat, p: DQuat) -> DVec3 {
+    let nearer = if p.dot(q) < 0.0 { -p } else { p };
+    0.5 * scaled_axis(q.conjugate() * nearer)
 }
 
 /// A rotation as its axis times its angle; computed with libm, so that every platform gets the same keys.

@@ -8,12 +8,11 @@ impl RawKeys {
     /// are unit quaternions x y z w, other channels end in a zero.
     pub fn exact(&self, track: &Track, blend: RotationBlend, time: f64) -> DVec4 {
         let rotation = (track.channel == Channel::Rotation).then_some(blend);
-        let part = |key: usize, part: usize| self.value(track, key, part);
         interpolated(
             self.times_of(track),
             track.interpolation,
             rotation,
-            part,
+            |key, part| self.value(track, key, part),
             time,
         )
     }
@@ -23,10 +22,12 @@ impl RawKeys {
     /// # Panics
     /// There is no such key or value.
     pub fn value(&self, track: &Track, key: usize, part: usize) -> DVec4 {
-        let (values, width) = (self.values_of(track), track.channel.width());
+        let width = track.channel.width();
         let at = (key * track.interpolation.values_per_key() + part) * width;
         let mut value = DVec4::ZERO;
-        (0..width).for_each(|c| value[c] = f64::from(values[at + c]));
+        for (c, v) in self.values_of(track)[at..][..width].iter().enumerate() {
+            value[c] = f64::from(*v);
+        }
         value
     }
 }
@@ -35,11 +36,14 @@ impl WeightKeys {
     /// The weight of one of its targets at a time in seconds, which is clamped to the keys. `target` counts from the
     /// track's first.
     pub(crate) fn exact(&self, target: usize, time: f64) -> f64 {
-        let (count, per_key) = (self.targets.len(), self.interpolation.values_per_key());
-        let part = |key: usize, part: usize| {
-            DVec4::splat(self.values[(key * per_key + part) * count + target].into())
-        };
-        interpolated(&self.times, self.interpolation, None, part, time).x
+        interpolated(
+            &self.times,
+            self.interpolation,
+            None,
+            |key, part| DVec4::splat(self.key(key, part)[target].into()),
+            time,
+        )
+        .x
     }
 }
 
@@ -52,7 +56,6 @@ fn interpolated(
     part: impl Fn(usize, usize) -> DVec4,
     time: f64,
 ) -> DVec4 {
-    let seconds = |key: usize| f64::from(times[key]);
     let unit = |v: DVec4| {
         if rotation.is_some() {
             v.normalize_or(DVec4::W)
@@ -60,27 +63,26 @@ fn interpolated(
             v
         }
     };
-    let own = interpolation.value_of_key();
     let after = times.partition_point(|&other| f64::from(other) <= time);
     if after == 0 || after == times.len() {
-        return unit(part(after.saturating_sub(1), own));
+        return unit(part(after.saturating_sub(1), interpolation.value_of_key()));
     }
     let k = after - 1;
-    let interval = seconds(after) - seconds(k);
-    let t = (time - seconds(k)) / interval;
+    let start = f64::from(times[k]);
+    let interval = f64::from(times[after]) - start;
+    let t = (time - start) / interval;
     match (interpolation, rotation) {
         (Interpolation::Step, _) => part(k, 0),
         (Interpolation::Linear, Some(blend)) => arc(part(k, 0), part(after, 0), t, blend),
         (Interpolation::Linear, None) => part(k, 0).lerp(part(after, 0), t),
         (Interpolation::Squad, _) => {
-            let (keys, controls) = (
-                sphere(part(k, 0), part(after, 0), t),
-                sphere(part(k, 1), part(after, 1), t),
-            );
+            let keys = sphere(part(k, 0), part(after, 0), t);
+            let controls = sphere(part(k, 1), part(after, 1), t);
             sphere(keys, controls, 2.0 * t * (1.0 - t))
         }
         (Interpolation::CubicSpline, _) => {
-            let (t2, t3) = (t * t, t * t * t);
+            let t2 = t * t;
+            let t3 = t * t * t;
             unit(
                 part(k, 1) * (2.0 * t3 - 3.0 * t2 + 1.0)
                     + part(k, 2) * (interval * (t3 - 2.0 * t2 + t))
@@ -113,12 +115,10 @@ fn arc(a: DVec4, mut b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
 /// Interpolates along the great circle from one unit quaternion to another, without changing signs.
 pub fn sphere(a: DVec4, b: DVec4, t: f64) -> DVec4 {
     let angle = 2.0 * (a - b).length().atan2((a + b).length());
-    let share = |part: f64| {
-        if angle < 1e-9 {
-            part
-        } else {
-            (part * angle).sin() / angle.sin()
-        }
-    };
-    (a * share(1.0 - t) + b * share(t)).normalize()
+    if angle < 1e-9 {
+        return (a * (1.0 - t) + b * t).normalize();
+    }
+    let weight_a = ((1.0 - t) * angle).sin() / angle.sin();
+    let weight_b = (t * angle).sin() / angle.sin();
+    (a * weight_a + b * weight_b).normalize()
 }

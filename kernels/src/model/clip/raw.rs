@@ -3,6 +3,7 @@
 use super::keys::{Channel, Interpolation, Keys, RotationBlend, check_keys};
 use crate::model::{Lists, ModelError};
 use fieldwork::Fieldwork;
+use glam::{DVec4, Vec4};
 
 /// One joint's channel in a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,35 +119,26 @@ impl RawKeys {
                 && blend != RotationBlend::AuthoredPath;
             let stride = 4 * track.interpolation.values_per_key();
             let angles = track.interpolation.angles_per_interval();
-            for (key, part) in
-                (0..keys.saturating_sub(1)).flat_map(|k| (0..angles).map(move |p| (k, p)))
-            {
+            for index in 0..keys.saturating_sub(1) * angles {
+                let (key, part) = (index / angles, index % angles);
                 let at = track.first_value as usize + stride * key + 4 * part;
-                let quaternion =
-                    |at: usize| std::array::from_fn(|c| f64::from(self.values[at + c]));
-                let (a, mut b): ([f64; 4], [f64; 4]) = (quaternion(at), quaternion(at + stride));
-                if flips && a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() < 0.0 {
-                    self.values[at + stride..at + stride + 4]
-                        .iter_mut()
-                        .for_each(|v| *v = -*v);
-                    b = b.map(|v| -v);
+                let a = Vec4::from_slice(&self.values[at..]).as_dvec4();
+                let mut b = Vec4::from_slice(&self.values[at + stride..]).as_dvec4();
+                if flips && a.dot(b) < 0.0 {
+                    for v in &mut self.values[at + stride..][..4] {
+                        *v = -*v;
+                    }
+                    b = -b;
                 }
-                self.angles[track.first_angle as usize + angles * key + part] = angle_of(a, b);
+                self.angles[track.first_angle as usize + index] = angle_of(a, b);
             }
         }
     }
 }
 
 /// The angle between two unit quaternions, accurate where the cosine is near one.
-fn angle_of(a: [f64; 4], b: [f64; 4]) -> f32 {
-    let length = |sign: f64| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| (a + sign * b).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
-    (2.0 * libm::atan2(length(-1.0), length(1.0))) as f32
+fn angle_of(a: DVec4, b: DVec4) -> f32 {
+    (2.0 * libm::atan2((a - b).length(), (a + b).length())) as f32
 }
 
 /// Checks a track and normalises its rotations.

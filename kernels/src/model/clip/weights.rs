@@ -34,19 +34,20 @@ impl WeightKeys {
 
     /// Calls `set(target, weight)` for each target at a time in seconds, which is clamped to the keys.
     pub fn sample(&self, time: f32, mut set: impl FnMut(usize, f32)) {
-        let own = self.interpolation.value_of_key();
+        let value_part = self.interpolation.value_of_key();
         // NaN compares false with everything and so selects the first key.
         let after = self.times.partition_point(|&t| t <= time);
         let before = after.saturating_sub(1);
         let targets = self.targets.start as usize..self.targets.end as usize;
         if after == 0 || after == self.times.len() || self.interpolation == Interpolation::Step {
             return targets
-                .zip(self.key(before, own))
+                .zip(self.key(before, value_part))
                 .for_each(|(target, &weight)| set(target, weight));
         }
         let interval = self.times[after] - self.times[before];
         let t = (time - self.times[before]) / interval;
-        let (a, b) = (self.key(before, own), self.key(after, own));
+        let a = self.key(before, value_part);
+        let b = self.key(after, value_part);
         if self.interpolation == Interpolation::Linear {
             for (target, (a, b)) in targets.zip(a.iter().zip(b)) {
                 set(target, a + t * (b - a));
@@ -54,9 +55,12 @@ impl WeightKeys {
             return;
         }
         // glTF 2.0, appendix C.4.
-        let (t2, t3) = (t * t, t * t * t);
-        let (h00, h10) = (2.0 * t3 - 3.0 * t2 + 1.0, (t3 - 2.0 * t2 + t) * interval);
-        let (h01, h11) = (-2.0 * t3 + 3.0 * t2, (t3 - t2) * interval);
+        let t2 = t * t;
+        let t3 = t * t * t;
+        let h00 = 2.0 * t3 - 3.0 * t2 + 1.0;
+        let h10 = (t3 - 2.0 * t2 + t) * interval;
+        let h01 = -2.0 * t3 + 3.0 * t2;
+        let h11 = (t3 - t2) * interval;
         let tangents = self.key(before, 2).iter().zip(self.key(after, 0));
         for (target, ((a, b), (out, arriving))) in targets.zip(a.iter().zip(b).zip(tangents)) {
             set(target, h00 * a + h10 * out + h01 * b + h11 * arriving);
@@ -77,23 +81,22 @@ impl WeightKeys {
     /// The track as differences from its first key.
     pub(super) fn additive(&self) -> Self {
         let first = self.key(0, self.interpolation.value_of_key()).to_vec();
-        let mut made = self.clone();
+        let mut additive = self.clone();
         let per_key = self.per_key();
         for key in 0..self.times.len() {
             let at = key * per_key + self.interpolation.value_of_key() * first.len();
-            made.values[at..]
-                .iter_mut()
-                .zip(&first)
-                .for_each(|(v, first)| *v -= first);
+            for (v, first) in additive.values[at..].iter_mut().zip(&first) {
+                *v -= first;
+            }
         }
-        made
+        additive
     }
 
     /// The track with its first key again at `end`, unless it has one key or goes on until then.
     pub(super) fn closed(&self, end: f32) -> Self {
-        let mut made = self.clone();
-        close(&mut made.times, &mut made.values, end);
-        made
+        let mut closed = self.clone();
+        close(&mut closed.times, &mut closed.values, end);
+        closed
     }
 }
 
