@@ -114,7 +114,7 @@ pub struct CpuKernel {
     /// Palettes that it reads.
     pub layout: PaletteLayout,
     /// Number of instances that are posed side by side.
-    pub width: fn(&Crowd) -> Width,
+    pub width: Width,
     /// Instruction set, if not the one that the run uses.
     pub isa: Option<Isa>,
     /// Abilities that it lacks.
@@ -193,7 +193,7 @@ impl Cpu {
         let mut built = Vec::with_capacity(kernels.len());
         for &kernel in kernels {
             let (skin, bytes) = (kernel.build)(crowd, kernel.isa.unwrap_or(self.isa))?;
-            let poser = HostPoser::bytes(crowd, job, kernel.layout, (kernel.width)(crowd), threads);
+            let poser = HostPoser::bytes(crowd, job, kernel.layout, kernel.width, threads);
             let scratch = if crowd.has_targets() {
                 MorphScratch::bytes(crowd, kernel.scratch_widths())
             } else {
@@ -266,14 +266,7 @@ impl Backend for Cpu {
                 kernel,
                 skin: built.skin,
                 footprint: built.footprint,
-                poser: HostPoser::new(
-                    crowd,
-                    job,
-                    kernel.layout,
-                    (kernel.width)(crowd),
-                    isa,
-                    &threads,
-                ),
+                poser: HostPoser::new(crowd, job, kernel.layout, kernel.width, isa, &threads),
                 scratch,
                 user: OutputUser::default(),
             });
@@ -659,7 +652,7 @@ mod tests {
     const READER: CpuKernel = CpuKernel {
         name: "reader",
         layout: PaletteLayout::Rows,
-        width: Width::for_rows,
+        width: Width::Block,
         isa: None,
         lacks: &[],
         blending: Blending::Linear,

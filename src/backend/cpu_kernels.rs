@@ -22,7 +22,7 @@ pub const CANDIDATES: &[&CpuKernel] = &[&MIXED, &CLUSTER, &COLUMNS];
 pub const SCALAR: CpuKernel = CpuKernel {
     name: "scalar",
     layout: PaletteLayout::Rows,
-    width: |_| Width::One,
+    width: Width::One,
     isa: Some(Isa::Scalar),
     lacks: &[],
     blending: Blending::Linear,
@@ -40,7 +40,7 @@ pub const SCALAR: CpuKernel = CpuKernel {
 /// One vertex at a time with its matrix columns in 128-bit registers, as engines commonly do it.
 pub const COLUMNS: CpuKernel = CpuKernel {
     name: "columns",
-    width: Width::for_rows,
+    width: Width::Block,
     isa: None,
     build: |_, _| {
         stateless(|job, out| {
@@ -64,7 +64,7 @@ pub const CLUSTER: CpuKernel = CpuKernel {
 pub const LANES: CpuKernel = CpuKernel {
     name: "lanes",
     layout: PaletteLayout::Lanes,
-    width: |_| Width::Block,
+    width: Width::Block,
     build: |_, _| stateless(|job, out| in_lanes(job, LanePalette::Matrices(job.lanes), false, out)),
     ..COLUMNS
 };

@@ -5,24 +5,26 @@
 //! fade, times quintics that reach zero with zero speed and acceleration (Hermite's, as in Bollo, "Inertialization",
 //! GDC 2018, without its clamps). The formulae are in docs/animation.md.
 
+use super::joint_strip::STRIP;
+use super::lanes::{items, load_instances};
 use super::merge::{Merge, merge};
 use super::registers::{RegisterPose, difference, normalised, rotated, shorter};
 use super::shares::{Mask, Momentum, Recipe, SlotWeights};
 use super::{Local, SCALE, TRANSLATION, run_lanes};
 use crate::crowd::LayerKind;
 use crate::model::Transform;
-use crate::simd::{Isa, Kernel, Simd, load_group, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
 
-/// Blends a block's poses, `[slot][joint]`, into its first slot.
-pub(super) fn blend<const N: usize>(
+/// Blends the poses of a block, `[slot][joint]`, or of one instance, `[slot][strip]`, into the first slot.
+pub(super) fn blend<const N: usize, const L: usize>(
     isa: Isa,
     rest: &[Transform],
     recipe: &Recipe<N>,
-    slots: &mut [Local<N>],
+    slots: &mut [Local<L>],
 ) {
     match Merge::of(recipe) {
-        Some(parts) => merge(isa, &parts, rest.len(), slots),
-        None => run_lanes::<N, _>(
+        Some(parts) => merge(isa, &parts, items::<N, L>(rest.len()), slots),
+        None => run_lanes::<L, _>(
             isa,
             BlendKernel {
                 rest,
@@ -33,13 +35,13 @@ pub(super) fn blend<const N: usize>(
     }
 }
 
-struct BlendKernel<'a, 'b, const N: usize> {
+struct BlendKernel<'a, 'b, const N: usize, const L: usize> {
     rest: &'a [Transform],
     recipe: &'a Recipe<'b, N>,
-    slots: &'a mut [Local<N>],
+    slots: &'a mut [Local<L>],
 }
 
-impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
+impl<const N: usize, const L: usize> Kernel for BlendKernel<'_, '_, N, L> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self {
@@ -47,17 +49,18 @@ impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
             recipe,
             slots,
         } = self;
-        for joint in 0..rest.len() {
-            for vector in 0..N / W {
-                let lanes = LaneGroup::<N, W> {
+        let items = items::<N, L>(rest.len());
+        for item in 0..items {
+            for vector in 0..L / W {
+                let lanes = LaneGroup::<N, L, W> {
                     slots: &*slots,
-                    joints: rest.len(),
-                    joint,
+                    items,
+                    item,
                     vector,
-                    rest: &rest[joint],
+                    rest,
                 };
                 let blended = lanes.blended::<S>(recipe);
-                store_rows::<N, W, S>(&blended, &mut slots[joint], vector);
+                store_rows::<L, W, S>(&blended, &mut slots[item], vector);
             }
         }
     }
@@ -65,17 +68,17 @@ impl<const N: usize> Kernel for BlendKernel<'_, '_, N> {
 
 // Closures would not take on the instruction set, so vectors are used only in loops.
 
-/// `W` neighbouring lanes of a joint.
+/// `W` neighbouring lanes of a joint or strip.
 #[derive(Clone, Copy)]
-struct LaneGroup<'a, const N: usize, const W: usize> {
-    slots: &'a [Local<N>],
-    joints: usize,
-    joint: usize,
+struct LaneGroup<'a, const N: usize, const L: usize, const W: usize> {
+    slots: &'a [Local<L>],
+    items: usize,
+    item: usize,
     vector: usize,
-    rest: &'a Transform,
+    rest: &'a [Transform],
 }
 
-impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
+impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
     #[inline(always)] // as above
     fn blended<S: Simd<W>>(self, recipe: &Recipe<N>) -> RegisterPose<S, W> {
         let mut blended = self.merge::<S>(&recipe.shares);
@@ -100,21 +103,31 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
 
     #[inline(always)] // as above
     fn pose<S: Simd<W>>(self, slot: usize) -> RegisterPose<S, W> {
-        load_rows::<N, W, S, 10>(&self.slots[slot * self.joints + self.joint], self.vector)
+        load_rows::<L, W, S, 10>(&self.slots[slot * self.items + self.item], self.vector)
     }
 
     /// A share's weights; `None` if a mask makes all of them 0.
     #[inline(always)] // as above
     fn weights<S: Simd<W>>(self, share: &SlotWeights<N>) -> Option<S::V> {
-        let weights = load_group::<N, W, S>(&share.weights, self.vector);
+        let weights = load_instances::<N, W, S>(&share.weights, self.vector);
         match &share.mask {
             Mask::All => Some(weights),
-            Mask::Same(mask) if mask[self.joint] == 0.0 => None,
-            Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.joint]))),
+            Mask::Same(mask) if const { N < L } => {
+                let mut factors = [0.0; W];
+                let joints = mask.iter().skip(self.item * STRIP + self.vector * W);
+                for (factor, joint) in factors.iter_mut().zip(joints) {
+                    *factor = *joint;
+                }
+                if factors == [0.0; W] {
+                    return None;
+                }
+                Some(S::mul(weights, S::load(&factors)))
+            }
+            Mask::Same(mask) if mask[self.item] == 0.0 => None,
+            Mask::Same(mask) => Some(S::mul(weights, S::splat(mask[self.item]))),
             Mask::Lanes(masks) => {
-                let of = |lane: usize| {
-                    masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.joint])
-                };
+                let of =
+                    |lane: usize| masks[W * self.vector + lane].map_or(1.0, |mask| mask[self.item]);
                 Some(S::mul(weights, S::load(&std::array::from_fn(of))))
             }
         }
@@ -161,8 +174,26 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
     fn resting<S: Simd<W>>(self, mut pose: RegisterPose<S, W>, total: S::V) -> RegisterPose<S, W> {
         // The difference is negative, which is the sign that selects, in lanes without weight.
         let none = S::sub(total, S::splat(f32::MIN_POSITIVE));
-        for (v, rest) in pose.iter_mut().zip(self.rest.components()) {
-            *v = S::select_negative(none, S::splat(rest), *v);
+        let mut rest = pose;
+        if const { N < L } {
+            // Lanes beyond the last joint need a rotation that can be normalised, too.
+            let mut numbers = [[1.0; W]; 10];
+            let joints = self.rest.iter().skip(self.item * STRIP + self.vector * W);
+            for (lane, joint) in joints.take(W).enumerate() {
+                for (row, number) in numbers.iter_mut().zip(joint.components()) {
+                    row[lane] = number;
+                }
+            }
+            for (v, row) in rest.iter_mut().zip(&numbers) {
+                *v = S::load(row);
+            }
+        } else {
+            for (v, number) in rest.iter_mut().zip(self.rest[self.item].components()) {
+                *v = S::splat(number);
+            }
+        }
+        for (v, rest) in pose.iter_mut().zip(rest) {
+            *v = S::select_negative(none, rest, *v);
         }
         pose
     }
@@ -219,8 +250,8 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
             *off = self.off::<S>(momentum, shares);
         }
         let [now, before] = ticks;
-        let offset = load_group::<N, W, S>(&momentum.offset, self.vector);
-        let speed = load_group::<N, W, S>(&momentum.speed, self.vector);
+        let offset = load_instances::<N, W, S>(&momentum.offset, self.vector);
+        let speed = load_instances::<N, W, S>(&momentum.speed, self.vector);
         // Both differences must be in one hemisphere; otherwise their change would take the longer arc.
         let sign = shorter::<W, S>(&now, &before, S::splat(1.0));
         let mut rotation = [S::splat(0.0); 4];
@@ -259,7 +290,7 @@ impl<const N: usize, const W: usize> LaneGroup<'_, N, W> {
                 without = with;
             }
         }
-        let coming = load_group::<N, W, S>(&momentum.coming, self.vector);
+        let coming = load_instances::<N, W, S>(&momentum.coming, self.vector);
         for (without, with) in without.iter_mut().zip(&mut with) {
             let (a, b) = (*without, *with);
             (*without, *with) = (

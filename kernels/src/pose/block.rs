@@ -2,6 +2,7 @@
 //!
 //! An instruction set that the machine lacks falls back to the one that the target always has.
 
+use super::lanes::Lanes;
 use super::local_to_model::LocalToModel;
 use super::palette::ModelToPalette;
 use super::{Affine, Local, run_lanes};
@@ -20,7 +21,7 @@ pub fn sample(
     lane: usize,
     local: &mut [Local<BLOCK>],
 ) {
-    super::sample::sample(skeleton, clip, time, lane, local);
+    super::sample::sample(skeleton, clip, time, Lanes::Instance(lane), local);
 }
 
 /// Turns local poses into model poses. `local` and `model` hold one item per joint, parents before children.

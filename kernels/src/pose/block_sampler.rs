@@ -1,16 +1,18 @@
-//! Stage `sample` of one block, by the fastest method that its clips allow.
+//! Stage `sample` of one block or of one instance, by the fastest method that its clips allow.
 
 use super::Local;
+use super::lanes::{Lanes, items};
 use super::sample::sample;
 use super::sample_lanes::{ClipRows, Plays, Stills, sample_lanes};
+use super::sample_strips::sample_strips;
 use crate::blocks::Block;
 use crate::crowd::{BLOCK, Crowd, Group, Inertia, Layer, Layers, REST, time};
 use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
-/// Samples blocks of a crowd, slot by slot: whole blocks at once if their clips are stored with joints side by side,
-/// otherwise instance by instance.
-pub(super) struct BlockSampler<const N: usize> {
+/// Samples blocks of a crowd, slot by slot: whole blocks and whole strips of joints at once if their clips are stored
+/// with joints side by side, otherwise joint by joint.
+pub(super) struct BlockSampler {
     isa: Isa,
     rows: Vec<GroupRows>,
 }
@@ -22,11 +24,11 @@ struct GroupRows {
     clips: Vec<Option<ClipRows>>,
 }
 
-impl<const N: usize> BlockSampler<N> {
-    /// A sampler for blocks of `N` instances of a crowd; converts its clips.
-    pub fn new(crowd: &Crowd, isa: Isa) -> Self {
+impl BlockSampler {
+    /// A sampler for blocks of `lanes` instances of a crowd; converts its clips.
+    pub fn new(crowd: &Crowd, lanes: usize, isa: Isa) -> Self {
         // Vectors are used for whole blocks only.
-        let rows = if N == BLOCK {
+        let rows = if lanes == BLOCK {
             crowd
                 .groups()
                 .iter()
@@ -39,8 +41,8 @@ impl<const N: usize> BlockSampler<N> {
     }
 
     /// Bytes that [`BlockSampler::new`] will allocate.
-    pub fn bytes(crowd: &Crowd) -> u64 {
-        if N != BLOCK {
+    pub fn bytes(crowd: &Crowd, lanes: usize) -> u64 {
+        if lanes != BLOCK {
             return 0;
         }
         crowd
@@ -50,14 +52,15 @@ impl<const N: usize> BlockSampler<N> {
             .sum()
     }
 
-    /// Samples the layers of a block's instances into its slots, `[slot][joint]`: those with any effect at the tick.
-    pub fn sample(
+    /// Samples the layers of a block's `N` instances into its slots, `[slot][joint or strip]`: those with any effect at
+    /// the tick.
+    pub fn sample<const N: usize, const L: usize>(
         &self,
         block: &Block,
         group: &Group,
         layers: &Layers,
         tick: u32,
-        slots: &mut [Local<N>],
+        slots: &mut [Local<L>],
     ) {
         let lanes: ArrayVec<&[Layer], N> = block
             .instances
@@ -65,7 +68,7 @@ impl<const N: usize> BlockSampler<N> {
             .map(|i| layers.of(i as usize))
             .collect();
         for index in 0..block.layers {
-            self.slot(block, group, index, slots, &lanes, |_, layers| {
+            self.slot::<N, L>(block, group, index, slots, &lanes, |_, layers| {
                 let layer = layers
                     .get(index)
                     .filter(|layer| layer.weight_at(tick) != 0.0)?;
@@ -87,7 +90,7 @@ impl<const N: usize> BlockSampler<N> {
             .unwrap_or(0);
         for index in 0..faded {
             for back in [0, 1] {
-                self.slot(
+                self.slot::<N, L>(
                     block,
                     group,
                     block.past_slot(index, back),
@@ -106,34 +109,43 @@ impl<const N: usize> BlockSampler<N> {
         }
     }
 
-    /// Samples one slot: `play` returns the clip and time of a lane. Lanes that play nothing there hold an arbitrary
+    /// Samples one slot: `play` returns the clip and time of an instance. Those that play nothing there hold an arbitrary
     /// pose.
-    fn slot(
+    fn slot<const N: usize, const L: usize>(
         &self,
         block: &Block,
         group: &Group,
         slot: usize,
-        slots: &mut [Local<N>],
+        slots: &mut [Local<L>],
         lanes: &[&[Layer]],
         play: impl Fn(usize, &[Layer]) -> Option<(u32, f32)>,
     ) {
         let skeleton = group.model.skeleton();
-        let slot = &mut slots[slot * skeleton.len()..][..skeleton.len()];
+        let items = items::<N, L>(skeleton.len());
+        let slot = &mut slots[slot * items..][..items];
         let plays: [Option<(u32, f32)>; N] =
             std::array::from_fn(|lane| play(lane, lanes.get(lane)?));
-        let rows = self.rows.get(block.group);
-        if let Some((stills, plays)) =
-            rows.and_then(|rows| Some((&rows.stills, rows.plays(&plays)?)))
+        // Rows exist for whole blocks only, so L is BLOCK.
+        if let Some(rows) = self.rows.get(block.group)
+            && let Some(plays) = rows.plays(&plays)
         {
-            // Rows exist for whole blocks only, so N is BLOCK.
-            return sample_lanes(self.isa, stills, &plays, bytemuck::cast_slice_mut(slot));
+            let local = bytemuck::cast_slice_mut(slot);
+            if const { N == BLOCK } {
+                sample_lanes(self.isa, &rows.stills, &plays, local);
+            } else if let Some((clip, time)) = plays[0] {
+                sample_strips(self.isa, &rows.stills, clip, time, local);
+            }
+            return;
         }
-        for (lane, (clip, time)) in (0..N)
-            .zip(plays)
-            .filter_map(|(lane, play)| Some((lane, play?)))
-        {
+        for (lane, play) in plays.into_iter().enumerate() {
+            let Some((clip, time)) = play else { continue };
             let clip = (clip != REST).then(|| &group.model.clips()[clip as usize]);
-            sample(skeleton, clip, time, lane, slot);
+            let lanes = if const { N < L } {
+                Lanes::Joints
+            } else {
+                Lanes::Instance(lane)
+            };
+            sample(skeleton, clip, time, lanes, slot);
         }
     }
 }

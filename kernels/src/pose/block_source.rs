@@ -1,9 +1,10 @@
 //! Input of stage `palette` for one block.
 
 use super::palette::{ModelToPalette, to_rows};
+use super::strips_to_model::palette_of_one;
 use super::{Affine, run_lanes};
 use crate::blocks::Block;
-use crate::crowd::Crowd;
+use crate::crowd::{BLOCK, Crowd};
 use crate::model::Rows;
 use crate::simd::Isa;
 
@@ -19,6 +20,8 @@ pub(super) struct BlockSource<'a, const N: usize> {
 pub(super) enum Source<'a, const N: usize> {
     /// The block's model poses, one item per joint.
     Posed(&'a [Affine<N>]),
+    /// Model poses `[instance][joint]` of the block.
+    OneByOne(&'a [Rows]),
     /// Palettes `[pose][entry]` of the poses that all instances of the crowd share.
     Shared(&'a [Rows]),
 }
@@ -35,6 +38,13 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                 poses,
                 out,
             ),
+            Source::OneByOne(poses) => {
+                let (joints, inverse_binds) = (model.palette_joints(), model.inverse_binds());
+                let palettes = out.chunks_exact_mut(joints.len().max(1));
+                for (palette, pose) in palettes.zip(poses.chunks_exact(model.skeleton().len())) {
+                    palette_of_one(self.isa, joints, inverse_binds, pose, palette);
+                }
+            }
             Source::Shared(rows) => {
                 let entries = out.len() / self.block.instances.len();
                 for (out, own) in out.chunks_exact_mut(entries.max(1)).zip(self.shown(rows)) {
@@ -60,14 +70,19 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                     },
                 );
             }
+            Source::OneByOne(poses) => {
+                let mut palette = [[0.0; 12]; BLOCK];
+                let entries = joints.chunks(BLOCK).zip(inverse_binds.chunks(BLOCK));
+                for (out, (joints, inverse_binds)) in out.chunks_mut(BLOCK).zip(entries) {
+                    for (lane, pose) in poses.chunks_exact(of_group.skeleton().len()).enumerate() {
+                        palette_of_one(self.isa, joints, inverse_binds, pose, &mut palette);
+                        to_lane(&palette, lane, out);
+                    }
+                }
+            }
             Source::Shared(rows) => {
                 for (lane, own) in self.shown(rows).enumerate() {
-                    for (columns, rows) in out.iter_mut().zip(own) {
-                        columns
-                            .iter_mut()
-                            .zip(rows)
-                            .for_each(|(column, number)| column[lane] = *number);
-                    }
+                    to_lane(own, lane, out);
                 }
             }
         }
@@ -82,5 +97,14 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                 .map_or(instance, |poses| poses[instance as usize]);
             crowd.posed().rows_of(rows, pose..pose + 1)
         })
+    }
+}
+
+/// Copies an instance's palette to its lane.
+fn to_lane<const N: usize>(palette: &[Rows], lane: usize, out: &mut [Affine<N>]) {
+    for (columns, rows) in out.iter_mut().zip(palette) {
+        for (column, number) in columns.iter_mut().zip(rows) {
+            column[lane] = *number;
+        }
     }
 }

@@ -4,16 +4,20 @@
 use super::block_sampler::BlockSampler;
 use super::block_source::{BlockSource, Source};
 use super::clock::{NoClock, PoseClock, PoseStage};
+use super::joint_strip::STRIP;
+use super::lanes::items;
 use super::local_to_model::LocalToModel;
 use super::merge::{Merge, merge};
 use super::pose_cache::{CachedTicks, due};
 use super::recipe::{blend_between, blend_layers, steady_merge};
+use super::strips_to_model::{Levels, strips_to_model};
 use super::{Affine, Local, run_lanes};
 use crate::blocks::{Block, Blocks};
 use crate::crowd::{BLOCK, Crowd, Group, Layers, UpdateRate};
 use crate::model::Rows;
 use crate::simd::{Aligned, Isa};
 use crate::threads::{Threads, lock, of_thread};
+use arrayvec::ArrayVec;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -28,25 +32,18 @@ const PARTS_PER_THREAD: usize = 4;
 /// Most instances of a sparse block: the lanes of the others would cost more than skinning instances one by one.
 const SPARSE: usize = 10;
 
-/// Number of instances that are posed side by side, one in each lane.
+/// Most instances of a block that are posed one by one, with joints in lanes. With one more, instances in lanes take as
+/// long, by vectors of 4, 8 and 16 lanes alike.
+const FEW: usize = 5;
+
+/// Number of instances that are posed side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// One, in scalar code.
     One,
-    /// [`BLOCK`], one in each lane.
+    /// [`BLOCK`], one in each lane. The instances of a block that has few of them are posed one by one, with
+    /// neighbouring joints in lanes.
     Block,
-}
-
-impl Width {
-    /// The faster width for palettes in rows: where no group has a second instance, vectors would carry a single lane.
-    pub fn for_rows(crowd: &Crowd) -> Self {
-        let lone = |group: &Group| group.instances.len() == 1;
-        if crowd.groups().iter().all(lone) {
-            Self::One
-        } else {
-            Self::Block
-        }
-    }
 }
 
 /// Takes a block of the crowd, its palette `[entry][12][BLOCK]` and its share of the output.
@@ -216,10 +213,14 @@ struct BlockPoser<const N: usize> {
     idle: Vec<bool>,
     /// Tick of `layers` and `idle`.
     updated: Option<u32>,
-    /// For each block the merge of its layers, if it is the same at every tick.
+    /// For each block with instances in lanes the merge of its layers, if it is the same at every tick.
     steady: Vec<Option<Merge<N>>>,
     isa: Isa,
-    sampler: BlockSampler<N>,
+    /// Most instances of a block that are posed with joints in lanes; 0 in scalar code.
+    few: usize,
+    sampler: BlockSampler,
+    /// For each group; empty in scalar code.
+    levels: Vec<Levels>,
     plan: PartPlan,
     buffers: Vec<Mutex<Poses<N>>>,
     /// One block's palette for each thread, for [`PaletteOut::Each`].
@@ -317,6 +318,10 @@ impl<const N: usize> BlockPoser<N> {
         let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
         let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
         let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
+        let mut levels = 0;
+        for group in crowd.posed().groups().iter().filter(|_| N == BLOCK) {
+            levels += size_of::<Levels>() as u64 + Levels::bytes(group.model.skeleton());
+        }
         let layers = crowd.turnover().map(|_| crowd.layers().bytes());
         let lists = lists
             + layers.unwrap_or(0)
@@ -326,11 +331,11 @@ impl<const N: usize> BlockPoser<N> {
                 0
             };
         PoseMemory {
-            clips: BlockSampler::<N>::bytes(crowd.posed()),
+            clips: BlockSampler::bytes(crowd.posed(), N),
             palettes: crowd.poses().map_or(0, |_| {
                 crowd.posed().palette_entries() * size_of::<Rows>() as u64
             }),
-            poses: plan.bytes::<N>() + lists as u64,
+            poses: plan.bytes::<N>() + levels + lists as u64,
         }
     }
 
@@ -363,7 +368,14 @@ impl<const N: usize> BlockPoser<N> {
             updated: None,
             steady: posed.all().iter().map(steady).collect(),
             isa,
-            sampler: BlockSampler::new(poses, isa),
+            few: if N == BLOCK { FEW } else { 0 },
+            sampler: BlockSampler::new(poses, N, isa),
+            levels: poses
+                .groups()
+                .iter()
+                .filter(|_| N == BLOCK)
+                .map(|group| Levels::new(group.model.skeleton()))
+                .collect(),
             plan,
             buffers: (0..plan.buffers).map(buffer).collect(),
             palettes: (0..plan.threads)
@@ -458,15 +470,7 @@ impl<const N: usize> BlockPoser<N> {
                         }
                         let first_joint = block.first_joint - part[0].first_joint;
                         let model = &poses.model[first_joint..][..joints(crowd, block)];
-                        write(
-                            BlockSource {
-                                isa: self.isa,
-                                crowd,
-                                block,
-                                palettes: Source::Posed(model),
-                            },
-                            own,
-                        );
+                        write(self.source(crowd, block, model), own);
                     }
                 });
             },
@@ -511,88 +515,141 @@ impl<const N: usize> BlockPoser<N> {
         };
         let of = |b: &Block| &crowd.groups()[b.group];
         clock.run(PoseStage::Sample, &mut || {
-            all().for_each(|b| {
-                self.sample(
-                    crowd,
-                    b,
-                    of(b),
-                    &mut ticks[b.index - index],
-                    &mut local[slots(b)],
-                )
-            });
+            for b in all() {
+                let between = b.rate.between(self.tick);
+                let poses = between.map(|between| {
+                    due(&mut ticks[b.index - index], b, between).collect::<ArrayVec<_, 2>>()
+                });
+                let poses = poses.as_deref();
+                if self.is_one_by_one(crowd, b) {
+                    for (one, slots) in one_by_one(b, of(b), &mut local[slots(b)]) {
+                        self.sample::<1, STRIP>(crowd, &one, of(b), poses, slots);
+                    }
+                } else {
+                    self.sample::<N, N>(crowd, b, of(b), poses, &mut local[slots(b)]);
+                }
+            }
         });
         if self.blends {
             clock.run(PoseStage::Blend, &mut || {
-                all().for_each(|b| self.blend(crowd, b, of(b), &mut local[slots(b)]));
+                for b in all() {
+                    if self.is_one_by_one(crowd, b) {
+                        for (one, slots) in one_by_one(b, of(b), &mut local[slots(b)]) {
+                            self.blend::<1, STRIP>(crowd, &one, of(b), None, slots);
+                        }
+                    } else {
+                        let steady = self.steady[b.index].as_ref();
+                        self.blend::<N, N>(crowd, b, of(b), steady, &mut local[slots(b)]);
+                    }
+                }
             });
         }
         clock.run(PoseStage::LocalToModel, &mut || {
             for b in all() {
-                let (skeleton, lanes, count) =
-                    (of(b).model.skeleton(), b.instances.len(), joints(crowd, b));
-                let (local, model) = (
-                    &local[slots(b)][..count],
-                    &mut model[b.first_joint - first_joint..][..count],
-                );
-                run_lanes::<N, _>(
-                    self.isa,
-                    LocalToModel {
+                let skeleton = of(b).model.skeleton();
+                let model = &mut model[b.first_joint - first_joint..][..skeleton.len()];
+                let local = &mut local[slots(b)];
+                if self.is_one_by_one(crowd, b) {
+                    let models = bytemuck::cast_slice_mut::<_, Rows>(model);
+                    let models = models.chunks_exact_mut(skeleton.len());
+                    let levels = &self.levels[b.group];
+                    for ((_, slots), model) in one_by_one(b, of(b), local).zip(models) {
+                        strips_to_model(self.isa, skeleton, levels, slots, model);
+                    }
+                } else {
+                    let kernel = LocalToModel {
                         skeleton,
-                        lanes,
+                        lanes: b.instances.len(),
                         local,
                         model,
-                    },
-                );
+                    };
+                    run_lanes::<N, _>(self.isa, kernel);
+                }
             }
         });
     }
 
-    /// Samples the clips of a block's layers that have any effect at the tick. Poses that are cached for several ticks
-    /// are also blended here.
-    fn sample(
+    /// Returns whether a block's instances are posed one by one, with joints in lanes. Their strips of joints fit the
+    /// memory that the block has for instances in lanes.
+    fn is_one_by_one(&self, crowd: &Crowd, block: &Block) -> bool {
+        let joints = joints(crowd, block);
+        let instances = block.instances.len();
+        instances <= self.few && instances * joints.div_ceil(STRIP) <= joints
+    }
+
+    /// Input of stage `palette` for a block; `model` holds its model poses.
+    fn source<'a>(
+        &self,
+        crowd: &'a Crowd,
+        block: &'a Block,
+        model: &'a [Affine<N>],
+    ) -> BlockSource<'a, N> {
+        let palettes = if self.is_one_by_one(crowd, block) {
+            let poses = block.instances.len() * model.len();
+            Source::OneByOne(&bytemuck::cast_slice(model)[..poses])
+        } else {
+            Source::Posed(model)
+        };
+        BlockSource {
+            isa: self.isa,
+            crowd,
+            block,
+            palettes,
+        }
+    }
+
+    /// Samples the clips of the layers of a block's `P` instances that have any effect at the tick. Poses that are cached
+    /// for several ticks are also blended here: those of these ticks and slots, if `cached` has any.
+    fn sample<const P: usize, const L: usize>(
         &self,
         crowd: &Crowd,
         block: &Block,
         group: &Group,
-        cached: &mut CachedTicks,
-        slots: &mut [Local<N>],
+        cached: Option<&[(u32, usize)]>,
+        slots: &mut [Local<L>],
     ) {
-        let (layers, sampler) = (self.layers(crowd), &self.sampler);
-        let Some(between) = block.rate.between(self.tick) else {
-            return sampler.sample(block, group, layers, self.tick, slots);
+        let sampler = &self.sampler;
+        let layers = self.layers(crowd);
+        let Some(cached) = cached else {
+            return sampler.sample::<P, L>(block, group, layers, self.tick, slots);
         };
-        let joints = group.model.skeleton().len();
-        for (tick, slot) in due(cached, block, between) {
+        let items = items::<P, L>(group.model.skeleton().len());
+        for &(tick, slot) in cached {
             if block.plain {
-                sampler.sample(
-                    block,
-                    group,
-                    layers,
-                    tick,
-                    &mut slots[slot * joints..][..joints],
-                );
+                let slot = &mut slots[slot * items..][..items];
+                sampler.sample::<P, L>(block, group, layers, tick, slot);
             } else {
-                sampler.sample(block, group, layers, tick, slots);
-                blend_layers(self.isa, block, group, layers, tick, slots);
-                slots.copy_within(..joints, slot * joints);
+                sampler.sample::<P, L>(block, group, layers, tick, slots);
+                blend_layers::<P, L>(self.isa, block, group, layers, tick, slots);
+                slots.copy_within(..items, slot * items);
             }
         }
     }
 
-    /// Combines a block's layers, or the poses before and after the tick, in the first slot.
-    fn blend(&self, crowd: &Crowd, block: &Block, group: &Group, slots: &mut [Local<N>]) {
+    /// Combines the layers of a block's `P` instances, or the poses before and after the tick, in the first slot.
+    /// `steady` is the merge of the layers if it is known.
+    fn blend<const P: usize, const L: usize>(
+        &self,
+        crowd: &Crowd,
+        block: &Block,
+        group: &Group,
+        steady: Option<&Merge<P>>,
+        slots: &mut [Local<L>],
+    ) {
+        let isa = self.isa;
         if let Some(between) = block.rate.between(self.tick) {
-            blend_between(
-                self.isa,
-                group,
-                block.cached_slots(between),
-                between.fraction(),
+            let cached = block.cached_slots(between);
+            blend_between::<P, L>(isa, group, cached, between.fraction(), slots);
+        } else if let Some(steady) = steady {
+            merge(
+                isa,
+                steady,
+                items::<P, L>(group.model.skeleton().len()),
                 slots,
             );
-        } else if let Some(steady) = &self.steady[block.index] {
-            merge(self.isa, steady, group.model.skeleton().len(), slots);
         } else if !block.plain {
-            blend_layers(self.isa, block, group, self.layers(crowd), self.tick, slots);
+            let layers = self.layers(crowd);
+            blend_layers::<P, L>(isa, block, group, layers, self.tick, slots);
         }
     }
 }
@@ -708,33 +765,51 @@ impl<const N: usize> Poser for BlockPoser<N> {
                 );
                 ready = Some(block.index);
             }
-            let Poses { local, model, .. } = &mut *poses;
-            let (lane, joints) = (
-                (pose - block.instances.start) as usize,
-                joints(crowd, block),
-            );
+            let Poses { local, model, .. } = &*poses;
+            let joints = joints(crowd, block);
+            let lane = (pose - block.instances.start) as usize;
+            let local = &local[block.first_slot - first.first_slot..];
             let model = &model[block.first_joint - first.first_joint..][..joints];
             match what {
-                PoseData::Local => lane_of(
-                    &local[block.first_slot - first.first_slot..][..joints],
-                    lane,
-                    out,
-                ),
+                PoseData::Local if self.is_one_by_one(crowd, block) => {
+                    let strips = block.slots * joints.div_ceil(STRIP);
+                    let local: &[Local<STRIP>] = bytemuck::cast_slice(local);
+                    let local = &local[lane * strips..];
+                    for joint in 0..joints {
+                        lane_of(&local[joint / STRIP..][..1], joint % STRIP, out);
+                    }
+                }
+                PoseData::Model if self.is_one_by_one(crowd, block) => {
+                    let models: &[Rows] = bytemuck::cast_slice(model);
+                    out.extend_from_slice(models[lane * joints..][..joints].as_flattened());
+                }
+                PoseData::Local => lane_of(&local[..joints], lane, out),
                 PoseData::Model => lane_of(model, lane, out),
                 PoseData::Palette => {
                     palette.resize(entries(crowd, block), [[0.0; N]; 12]);
-                    BlockSource {
-                        isa: self.isa,
-                        crowd,
-                        block,
-                        palettes: Source::Posed(model),
-                    }
-                    .to_lanes(&mut palette);
+                    self.source(crowd, block, model).to_lanes(&mut palette);
                     lane_of(&palette, lane, out);
                 }
             }
         }
     }
+}
+
+/// The instances of a block, each as a block of one, and their shares of the block's slots: `[slot][strip]`.
+fn one_by_one<'a, const N: usize>(
+    block: &Block,
+    group: &Group,
+    slots: &'a mut [Local<N>],
+) -> impl Iterator<Item = (Block, &'a mut [Local<STRIP>])> {
+    let strips = items::<1, STRIP>(group.model.skeleton().len());
+    let slots = bytemuck::cast_slice_mut(slots).chunks_exact_mut(block.slots * strips);
+    block.instances.clone().zip(slots).map(|(instance, slots)| {
+        let one = Block {
+            instances: instance..instance + 1,
+            ..block.clone()
+        };
+        (one, slots)
+    })
 }
 
 fn joints(crowd: &Crowd, block: &Block) -> usize {

@@ -57,7 +57,7 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 
 /// Rotation, translation and scale as matrix rows, by the usual formula for unit quaternions.
 #[inline(always)]
-fn affine<const N: usize, const W: usize, S: Simd<W>>(
+pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
     local: &Local<N>,
     group: usize,
 ) -> [S::V; 12] {

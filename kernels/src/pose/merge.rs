@@ -1,17 +1,18 @@
 //! Stage `blend` of blocks that only merge whole layers on all joints, which is the common case of several clips.
 
+use super::lanes::load_instances;
 use super::registers::{normalised, shorter};
 use super::shares::{Mask, Recipe};
 use super::{Local, TRANSLATION, run_lanes};
 use crate::crowd::{LayerKind, MAX_LAYERS};
-use crate::simd::{Isa, Kernel, Simd, load_group, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd, load_rows, store_rows};
 use arrayvec::ArrayVec;
 
-/// Slots with their weight in each lane; the weights of a lane add up to 1.
+/// Slots with their weight in each instance; the weights of an instance add up to 1.
 pub(super) struct Merge<const N: usize>(ArrayVec<(usize, [f32; N]), MAX_LAYERS>);
 
 impl<const N: usize> Merge<N> {
-    /// A recipe's merge; `None` if it has other kinds of layers, masks or fades, or a lane in which all weights are 0.
+    /// A recipe's merge; `None` if it has other kinds of layers, masks or fades, or an instance in which all weights are 0.
     pub fn of(recipe: &Recipe<N>) -> Option<Self> {
         let merges = recipe
             .shares
@@ -34,58 +35,58 @@ impl<const N: usize> Merge<N> {
     }
 }
 
-/// Merges a block's poses, `[slot][joint]` with this many joints, into its first slot.
-pub(super) fn merge<const N: usize>(
+/// Merges a block's poses, `[slot][item]` with this many joints or strips as items, into its first slot.
+pub(super) fn merge<const N: usize, const L: usize>(
     isa: Isa,
     merge: &Merge<N>,
-    joints: usize,
-    slots: &mut [Local<N>],
+    items: usize,
+    slots: &mut [Local<L>],
 ) {
     if !matches!(merge.0[..], [(0, _)]) {
-        run_lanes::<N, _>(
+        run_lanes::<L, _>(
             isa,
             MergeSlots {
                 merge,
-                joints,
+                items,
                 slots,
             },
         );
     }
 }
 
-struct MergeSlots<'a, const N: usize> {
+struct MergeSlots<'a, const N: usize, const L: usize> {
     merge: &'a Merge<N>,
-    joints: usize,
-    slots: &'a mut [Local<N>],
+    items: usize,
+    slots: &'a mut [Local<L>],
 }
 
-impl<const N: usize> Kernel for MergeSlots<'_, N> {
+impl<const N: usize, const L: usize> Kernel for MergeSlots<'_, N, L> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self {
             merge: Merge(parts),
-            joints,
+            items,
             slots,
         } = self;
         let Some(((first, first_part), others)) = parts.split_first() else {
             return;
         };
-        for joint in 0..joints {
-            for group in 0..N / W {
-                let part = load_group::<N, W, S>(first_part, group);
-                let mut sum = load_rows::<N, W, S, 10>(&slots[first * joints + joint], group);
+        for item in 0..items {
+            for group in 0..L / W {
+                let part = load_instances::<N, W, S>(first_part, group);
+                let mut sum = load_rows::<L, W, S, 10>(&slots[first * items + item], group);
                 for v in &mut sum {
                     *v = S::mul(*v, part);
                 }
                 for (slot, part) in others {
-                    let part = load_group::<N, W, S>(part, group);
-                    let pose = load_rows::<N, W, S, 10>(&slots[slot * joints + joint], group);
+                    let part = load_instances::<N, W, S>(part, group);
+                    let pose = load_rows::<L, W, S, 10>(&slots[slot * items + item], group);
                     let signed = shorter::<W, S>(&sum, &pose, part);
                     for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
                         *sum = S::mul_add(if row < TRANSLATION { signed } else { part }, v, *sum);
                     }
                 }
-                store_rows::<N, W, S>(&normalised::<W, S>(sum), &mut slots[joint], group);
+                store_rows::<L, W, S>(&normalised::<W, S>(sum), &mut slots[item], group);
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! [`one`] and [`block`] hold the stages as free functions over slices, for one instance and for 16 in lanes.
 //! [`CrowdPose`] takes a whole crowd through all of them. Inside, kernels are generic over `N`, the number of instances
-//! that are side by side: 1 or [`BLOCK`].
+//! that are side by side: 1 or [`BLOCK`]. Kernels with a second number `L` of lanes also pose a single instance with 16
+//! neighbouring joints side by side: `N` is 1 there, and `L` is 16.
 
 mod arc;
 mod blend;
@@ -14,6 +15,7 @@ mod compact_rows;
 mod crowd_pose;
 mod ends;
 mod joint_strip;
+mod lanes;
 mod linear_rows;
 mod local_to_model;
 mod merge;
@@ -27,7 +29,9 @@ mod registers;
 mod sample;
 mod sample_compact;
 mod sample_lanes;
+mod sample_strips;
 mod shares;
+mod strips_to_model;
 
 pub use arc::sine_over_x;
 pub use clock::{NoClock, PoseClock, PoseStage};
@@ -69,10 +73,3 @@ pub const fn first_row(channel: Channel) -> usize {
 
 /// An affine 3x4 matrix, row by row, in `N` instances. `Affine<1>` has the memory layout of [`crate::model::Rows`].
 pub type Affine<const N: usize> = [[f32; N]; 12];
-
-/// Writes neighbouring numbers of one lane.
-fn write<const N: usize>(out: &mut Local<N>, lane: usize, row: usize, values: &[f32]) {
-    for (offset, value) in values.iter().enumerate() {
-        out[row + offset][lane] = *value;
-    }
-}

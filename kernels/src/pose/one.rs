@@ -1,5 +1,6 @@
 //! The stages for a single instance, in scalar code.
 
+use super::lanes::Lanes;
 use super::local_to_model::LocalToModel;
 use super::{Affine, Local, run_lanes};
 use crate::model::{Clip, Rows, Skeleton};
@@ -13,7 +14,7 @@ use crate::simd::Isa;
 /// # Panics
 /// `local` is too short for a joint that the clip moves.
 pub fn sample(skeleton: &Skeleton, clip: Option<&Clip>, time: f32, local: &mut [Local<1>]) {
-    super::sample::sample(skeleton, clip, time, 0, local);
+    super::sample::sample(skeleton, clip, time, Lanes::Instance(0), local);
 }
 
 /// Turns local poses into model poses. `local` and `model` hold one item per joint, parents before children.

@@ -9,17 +9,17 @@ use crate::crowd::{Group, Inertia, Layer, LayerKind, Layers, UNMASKED};
 use crate::simd::Isa;
 use arrayvec::ArrayVec;
 
-/// Blends the poses of the layers of a block's instances at a tick, `[slot][joint]`, into the first slot.
-pub(super) fn blend_layers<const N: usize>(
+/// Blends the poses of the layers of a block's `N` instances at a tick, `[slot][joint or strip]`, into the first slot.
+pub(super) fn blend_layers<const N: usize, const L: usize>(
     isa: Isa,
     block: &Block,
     group: &Group,
     layers: &Layers,
     tick: u32,
-    slots: &mut [Local<N>],
+    slots: &mut [Local<L>],
 ) {
     // Filled in place: moving its 140 kB would take longer than blending.
-    let mut recipe = Recipe::default();
+    let mut recipe = Recipe::<N>::default();
     recipe.add_layers(block, group, layers, tick);
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
@@ -43,15 +43,15 @@ pub(super) fn steady_merge<const N: usize>(
     Merge::of(&recipe)
 }
 
-/// Interpolates between the poses of two slots, `[slot][joint]`, at the fraction `part`, into the first slot.
-pub(super) fn blend_between<const N: usize>(
+/// Interpolates between the poses of two slots, `[slot][joint or strip]`, at the fraction `part`, into the first slot.
+pub(super) fn blend_between<const N: usize, const L: usize>(
     isa: Isa,
     group: &Group,
     [start, end]: [usize; 2],
     part: f32,
-    slots: &mut [Local<N>],
+    slots: &mut [Local<L>],
 ) {
-    let mut recipe = Recipe::default();
+    let mut recipe = Recipe::<N>::default();
     let share = |slot, weight| SlotWeights {
         slot,
         layer: 0,

@@ -1,8 +1,9 @@
 //! Stage `sample`: computes local poses from a clip and a time.
 
 use super::arc::{angle_between, slerp};
+use super::lanes::{Lanes, repeat_last, write};
 use super::sample_compact::sample_compact;
-use super::{Local, ROTATION, SCALE, TRANSLATION, first_row, write};
+use super::{Local, first_row};
 use crate::model::{
     Channel, Clip, ClipKeys, Interpolation, RawKeys, RotationBlend, Skeleton, Track, Transform,
 };
@@ -10,38 +11,41 @@ use crate::model::{
 /// Cosine from which on [`RotationBlend::AuthoredPath`] interpolates linearly and normalises.
 const AUTHORED_PATH_LINE: f32 = 0.95;
 
-/// Writes every joint's local pose of one instance into lane `lane` of a block.
+/// Writes every joint's local pose of one instance.
 ///
 /// `time` is in seconds and is clamped to each track's keys. Joints (or channels) without a track keep the rest pose
-/// (no difference in an additive clip), and so do all joints without a clip. `local` holds one entry per joint. Every
-/// `time` costs the same: keys are found by bisection, once for all tracks that share key times.
-pub(super) fn sample<const N: usize>(
+/// (no difference in an additive clip), and so do all joints without a clip. `local` holds one entry per joint, or per
+/// strip of joints. Every `time` costs the same: keys are found by bisection, once for all tracks that share key times.
+pub(super) fn sample<const L: usize>(
     skeleton: &Skeleton,
     clip: Option<&Clip>,
     time: f32,
-    lane: usize,
-    local: &mut [Local<N>],
+    lanes: Lanes,
+    local: &mut [Local<L>],
 ) {
-    constants(skeleton, clip, lane, local);
-    let Some(clip) = clip else { return };
-    match clip.keys() {
-        ClipKeys::Raw(raw) => sample_raw(raw, clip.rotation_blend(), time, lane, local),
-        ClipKeys::Compact(compact) => sample_compact(compact, time, lane, local),
+    constants(skeleton, clip, lanes, local);
+    match clip.map(|clip| (clip.keys(), clip.rotation_blend())) {
+        None => {}
+        Some((ClipKeys::Raw(raw), blend)) => sample_raw(raw, blend, time, lanes, local),
+        Some((ClipKeys::Compact(compact), _)) => sample_compact(compact, time, lanes, local),
+    }
+    if let Lanes::Joints = lanes {
+        repeat_last(skeleton.len(), local);
     }
 }
 
 /// Writes what no track changes: the rest pose, no difference in an additive clip, or a compact clip's own constants.
-pub(super) fn constants<const N: usize>(
+pub(super) fn constants<const L: usize>(
     skeleton: &Skeleton,
     clip: Option<&Clip>,
-    lane: usize,
-    local: &mut [Local<N>],
+    lanes: Lanes,
+    local: &mut [Local<L>],
 ) {
     let still = clip
         .is_some_and(Clip::is_additive)
         .then_some(&Transform::IDENTITY);
-    for (out, rest) in local.iter_mut().zip(skeleton.rest()) {
-        write(out, lane, 0, &still.unwrap_or(rest).components());
+    for (joint, rest) in skeleton.rest().iter().enumerate() {
+        write(local, joint, lanes, 0, &still.unwrap_or(rest).components());
     }
     for still in clip
         .and_then(|clip| clip.keys().compact())
@@ -49,22 +53,18 @@ pub(super) fn constants<const N: usize>(
         .flat_map(|compact| &compact.still)
     {
         let value = &still.value[..still.channel.width()];
-        write(
-            &mut local[usize::from(still.joint)],
-            lane,
-            first_row(still.channel),
-            value,
-        );
+        let row = first_row(still.channel);
+        write(local, usize::from(still.joint), lanes, row, value);
     }
 }
 
-/// Overwrites the poses in lane `lane` of a block with the values of raw keys.
-fn sample_raw<const N: usize>(
+/// Overwrites the poses of one instance with the values of raw keys.
+fn sample_raw<const L: usize>(
     raw: &RawKeys,
     blend: RotationBlend,
     time: f32,
-    lane: usize,
-    local: &mut [Local<N>],
+    lanes: Lanes,
+    local: &mut [Local<L>],
 ) {
     let mut timeline = u32::MAX;
     let mut cursor = Cursor {
@@ -78,11 +78,18 @@ fn sample_raw<const N: usize>(
             timeline = track.timeline;
             cursor = Cursor::seek(raw.times_of(track), time);
         }
-        let out = &mut local[usize::from(track.joint)];
-        match track.channel {
-            Channel::Rotation => write(out, lane, ROTATION, &rotation(raw, blend, track, &cursor)),
-            Channel::Translation => write(out, lane, TRANSLATION, &vector(raw, track, &cursor)),
-            Channel::Scale => write(out, lane, SCALE, &vector(raw, track, &cursor)),
+        let joint = usize::from(track.joint);
+        let row = first_row(track.channel);
+        if track.channel == Channel::Rotation {
+            write(
+                local,
+                joint,
+                lanes,
+                row,
+                &rotation(raw, blend, track, &cursor),
+            );
+        } else {
+            write(local, joint, lanes, row, &vector(raw, track, &cursor));
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Stage `sample` from compact clips: decodes two frames and interpolates between them, linearly or along the arc.
 
 use super::arc::ShortArc;
-use super::{Local, ROTATION, first_row, write};
+use super::lanes::{Lanes, write};
+use super::{Local, first_row};
 use crate::model::Channel;
 use crate::model::compact::{Compact, CompactKey, Decoder};
 use crate::simd::Scalar;
 
-/// Overwrites the poses in lane `lane` of a block with the values of a compact clip's tracks.
-pub(super) fn sample_compact<const N: usize>(
+/// Overwrites the poses of one instance with the values of a compact clip's tracks.
+pub(super) fn sample_compact<const L: usize>(
     compact: &Compact,
     time: f32,
-    lane: usize,
-    local: &mut [Local<N>],
+    lanes: Lanes,
+    local: &mut [Local<L>],
 ) {
     let frames = Frames::of(compact);
     let (first, fraction) = frames.place(time);
@@ -21,15 +22,16 @@ pub(super) fn sample_compact<const N: usize>(
     for (track, place) in compact.places() {
         let [a, b] = [before, after].map(|row| Compact::key(row, place, track));
         let decoder = track.decoder();
-        let out = &mut local[usize::from(track.joint)];
+        let joint = usize::from(track.joint);
+        let row = first_row(track.channel);
         if track.channel == Channel::Rotation {
             let value =
                 arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
-            write(out, lane, ROTATION, &value);
+            write(local, joint, lanes, row, &value);
         } else {
             let (a, b) = (decoder.vector(a.numbers), decoder.vector(b.numbers));
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
-            write(out, lane, first_row(track.channel), &value);
+            write(local, joint, lanes, row, &value);
         }
     }
 }

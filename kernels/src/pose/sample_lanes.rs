@@ -7,6 +7,7 @@
 
 use super::compact_rows::{CompactPair, CompactRows};
 use super::joint_strip::{STRIP, Vectors, vectors};
+use super::lanes::Lanes;
 use super::linear_rows::{LinearPair, LinearRows};
 use super::sample::constants;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
@@ -73,6 +74,11 @@ impl ClipRows {
         })
     }
 
+    /// Translations and scales of a strip in which no joint moves or scales.
+    pub fn still<'a>(&self, stills: &'a Stills, strip: usize) -> &'a Vectors {
+        &stills.0[self.still[strip] as usize]
+    }
+
     /// Returns whether any joint of a strip moves or scales.
     fn moves(&self, strip: usize) -> bool {
         match &self.keys {
@@ -107,12 +113,12 @@ impl Stills {
 /// Values of channels without a track.
 fn base(skeleton: &Skeleton, clip: Option<&Clip>) -> Vec<Local<1>> {
     let mut base = vec![[[0.0]; 10]; skeleton.len()];
-    constants(skeleton, clip, 0, &mut base);
+    constants(skeleton, clip, Lanes::Instance(0), &mut base);
     base
 }
 
 /// The keys around the time that a lane plays.
-trait KeyPair<'a>: Clone {
+pub(super) trait KeyPair<'a>: Clone {
     /// The keys of a clip around a time.
     fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self;
 
@@ -155,7 +161,7 @@ impl<'a> KeyPair<'a> for LinearPair<'a> {
 
 /// A pair of either kind.
 #[derive(Clone)]
-enum AnyPair<'a> {
+pub(super) enum AnyPair<'a> {
     Linear(LinearPair<'a>),
     Compact(CompactPair<'a>),
 }
@@ -296,7 +302,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                 moving |= clip.moves(strip) || clip.still[strip] != first.still[strip];
             }
             if !moving {
-                let still = &stills.0[first.still[strip] as usize];
+                let still = first.still(stills, strip);
                 for (j, local) in local.iter_mut().enumerate() {
                     for (row, numbers) in local[TRANSLATION..SCALE + 3].iter_mut().zip(still) {
                         *row = [numbers[j]; BLOCK];
@@ -320,7 +326,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                             continue;
                         }
                         let clip = play.map_or(*first, |(clip, _)| clip);
-                        let still = &stills.0[clip.still[strip] as usize];
+                        let still = clip.still(stills, strip);
                         let v = pair.vectors::<W, S>(strip, group, still);
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;

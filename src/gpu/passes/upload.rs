@@ -87,7 +87,7 @@ impl Upload {
         }
         let threads = Threads::All.worth_waking(CrowdPose::estimate(crowd));
         let layout = PaletteLayout::Rows;
-        let width = Width::for_rows(crowd);
+        let width = Width::Block;
         let host_memory = HostPoser::bytes(crowd, job, layout, width, threads.count())
             + Bytes::of(Purpose::Palettes, (floats * size_of::<f32>()) as u64);
         let mut pass = Self {

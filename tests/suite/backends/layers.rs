@@ -396,18 +396,19 @@ fn keyed(name: &str, joints: u16, turns: bool, moves: bool) -> Clip {
     Clip::new(name, None, RotationBlend::Slerp, tracks).unwrap()
 }
 
-/// On one layer, neighbours play raw clips, compact ones with and without a component that is always left out,
-/// additive ones of both, and rest: two chunks of joints, of which the second is not full.
-#[test]
-fn a_slot_may_mix_clips_of_every_form() {
-    const JOINTS: usize = 20;
-    let mut model = tube(JOINTS as u16, 9, 3);
+/// Joints of [`every_form`]: two chunks of joints, of which the second is not full.
+const FORM_JOINTS: usize = 20;
+
+/// A model with raw clips, compact ones with and without a component that is always left out, and additive ones of both.
+/// Clips 0 and 1 have two timelines.
+fn every_form() -> Arc<Model> {
+    let mut model = tube(FORM_JOINTS as u16, 9, 3);
     let clips = [
         ("turns", true, true),
         ("nods", false, false),
         ("slides", false, true),
     ]
-    .map(|(name, turns, moves)| keyed(name, JOINTS as u16, turns, moves));
+    .map(|(name, turns, moves)| keyed(name, FORM_JOINTS as u16, turns, moves));
     for clip in clips
         .iter()
         .cloned()
@@ -434,19 +435,103 @@ fn a_slot_may_mix_clips_of_every_form() {
     for clip in compact {
         model.add_clip(clip).unwrap();
     }
-    let model = Arc::new(model);
-    // Clips 0 and 1 have two timelines: a block that plays neither is sampled with joints side by side throughout.
+    Arc::new(model)
+}
+
+/// On one layer, neighbours play clips of every form, and rest; in a full block, and in groups of a few.
+#[test]
+fn a_slot_may_mix_clips_of_every_form() {
+    let model = every_form();
+    // A block that plays neither of the clips with two timelines is sampled with joints side by side throughout.
     let (whole, additive) = ([2, 3, 4, 8, 9, 10, REST], [5, 6, 7, 11, 12, 13]);
     let some_other = [0, 2, 8, REST];
     let mut crowd = Crowd::new();
-    let instances = (0..112).map(|i| {
+    let instance = |i| {
         let whole = if i < 96 { &whole[..] } else { &some_other };
         (IDENTITY_ROWS, layers(&model, i, whole, &additive))
-    });
-    crowd
-        .push_masked_group(Arc::clone(&model), &masks(JOINTS), instances)
-        .unwrap();
+    };
+    for instances in [0..112, 87..88, 88..90, 90..93, 93..97, 97..102] {
+        crowd
+            .push_masked_group(
+                Arc::clone(&model),
+                &masks(FORM_JOINTS),
+                instances.map(instance),
+            )
+            .unwrap();
+    }
     assert_parity(&context(), &crowd, &ticks());
+}
+
+/// Groups of a few are posed with joints in lanes, which changes no bit of a pose. Poses differ a little where masks leave
+/// out joints that share vectors with others, and where a clip with two timelines makes a full block take scalar code.
+#[test]
+fn few_instances_are_posed_as_a_full_block_is() {
+    let model = every_form();
+    let looping = |i: u32, clip: u32| {
+        let phase = i.wrapping_mul(0x9e37_79b9);
+        Layer::looping(&model, clip, phase, 1.1)
+    };
+    let whole = [2, 3, 4, 8, 9, 10];
+    let layers = |kind: &str, i: u32| match kind {
+        "plain" => vec![looping(i, whole[i as usize % 6])],
+        "merged" => vec![
+            looping(i, whole[i as usize % 6]),
+            looping(i, whole[i as usize % 5]),
+        ],
+        _ => layers(&model, i, &[0, 2, 3, 8, REST], &[5, 11]),
+    };
+    for (kind, most, rate) in [
+        ("plain", 0.0, 1),
+        ("plain", 0.0, 4),
+        ("merged", 0.0, 1),
+        ("merged", 0.0, 4),
+        ("mixed", 1e-4, 1),
+        ("mixed", 1e-4, 4),
+    ] {
+        let group = |count: u32| {
+            let mut crowd = Crowd::new();
+            let instances = (0..count).map(|i| (IDENTITY_ROWS, layers(kind, i)));
+            crowd
+                .push_masked_group(Arc::clone(&model), &masks(FORM_JOINTS), instances)
+                .unwrap();
+            crowd.with_update_rates(|_| rate).unwrap()
+        };
+        for isa in Isa::available() {
+            let full = read_all(&group(16), isa);
+            for count in 1..=6 {
+                let few = read_all(&group(count), isa);
+                for (few, full) in few.iter().zip(&full) {
+                    let differ = few.iter().zip(full).map(|(a, b)| (a - b).abs());
+                    let differ = differ.fold(0.0, f32::max);
+                    assert!(
+                        differ <= most,
+                        "{isa}, {count} instances, {kind}: differ by {differ}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Local poses, model poses and palettes of a crowd at some ticks.
+fn read_all(crowd: &Crowd, isa: Isa) -> [Vec<f32>; 3] {
+    let mut pose = CrowdPose::new(crowd, Width::Block, isa, &Threads::One);
+    let mut palette = vec![[0.0; 12]; crowd.palette_entries() as usize];
+    let mut out = [Vec::new(), Vec::new(), Vec::new()];
+    let instances = 0..crowd.instance_count() as u32;
+    for tick in [0, 3, 130, 100_001] {
+        let rows = PaletteOut::Rows(&mut palette);
+        pose.pose(crowd, tick, &Threads::One, &NoClock, rows);
+    }
+    for (what, out) in [PoseData::Local, PoseData::Model, PoseData::Palette]
+        .into_iter()
+        .zip(&mut out)
+    {
+        pose.read(crowd, what, instances.clone(), out);
+        assert!(out.iter().all(|number| number.is_finite()));
+    }
+    assert_eq!(out[2], palette.as_flattened(), "what was posed is read");
+    out
 }
 
 /// The blended local pose of one instance by lanes, a quaternion and six numbers a joint.

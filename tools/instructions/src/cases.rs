@@ -25,11 +25,11 @@ type Count<'a> = dyn FnMut(&str, &mut dyn FnMut()) + Send + 'a;
 /// Skins into a slice.
 type Skin<'a> = dyn Fn(&mut [f32]) + 'a;
 
-/// One block of walkers with so many layers.
-fn crowd(layers: u32) -> Result<Crowd> {
+/// One block of so many walkers with so many layers.
+fn crowd(walkers: u32, layers: u32) -> Result<Crowd> {
     let model = Arc::new(walker(VERTICES)?);
     let mut instances = Vec::new();
-    for first in 0..BLOCK as u32 {
+    for first in 0..walkers {
         let mut playing = Vec::new();
         for index in first..first + layers {
             let clip = index % model.clips().len() as u32;
@@ -73,7 +73,7 @@ pub fn run(count: &mut Count) -> Result<()> {
             (1, (|stage| stage != PoseStage::Blend) as fn(_) -> _),
             (2, |stage| stage == PoseStage::Blend),
         ] {
-            let crowd = crowd(layers)?;
+            let crowd = crowd(BLOCK as u32, layers)?;
             let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
             let mut lanes = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
             pose.pose(
@@ -97,22 +97,28 @@ pub fn run(count: &mut Count) -> Result<()> {
                 PaletteOut::Lanes(&mut lanes),
             );
         }
-        let crowd = crowd(1)?;
-        let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
-        let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
-        let stages = Stages {
-            count: Mutex::new(count),
-            isa,
-            wanted: |stage| stage == PoseStage::Palette,
-            layout: " to rows",
-        };
-        pose.pose(
-            &crowd,
-            TICK,
-            &Threads::One,
-            &stages,
-            PaletteOut::Rows(&mut rows),
-        );
+        let palette: fn(PoseStage) -> bool = |stage| stage == PoseStage::Palette;
+        for (walkers, layers, wanted, layout) in [
+            (BLOCK as u32, 1, palette, " to rows"),
+            (1, 2, |_| true, " of one"),
+        ] {
+            let crowd = crowd(walkers, layers)?;
+            let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
+            let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
+            let stages = Stages {
+                count: Mutex::new(count),
+                isa,
+                wanted,
+                layout,
+            };
+            pose.pose(
+                &crowd,
+                TICK,
+                &Threads::One,
+                &stages,
+                PaletteOut::Rows(&mut rows),
+            );
+        }
         for (name, attributes, encoding) in [
             ("pn", Attributes::Pn, Encoding::F32),
             ("pnt", Attributes::Pnt, Encoding::F32),
@@ -135,7 +141,7 @@ pub fn run(count: &mut Count) -> Result<()> {
 
 /// The skinning kernels, for one format.
 fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Result<()> {
-    let crowd = crowd(1)?;
+    let crowd = crowd(BLOCK as u32, 1)?;
     let model = &crowd.groups()[0].model;
     let mesh = model.mesh();
     let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
