@@ -214,9 +214,10 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
         if share.kind == LayerKind::Override {
             let signed = shorter::<W, S>(&beneath, &pose, weights);
             for (row, (v, own)) in joined.iter_mut().zip(pose).enumerate() {
-                *v = match row < TRANSLATION {
-                    true => S::mul_add(keep, *v, S::mul(signed, own)),
-                    false => S::mul_add(weights, S::sub(own, *v), *v),
+                *v = if row < TRANSLATION {
+                    S::mul_add(keep, *v, S::mul(signed, own))
+                } else {
+                    S::mul_add(weights, S::sub(own, *v), *v)
                 };
             }
         } else {
