@@ -10,7 +10,7 @@ impl Gpu {
     /// Divides a crowd into chunks that this adapter can bind and dispatch.
     ///
     /// # Errors
-    /// [`BackendError::TooLarge`] if a single instance is larger than a binding.
+    /// [`BackendError::TooLarge`](crate::frame::BackendError::TooLarge) if a single instance is larger than a binding.
     pub fn chunks(&self, crowd: &Crowd) -> Result<Vec<Chunk>> {
         chunks(
             crowd,
@@ -32,7 +32,7 @@ impl Gpu {
     /// Allocates the device side of the output buffers: one buffer per chunk, or the ring that chunks write to in turn.
     ///
     /// # Errors
-    /// As [`Gpu::chunks`], or [`BackendError::Device`] if the device was lost or refused an allocation.
+    /// As [`Gpu::chunks`], or [`BackendError::Device`](crate::frame::BackendError::Device) if the device was lost or refused an allocation.
     pub fn allocate_output(
         &self,
         crowd: &Crowd,
