@@ -62,9 +62,9 @@ pub fn mesh_bytes(crowd: &Crowd, form: MeshForm) -> u64 {
     bytes.total()
 }
 
-/// Uploads the streams of groups whose meshes have one form, one group after the other. Vertices are
-/// [`Vertex`] or [`PackedVertex`](crate::gpu::shader::layout::PackedVertex), influences are [`Influence`], those after a vertex's fourth; both may
-/// be those of an [`OwnMesh`]. Tangents are a single zero if the format has none.
+/// Uploads the streams of groups whose meshes have one form, one group after the other. Vertices are [`Vertex`] or
+/// [`PackedVertex`](crate::gpu::shader::layout::PackedVertex), influences are [`Influence`], those after a vertex's fourth;
+/// both may be those of an [`OwnMesh`]. Tangents are a single zero if the format has none.
 pub fn upload_meshes(gpu: &Gpu, groups: &[&Group], form: MeshForm) -> [Named; 3] {
     let mut vertices = Vec::new();
     let mut influences = Vec::new();
