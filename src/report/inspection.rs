@@ -552,10 +552,10 @@ impl fmt::Display for Inspection {
         if stored > 0 {
             write!(
                 f,
-                "playing     {instances} instances read {stored} bytes of clips, skeleton and layers"
+                "playing     {instances} instances read {stored} bytes of clips"
             )?;
             if let Some(compact) = compact {
-                write!(f, "; with compact clips {compact}")?;
+                write!(f, ", {compact} if compact")?;
             }
             writeln!(f)?;
         }
