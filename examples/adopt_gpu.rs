@@ -151,7 +151,7 @@ fn distance(words: &[f32], exact: &[f64]) -> f64 {
     farthest
 }
 
-/// What the program draws with.
+/// The pipeline of this program, and the resources that it binds.
 struct Picture {
     pipeline: wgpu::RenderPipeline,
     indices: wgpu::Buffer,

@@ -106,7 +106,7 @@ fn reaches(model: &Model, pose: &[DAffine3]) -> Vec<f64> {
     reaches
 }
 
-/// What becomes of the joints.
+/// The result of removing joints: for each joint of the full skeleton its pose and its substitute.
 struct Fold {
     /// The rest pose of each joint.
     pose: Vec<DAffine3>,

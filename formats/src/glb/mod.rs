@@ -334,7 +334,7 @@ impl Animation<'_> {
     }
 }
 
-/// What moves a primitive.
+/// The skin, or the single joint, that moves a primitive.
 #[derive(PartialEq)]
 struct Mover {
     skin: u16,

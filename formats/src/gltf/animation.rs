@@ -11,7 +11,7 @@ use skinbench_kernels::model::{
 };
 use std::ops::Range;
 
-/// What a channel moves.
+/// The target of a channel: a component of a joint's pose, or weights of morph targets.
 enum Moved {
     Joint { joint: u16, channel: Channel },
     Targets(Range<u32>),
@@ -99,7 +99,7 @@ pub fn clips(
     Ok(clips)
 }
 
-/// What the channel at a place moves; `None` if the model does not have it.
+/// Resolves the target of the channel at a place; `None` if the model does not have it.
 fn moved(
     target: &document::Target,
     node: usize,

@@ -89,7 +89,7 @@ impl Turnover {
         ((next * u64::from(self.shifts) - 1) / self.order.len() as u64) as u32
     }
 
-    /// How often an instance has been replaced until a tick.
+    /// Counts the replacements of an instance up to a tick.
     fn replacements(&self, instance: u32, tick: u32) -> u32 {
         let before = self.shifts - 1 - self.shift(instance);
         ((u64::from(tick) + u64::from(before)) / u64::from(self.shifts)) as u32
