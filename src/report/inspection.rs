@@ -606,7 +606,20 @@ mod tests {
                 .collect::<Vec<_>>(),
             ["idle", "walk", "run", "wave"]
         );
+        let PlayingBytes {
+            instances,
+            stored,
+            compact,
+        } = inspection.playing;
+        assert_eq!(instances, 256);
+        assert!(stored > inspection.bytes.clips as u64, "{stored}");
+        assert!(compact.is_some_and(|bytes| bytes <= 62_000), "{compact:?}");
         let text = inspection.to_string();
+        assert!(
+            text.lines()
+                .all(|line| line.len() <= 80 || !line.starts_with("playing")),
+            "{text}"
+        );
         assert!(
             text.contains("67 joints, 1 root") && text.contains("right-handed, y up"),
             "{text}"
