@@ -34,17 +34,17 @@ float precision() {
     return chosen ? std::stof(chosen) : 0.0001f;
 }
 
-struct AclCrowd : peer::Crowd {
+// The instances of one model.
+struct Group {
     acl::ansi_allocator allocator;
     peer::Load load;
-    peer::Threads threads;
     std::vector<acl::compressed_tracks*> clips;
     std::deque<Context> contexts;  // one per instance
     std::vector<rtm::qvvf> poses;
     size_t bytes = 0;
     float local_error = 0, shell_error = 0;
 
-    explicit AclCrowd(peer::Load&& given) : load(std::move(given)), threads(load.threads) {
+    explicit Group(peer::Load&& given) : load(std::move(given)) {
         for (auto& clip : load.model.clips) clips.push_back(compressed(clip));
         for (auto& instance : load.instances) {
             contexts.emplace_back();
@@ -52,7 +52,7 @@ struct AclCrowd : peer::Crowd {
         }
         poses.resize(load.instances.size() * load.model.parents.size());
     }
-    ~AclCrowd() override {
+    ~Group() {
         for (auto* clip : clips) allocator.deallocate(clip, clip->get_size());
     }
 
@@ -118,7 +118,7 @@ struct AclCrowd : peer::Crowd {
         return out;
     }
 
-    std::string loaded() const override {
+    std::string loaded() const {
         char text[400];
         std::snprintf(text, sizeof text,
                       R"({"device":"clips of %zu bytes, off by %.2g on a shell of 3 cm","error":{"pose":%g,"position":0,"normal":0},)"
@@ -128,30 +128,31 @@ struct AclCrowd : peer::Crowd {
         return text;
     }
 
-    void frame(uint32_t tick, peer::Clock& clock) override {
-        size_t joints = load.model.parents.size();
-        clock.stage("sample", [&] {
-            threads.run(load.instances.size(), [&](size_t first, size_t end, int) {
-                Writer writer;
-                for (size_t i = first; i < end; i++) {
-                    writer.pose = &poses[i * joints];
-                    contexts[i].seek(load.instances[i].seconds(tick), acl::sample_rounding_policy::none);
-                    contexts[i].decompress_tracks(writer);
-                }
-            });
-        });
+    void sample(size_t instance, uint32_t tick) {
+        Writer writer;
+        writer.pose = &poses[instance * load.model.parents.size()];
+        contexts[instance].seek(load.instances[instance].seconds(tick), acl::sample_rounding_policy::none);
+        contexts[instance].decompress_tracks(writer);
     }
 
-    std::vector<float> output(const std::string&) const override {
-        std::vector<float> out(10 * poses.size());
-        for (size_t i = 0; i < poses.size(); i++) numbers(poses[i], &out[10 * i]);
-        return out;
+    void append(const std::string&, std::vector<float>& out) const {
+        for (auto& pose : poses) {
+            out.resize(out.size() + 10);
+            numbers(pose, &out[out.size() - 10]);
+        }
+    }
+};
+
+struct AclCrowd : peer::Groups<Group> {
+    using Groups::Groups;
+    void frame(uint32_t tick, peer::Clock& clock) override {
+        clock.stage("sample", [&] { each([&](Group& group, size_t i, int) { group.sample(i, tick); }); });
     }
 };
 
 }  // namespace
 
 int main() {
-    return peer::serve(R"({"protocol":1,"outputs":["local"],"attributes":[],"normals":[],"rotations":"nlerp"})", false,
+    return peer::serve(R"({"protocol":1,"outputs":["local"],"attributes":[],"normals":[],"rotations":"nlerp","groups":true})", false,
                        [](peer::Load&& load) { return new AclCrowd(std::move(load)); });
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -170,6 +171,7 @@ class Threads {
         start_.notify_all();
         for (auto& worker : workers_) worker.join();
     }
+    int count() const { return count_; }
     // Calls `part(first, end, thread)` for each thread's part of 0..total and waits for all.
     void run(size_t total, const std::function<void(size_t, size_t, int)>& part) {
         if (count_ == 1) return part(0, total, 0);
@@ -222,11 +224,45 @@ class Clock {
 // A crowd that a library animates.
 struct Crowd {
     virtual ~Crowd() = default;
-    // The answer to `load`.
+    // Takes one more group, if `hello` says `groups`.
+    virtual void add(Load&&) { throw std::runtime_error("takes one group"); }
+    // The answer to the last `load`.
     virtual std::string loaded() const = 0;
     virtual void frame(uint32_t tick, Clock& clock) = 0;
     // Numbers of an output of the last frame.
     virtual std::vector<float> output(const std::string& name) const = 0;
+};
+
+// A crowd of several groups, whose instances all threads share. A `Group` has what a library keeps for a `Load`.
+template <class Group>
+struct Groups : Crowd {
+    struct Character {
+        Group* group;
+        size_t instance;  // in the group
+    };
+    Threads threads;
+    std::vector<std::unique_ptr<Group>> groups;
+    std::vector<Character> characters;
+
+    explicit Groups(Load&& first) : threads(first.threads) { Groups::add(std::move(first)); }
+    void add(Load&& given) override {
+        size_t count = given.instances.size();
+        groups.push_back(std::make_unique<Group>(std::move(given)));
+        for (size_t i = 0; i < count; i++) characters.push_back({groups.back().get(), i});
+    }
+    std::string loaded() const override { return groups.back()->loaded(); }
+    std::vector<float> output(const std::string& name) const override {
+        std::vector<float> out;
+        for (auto& group : groups) group->append(name, out);
+        return out;
+    }
+    // Calls `work(group, instance, thread)` for each instance.
+    template <class Work>
+    void each(const Work& work) {
+        threads.run(characters.size(), [&](size_t first, size_t end, int thread) {
+            for (size_t i = first; i < end; i++) work(*characters[i].group, characters[i].instance, thread);
+        });
+    }
 };
 
 // Answers requests until standard input ends. `whole` says whether frames end with vertices.
@@ -243,8 +279,10 @@ inline int serve(const char* hello, bool whole, const std::function<Crowd*(Load&
                 auto bytes = read_file(request["instances"].text);
                 std::vector<Instance> instances(bytes.size() / sizeof(Instance));
                 std::memcpy(instances.data(), bytes.data(), bytes.size());
-                crowd = load({Model(request["model"].text), instances, request["attributes"].text, request["normals"].text,
-                              int(request["threads"].number)});
+                Load group{Model(request["model"].text), instances, request["attributes"].text, request["normals"].text,
+                           int(request["threads"].number)};
+                if (crowd) crowd->add(std::move(group));
+                else crowd = load(std::move(group));
                 std::cout << crowd->loaded() << std::endl;
             } else if (name == "write") {
                 if (auto* tick = request.find("tick")) {

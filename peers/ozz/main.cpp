@@ -41,21 +41,20 @@ struct Run {
     int influences;
 };
 
-struct OzzCrowd : peer::Crowd {
+// The instances of one model.
+struct Group {
     peer::Load load;
-    peer::Threads threads;
     unique_ptr<animation::Skeleton> skeleton;
     std::vector<unique_ptr<animation::Animation>> animations;
     std::vector<std::unique_ptr<SamplingJob::Context>> contexts;
-    std::vector<std::vector<math::SoaTransform>> locals;  // one per thread
-    std::vector<int> ozz_joint;                           // of each of the model's joints
+    std::vector<int> ozz_joint;  // of each of the model's joints
     std::vector<Float4x4, ozz::StdAllocator<Float4x4>> binds, models, palettes;
     std::vector<uint16_t> joints;
     std::vector<Run> runs;
     std::vector<float> vertices;
     size_t clip_bytes = 0;
 
-    explicit OzzCrowd(peer::Load&& given) : load(std::move(given)), threads(load.threads) {
+    explicit Group(peer::Load&& given) : load(std::move(given)) {
         auto& model = load.model;
         animation::offline::RawSkeleton raw;
         add_children(model, -1, raw.roots);
@@ -66,7 +65,6 @@ struct OzzCrowd : peer::Crowd {
         for (auto& clip : model.clips) animations.push_back(built(clip));
         for (size_t i = 0; i < load.instances.size(); i++)
             contexts.push_back(std::make_unique<SamplingJob::Context>(skeleton->num_joints()));
-        locals.resize(load.threads, std::vector<math::SoaTransform>(skeleton->num_soa_joints()));
         size_t entries = model.palette_joints.size();
         binds.resize(entries);
         for (size_t i = 0; i < entries; i++) {
@@ -122,7 +120,7 @@ struct OzzCrowd : peer::Crowd {
         return animation;
     }
 
-    std::string loaded() const override {
+    std::string loaded() const {
         size_t context = sizeof(SamplingJob::Context) + skeleton->num_soa_joints() * 4 * 60;  // as ozz allocates them, about
         auto field = [](const char* name, size_t bytes) { return "\"" + std::string(name) + "\":" + std::to_string(bytes); };
         // Rotations are stored in 15 bits per component, translations and scales in half floats.
@@ -189,23 +187,8 @@ struct OzzCrowd : peer::Crowd {
         }
     }
 
-    void frame(uint32_t tick, peer::Clock& clock) override {
-        size_t count = load.instances.size();
-        clock.stage("pose", [&] {
-            threads.run(count, [&](size_t first, size_t end, int thread) {
-                for (size_t i = first; i < end; i++) pose(i, tick, locals[thread]);
-            });
-        });
-        clock.stage("skin", [&] {
-            threads.run(count, [&](size_t first, size_t end, int) {
-                for (size_t i = first; i < end; i++) skin(i);
-            });
-        });
-    }
-
-    std::vector<float> output(const std::string& name) const override {
-        if (name == "vertices") return vertices;
-        std::vector<float> out;
+    void append(const std::string& name, std::vector<float>& out) const {
+        if (name == "vertices") return void(out.insert(out.end(), vertices.begin(), vertices.end()));
         auto push = [&](const Float4x4& m) {
             float columns[16];
             for (int c = 0; c < 4; c++) math::StorePtrU(m.cols[c], columns + 4 * c);
@@ -217,7 +200,24 @@ struct OzzCrowd : peer::Crowd {
             for (size_t i = 0; i < models.size(); i += ozz_joint.size())
                 for (int joint : ozz_joint) push(models[i + joint]);
         }
-        return out;
+    }
+};
+
+struct OzzCrowd : peer::Groups<Group> {
+    std::vector<std::vector<math::SoaTransform>> locals;  // one per thread
+
+    explicit OzzCrowd(peer::Load&& first) : Groups(std::move(first)), locals(threads.count()) { fit_locals(); }
+    void add(peer::Load&& given) override {
+        Groups::add(std::move(given));
+        fit_locals();
+    }
+    void fit_locals() {
+        size_t joints = groups.back()->skeleton->num_soa_joints();
+        for (auto& local : locals) local.resize(std::max(local.size(), joints));
+    }
+    void frame(uint32_t tick, peer::Clock& clock) override {
+        clock.stage("pose", [&] { each([&](Group& group, size_t i, int thread) { group.pose(i, tick, locals[thread]); }); });
+        clock.stage("skin", [&] { each([](Group& group, size_t i, int) { group.skin(i); }); });
     }
 };
 
@@ -225,6 +225,6 @@ struct OzzCrowd : peer::Crowd {
 
 int main() {
     return peer::serve(
-        R"({"protocol":1,"outputs":["model","palette","vertices"],"attributes":["p","pn","pnt"],"normals":["raw"],"rotations":"nlerp"})",
+        R"({"protocol":1,"outputs":["model","palette","vertices"],"attributes":["p","pn","pnt"],"normals":["raw"],"rotations":"nlerp","groups":true})",
         true, [](peer::Load&& load) { return new OzzCrowd(std::move(load)); });
 }

@@ -4,27 +4,37 @@ use super::protocol::Request;
 use crate::asset::glb;
 use crate::crowd::{Crowd, Group, Playback, REST};
 use crate::frame::{BackendError, Result};
-use crate::model::{Clip, Interpolation, NO_PARENT};
+use crate::model::{Clip, Interpolation, Model, NO_PARENT};
 use crate::reference::shown;
 use bytemuck::NoUninit;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Checks that a crowd is one of those that peers are given: one model, and one clip per instance.
+/// Checks that a crowd is one of those that peers are given: models without fixed matrices, and one linear clip per
+/// instance.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] with what the crowd has beyond that.
-pub fn check(crowd: &Crowd) -> Result<&Group> {
-    let [group] = crowd.groups() else {
-        let count = crowd.groups().len();
-        return Err(refused(&format!("this one has {count} models or groups")));
-    };
-    if !group.model.skeleton().matrices().is_empty() {
+pub fn check(crowd: &Crowd) -> Result<()> {
+    for group in crowd.groups() {
+        check_model(&group.model)?;
+    }
+    for layer in crowd.layers().all() {
+        let loops = layer.is_plain() && layer.playback == Playback::Loop && layer.clip != REST;
+        if !loops || layer.frame_rate != 0.0 || layer.in_step != 0 {
+            return Err(refused("instances of this one do not just loop a clip"));
+        }
+    }
+    Ok(())
+}
+
+fn check_model(model: &Model) -> Result<()> {
+    if !model.skeleton().matrices().is_empty() {
         return Err(refused("joints of this model have fixed matrices"));
     }
     let mut is_compact = false;
-    for clip in group.model.clips() {
+    for clip in model.clips() {
         let Some(raw) = clip.keys().raw() else {
             is_compact = true;
             continue;
@@ -38,20 +48,27 @@ pub fn check(crowd: &Crowd) -> Result<&Group> {
     if is_compact {
         return Err(refused("needs --clips raw"));
     }
-    for layer in crowd.layers().all() {
-        let loops = layer.is_plain() && layer.playback == Playback::Loop && layer.clip != REST;
-        if !loops || layer.frame_rate != 0.0 || layer.in_step != 0 {
-            return Err(refused("instances of this one do not just loop a clip"));
-        }
+    Ok(())
+}
+
+/// Checks that a peer which takes one group gets no more.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] with the number of groups.
+pub fn check_single(crowd: &Crowd) -> Result<()> {
+    match crowd.groups().len() {
+        0 | 1 => Ok(()),
+        count => Err(BackendError::Unavailable(format!(
+            "takes crowds of one model; this one has {count} models or groups"
+        ))),
     }
-    Ok(group)
 }
 
 fn refused(what: &str) -> BackendError {
     BackendError::Unavailable(format!("is given plain crowds only; {what}"))
 }
 
-/// Writes the files of a crowd that passed [`check`], and of its group, into a folder.
+/// Writes the files of a group, of a crowd that passed [`check`], into a folder.
 ///
 /// # Errors
 /// [`BackendError::Unavailable`] if the model cannot be exported, and [`BackendError::Failed`] if a file cannot be
@@ -63,7 +80,7 @@ pub fn write(crowd: &Crowd, group: &Group, folder: &Path, threads: usize) -> Res
     let model = companion(crowd, group, &mut words).to_string();
     // Instances as peers read them.
     let mut instances: Vec<u32> = Vec::new();
-    for layer in crowd.layers().all() {
+    for layer in crowd.layers().range(group.instances.clone()).flatten() {
         instances.extend([layer.clip, layer.phase, layer.step]);
         instances.extend([layer.time_base.to_bits(), layer.time_scale.to_bits()]);
     }

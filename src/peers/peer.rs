@@ -9,7 +9,7 @@ use crate::asset::regular_file;
 use crate::backend::{
     Abilities, Backend, Context, Joints, LaterPasses, Prepared, SelfTimed, Skinned, Ticket,
 };
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Group};
 use crate::frame::{
     Ability, Approximation, BackendError, Bytes, Footprint, FrameInput, Job, Lack, OutputBuffers,
     Result, StageTime, StageTimer,
@@ -108,7 +108,7 @@ impl Backend for Peer {
     }
 
     fn prepare(&self, crowd: &Crowd, _: &Job) -> Result<Box<dyn Prepared>> {
-        let group = companion::check(crowd)?;
+        companion::check(crowd)?;
         let manifest = self.manifest;
         let mut process = Process::start(
             manifest.prepared(&manifest.start),
@@ -122,39 +122,23 @@ impl Backend for Peer {
                 able.outputs.len()
             )));
         }
+        if !able.groups {
+            companion::check_single(crowd)?;
+        }
         let makes_vertices = able.outputs.contains(&Output::Vertices);
-        let format = group.format;
-        for (option, able, asked) in [
-            ("attributes", &able.attributes, format.attributes.name()),
-            ("normals", &able.normals, format.normals.name()),
-        ] {
-            if makes_vertices && !able.iter().any(|name| name == asked) {
-                let able = one_line(&able.join(" or "), MOST_DEVICE);
-                return Err(BackendError::Unavailable(format!(
-                    "needs --{option} {able}"
-                )));
+        if makes_vertices {
+            for format in crowd.formats() {
+                require("attributes", &able.attributes, format.attributes.name())?;
+                require("normals", &able.normals, format.normals.name())?;
             }
         }
         let folder = TempDir::new().map_err(|error| BackendError::Failed(error.to_string()))?;
-        let loaded: Loaded = process.ask(&companion::write(
-            crowd,
-            group,
-            folder.path(),
-            self.threads,
-        )?)?;
-        if let Some(error) = loaded.error {
-            for error in [error.pose, error.position, error.normal] {
-                if !(0.0..=MOST_STATED).contains(&error) {
-                    return Err(BackendError::Failed(format!(
-                        "states an error beyond 0 to {MOST_STATED}"
-                    )));
-                }
-            }
-        }
-        if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
-            return Err(BackendError::Failed(format!(
-                "states memory of more than {MOST_BYTES} bytes"
-            )));
+        let mut loaded = Vec::with_capacity(crowd.groups().len());
+        for group in crowd.groups() {
+            let request = companion::write(crowd, group, folder.path(), self.threads)?;
+            let answer: Loaded = process.ask(&request)?;
+            check_stated(&answer)?;
+            loaded.push(answer);
         }
         let vertices = makes_vertices.then(|| crowd.output_words() * size_of::<f32>() as u64);
         Ok(Box::new(Running {
@@ -173,11 +157,68 @@ impl Backend for Peer {
     }
 }
 
+/// Checks that a peer makes what the crowd's format asks.
+///
+/// # Errors
+/// [`BackendError::Unavailable`] with what it can make.
+fn require(option: &str, able: &[String], asked: &str) -> Result<()> {
+    if able.iter().any(|name| name == asked) {
+        return Ok(());
+    }
+    let able = one_line(&able.join(" or "), MOST_DEVICE);
+    Err(BackendError::Unavailable(format!(
+        "needs --{option} {able}"
+    )))
+}
+
+/// Checks that errors and memory which a peer states are within bounds.
+///
+/// # Errors
+/// [`BackendError::Failed`] with the bound.
+fn check_stated(loaded: &Loaded) -> Result<()> {
+    if let Some(error) = loaded.error {
+        for error in [error.pose, error.position, error.normal] {
+            if !(0.0..=MOST_STATED).contains(&error) {
+                return Err(BackendError::Failed(format!(
+                    "states an error beyond 0 to {MOST_STATED}"
+                )));
+            }
+        }
+    }
+    if loaded.memory.values().any(|bytes| *bytes > MOST_BYTES) {
+        return Err(BackendError::Failed(format!(
+            "states memory of more than {MOST_BYTES} bytes"
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes of an output of one instance of a group.
+fn instance_bytes(output: Output, group: &Group) -> u64 {
+    let words = match output {
+        Output::Local => group.model.skeleton().len() * 10,
+        Output::Model => group.model.skeleton().len() * 12,
+        Output::Palette => group.model.palette_joints().len() * 12,
+        Output::Vertices => group.instance_words(),
+    };
+    (words * size_of::<f32>()) as u64
+}
+
+/// Bytes of an output of all instances of some groups.
+fn output_bytes(output: Output, groups: &[Group]) -> u64 {
+    let mut bytes = 0;
+    for group in groups {
+        bytes += instance_bytes(output, group) * group.len() as u64;
+    }
+    bytes
+}
+
 /// A peer with a crowd.
 struct Running {
     process: Process,
     able: PeerAbilities,
-    loaded: Loaded,
+    /// Its answer for each group.
+    loaded: Vec<Loaded>,
     /// Bytes of a frame's vertices, if it makes any.
     vertices: Option<u64>,
     worker: Worker,
@@ -201,7 +242,7 @@ impl Running {
         Ok(self.written.insert(folder))
     }
 
-    /// Appends the items of some instances from an output of the last frame.
+    /// Appends the items of some instances of one group from an output of the last frame.
     fn read(
         &mut self,
         crowd: &Crowd,
@@ -215,15 +256,11 @@ impl Running {
             None => self.write(None)?,
         };
         let path = folder.path().join(name);
-        let group = &crowd.groups()[crowd.group_of(range.start)];
-        let words = match output {
-            Output::Local => group.model.skeleton().len() * 10,
-            Output::Model => group.model.skeleton().len() * 12,
-            Output::Palette => group.model.palette_joints().len() * 12,
-            Output::Vertices => group.instance_words(),
-        };
-        let size = (words * size_of::<f32>()) as u64;
-        let expected = size * crowd.instance_count() as u64;
+        let (before, own) = crowd.groups().split_at(crowd.group_of(range.start));
+        let size = instance_bytes(output, &own[0]);
+        let first =
+            output_bytes(output, before) + size * u64::from(range.start - own[0].instances.start);
+        let expected = output_bytes(output, crowd.groups());
         let failed = |error: io::Error| BackendError::Failed(format!("wrote no {name}: {error}"));
         let mut file = regular_file::open(&path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?.len();
@@ -233,8 +270,7 @@ impl Running {
             )));
         }
         let mut bytes = vec![0; size as usize * range.len()];
-        file.seek(SeekFrom::Start(size * u64::from(range.start)))
-            .map_err(failed)?;
+        file.seek(SeekFrom::Start(first)).map_err(failed)?;
         file.read_exact(&mut bytes).map_err(failed)?;
         let words = bytes.as_chunks::<4>().0;
         out.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
@@ -244,14 +280,13 @@ impl Running {
 
 impl Prepared for Running {
     fn device(&self) -> String {
-        one_line(&self.loaded.device, MOST_DEVICE)
+        let device = self.loaded.last().map_or("", |group| &group.device);
+        one_line(device, MOST_DEVICE)
     }
 
     fn footprint(&self, _: &Crowd) -> Footprint {
-        let host = self
-            .loaded
-            .memory
-            .iter()
+        let stated = self.loaded.iter().flat_map(|group| &group.memory);
+        let host = stated
             .map(|(purpose, bytes)| Bytes::of(*purpose, *bytes))
             .sum();
         Footprint {
@@ -261,7 +296,14 @@ impl Prepared for Running {
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.loaded.error
+        let mut largest: Option<Approximation> = None;
+        for error in self.loaded.iter().filter_map(|group| group.error) {
+            let so_far = largest.get_or_insert(error);
+            so_far.pose = so_far.pose.max(error.pose);
+            so_far.position = so_far.position.max(error.position);
+            so_far.normal = so_far.normal.max(error.normal);
+        }
+        largest
     }
 
     fn self_timed(&mut self) -> Option<&mut dyn SelfTimed> {

@@ -20,7 +20,7 @@ pub enum Request {
         /// Version of the protocol.
         protocol: u32,
     },
-    /// Reads the model and the crowd.
+    /// Reads a model and its instances, which join those of earlier requests of this kind.
     Load {
         /// The model as glTF binary.
         glb: PathBuf,
@@ -87,6 +87,9 @@ pub struct PeerAbilities {
     pub normals: Vec<String>,
     /// Its interpolation.
     pub rotations: RotationBlend,
+    /// `true` if it takes several groups of instances, each with a model.
+    #[serde(default)]
+    pub groups: bool,
 }
 
 /// Answer to `load`.

@@ -266,6 +266,29 @@ fn nothing_is_left_in(folder: &Path) {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// A peer is given each model of a crowd; one that takes a single model has a clear line.
+#[test]
+fn crowds_of_several_models_are_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    for mode in ["good", "lossy", "order", "single"] {
+        manifest(&folder, mode);
+    }
+    let arguments = ["verify", "city", "--vertices", "500", "--models", "2"];
+    let more = ["--instances", "5", "--peers", ".", "-b", "cpu-scalar"];
+    let finished = skinbench(&folder, &[&arguments[..], &more].concat());
+    let said = String::from_utf8([finished.stdout, finished.stderr].concat()).unwrap();
+    assert_eq!(finished.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("  ok\n").count(), 3, "{said}");
+    for expected in [
+        "\ngood ",
+        "\nlossy ",
+        "\norder: parity_failed: ",
+        "\nsingle: skipped: takes crowds of one model; this one has 2 models or groups\n",
+    ] {
+        assert!(said.contains(expected), "{said}; expected {expected}");
+    }
+}
+
 /// Its stages are the device's own times; the frame has the clock that waits for it.
 #[test]
 fn a_device_times_its_stages() {
@@ -449,6 +472,7 @@ fn lines_are_as_the_schema_says() {
         attributes: vec!["p".into()],
         normals: vec!["unit".into()],
         rotations: RotationBlend::Slerp,
+        groups: true,
     };
     let error = Some(Approximation {
         pose: 0.0,

@@ -2,6 +2,7 @@
 import json, math, os, struct, sys, time
 
 MODE = sys.argv[1]
+loaded = []
 
 
 def unpack(kind, data):
@@ -9,13 +10,14 @@ def unpack(kind, data):
 
 
 def load(request):
-    global model, words, instances
     model = json.load(open(request["model"]))
     words = open(os.path.dirname(request["model"]) + "/model.bin", "rb").read()
     data = open(request["instances"], "rb").read()
     instances = list(struct.iter_unpack("<IIIff", data))
     assert len(instances) == request["count"]
-    return {"device": "Python"}
+    loaded.append((model, words, instances))
+    error = 0.01 if MODE == "lossy" and len(loaded) == 1 else 0
+    return {"device": "Python", "error": {"pose": error, "position": error, "normal": error}, "memory": {"clips": 1000}}
 
 
 def array(name_or_at, kind="f"):
@@ -61,7 +63,7 @@ def pose(clip, seconds):
 def skin(palette):
     corners = model["influences"]
     joints, weights = groups(array("joints", "I"), corners), groups(array("weights"), corners)
-    if MODE == "weight":
+    if MODE in ("weight", "lossy"):
         weights[50][0] *= 0.99
     out = []
     for p, n, own, shares in zip(groups(array("positions"), 3), groups(array("normals"), 3), joints, weights):
@@ -72,17 +74,21 @@ def skin(palette):
 
 
 def frame(tick):
-    global last
+    global last, model, words
+    last, times = ([], []), {"pose": 0, "skin": 0}
     start = time.perf_counter_ns()
-    seconds = [(((phase + step * tick) % 2**32) >> 8) * scale + base for _, phase, step, base, scale in instances]
-    if MODE == "time":
-        seconds[3] += 0.01
-    palettes = [pose(instance[0], at) for instance, at in zip(instances, seconds)]
-    posed = time.perf_counter_ns()
-    vertices = [number for palette in palettes for number in skin(palette)]
-    end = time.perf_counter_ns()
-    last = palettes, vertices
-    return {"pose": posed - start, "skin": end - posed, "frame": end - start}
+    for model, words, instances in reversed(loaded) if MODE == "order" else loaded:
+        began = time.perf_counter_ns()
+        seconds = [(((phase + step * tick) % 2**32) >> 8) * scale + base for _, phase, step, base, scale in instances]
+        if MODE == "time":
+            seconds[3] += 0.01
+        palettes = [pose(instance[0], at) for instance, at in zip(instances, seconds)]
+        posed = time.perf_counter_ns()
+        last[0].extend(palettes)
+        last[1].extend(number for palette in palettes for number in skin(palette))
+        times["pose"] += posed - began
+        times["skin"] += time.perf_counter_ns() - posed
+    return times | {"frame": time.perf_counter_ns() - start}
 
 
 def wait():
@@ -143,6 +149,8 @@ def hello(_):
 
 
 ABLE = {"protocol": 1, "outputs": ["palette", "vertices"], "attributes": ["pn"], "normals": ["raw"], "rotations": "nlerp"}
+if MODE != "single":
+    ABLE["groups"] = True
 for line in sys.stdin:
     request = json.loads(line)
     name = request["request"]
