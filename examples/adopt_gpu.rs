@@ -5,9 +5,9 @@
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::DeviceBuffer;
-use skinbench::gpu::Gpu;
 use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
 use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};
+use skinbench::gpu::{Gpu, wgpu};
 use skinbench::model::{IDENTITY_ROWS, Model};
 use skinbench::pose;
 use skinbench::reference::reference_vertices;

@@ -63,16 +63,13 @@
 //! # Floor plan
 //!
 //! Modules from the ground up. Each one imports only what stands above it in this table; `tests/architecture.rs` holds
-//! the source to it. The lowest floors are crates of their own, which are re-exported here: `skinbench-kernels`, and
-//! `skinbench-formats` as [`asset`], which holds importers, the exporter and the built-in characters.
+//! the source to it. The lowest floors are crates of their own, which are re-exported here: `skinbench-kernels`;
+//! `skinbench-formats` as [`asset`], which holds importers, the exporter and the built-in characters; `skinbench-frame` as
+//! [`frame`], the parts of a frame that everything above shares; and `skinbench-gpu` as [`gpu`], its passes on a device.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `wording` | lists, numbers and suggestions in messages |
-//! | `frustum` | the part of the world that a camera sees, and the size of things in it |
-//! | `frame` | the parts of a frame: stages, timer, output buffers, errors |
 //! | `scene` | scene files, and the crowds and cameras that they describe |
-//! | `gpu` | device, commands, shaders, the table of a crowd, the passes of a frame |
 //! | `backend` | the contract of a backend, and one file for each way of skinning |
 //! | `registry` | the list of all backends |
 //! | `peers` | programs of others that are run as backends |
@@ -108,10 +105,6 @@
 //! METHODOLOGY.md defines the terms of measuring, such as stage, parity and frame.
 
 pub mod backend;
-pub mod frame;
-pub mod frustum;
-#[cfg(feature = "gpu")]
-pub mod gpu;
 pub mod harness;
 #[cfg(feature = "cli")]
 pub mod peers;
@@ -125,9 +118,11 @@ pub mod scene;
 pub mod view;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 pub mod web;
-pub mod wording;
 
 pub use skinbench_formats as asset;
+pub use skinbench_frame::{self as frame, frustum, wording};
+#[cfg(feature = "gpu")]
+pub use skinbench_gpu as gpu;
 pub use skinbench_kernels::{
     bake, blocks, compaction, crowd, device_palette, gameplay, model, morph, pose, probe,
     reference, simd, skin, threads, vertex, vertex_frames,

@@ -106,7 +106,7 @@ impl BackendEntry {
                 Cpu::one_thread(kernels, &Context::default()).abilities()
             }
             #[cfg(feature = "gpu")]
-            Constructor::Device(strategy) => strategy.abilities(),
+            Constructor::Device(strategy) => gpu::abilities(*strategy),
             #[cfg(not(feature = "gpu"))]
             Constructor::NotBuilt => Abilities {
                 joints: Joints::Device,

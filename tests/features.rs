@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Small crates, which may have other features in a larger build.
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 10] = [
     "hashbrown",
     "linux-raw-sys",
     "once_cell",
     "rustix",
     "skinbench",
+    "skinbench-frame",
     "toml_datetime",
     "toml_parser",
     "toml_writer",

@@ -1,5 +1,6 @@
 //! All GPU backends: a [`Strategy`] becomes a list of passes, which a frame records one after the other.
 
+pub use super::gpu_abilities::abilities;
 use super::stage_bytes::{posed, skinned};
 use super::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
 use crate::crowd::{Crowd, Group};
@@ -55,11 +56,11 @@ impl GpuBackend {
 
 impl Backend for GpuBackend {
     fn abilities(&self) -> Abilities {
-        self.strategy.abilities()
+        abilities(self.strategy)
     }
 
     fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        self.strategy.abilities().check(crowd, job)?;
+        abilities(self.strategy).check(crowd, job)?;
         let mut counted = self.prepare_on(&self.gpu.counting(), crowd, job)?;
         counted.prepare_read(crowd)?;
         Ok(counted.footprint(crowd))

@@ -104,61 +104,63 @@ const STORED_LEVELS: Lack = Lack {
     reason: "keeps the vertices of all levels that the device chooses",
 };
 
-impl Strategy {
-    /// The abilities of the backend.
-    pub fn abilities(self) -> Abilities {
-        let palette = self.skin.palette();
-        let joints = match (self.posing, palette) {
-            (_, PaletteForm::Baked(_)) => Joints::Nowhere,
-            (Posing::Host, _) => Joints::Host,
-            (Posing::Device, _) => Joints::Device,
-            (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
-        };
-        let (later_passes, of_skin) = match self.skin {
-            Skinning::Vertex(..) => (LaterPasses::SkinAgain, VERTEX),
-            Skinning::Compute(kernels) => (LaterPasses::Free, kernels[0].lacks),
-        };
-        let of_palette = match palette {
-            PaletteForm::Baked(_) => BAKED,
-            PaletteForm::Half => HALF,
-            PaletteForm::Uniform => UNIFORM,
-            PaletteForm::DualQuaternions => DUAL_QUATERNIONS,
-            PaletteForm::Rows
-            | PaletteForm::Workgroup
-            | PaletteForm::Subgroup
-            | PaletteForm::Columns
-            | PaletteForm::Texture => &[],
-        };
-        let rigid: &[Lack] = if palette == PaletteForm::Baked(BakeFormat::Motions) {
-            &RIGID
-        } else {
-            &[]
-        };
-        let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
-        let stored = matches!(
-            (self.posing, self.skin),
-            (Posing::Levels, Skinning::Compute(_))
-        )
-        .then_some(STORED_LEVELS);
-        let visible = if self.posing.culls() { VISIBLE } else { &[] };
-        let levels = if self.posing == Posing::Levels {
-            LEVELS
-        } else {
-            &[]
-        };
-        let of_posing = stored.iter().chain(visible).chain(levels);
-        let lacks = of_skin
-            .iter()
-            .chain(rigid)
-            .chain(of_palette)
-            .chain(&baked)
-            .chain(of_posing)
-            .copied()
-            .collect();
-        Abilities {
-            joints,
-            later_passes,
-            lacks,
-        }
+/// The abilities of the backend of a strategy.
+pub fn abilities(strategy: Strategy) -> Abilities {
+    let palette = strategy.skin.palette();
+    let joints = match (strategy.posing, palette) {
+        (_, PaletteForm::Baked(_)) => Joints::Nowhere,
+        (Posing::Host, _) => Joints::Host,
+        (Posing::Device, _) => Joints::Device,
+        (Posing::Visible | Posing::Levels, _) => Joints::DeviceInView,
+    };
+    let (later_passes, of_skin) = match strategy.skin {
+        Skinning::Vertex(..) => (LaterPasses::SkinAgain, VERTEX),
+        Skinning::Compute(kernels) => (LaterPasses::Free, kernels[0].lacks),
+    };
+    let of_palette = match palette {
+        PaletteForm::Baked(_) => BAKED,
+        PaletteForm::Half => HALF,
+        PaletteForm::Uniform => UNIFORM,
+        PaletteForm::DualQuaternions => DUAL_QUATERNIONS,
+        PaletteForm::Rows
+        | PaletteForm::Workgroup
+        | PaletteForm::Subgroup
+        | PaletteForm::Columns
+        | PaletteForm::Texture => &[],
+    };
+    let rigid: &[Lack] = if palette == PaletteForm::Baked(BakeFormat::Motions) {
+        &RIGID
+    } else {
+        &[]
+    };
+    let baked = (palette == PaletteForm::Baked(BakeFormat::Vertices)).then_some(NO_PALETTES);
+    let stored = matches!(
+        (strategy.posing, strategy.skin),
+        (Posing::Levels, Skinning::Compute(_))
+    )
+    .then_some(STORED_LEVELS);
+    let visible = if strategy.posing.culls() {
+        VISIBLE
+    } else {
+        &[]
+    };
+    let levels = if strategy.posing == Posing::Levels {
+        LEVELS
+    } else {
+        &[]
+    };
+    let of_posing = stored.iter().chain(visible).chain(levels);
+    let lacks = of_skin
+        .iter()
+        .chain(rigid)
+        .chain(of_palette)
+        .chain(&baked)
+        .chain(of_posing)
+        .copied()
+        .collect();
+    Abilities {
+        joints,
+        later_passes,
+        lacks,
     }
 }

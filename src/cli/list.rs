@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 
 #[cfg(feature = "gpu")]
 fn adapters(api: Option<Api>) -> Vec<AdapterSummary> {
-    AdapterSummary::by(api)
+    skinbench::gpu::summaries(api)
 }
 
 /// None, in a build without GPU backends.

@@ -74,7 +74,7 @@ fn rows<T: serde::de::DeserializeOwned>(file: &Path) -> Vec<T> {
 /// SKINBENCH_REQUIRE_GPU is set.
 #[cfg(feature = "gpu")]
 fn has_adapter(test: &str) -> bool {
-    let found = !skinbench::frame::AdapterSummary::all().is_empty();
+    let found = !skinbench::gpu::summaries(None).is_empty();
     assert!(
         found || std::env::var_os("SKINBENCH_REQUIRE_GPU").is_none(),
         "no adapter, but SKINBENCH_REQUIRE_GPU is set"

@@ -60,7 +60,7 @@ fn outputs() -> Vec<(&'static str, &'static str)> {
         outputs.push(("web smoke --instances 3 -b gpu-vertex -o", "null.html"));
     }
     #[cfg(feature = "gpu")]
-    if !skinbench::frame::AdapterSummary::all().is_empty() {
+    if !skinbench::gpu::summaries(None).is_empty() {
         outputs.push(("render smoke --width 16 --height 16 -o", "null.png"));
     }
     outputs

@@ -5,6 +5,7 @@ use skinbench::backend::Context;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;
 use skinbench::gpu::device::command::{Command, Recorder};
+use skinbench::gpu::wgpu;
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::registry::find;
 use skinbench::scene::{Scene, Settings};

@@ -3,6 +3,7 @@
 use crate::backends::common::context;
 use skinbench::frame::Purpose;
 use skinbench::gpu::Gpu;
+use skinbench::gpu::wgpu;
 use skinbench::threads::Threads;
 use std::rc::Rc;
 use std::time::Instant;

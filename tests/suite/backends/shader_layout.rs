@@ -10,10 +10,10 @@ use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
 use skinbench::gpu::shader::layout::{Form, WORKGROUP};
 use skinbench::gpu::shader::wgsl::shader;
+use skinbench::gpu::wgpu::naga;
 use skinbench::gpu::{MeshForm, TEXTURE_WIDTH, UNIFORM_ENTRIES};
 use skinbench::vertex::VertexFormat;
 use std::mem::offset_of;
-use wgpu::naga;
 
 /// Name, bytes, and (field, offset) of a Rust struct.
 type Layout = (&'static str, usize, Vec<(&'static str, usize)>);

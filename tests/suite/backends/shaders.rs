@@ -16,11 +16,12 @@ use skinbench::gpu::passes::update;
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::shader::reflection::{Binding, Interface};
 use skinbench::gpu::shader::wgsl::{FILES, imports, origin, shader};
+use skinbench::gpu::wgpu::ShaderStages;
+use skinbench::gpu::wgpu::naga;
+use skinbench::gpu::wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::collections::BTreeSet;
-use wgpu::naga;
-use wgpu::naga::valid::{Capabilities, ValidationFlags, Validator};
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
@@ -221,7 +222,7 @@ fn bindings_follow_the_shader() {
     };
     assert_eq!(name, "output");
     let Some(gpu) = context().gpu else { return };
-    let layout = GroupLayout::new(&gpu, "fill", &[&wgsl], 0, wgpu::ShaderStages::COMPUTE);
+    let layout = GroupLayout::new(&gpu, "fill", &[&wgsl], 0, ShaderStages::COMPUTE);
     let buffer = gpu.storage(Purpose::Scratch, "filled", &[0u8; 16]);
     layout.bind(&gpu, "fill", &[("output", (&buffer).into())]);
     gpu.check().unwrap();
@@ -235,7 +236,7 @@ fn bindings_follow_the_shader() {
 
 #[test]
 fn every_file_is_known_and_used() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/gpu/shaders");
     let names = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -315,7 +316,7 @@ fn globals(text: &str) -> BTreeSet<&str> {
 
 /// Rows of the table in shaders/README.md: a role, its names, and the files that play it.
 fn roles() -> Vec<(&'static str, Vec<&'static str>, Vec<&'static str>)> {
-    let page = include_str!("../../../shaders/README.md");
+    let page = include_str!("../../../gpu/shaders/README.md");
     let cells = |row: &'static str| {
         row.split('|')
             .map(|cell| cell.split('`').skip(1).step_by(2).collect::<Vec<_>>())

@@ -271,7 +271,7 @@ fn pages_have_at_most_24_000_words() {
         "CONTRIBUTING.md",
         "kernels/README.md",
         "formats/README.md",
-        "shaders/README.md",
+        "gpu/shaders/README.md",
         "results/README.md",
     ] {
         pages.push(root.join(page));

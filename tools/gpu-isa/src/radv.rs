@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
 use wgpu::{BindingType, BufferBindingType};
 
-/// Formats of the pictures that are drawn (`src/gpu/draw/present.rs`).
+/// Formats of the pictures that are drawn (`gpu/src/draw/present.rs`).
 const COLOR: vk::Format = vk::Format::R8G8B8A8_SRGB;
 const MOTION: vk::Format = vk::Format::R16G16_SFLOAT;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
@@ -247,7 +247,7 @@ impl Radv {
         Ok(created.map_err(|(_, error)| error)?[0])
     }
 
-    /// The state of `src/gpu/draw/present.rs`.
+    /// The state of `gpu/src/draw/present.rs`.
     unsafe fn draw(
         &self,
         stages: &[vk::PipelineShaderStageCreateInfo],

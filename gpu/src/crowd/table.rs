@@ -1,0 +1,503 @@
+//! The table of a crowd: its chunks, and for each of them ranges, uniforms and numbers of workgroups. It knows no
+//! kernels: these give it the rules by which their dispatches are counted.
+
+use crate::Gpu;
+use crate::crowd::chunk::{Chunk, slots, spans};
+use crate::device::{Buffer, Command, Named, Resource};
+use crate::forms::packing::Grid;
+use crate::shader::layout::{self, NONE};
+use bytemuck::Zeroable;
+use skinbench_frame::{Purpose, Result};
+use skinbench_kernels::crowd::{Crowd, Fade, UpdateRate};
+use skinbench_kernels::model::{Model, NO_PARENT, Rows, Skeleton};
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Most rules for dispatches of a chunk whose instances the device counts.
+pub(crate) const MOST_RULES: usize = 8;
+
+/// A crowd divided among bindings.
+pub struct CrowdTable {
+    /// The chunks.
+    pub chunks: Vec<Chunk>,
+    /// Ranges of chunks that share buffers and are dispatched together: each by itself, or those of several models.
+    pub spans: Vec<Range<usize>>,
+    /// Neighbouring chunks that are levels of the same instances, and share the buffers of these.
+    pub levels: usize,
+    /// What kernels bind of each span, by the names of their variables: first its uniforms, then what passes add.
+    pub bindings: Vec<Vec<Named>>,
+    /// What the device poses, one item per chunk of the finest levels; empty if it poses nothing.
+    pub families: Vec<Family>,
+    /// The numbers of each chunk for posing, as if all instances were in view.
+    pub batches: Vec<layout::Batch>,
+    /// The instances in view, if only those are posed.
+    pub visible: Option<Rc<Visible>>,
+    /// The tick, if the device poses; [`layout::Now`].
+    pub now: Option<Buffer>,
+}
+
+/// Instances that the device poses: those of a chunk, or of the levels that show them.
+pub struct Family {
+    /// The instances, of the finest level.
+    pub instances: Range<u32>,
+    /// Their layers.
+    pub layers: Buffer,
+    /// Their players.
+    pub players: Buffer,
+    /// The players of those in view, one after the other; `players` if all are posed.
+    pub posed: Buffer,
+}
+
+/// Buffers that drawing needs for the instances in view.
+#[derive(Clone)]
+pub struct Visible {
+    /// Model to world. The instances in view of a chunk are at the beginning of its range; those of a family's chunks
+    /// follow each other.
+    pub placements: Buffer,
+    /// The instances in view of each chunk.
+    pub chunks: Vec<VisibleChunk>,
+    /// The model of each group of the crowd that is drawn, if it has families.
+    pub families: Option<Vec<Arc<Model>>>,
+}
+
+/// A chunk's visible instances, and the dispatches that the device counts for them.
+#[derive(Clone)]
+pub struct VisibleChunk {
+    /// The numbers of all levels of its family.
+    pub(crate) numbers: Buffer,
+    /// The rules of all levels of its family.
+    pub(crate) rules: Buffer,
+    /// The workgroups that follow from the rules.
+    pub(crate) workgroups: Buffer,
+    level: usize,
+    /// Number of rules so far.
+    used: Cell<usize>,
+}
+
+/// Workgroups of a dispatch.
+#[derive(Clone)]
+pub enum Dispatch {
+    /// As many as the host counted.
+    Fixed([u32; 3]),
+    /// As many as the device counts.
+    Counted {
+        /// Holds three numbers.
+        counts: Buffer,
+        /// Their offset.
+        offset: u64,
+    },
+}
+
+impl Dispatch {
+    /// The command.
+    pub fn command(&self) -> Command<'_> {
+        match self {
+            Self::Fixed(workgroups) => Command::Dispatch {
+                workgroups: *workgroups,
+            },
+            Self::Counted { counts, offset } => Command::DispatchIndirect {
+                counts,
+                offset: *offset,
+            },
+        }
+    }
+}
+
+impl layout::Dispatch {
+    /// The workgroups for so many instances and slots.
+    pub(crate) fn workgroups(&self, gpu: &Gpu, instances: u32, slots: u32) -> [u32; 3] {
+        let counted = if self.slots == 1 { slots } else { instances };
+        let threads = u64::from(counted.div_ceil(self.at_once)) * u64::from(self.threads);
+        let groups = threads.div_ceil(self.workgroup.into()) as u32;
+        let [x, y] = if self.x == 0 {
+            gpu.folded(groups)
+        } else {
+            [self.x, groups]
+        };
+        [x, y, self.z]
+    }
+
+    /// One thread per instance, in workgroups of this size.
+    pub(crate) fn by_instance(workgroup: u32) -> Self {
+        Self {
+            slots: 0,
+            at_once: 1,
+            threads: 1,
+            workgroup,
+            x: 0,
+            z: 1,
+        }
+    }
+}
+
+impl CrowdTable {
+    /// Divides a crowd, and writes the uniforms of its chunks.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if a single instance is larger than a binding.
+    pub fn new(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
+        let mut table = Self::of_chunks(gpu, crowd)?;
+        for (chunk, bindings) in table.chunks.iter().zip(&mut table.bindings) {
+            let numbers = chunk_uniform(gpu, Purpose::Scratch, crowd, chunk);
+            bindings.push(("chunk", numbers.into()));
+        }
+        Ok(table)
+    }
+
+    /// Divides a crowd into spans of any models, whose numbers a merged kernel keeps in tables of its own.
+    ///
+    /// # Errors
+    /// As [`CrowdTable::new`].
+    pub fn merged(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
+        let spans = spans(crowd, gpu.binding_bytes())?;
+        let mut end = 0;
+        let ranges = spans.iter().map(|span| {
+            let begin = end;
+            end += span.len();
+            begin..end
+        });
+        let ranges: Vec<_> = ranges.collect();
+        Ok(Self::divided(spans.concat(), ranges))
+    }
+
+    /// Divides a crowd that the device poses, and uploads what its instances play. Of a baked group, `frame_entries` has
+    /// the entries of a frame. If the crowd is `culled`, the device counts the instances of each chunk.
+    ///
+    /// # Errors
+    /// As [`CrowdTable::new`].
+    pub fn posed_on_device(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        frame_entries: &[Option<u32>],
+        culled: bool,
+    ) -> Result<Self> {
+        let mut table = if culled {
+            Self::of_chunks(gpu, crowd)?
+        } else {
+            Self::new(gpu, crowd)?
+        };
+        for chunk in &table.chunks {
+            let entries = frame_entries[chunk.group];
+            table.batches.push(batch(crowd, chunk, entries));
+        }
+        if culled {
+            table.levels = crowd.levels();
+            table.visible = Some(Rc::new(table.visible_chunks(gpu, crowd)));
+        }
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let bytes = size_of::<layout::Now>() as u64;
+        let now = gpu.buffer(Purpose::Scratch, "now", bytes, usage);
+        for (index, chunk) in table.chunks.iter().enumerate() {
+            if index % table.levels == 0 {
+                let instances = chunk.instances.clone();
+                table
+                    .families
+                    .push(Family::new(gpu, crowd, instances, culled));
+            }
+            let batch = match &table.visible {
+                Some(visible) => visible.chunks[index].batch(),
+                None => gpu
+                    .uniform(Purpose::Scratch, "batch", &table.batches[index])
+                    .into(),
+            };
+            let bindings = &mut table.bindings[index];
+            if let Some(visible) = &table.visible {
+                bindings.push(("chunk", visible.chunks[index].chunk()));
+            }
+            if let Some(family) = table.families.last() {
+                bindings.push(("layers", (&family.layers).into()));
+                bindings.push(("players", (&family.posed).into()));
+            }
+            bindings.push(("batch", batch));
+            bindings.push(("now", (&now).into()));
+        }
+        table.now = Some(now);
+        Ok(table)
+    }
+
+    fn of_chunks(gpu: &Gpu, crowd: &Crowd) -> Result<Self> {
+        let chunks = gpu.chunks(crowd)?;
+        let spans = (0..chunks.len()).map(|chunk| chunk..chunk + 1).collect();
+        Ok(Self::divided(chunks, spans))
+    }
+
+    fn divided(chunks: Vec<Chunk>, spans: Vec<Range<usize>>) -> Self {
+        Self {
+            bindings: vec![Vec::new(); spans.len()],
+            chunks,
+            spans,
+            levels: 1,
+            families: Vec::new(),
+            batches: Vec::new(),
+            visible: None,
+            now: None,
+        }
+    }
+
+    /// The numbers of all levels of each family, and room for what the device counts.
+    fn visible_chunks(&self, gpu: &Gpu, crowd: &Crowd) -> Visible {
+        let storage = wgpu::BufferUsages::STORAGE;
+        let mut chunks = Vec::with_capacity(self.chunks.len());
+        let levels = self.chunks.chunks(self.levels);
+        for (family, batches) in levels.zip(self.batches.chunks(self.levels)) {
+            let mut numbers = Vec::with_capacity(family.len());
+            for (chunk, batch) in family.iter().zip(batches) {
+                numbers.push(layout::Numbers {
+                    batch: *batch,
+                    chunk: chunk_contents(crowd, chunk),
+                    ..Zeroable::zeroed()
+                });
+            }
+            // A rule that no kernel has set is counted all the same.
+            let rules = vec![layout::Dispatch::by_instance(1); family.len() * MOST_RULES];
+            let workgroups = (rules.len() * size_of::<[u32; 3]>()) as u64;
+            let first = VisibleChunk {
+                numbers: gpu.buffer_with(
+                    Purpose::Scratch,
+                    "numbers in view",
+                    bytemuck::cast_slice(&numbers),
+                    wgpu::BufferUsages::UNIFORM | storage | wgpu::BufferUsages::COPY_SRC,
+                ),
+                rules: gpu.buffer_with(
+                    Purpose::Scratch,
+                    "dispatches",
+                    bytemuck::cast_slice(&rules),
+                    storage | wgpu::BufferUsages::COPY_DST,
+                ),
+                workgroups: gpu.buffer(
+                    Purpose::Scratch,
+                    "workgroups",
+                    workgroups,
+                    storage | wgpu::BufferUsages::INDIRECT,
+                ),
+                level: 0,
+                used: Cell::new(0),
+            };
+            for level in 0..family.len() {
+                chunks.push(VisibleChunk {
+                    level,
+                    ..first.clone()
+                });
+            }
+        }
+        let placements = placements(crowd).len() * size_of::<Rows>();
+        let models = crowd.groups().iter().map(|group| Arc::clone(&group.model));
+        Visible {
+            placements: gpu.buffer(
+                Purpose::Scratch,
+                "placements in view",
+                placements as u64,
+                storage,
+            ),
+            chunks,
+            families: (self.levels > 1).then(|| models.collect()),
+        }
+    }
+
+    /// A table of the first instances of a chunk, with a uniform of its own.
+    pub(crate) fn excerpt(&self, gpu: &Gpu, crowd: &Crowd, index: usize, instances: u32) -> Self {
+        let Chunk {
+            group,
+            instances: all,
+        } = self.chunks[index].clone();
+        let chunk = Chunk {
+            group,
+            instances: all.start..all.start + instances,
+        };
+        // It is found before the numbers of the whole chunk.
+        let numbers = chunk_uniform(gpu, Purpose::Scratch, crowd, &chunk).into();
+        let bindings = [&[("chunk", numbers)], &self.bindings[index][..]].concat();
+        let mut excerpt = Self::divided(vec![chunk], std::iter::once(0..1).collect());
+        excerpt.bindings = vec![bindings];
+        excerpt
+    }
+
+    /// The chunks of a span.
+    pub fn span(&self, index: usize) -> &[Chunk] {
+        &self.chunks[self.spans[index].clone()]
+    }
+
+    /// Neighbouring chunks that are levels of the same instances, or a single one.
+    pub fn family(&self, index: usize) -> &[Chunk] {
+        &self.chunks[index * self.levels..][..self.levels]
+    }
+
+    /// The dispatch of a kernel over a chunk, by a rule.
+    pub fn dispatch(&self, gpu: &Gpu, chunk: usize, rule: &layout::Dispatch) -> Dispatch {
+        if let Some(visible) = &self.visible {
+            return visible.chunks[chunk].dispatch(gpu, rule);
+        }
+        let instances = self.chunks[chunk].instances.len() as u32;
+        let slots = self.batches.get(chunk).map_or(0, |batch| batch.slots);
+        Dispatch::Fixed(rule.workgroups(gpu, instances, slots))
+    }
+}
+
+impl Family {
+    fn new(gpu: &Gpu, crowd: &Crowd, instances: Range<u32>, culled: bool) -> Self {
+        let (listed, layers) = listed(crowd, instances.clone());
+        let players = gpu.storage(Purpose::Clips, "players", &listed);
+        let posed = if culled {
+            let bytes = size_of_val(&listed[..]) as u64;
+            let usage = wgpu::BufferUsages::STORAGE;
+            gpu.buffer(Purpose::Scratch, "players in view", bytes, usage)
+        } else {
+            players.clone()
+        };
+        Self {
+            instances,
+            layers: gpu.storage(Purpose::Clips, "layers", &layers),
+            players,
+            posed,
+        }
+    }
+}
+
+impl VisibleChunk {
+    /// The batch of the instances in view, as a uniform.
+    pub fn batch(&self) -> Resource {
+        self.numbers_at(
+            offset_of!(layout::Numbers, batch),
+            size_of::<layout::Batch>(),
+        )
+    }
+
+    /// The chunk's numbers with those of the instances in view, as a uniform.
+    pub fn chunk(&self) -> Resource {
+        self.numbers_at(
+            offset_of!(layout::Numbers, chunk),
+            size_of::<layout::Chunk>(),
+        )
+    }
+
+    /// Offset of the number of instances in view.
+    pub fn count_offset(&self) -> u64 {
+        let offset = offset_of!(layout::Numbers, batch) + offset_of!(layout::Batch, instances);
+        (self.level * size_of::<layout::Numbers>() + offset) as u64
+    }
+
+    fn numbers_at(&self, offset: usize, size: usize) -> Resource {
+        Resource::Buffer {
+            buffer: self.numbers.clone(),
+            offset: (self.level * size_of::<layout::Numbers>() + offset) as u64,
+            size: Some(size as u64),
+        }
+    }
+
+    /// Adds a rule by which the device counts a dispatch.
+    fn dispatch(&self, gpu: &Gpu, rule: &layout::Dispatch) -> Dispatch {
+        let index = self.level * MOST_RULES + self.used.get();
+        self.used.set(self.used.get() + 1);
+        let offset = (index * size_of::<layout::Dispatch>()) as u64;
+        gpu.write_buffer(&self.rules, offset, bytemuck::bytes_of(rule));
+        Dispatch::Counted {
+            counts: self.workgroups.clone(),
+            offset: (index * size_of::<[u32; 3]>()) as u64,
+        }
+    }
+}
+
+/// The placements of a crowd; the groups of a family have the same.
+pub(crate) fn placements(crowd: &Crowd) -> Vec<Rows> {
+    let mut placements = Vec::new();
+    for group in crowd.groups().iter().step_by(crowd.levels()) {
+        let instances = group.instances.start as usize..group.instances.end as usize;
+        placements.extend_from_slice(&crowd.placements()[instances]);
+    }
+    placements
+}
+
+/// Players and layers of some instances in the kernels' layout. Layers and slots are relative to those of the first
+/// instance.
+fn listed(crowd: &Crowd, instances: Range<u32>) -> (Vec<layout::Player>, Vec<layout::Layer>) {
+    let mut players = Vec::with_capacity(instances.len());
+    let mut all: Vec<layout::Layer> = Vec::new();
+    let mut first_slot = 0;
+    for instance in instances {
+        let layers = crowd.layers().of(instance as usize);
+        let inertial = layers.iter().position(|l| l.fade == Fade::Inertial);
+        let UpdateRate { every, offset } = crowd.update_rate(instance);
+        players.push(layout::Player {
+            first_layer: all.len() as u32,
+            layers: layers.len() as u32,
+            first_slot,
+            inertial: inertial.map_or(NONE, |layer| layer as u32),
+            every,
+            offset,
+        });
+        all.extend(layers.iter().map(layout::Layer::from));
+        first_slot += slots(crowd, instance);
+    }
+    (players, all)
+}
+
+/// The numbers of a chunk for posing, as if all instances were in view. Of a baked group, a frame has so many entries.
+pub(crate) fn batch(crowd: &Crowd, chunk: &Chunk, frame_entries: Option<u32>) -> layout::Batch {
+    let instances = chunk.instances.len() as u32;
+    if let Some(entries) = frame_entries {
+        return layout::Batch {
+            instances,
+            entries,
+            ..Default::default()
+        };
+    }
+    let model = &crowd.groups()[chunk.group].model;
+    let slots = chunk
+        .instances
+        .clone()
+        .map(|instance| slots(crowd, instance));
+    layout::Batch {
+        instances,
+        joints: model.skeleton().len() as u32,
+        entries: model.palette_joints().len() as u32,
+        slots: slots.sum(),
+        levels: depths(model.skeleton())
+            .iter()
+            .max()
+            .map_or(0, |deepest| deepest + 1),
+        ..Default::default()
+    }
+}
+
+/// The number of joints above each joint.
+pub(crate) fn depths(skeleton: &Skeleton) -> Vec<u32> {
+    let mut depths = vec![0u32; skeleton.len()];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        if parent != NO_PARENT {
+            depths[joint] = depths[usize::from(parent)] + 1;
+        }
+    }
+    depths
+}
+
+/// The numbers of a chunk that shares no buffers.
+pub fn chunk_contents(crowd: &Crowd, chunk: &Chunk) -> layout::Chunk {
+    let model = &crowd.groups()[chunk.group].model;
+    let mesh = model.mesh();
+    let first_with = |influences| {
+        let run = mesh.runs().iter().find(|r| r.influences >= influences);
+        run.map_or(mesh.vertex_count() as u32, |r| r.first_vertex)
+    };
+    let grid = Grid::of(mesh);
+    layout::Chunk {
+        first_instance: chunk.instances.start,
+        instances: chunk.instances.len() as u32,
+        vertices: mesh.vertex_count() as u32,
+        entries: model.palette_joints().len() as u32,
+        origin: grid.origin.to_array(),
+        eights: first_with(8),
+        step: grid.step.to_array(),
+        sixteens: first_with(16),
+        centre: mesh.cube().centre,
+        half: mesh.cube().half,
+        ..Zeroable::zeroed()
+    }
+}
+
+/// The numbers of a chunk in a uniform buffer.
+pub fn chunk_uniform(gpu: &Gpu, purpose: Purpose, crowd: &Crowd, chunk: &Chunk) -> Buffer {
+    gpu.uniform(purpose, "chunk", &chunk_contents(crowd, chunk))
+}

@@ -1,0 +1,235 @@
+//! Adapters: enumeration, choice, and everything about one that decides what runs on it and how.
+
+use skinbench_frame::{AdapterSummary, Api, BackendError, Result};
+use std::cell::Cell;
+use std::fmt::Display;
+use wgpu::{DownlevelFlags, Features, Limits};
+
+/// Limit on the bytes of a binding if the adapter allows more: keeps indices within 32 bits, and a ring within memory.
+const BINDING_LIMIT: u64 = 1 << 30;
+/// Features with which stages are timed by queries anywhere in a frame.
+pub(crate) const TIMING: Features =
+    Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+/// Features with which several draws are one command: with draws counted on the device come several draws in one
+/// command; wgpu would otherwise issue them one by one.
+const MULTI_DRAWS: Features =
+    Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
+/// Format of the textures through which vertices of a vertex shader are read back.
+pub(crate) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+
+/// All adapters of this machine by one graphics API, with the default one first; `None` for the APIs that this machine
+/// prefers.
+pub fn summaries(api: Option<Api>) -> Vec<AdapterSummary> {
+    let adapters = adapters(api).into_iter();
+    adapters.map(|(summary, _)| summary).collect()
+}
+
+/// The graphics APIs of this build, by wgpu's names.
+pub fn apis() -> String {
+    let all = wgpu::Instance::enabled_backend_features();
+    let names: Vec<String> = all
+        .iter_names()
+        .map(|(name, _)| name.to_lowercase())
+        .collect();
+    names.join(", ")
+}
+
+/// wgpu's name for an API.
+fn wgpu_backend(api: Api) -> wgpu::Backends {
+    match api {
+        Api::Vulkan => wgpu::Backends::VULKAN,
+        Api::Gl => wgpu::Backends::GL,
+        Api::Dx12 => wgpu::Backends::DX12,
+        Api::Metal => wgpu::Backends::METAL,
+    }
+}
+
+fn adapters(api: Option<Api>) -> Vec<(AdapterSummary, wgpu::Adapter)> {
+    let of = |backends| {
+        let mut descriptor = wgpu::InstanceDescriptor {
+            backends,
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        };
+        // Our own kernels compute workgroup counts; validation would add a dispatch before each.
+        descriptor
+            .flags
+            .remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+        pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
+    };
+    // GL only if there is nothing else: on most machines it lists the same adapters again.
+    let mut adapters = of(api.map_or(wgpu::Backends::PRIMARY, wgpu_backend));
+    if adapters.is_empty() && api.is_none() {
+        adapters = of(wgpu::Backends::GL);
+    }
+    // Hardware before software; the sort is stable, so indices are the same in every run.
+    adapters.sort_by_key(|a| match a.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    });
+    let mut summarised = Vec::with_capacity(adapters.len());
+    for (index, adapter) in adapters.into_iter().enumerate() {
+        summarised.push((summary(index, &adapter), adapter));
+    }
+    summarised
+}
+
+fn summary(index: usize, adapter: &wgpu::Adapter) -> AdapterSummary {
+    let info = adapter.get_info();
+    AdapterSummary {
+        index,
+        name: info.name,
+        api: format!("{:?}", info.backend),
+        driver: format!("{} {}", info.driver, info.driver_info)
+            .trim()
+            .to_owned(),
+        software: info.device_type == wgpu::DeviceType::Cpu,
+        pci_address: info.device_pci_bus_id,
+    }
+}
+
+/// Abilities and limits of a device.
+#[derive(Clone)]
+pub struct Adapter {
+    /// Name and driver.
+    pub summary: AdapterSummary,
+    /// Limits of the device.
+    pub limits: Limits,
+    /// Features that the device has and that we use.
+    pub features: Features,
+    /// Features of every device but old ones.
+    pub downlevel: DownlevelFlags,
+    /// `true` if vertices of vertex shaders can be drawn to float textures.
+    pub captures: bool,
+    /// `true` if it takes several draws, of instances that begin anywhere, as one command.
+    pub multi_draws: Cell<bool>,
+    /// Most bytes of a binding.
+    pub binding_limit: Cell<u64>,
+    /// Most workgroups of a dispatch in one dimension.
+    pub workgroup_limit: Cell<u32>,
+}
+
+impl Adapter {
+    /// Opens, by one graphics API or the one that this machine prefers, the adapter with this name (part of the name, any case) or number, or the first.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
+    pub(crate) fn open(
+        api: Option<Api>,
+        wanted: Option<&str>,
+    ) -> Result<(Self, wgpu::Device, wgpu::Queue)> {
+        let mut adapters = adapters(api);
+        if adapters.is_empty() {
+            let by = api.map_or(String::new(), |api| format!(" by {api:?}"));
+            return Err(BackendError::Unavailable(format!("no adapter{by}")));
+        }
+        let is_wanted = |known: &AdapterSummary| {
+            wanted.is_none_or(|wanted| match wanted.parse::<usize>() {
+                Ok(index) => known.index == index,
+                Err(_) => known.name.to_lowercase().contains(&wanted.to_lowercase()),
+            })
+        };
+        let Some(index) = adapters.iter().position(|(known, _)| is_wanted(known)) else {
+            let known: Vec<_> = adapters
+                .iter()
+                .map(|(known, _)| format!("{} {}", known.index, known.name))
+                .collect();
+            return Err(BackendError::Unavailable(format!(
+                "no adapter {:?}; there are: {}",
+                wanted.unwrap_or_default(),
+                known.join(", ")
+            )));
+        };
+        let (summary, adapter) = adapters.swap_remove(index);
+        let optional = Features::PIPELINE_CACHE | Features::SUBGROUP;
+        let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("skinbench"),
+            required_features: features,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|error| BackendError::Device(error.to_string()))?;
+        let captured = adapter
+            .get_texture_format_features(CAPTURE_FORMAT)
+            .allowed_usages;
+        let own = Self {
+            captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
+            ..Self::new(
+                summary,
+                device.limits(),
+                features,
+                adapter.get_downlevel_capabilities().flags,
+            )
+        };
+        Ok((own, device, queue))
+    }
+
+    /// What a device of another program's has. Its frames are not timed.
+    pub(crate) fn adopted(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Self {
+        let downlevel = adapter.get_downlevel_capabilities().flags;
+        let features = device.features() & (Features::PIPELINE_CACHE | Features::SUBGROUP);
+        Self::new(summary(0, adapter), device.limits(), features, downlevel)
+    }
+
+    /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
+    pub(crate) fn webgpu() -> Self {
+        let name = "WebGPU".to_owned();
+        let (driver, pci_address) = (String::new(), String::new());
+        let summary = AdapterSummary {
+            index: 0,
+            api: name.clone(),
+            name,
+            driver,
+            software: false,
+            pci_address,
+        };
+        Self::new(
+            summary,
+            Limits::defaults(),
+            Features::empty(),
+            DownlevelFlags::all(),
+        )
+    }
+
+    fn new(
+        summary: AdapterSummary,
+        limits: Limits,
+        features: Features,
+        downlevel: DownlevelFlags,
+    ) -> Self {
+        let indirect = downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION);
+        Self {
+            captures: true,
+            multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),
+            binding_limit: Cell::new(BINDING_LIMIT),
+            workgroup_limit: Cell::new(limits.max_compute_workgroups_per_dimension),
+            summary,
+            limits,
+            features,
+            downlevel,
+        }
+    }
+}
+
+/// Refuses what takes more bytes `at` a time than the adapter allows; `what` ends with its verb.
+pub(crate) fn fits(what: impl Display, bytes: u64, at: &str, most: u64) -> Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    Err(BackendError::TooLarge(format!(
+        "{what} {bytes} bytes {at}; the adapter allows {most}"
+    )))
+}
+
+/// Refuses for a reason unless the adapter has something.
+pub(crate) fn needs(has: bool, otherwise: &str) -> Result<()> {
+    if has {
+        Ok(())
+    } else {
+        Err(BackendError::Unavailable(otherwise.into()))
+    }
+}

@@ -1,0 +1,409 @@
+//! The open device: a place where objects and commands go, and what is known of its adapter.
+
+use crate::device::arithmetic::Arithmetic;
+use crate::device::timestamps::{CAPACITY, Timestamps};
+use crate::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
+use arrayvec::ArrayVec;
+use nvml_wrapper::Nvml;
+use skinbench_frame::{
+    Api, BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
+    StageTime, UploadBandwidth,
+};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+use std::time::Duration;
+use wgpu::util::StagingBelt;
+
+/// Size of the pieces in which uploads and read-backs go through staging memory.
+pub(crate) const STAGING_BYTES: u64 = 16 << 20;
+
+/// Longest wait for hardware, and for a software adapter, which is slow but does not hang.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SOFTWARE_PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// An open device.
+pub struct Gpu {
+    /// The adapter, with its limits and features. Tests lower limits to simulate another adapter.
+    pub adapter: Adapter,
+    pub(crate) medium: Medium,
+    /// Bytes of all buffers and textures created so far.
+    pub(crate) created: Cell<Bytes>,
+    /// Work of the frame that is being recorded.
+    pub(crate) work: RefCell<FrameWork>,
+    pub(crate) timing: Timing,
+    pub(crate) failures: Failures,
+    /// Longest wait for the device: a minute for hardware, and an hour for a software adapter, unless another is set.
+    pub patience: Cell<Duration>,
+    /// Name of the backend that the device works for, for messages.
+    pub user: Cell<&'static str>,
+    /// The shaders read so far, by their WGSL and whether it is trusted.
+    pub(crate) modules: RefCell<HashMap<(String, bool), ShaderModule>>,
+    /// The kernels compiled so far, by their module and the values of its overrides.
+    pub(crate) pipelines: RefCell<Vec<CompiledKernel>>,
+    /// Bandwidths that were measured, by the bytes of the buffer.
+    pub(crate) bandwidths: RefCell<BTreeMap<u64, DeviceBandwidth>>,
+    /// Bandwidths from the host that were measured, by the number of threads.
+    pub(crate) upload_bandwidths: RefCell<BTreeMap<usize, UploadBandwidth>>,
+    /// Clock of the device.
+    pub(crate) clock_meter: ClockMeter,
+    /// What measures it, once it was used.
+    pub(crate) arithmetic: OnceCell<Arithmetic>,
+    /// A change to shaders that are compiled from now on: tests break shaders with it and check that parity fails.
+    pub edit: RefCell<Option<Edit>>,
+}
+
+/// A change to a shader's WGSL.
+pub type Edit = Rc<dyn Fn(String) -> String>;
+
+/// A module, the values of its overrides, and the pipeline for them.
+type CompiledKernel = (ShaderModule, Vec<(&'static str, f64)>, ComputePipeline);
+
+/// State of the timing of stages.
+#[derive(Default)]
+pub(crate) struct Timing {
+    pub off: Cell<bool>,
+    /// Clock of the stages.
+    pub clock: Cell<DeviceClock>,
+    /// The frame's stages that were timed by fences.
+    pub fences: RefCell<ArrayVec<StageTime, { CAPACITY as usize }>>,
+}
+
+impl Timing {
+    /// Returns whether stages are timed by timestamps.
+    pub fn takes_timestamps(&self) -> bool {
+        !self.off.get() && !self.clock.get().is_fenced()
+    }
+}
+
+/// Place where objects and commands go.
+pub(crate) enum Medium {
+    /// A device of wgpu, which executes them.
+    Device(Box<WgpuDevice>),
+    /// A tape that records them.
+    Tape(RefCell<Tape>),
+    /// Nothing is allocated: only the bytes of buffers and textures are counted.
+    CountsOnly,
+}
+
+/// A device of wgpu and what belongs to it.
+pub(crate) struct WgpuDevice {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub belt: RefCell<StagingBelt>,
+    pub timestamps: Option<Timestamps>,
+    /// Avoids compiling a pipeline twice in a process, if the adapter supports it.
+    pub pipeline_cache: Option<wgpu::PipelineCache>,
+}
+
+impl Gpu {
+    /// Opens the adapter with this name (part of the name, any case) or number, or the first.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if there is no adapter, or none with that name or number; or
+    /// [`BackendError::Device`] if it does not open.
+    pub fn open(wanted: Option<&str>) -> Result<Rc<Self>> {
+        Self::open_by(None, wanted)
+    }
+
+    /// As [`Gpu::open`], by one graphics API.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`], of the adapters that this API has.
+    pub fn open_by(api: Option<Api>, wanted: Option<&str>) -> Result<Rc<Self>> {
+        let (adapter, device, queue) = Adapter::open(api, wanted)?;
+        let failures = Failures::of(&device);
+        Ok(Self::on(adapter, device, queue, failures))
+    }
+
+    /// Uses an open device.
+    pub(crate) fn on(
+        adapter: Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        failures: Failures,
+    ) -> Rc<Self> {
+        let has = |feature| adapter.features.contains(feature);
+        let timestamps = has(wgpu::Features::TIMESTAMP_QUERY);
+        let medium = WgpuDevice {
+            belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
+            timestamps: timestamps.then(|| Timestamps::new(&device, &queue)),
+            pipeline_cache: has(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
+            device,
+            queue,
+        };
+        Self::new(adapter, Medium::Device(Box::new(medium)), failures)
+    }
+
+    /// A device that records objects and commands instead of executing them, with all that WebGPU guarantees. Of
+    /// several kernels, backends take the first instead of trying which one is fastest.
+    pub fn recording() -> Rc<Self> {
+        Self::new(
+            Adapter::webgpu(),
+            Medium::Tape(RefCell::default()),
+            Failures::default(),
+        )
+    }
+
+    /// A device with the limits of this one that only counts what is allocated.
+    pub fn counting(&self) -> Rc<Self> {
+        Self::new(
+            self.adapter.clone(),
+            Medium::CountsOnly,
+            Failures::default(),
+        )
+    }
+
+    fn new(adapter: Adapter, medium: Medium, failures: Failures) -> Rc<Self> {
+        Rc::new(Self {
+            patience: Cell::new(if adapter.summary.software {
+                SOFTWARE_PATIENCE
+            } else {
+                PATIENCE
+            }),
+            adapter,
+            medium,
+            created: Cell::default(),
+            work: RefCell::default(),
+            timing: Timing::default(),
+            failures,
+            user: Cell::default(),
+            modules: RefCell::default(),
+            pipelines: RefCell::default(),
+            bandwidths: RefCell::default(),
+            upload_bandwidths: RefCell::default(),
+            clock_meter: ClockMeter::default(),
+            arithmetic: OnceCell::new(),
+            edit: RefCell::default(),
+        })
+    }
+
+    /// Reads the clock of an NVIDIA adapter's processors in MHz; `None` where no library of NVIDIA's knows it.
+    pub fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
+        let nvml = Nvml::init().ok()?;
+        let address = self.adapter.summary.pci_address.clone();
+        let read = move || {
+            let device = nvml.device_by_pci_bus_id(address.as_str()).ok()?;
+            device
+                .clock_info(nvml_wrapper::enum_wrappers::device::Clock::SM)
+                .ok()
+        };
+        read().map(|_| Box::new(read) as _)
+    }
+
+    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where
+    /// no library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
+    pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
+        let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
+        let read = move || {
+            let millijoules = nvml
+                .device_by_pci_bus_id(address.as_str())
+                .ok()?
+                .total_energy_consumption()
+                .ok()?;
+            millijoules.checked_mul(1000)
+        };
+        read().map(|_| Box::new(read) as _)
+    }
+
+    /// The wgpu device and its queue; `None` if nothing is executed.
+    pub fn device(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
+        self.wgpu().map(|open| (&open.device, &open.queue))
+    }
+
+    pub(crate) fn wgpu(&self) -> Option<&WgpuDevice> {
+        let Medium::Device(open) = &self.medium else {
+            return None;
+        };
+        Some(open)
+    }
+
+    /// The tape of a device that records; `None` for others.
+    pub fn tape(&self) -> Option<Ref<'_, Tape>> {
+        let Medium::Tape(tape) = &self.medium else {
+            return None;
+        };
+        Some(tape.borrow())
+    }
+
+    /// Commands recorded on the tape since the last call; none without a tape.
+    pub fn take_commands(&self) -> Vec<Entry> {
+        let Medium::Tape(tape) = &self.medium else {
+            return Vec::new();
+        };
+        std::mem::take(&mut tape.borrow_mut().commands)
+    }
+
+    pub(crate) fn timestamps(&self) -> Option<&Timestamps> {
+        self.wgpu()?.timestamps.as_ref()
+    }
+
+    /// Returns whether buffers and textures are counted but do not exist.
+    pub fn only_counts(&self) -> bool {
+        matches!(self.medium, Medium::CountsOnly)
+    }
+
+    /// The result of `create`, and the bytes of the buffers and textures that it created.
+    pub fn counted<T>(&self, create: impl FnOnce() -> T) -> (T, Bytes) {
+        let before = self.created.take();
+        let created = create();
+        let bytes = self.created.take();
+        self.created.set(before + bytes);
+        (created, bytes)
+    }
+
+    /// The result of `create`; the bytes of the buffers and textures that it created count for another purpose.
+    pub fn counted_as<T>(&self, purpose: Purpose, create: impl FnOnce() -> T) -> T {
+        let before = self.created.take();
+        let created = create();
+        self.created
+            .set(before + Bytes::of(purpose, self.created.take().total()));
+        created
+    }
+
+    /// Work recorded since the last call.
+    pub fn take_work(&self) -> FrameWork {
+        self.work.take()
+    }
+
+    /// Checks that the adapter supports a stage with the storage buffers of some complete shaders, which share a layout.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if a feature is missing: old GL drivers have no compute shaders, or few storage
+    /// buffers.
+    pub fn has(&self, stage: wgpu::ShaderStages, shaders: &[impl AsRef<str>]) -> Result<()> {
+        let (name, flag) = match stage {
+            wgpu::ShaderStages::COMPUTE => {
+                ("compute shaders", wgpu::DownlevelFlags::COMPUTE_SHADERS)
+            }
+            _ => (
+                "storage buffers in vertex shaders",
+                wgpu::DownlevelFlags::VERTEX_STORAGE,
+            ),
+        };
+        let most = self.adapter.limits.max_storage_buffers_per_shader_stage;
+        needs(
+            self.adapter.downlevel.contains(flag),
+            &format!("the adapter has no {name}"),
+        )?;
+        // The declarations of a variable agree up to its type.
+        let lines = shaders
+            .iter()
+            .flat_map(|wgsl| wgsl.as_ref().lines())
+            .filter(|line| line.contains("var<storage"));
+        let storage_buffers = lines
+            .filter_map(|line| line.split(':').next())
+            .collect::<HashSet<_>>()
+            .len() as u32;
+        let message = format!(
+            "the adapter binds {most} storage buffers to a shader; needs {storage_buffers}"
+        );
+        needs(most >= storage_buffers, &message)
+    }
+
+    /// Checks that vertices of vertex shaders can be read back, by drawing them to float textures.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if the adapter cannot draw to such textures.
+    pub fn has_captures(&self) -> Result<()> {
+        let message =
+            "the adapter cannot draw to float textures, by which vertex shaders are verified";
+        needs(self.adapter.captures, message)
+    }
+
+    /// Returns whether depth images can be read back, which old GL does not support.
+    pub fn reads_depth(&self) -> bool {
+        self.adapter
+            .downlevel
+            .contains(wgpu::DownlevelFlags::DEPTH_TEXTURE_AND_BUFFER_COPIES)
+    }
+
+    /// Largest size of a storage binding.
+    pub(crate) fn binding_bytes(&self) -> u64 {
+        let limits = &self.adapter.limits;
+        limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size)
+            .min(self.adapter.binding_limit.get())
+    }
+
+    /// Workgroups in x and in another dimension, if x alone cannot hold as many; the last ones have nothing to do.
+    pub(crate) fn folded(&self, groups: u32) -> [u32; 2] {
+        let rows = groups.div_ceil(self.adapter.workgroup_limit.get()).max(1);
+        [groups.div_ceil(rows), rows]
+    }
+
+    /// Checks for the first error that the device reported since the last call. A lost device stays lost.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] with the first error that the device reported.
+    pub fn check(&self) -> Result<()> {
+        self.failures.check()
+    }
+
+    /// The reason why the device is lost for good; none if it is not.
+    pub fn lost(&self) -> Option<String> {
+        self.failures.lost()
+    }
+
+    /// Lets the device report what it has finished, without waiting.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub(crate) fn poll(&self) -> Result<()> {
+        self.polled(wgpu::PollType::Poll, "")
+    }
+
+    /// Waits for a submission, or for all; `what` names its work in messages. A device that does not finish in time is
+    /// lost from then on.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost, refused a command, or did not finish in time.
+    pub(crate) fn wait(
+        &self,
+        submission_index: Option<wgpu::SubmissionIndex>,
+        what: &str,
+    ) -> Result<()> {
+        self.polled(
+            wgpu::PollType::Wait {
+                submission_index,
+                timeout: Some(self.patience.get()),
+            },
+            what,
+        )
+    }
+
+    fn polled(&self, poll: wgpu::PollType, what: &str) -> Result<()> {
+        let Some(WgpuDevice { device, queue, .. }) = self.wgpu() else {
+            return self.check();
+        };
+        let polled = device.poll(poll);
+        if let Err(wgpu::PollError::Timeout) = polled {
+            let user = Some(self.user.get())
+                .filter(|user| !user.is_empty())
+                .map(|user| format!("{user}: "));
+            self.failures.lose(format!(
+                "{}{} did not finish {what} within {} s; the run gives up on it",
+                user.unwrap_or_default(),
+                self.adapter.summary.name,
+                self.patience.get().as_secs_f64()
+            ));
+            // Dropped queues wait for the device: one reference stays forever, so that the process can end.
+            std::mem::forget(queue.clone());
+        }
+        self.check()?;
+        polled
+            .map(|_| ())
+            .map_err(|error| BackendError::Device(error.to_string()))
+    }
+}
+
+fn pipeline_cache(device: &wgpu::Device) -> wgpu::PipelineCache {
+    let descriptor = wgpu::PipelineCacheDescriptor {
+        label: Some("skinbench"),
+        data: None,
+        fallback: true,
+    };
+    // SAFETY: the cache starts empty; only data from elsewhere could be invalid.
+    unsafe { device.create_pipeline_cache(&descriptor) }
+}

@@ -1,0 +1,540 @@
+//! The draws of a source of vertices: pipelines, bindings, ranges of indices, and arguments that the device computes.
+
+use crate::crowd::table::Visible;
+use crate::device::{
+    BindGroup, Buffer, COLOR, ColorDescription, Command, DepthDescription, EntryPoint,
+    FragmentDescription, Named, PipelineDescription, Recorder, RenderPipeline,
+};
+use crate::draw::overlay::unorm8;
+use crate::draw::surfaces::Surfaces;
+use crate::forms::kind::Kind;
+use crate::forms::output::OutputForm;
+use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
+use crate::passes::vertices::{
+    DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader,
+};
+use crate::shader::layout;
+use crate::{Chunk, Commands, Gpu};
+use skinbench_frame::{Mode, Purpose};
+use skinbench_kernels::model::Model;
+use skinbench_kernels::vertex::Cube;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use wgpu::util::DrawIndexedIndirectArgs;
+
+/// Motion of a pixel since the last frame, in units of half the picture; 16 bits per axis.
+pub(crate) const MOTION: wgpu::TextureFormat = wgpu::TextureFormat::Rg16Float;
+/// Bytes of a draw's arguments, and offset of the instance count in them.
+const BYTES: u64 = size_of::<DrawIndexedIndirectArgs>() as u64;
+const COUNT: u64 = std::mem::offset_of!(DrawIndexedIndirectArgs, instance_count) as u64;
+
+/// A group's paint, triangles and edges.
+pub(crate) struct GroupDraw {
+    /// Everything that group 1 of a draw binds besides the view and the placements: colours of vertices for timed
+    /// frames, textured surfaces for pictures.
+    paint: Vec<Named>,
+    indices: Buffer,
+    /// Ranges of the indices.
+    triangles: Range<u32>,
+    edges: Range<u32>,
+}
+
+impl GroupDraw {
+    /// Uploads the triangles of models, their edges if the mode draws any, and their colours unless they have
+    /// `surfaces`.
+    pub fn all(
+        gpu: &Gpu,
+        mode: Mode,
+        models: &[Arc<Model>],
+        surfaces: Option<&Surfaces>,
+    ) -> Vec<Self> {
+        let mut groups = Vec::with_capacity(models.len());
+        for (index, model) in models.iter().enumerate() {
+            let paint = surfaces.map(|surfaces| surfaces.paints[index].clone());
+            groups.extend(Self::sharing(gpu, mode, std::slice::from_ref(model), paint));
+        }
+        groups
+    }
+
+    /// As [`GroupDraw::all`], in buffers that the models share: a vertex has its index among those of all models, one
+    /// model after the other. The paint is their colours unless it is given.
+    fn sharing(
+        gpu: &Gpu,
+        mode: Mode,
+        models: &[Arc<Model>],
+        paint: Option<Vec<Named>>,
+    ) -> Vec<Self> {
+        let paint = paint.unwrap_or_else(|| {
+            let colors: Vec<u32> = models.iter().flat_map(|model| colors(model)).collect();
+            vec![(
+                "colors",
+                gpu.storage(Purpose::Targets, "colors", &colors).into(),
+            )]
+        });
+        let mut all: Vec<u32> = Vec::new();
+        let mut first = 0;
+        let mut ends = Vec::with_capacity(models.len());
+        for model in models {
+            let mesh = model.mesh();
+            all.extend(mesh.indices().iter().map(|index| first + index));
+            let middle = all.len() as u32;
+            all.extend(edges(mode, model).iter().map(|index| first + index));
+            ends.push([middle, all.len() as u32]);
+            first += mesh.vertex_count() as u32;
+        }
+        let contents = bytemuck::cast_slice(&all);
+        let usage = wgpu::BufferUsages::INDEX;
+        let indices = gpu.buffer_with(Purpose::Targets, "indices", contents, usage);
+        let mut begin = 0;
+        let mut groups = Vec::with_capacity(models.len());
+        for [middle, end] in ends {
+            groups.push(Self {
+                paint: paint.clone(),
+                indices: indices.clone(),
+                triangles: begin..middle,
+                edges: middle..end,
+            });
+            begin = end;
+        }
+        groups
+    }
+}
+
+/// Every edge of a model's triangles once, as a line list; none if the mode draws none.
+pub(crate) fn edges(mode: Mode, model: &Model) -> Vec<u32> {
+    if mode == Mode::Skin {
+        return Vec::new();
+    }
+    let triangles = model.mesh().indices().as_chunks::<3>().0;
+    let corners = triangles
+        .iter()
+        .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let mut edges: Vec<[u32; 2]> = corners.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges.into_flattened()
+}
+
+/// Each vertex's material colour, linear RGBA with 8 bits each.
+pub(crate) fn colors(model: &Model) -> Vec<u32> {
+    let mut colors = vec![0xffff_ffff; model.mesh().vertex_count()];
+    for subset in model.mesh().primitives().iter().flat_map(|p| &p.subsets) {
+        let color = unorm8(model.materials()[usize::from(subset.material)].base_color);
+        for &vertex in
+            &model.mesh().indices()[subset.indices.start as usize..subset.indices.end as usize]
+        {
+            colors[vertex as usize] = color;
+        }
+    }
+    colors
+}
+
+/// Everything that is the same for all draws of a presenter.
+pub(crate) struct Scenery {
+    pub gpu: Rc<Gpu>,
+    pub mode: Mode,
+    /// For a picture, whether instances are tinted; `None` for timed frames.
+    pub picture: Option<bool>,
+    /// Samples per pixel.
+    pub samples: u32,
+    /// Layout of group 1.
+    pub layout: GroupLayout,
+    /// The view as shaders read it.
+    pub view: Buffer,
+    pub placements: Buffer,
+    /// The model of each group, and its buffers.
+    pub models: Vec<Arc<Model>>,
+    pub groups: Vec<GroupDraw>,
+    /// The numbers of each chunk of the crowd.
+    pub uniforms: Vec<Buffer>,
+}
+
+/// The pipelines that draw one source's vertices of one kind.
+struct Pipelines {
+    depth_only: RenderPipeline,
+    color: RenderPipeline,
+    /// Of a wireframe: triangles write their depth, or their colours too, then edges their colour.
+    wireframe: Option<[RenderPipeline; 2]>,
+}
+
+/// The draws of a source.
+pub(crate) struct Draws {
+    list: Vec<Draw>,
+    /// The calls of all draws.
+    calls: Vec<DrawIndexedIndirectArgs>,
+    /// The calls on the device, if it computes them or takes several at once.
+    arguments: Option<Buffer>,
+    /// The instances in view, if only those are drawn: their numbers are copied into the arguments.
+    visible: Option<Rc<Visible>>,
+    /// Bytes from one instance's palette to the next, if each instance is drawn separately.
+    stride: Option<u32>,
+    /// `true` if the motion of pixels is drawn.
+    pub motion: bool,
+}
+
+/// Chunks that are drawn with one set of bindings.
+struct Draw {
+    pipelines: Rc<Pipelines>,
+    vertices: BindGroup,
+    paint: BindGroup,
+    indices: Buffer,
+    /// Ranges among the calls of all draws, with a call for each chunk.
+    triangles: Range<usize>,
+    edges: Range<usize>,
+}
+
+impl Draws {
+    /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
+    pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
+        let Scenery {
+            gpu,
+            mode,
+            layout,
+            view,
+            ..
+        } = scenery;
+        let visible = source.visible.as_ref();
+        let together = scenery.draws_together(merged);
+        let own = match visible.and_then(|visible| visible.families.as_ref()) {
+            Some(models) => {
+                let surfaces = scenery
+                    .picture
+                    .map(|_| Surfaces::of_models(gpu, models.iter()));
+                Some(GroupDraw::all(gpu, *mode, models, surfaces.as_ref()))
+            }
+            None => together.then(|| GroupDraw::sharing(gpu, *mode, &scenery.models, None)),
+        };
+        let groups = own.as_ref().unwrap_or(&scenery.groups);
+        let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
+        let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
+            Rc::new(scenery.pipelines(source, kind))
+        });
+        let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
+        let shown = [("view", view.into()), ("placements", placements.into())];
+        let at_once = if together { usize::MAX } else { 1 };
+        let mut list = Vec::new();
+        for span in &source.spans {
+            for chunks in span.chunks.chunks(at_once) {
+                let group = &groups[chunks[0].group];
+                let begin = calls.len();
+                for chunk in chunks {
+                    calls.push(call(chunk, &groups[chunk.group].triangles, merged));
+                }
+                let middle = calls.len();
+                for chunk in chunks {
+                    calls.push(call(chunk, &groups[chunk.group].edges, merged));
+                }
+                list.push(Draw {
+                    pipelines: Rc::clone(&pipelines[chunks[0].group]),
+                    vertices: span.group.clone(),
+                    paint: layout.bind(gpu, "draw", &[&shown[..], &group.paint].concat()),
+                    indices: group.indices.clone(),
+                    triangles: begin..middle,
+                    edges: middle..calls.len(),
+                });
+            }
+        }
+        let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
+        let arguments = on_device.then(|| {
+            let mut contents = Vec::with_capacity(calls.len() * BYTES as usize);
+            for call in &calls {
+                contents.extend_from_slice(call.as_bytes());
+            }
+            let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
+            gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
+        });
+        list.retain(|draw| {
+            calls[draw.triangles.clone()]
+                .iter()
+                .any(|call| call.index_count > 0)
+        });
+        let motion = source.motion && scenery.picture.is_none();
+        Self {
+            list,
+            calls,
+            arguments,
+            visible: visible.cloned(),
+            stride: source.stride,
+            motion,
+        }
+    }
+
+    /// Copies the numbers of instances in view to the arguments of draws.
+    pub fn update(&self, commands: &mut Commands) {
+        let (Some(visible), Some(arguments)) = (&self.visible, &self.arguments) else {
+            return;
+        };
+        for (index, chunk) in (0..).zip(&visible.chunks) {
+            let from_offset = chunk.count_offset();
+            for place in [2 * index, 2 * index + 1] {
+                commands.run(Command::Copy {
+                    from: &chunk.numbers,
+                    from_offset,
+                    to: arguments,
+                    to_offset: place * BYTES + COUNT,
+                    bytes: size_of::<u32>() as u64,
+                });
+            }
+        }
+    }
+
+    /// Records all draws of a pass: in colours if it is the last, and then with edges if a wireframe is asked for.
+    pub fn record(&self, pass: &mut Commands, last: bool) {
+        for draw in &self.list {
+            let Pipelines {
+                depth_only,
+                color,
+                wireframe,
+            } = &*draw.pipelines;
+            let wireframe = wireframe.as_ref().filter(|_| last);
+            let triangles = if last { color } else { depth_only };
+            pass.run(Command::Pipeline {
+                pipeline: wireframe.map_or(triangles, |[hidden, _]| hidden),
+            });
+            pass.run(Command::Bind {
+                index: 1,
+                group: &draw.paint,
+                offsets: &[],
+            });
+            pass.run(Command::Indices {
+                buffer: &draw.indices,
+            });
+            self.call(pass, draw, &draw.triangles);
+            if let Some([_, edges]) = wireframe {
+                pass.run(Command::Pipeline { pipeline: edges });
+                self.call(pass, draw, &draw.edges);
+            }
+        }
+    }
+
+    fn call(&self, pass: &mut Commands, draw: &Draw, range: &Range<usize>) {
+        if let Some(arguments) = &self.arguments {
+            pass.run(Command::Bind {
+                index: 0,
+                group: &draw.vertices,
+                offsets: &[],
+            });
+            return pass.run(Command::DrawIndexedIndirect {
+                arguments,
+                offset: range.start as u64 * BYTES,
+                count: range.len() as u32,
+            });
+        }
+        let calls = &self.calls[range.clone()];
+        let instances = |call: &DrawIndexedIndirectArgs| {
+            call.first_instance..call.first_instance + call.instance_count
+        };
+        for_each_binding(
+            pass,
+            &draw.vertices,
+            self.stride,
+            instances(&calls[0]),
+            |pass, bound| {
+                for call in calls.iter().filter(|call| call.index_count > 0) {
+                    // Chunks that are drawn together are bound once.
+                    let drawn = if self.stride.is_some() {
+                        bound.clone()
+                    } else {
+                        instances(call)
+                    };
+                    pass.run(Command::DrawIndexed {
+                        indices: call.first_index..call.first_index + call.index_count,
+                        instances: drawn,
+                    });
+                }
+            },
+        );
+    }
+}
+
+/// The draw of a chunk's indices.
+fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirectArgs {
+    DrawIndexedIndirectArgs {
+        index_count: indices.len() as u32,
+        instance_count: chunk.instances.len() as u32,
+        first_index: indices.start,
+        base_vertex: 0,
+        first_instance: if merged { chunk.instances.start } else { 0 },
+    }
+}
+
+impl Scenery {
+    /// Returns whether a draw takes several models, if the chunks of a source are `merged`: a picture binds the surfaces
+    /// of one model at a time.
+    pub fn draws_together(&self, merged: bool) -> bool {
+        merged && self.picture.is_none()
+    }
+
+    /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
+    /// of all models.
+    pub fn source(&self, stored: &StoredVertices) -> VertexSource {
+        let (gpu, motion, merged) = (&self.gpu, !stored.previous.is_empty(), stored.merged);
+        let output = stored.form.output;
+        let wgsl = move |kind: Kind, root: &str| {
+            preskinned_shader(
+                output.unwrap_or(OutputForm::of(kind.format.encoding)),
+                merged,
+                root,
+            )
+        };
+        // The kind of skinning makes no difference to drawing.
+        let kinds: Vec<_> = stored
+            .kinds
+            .iter()
+            .map(|&kind| Kind {
+                influences: 1,
+                ..kind
+            })
+            .collect();
+        let first = kinds
+            .first()
+            .map(|&kind| wgsl(kind, draw_root(motion, false)))
+            .unwrap_or_default();
+        let layout = GroupLayout::new(gpu, "vertices", &[&first], 0, wgpu::ShaderStages::VERTEX);
+        let tables = merged.then(|| self.tables(stored));
+        let mut spans = Vec::with_capacity(stored.spans.len());
+        for (index, chunks) in stored.spans.iter().enumerate() {
+            let mut resources: Vec<Named> = match (&tables, &stored.form.visible) {
+                (Some(tables), _) => tables.to_vec(),
+                (None, Some(visible)) => vec![("chunk", visible.chunks[index].chunk())],
+                (None, None) => vec![("chunk", (&self.uniforms[index]).into())],
+            };
+            if let Some(buffer) = stored.buffers.get(index) {
+                resources.push(("vertices", buffer.into()));
+            }
+            if let Some(buffer) = stored.previous.get(index) {
+                resources.push(("previous", buffer.into()));
+            }
+            spans.push(DrawnSpan {
+                group: layout.bind(gpu, "vertices", &resources),
+                chunks: chunks.clone(),
+            });
+        }
+        let visible = stored.form.visible.clone();
+        VertexSource {
+            wgsl: Box::new(wgsl),
+            kinds,
+            layout,
+            spans,
+            stride: None,
+            motion,
+            visible,
+        }
+    }
+
+    /// Tables of the instances of merged spans and of their models' cubes.
+    fn tables(&self, stored: &StoredVertices) -> [Named; 2] {
+        let mut firsts = Vec::with_capacity(self.models.len());
+        let mut next = 0;
+        for model in &self.models {
+            firsts.push(next);
+            if self.draws_together(true) {
+                next += model.mesh().vertex_count() as u32;
+            }
+        }
+        let mut instances = Vec::new();
+        for span in &stored.spans {
+            let mut place = 0u32;
+            for chunk in span {
+                for _ in chunk.instances.clone() {
+                    let model = chunk.group as u32;
+                    instances.push(layout::DrawnInstance {
+                        place: place.wrapping_sub(firsts[chunk.group]),
+                        model,
+                    });
+                    place += self.models[chunk.group].mesh().vertex_count() as u32;
+                }
+            }
+        }
+        let cubes: Vec<Cube> = self
+            .models
+            .iter()
+            .map(|model| *model.mesh().cube())
+            .collect();
+        let instances = self
+            .gpu
+            .storage(Purpose::Targets, "drawn instances", &instances);
+        let cubes = self.gpu.storage(Purpose::Targets, "cubes", &cubes);
+        [
+            ("drawn_instances", instances.into()),
+            ("cubes", cubes.into()),
+        ]
+    }
+
+    fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
+        let (gpu, picture) = (&self.gpu, self.picture.is_some());
+        let motion = source.motion && !picture;
+        let module = module(
+            gpu,
+            "draw",
+            (source.wgsl)(kind, draw_root(motion, picture)),
+            true,
+        );
+        let (vertex, shaded) = if motion {
+            ("vertex_motion", "fragment_motion")
+        } else {
+            ("vertex", "fragment")
+        };
+        let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
+        let mut constants = kind.constants();
+        constants.extend(
+            self.picture
+                .map(|tinted| ("TINTED", f64::from(u8::from(tinted)))),
+        );
+        // Over lit triangles, edges need a colour of their own.
+        let both = self.mode == Mode::SkinAndWireframe;
+        let edge = if both && picture {
+            "fragment_edge"
+        } else {
+            shaded
+        };
+        let pipeline = |label, topology, fragment: Option<(&str, wgpu::ColorWrites)>, bias| {
+            let shader = |entry_point| EntryPoint {
+                module: &module,
+                entry_point,
+                constants: &constants,
+            };
+            let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
+            gpu.create(&PipelineDescription {
+                label,
+                layout: &layout,
+                // Depth passes need positions alone.
+                vertex: shader(if fragment.is_some() || picture {
+                    vertex
+                } else {
+                    "vertex_depth"
+                }),
+                vertex_buffers: &[],
+                topology,
+                depth_stencil: Some(DepthDescription::biased(bias)),
+                samples: self.samples,
+                fragment: fragment.map(|(entry, write_mask)| FragmentDescription {
+                    shader: shader(entry),
+                    targets: formats
+                        .iter()
+                        .map(|&format| ColorDescription { format, write_mask })
+                        .collect(),
+                }),
+            })
+        };
+        let all = wgpu::ColorWrites::ALL;
+        let beneath = if both {
+            all
+        } else {
+            wgpu::ColorWrites::empty()
+        };
+        let (triangles, lines) = (
+            wgpu::PrimitiveTopology::TriangleList,
+            wgpu::PrimitiveTopology::LineList,
+        );
+        Pipelines {
+            depth_only: pipeline("depth", triangles, None, 0),
+            color: pipeline("color", triangles, Some((shaded, all)), 0),
+            wireframe: (self.mode != Mode::Skin).then(|| {
+                let hidden = pipeline("hidden", triangles, Some((shaded, beneath)), 2);
+                [hidden, pipeline("edges", lines, Some((edge, all)), 0)]
+            }),
+        }
+    }
+}

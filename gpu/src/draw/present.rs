@@ -1,0 +1,489 @@
+//! Offscreen drawing of any backend's crowd: one instanced draw per chunk and pass, or one per pass if models share
+//! buffers.
+
+use crate::device::{
+    Buffer, COLOR, ColorTarget, Command, DEPTH, DepthTarget, DrawPart, Recorder, Targets, Texture,
+    TextureDescription,
+};
+use crate::draw::draws::{Draws, GroupDraw, MOTION, Scenery};
+use crate::draw::overlay::{Beneath, LineEnd, Overlay, OverlayPipelines};
+use crate::draw::surfaces::Surfaces;
+use crate::forms::kind::Kind;
+use crate::forms::output::OutputForm;
+use crate::kernel::GroupLayout;
+use crate::passes::update::{Record, Update};
+use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
+use crate::shader::layout;
+use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, chunk_uniform};
+use skinbench_frame::{
+    BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
+};
+use skinbench_kernels::crowd::Crowd;
+use skinbench_kernels::model::Model;
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Linear RGB of the background.
+pub const BACKGROUND: [f64; 4] = [0.55, 0.65, 0.75, 1.0];
+
+/// Samples per pixel of a picture, which is not timed.
+const SAMPLES: u32 = 4;
+
+/// A texture that is a render target.
+fn target(
+    gpu: &Gpu,
+    view: &View,
+    label: &str,
+    format: wgpu::TextureFormat,
+    samples: u32,
+) -> Texture {
+    let copied = if samples == 1 {
+        wgpu::TextureUsages::COPY_SRC
+    } else {
+        wgpu::TextureUsages::empty()
+    };
+    let size = wgpu::Extent3d {
+        width: view.width,
+        height: view.height,
+        depth_or_array_layers: 1,
+    };
+    let description = TextureDescription {
+        label,
+        size,
+        format,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | copied,
+        levels: 1,
+        samples,
+    };
+    gpu.texture(Purpose::Targets, &description)
+}
+
+/// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
+fn same(one: &Drawable, other: &Drawable) -> bool {
+    let visible = |form: &BufferForm| form.visible.as_ref().map(Rc::as_ptr);
+    match (one, other) {
+        (Drawable::Output(a), Drawable::Output(b)) => {
+            a.output == b.output && visible(a) == visible(b)
+        }
+        (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
+        (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    }
+}
+
+/// Offscreen targets, and the draws of a crowd.
+pub struct Presenter {
+    scenery: Scenery,
+    view: View,
+    passes: u32,
+    /// The chunks of the output buffers, and the kind of each group.
+    chunks: Vec<Chunk>,
+    kinds: Vec<Kind>,
+    overlay: OnceCell<OverlayPipelines>,
+    color: Texture,
+    /// Texture with several samples per pixel, from which `color` is resolved in a picture.
+    multisampled: Option<Texture>,
+    depth: Texture,
+    motion: Option<Texture>,
+    update: Option<Update>,
+    /// Created when vertices are drawn for the first time. Those of the output buffers are told apart by its first buffer, too:
+    /// two buffers alternate if the last frame is kept.
+    draws: Vec<(Drawable, Option<Buffer>, Draws)>,
+}
+
+impl Presenter {
+    /// Bytes of device memory that a presenter of timed frames takes for a crowd before it draws; `None` if the adapter
+    /// binds too few buffers to draw.
+    pub fn device_bytes(gpu: &Gpu, crowd: &Crowd, view: &View) -> Option<u64> {
+        let gpu = gpu.counting();
+        gpu.has(wgpu::ShaderStages::VERTEX, &[simplest_shader(false)])
+            .ok()?;
+        Some(
+            gpu.counted(|| Self::new(Rc::clone(&gpu), crowd, *view, 1).is_ok())
+                .1
+                .total(),
+        )
+    }
+
+    /// A presenter of timed frames: plain colours, one sample per pixel. Creates targets of the view's size and
+    /// everything that does not change from frame to frame.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`] if the crowd or the view exceeds a limit of the adapter.
+    pub fn new(gpu: Rc<Gpu>, crowd: &Crowd, view: View, passes: u32) -> Result<Self> {
+        Self::painted(gpu, crowd, view, passes, None)
+    }
+
+    /// A presenter of pictures, which are not timed: textures, several samples per pixel, and, if `tinted` is set, a
+    /// colour of its own for each instance. It draws no motion, and its depths cannot be read.
+    ///
+    /// # Errors
+    /// As [`Presenter::new`].
+    pub fn for_pictures(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        surfaces: &Surfaces,
+        tinted: bool,
+    ) -> Result<Self> {
+        Self::painted(gpu, crowd, view, 1, Some((surfaces, tinted)))
+    }
+
+    fn painted(
+        gpu: Rc<Gpu>,
+        crowd: &Crowd,
+        view: View,
+        passes: u32,
+        picture: Option<(&Surfaces, bool)>,
+    ) -> Result<Self> {
+        let models: Vec<Arc<Model>> = crowd
+            .groups()
+            .iter()
+            .map(|group| Arc::clone(&group.model))
+            .collect();
+        let (surfaces, picture) = picture.unzip();
+        let largest = gpu.adapter.limits.max_texture_dimension_2d;
+        if view.width > largest || view.height > largest {
+            return Err(BackendError::TooLarge(format!(
+                "a picture of {} x {} pixels; the adapter draws at most {largest} x {largest}",
+                view.width, view.height
+            )));
+        }
+        let chunks = gpu.chunks(crowd)?;
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
+        let samples = if picture.is_some() { SAMPLES } else { 1 };
+        let scenery = Scenery {
+            mode: view.mode,
+            picture,
+            samples,
+            layout: GroupLayout::new(
+                &gpu,
+                "draw",
+                &[simplest_shader(picture.is_some())],
+                1,
+                stages,
+            ),
+            view: gpu.buffer_with(
+                Purpose::Targets,
+                "view",
+                bytemuck::bytes_of(&view_uniform(&view)),
+                usage,
+            ),
+            placements: gpu.storage(Purpose::Targets, "placements", crowd.placements()),
+            groups: GroupDraw::all(&gpu, view.mode, &models, surfaces),
+            models,
+            uniforms: chunks
+                .iter()
+                .map(|chunk| chunk_uniform(&gpu, Purpose::Targets, crowd, chunk))
+                .collect(),
+            gpu,
+        };
+        let gpu = &scenery.gpu;
+        let mut update = None;
+        if crowd.turnover().is_some() {
+            let mut placements = Update::new(gpu, Record::Placement)?;
+            placements.push(gpu, 0..crowd.instance_count() as u32, &scenery.placements);
+            update = Some(placements);
+        }
+        let color = target(gpu, &view, "color", COLOR, 1);
+        let multisampled = picture.map(|_| target(gpu, &view, "samples", COLOR, samples));
+        let depth = target(gpu, &view, "depth", DEPTH, samples);
+        gpu.check()?;
+        Ok(Self {
+            scenery,
+            view,
+            passes,
+            chunks,
+            kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
+            overlay: OnceCell::new(),
+            color,
+            multisampled,
+            depth,
+            motion: None,
+            update,
+            draws: Vec::new(),
+        })
+    }
+
+    /// Moves the camera for the frames that follow.
+    pub fn set_view_projection(&mut self, view_projection: glam::Mat4) {
+        self.view.view_projection = view_projection;
+        self.gpu().write_buffer(
+            &self.scenery.view,
+            0,
+            bytemuck::bytes_of(&view_uniform(&self.view)),
+        );
+    }
+
+    /// Records the places of replaced instances, uploads (without a `drawable`: vertices are in the host side of the output buffers)
+    /// and all passes after `commands`, or at the beginning of a frame. The last pass draws colours, those before it
+    /// only depth.
+    pub fn draw(
+        &mut self,
+        commands: Option<Commands>,
+        drawable: Option<&Drawable>,
+        frame: &FrameInput,
+        timer: &mut StageTimer,
+    ) -> Commands {
+        let (gpu, output) = (Rc::clone(self.gpu()), &*frame.output);
+        let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
+        if let Some(update) = &mut self.update {
+            update.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
+        }
+        if drawable.is_none() {
+            timer.wall(Stage::Upload, || self.upload(&mut commands, frame));
+        }
+        let uploaded = Drawable::Output(BufferForm::default());
+        let drawable = drawable.unwrap_or(&uploaded);
+        let buffer = output
+            .device
+            .first()
+            .filter(|_| matches!(drawable, Drawable::Output(_)));
+        let is_wanted = |(known, first, _): &(Drawable, Option<Buffer>, _)| {
+            same(known, drawable) && first.as_ref() == buffer
+        };
+        let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
+            let draws = self.draws_of(drawable, output);
+            self.draws.push((drawable.clone(), buffer.cloned(), draws));
+            self.draws.len() - 1
+        });
+        if self.draws[known].2.motion && self.motion.is_none() {
+            self.motion = Some(target(&gpu, &self.view, "motion", MOTION, 1));
+        }
+        let draws = &self.draws[known].2;
+        draws.update(&mut commands);
+        for pass in 0..self.passes {
+            let last = pass + 1 == self.passes;
+            let motion = self
+                .motion
+                .as_ref()
+                .filter(|_| draws.motion)
+                .unwrap_or(&self.color);
+            let motion = ColorTarget {
+                view: &motion.view,
+                resolve: None,
+                clear: Some([0.0; 4]),
+            };
+            let colors = [self.color_target(Some(BACKGROUND)), motion];
+            let count = if last {
+                1 + usize::from(draws.motion)
+            } else {
+                0
+            };
+            commands.run(Command::Render(Targets {
+                label: "draw",
+                colors: &colors[..count],
+                depth: Some(DepthTarget {
+                    view: &self.depth.view,
+                    clear: Some(1.0),
+                }),
+                part: DrawPart {
+                    first: pass == 0,
+                    last,
+                },
+            }));
+            draws.record(&mut commands, last);
+            commands.run(Command::End);
+        }
+        commands
+    }
+
+    /// Prepares the draws of vertices.
+    fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
+        let in_output = |form: &BufferForm| {
+            let spans = self
+                .chunks
+                .iter()
+                .map(|chunk| vec![chunk.clone()])
+                .collect();
+            let (buffers, previous) = (output.device.clone(), output.previous.clone());
+            let (kinds, form) = (self.kinds.clone(), form.clone());
+            Rc::new(StoredVertices {
+                spans,
+                buffers,
+                previous,
+                kinds,
+                merged: false,
+                form,
+            })
+        };
+        let stored = match vertices {
+            Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
+            Drawable::Stored(stored) => Rc::clone(stored),
+            Drawable::Output(form) => in_output(form),
+        };
+        Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
+    }
+
+    /// Draws lines and triangles into the picture and waits: for pictures, not for timing.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn draw_overlay(&self, beneath: Beneath, overlay: &Overlay) -> Result<()> {
+        let pipelines = self.overlay.get_or_init(|| {
+            OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples)
+        });
+        let gpu = self.gpu();
+        let buffer = |label, contents: &[u8], usage| {
+            gpu.buffer_with(Purpose::Targets, label, contents, usage)
+        };
+        let vertices = |label, ends: &[LineEnd]| {
+            buffer(
+                label,
+                bytemuck::cast_slice(ends),
+                wgpu::BufferUsages::VERTEX,
+            )
+        };
+        let (ends, corners) = (
+            vertices("lines", &overlay.lines),
+            vertices("corners", &overlay.corners),
+        );
+        let indices = buffer(
+            "triangles",
+            bytemuck::cast_slice(&overlay.indices),
+            wgpu::BufferUsages::INDEX,
+        );
+        let mut commands = gpu.commands("overlay");
+        let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
+        commands.run(Command::Render(Targets {
+            label: "overlay",
+            colors: &[color],
+            depth: Some(DepthTarget {
+                view: &self.depth.view,
+                clear: (beneath != Beneath::Picture).then_some(1.0),
+            }),
+            part: DrawPart::default(),
+        }));
+        commands.run(Command::Bind {
+            index: 0,
+            group: &pipelines.bindings,
+            offsets: &[],
+        });
+        commands.run(Command::Pipeline {
+            pipeline: &pipelines.triangles,
+        });
+        commands.run(Command::Vertices { buffer: &corners });
+        commands.run(Command::Indices { buffer: &indices });
+        commands.run(Command::DrawIndexed {
+            indices: 0..overlay.indices.len() as u32,
+            instances: 0..1,
+        });
+        commands.run(Command::Pipeline {
+            pipeline: &pipelines.lines,
+        });
+        commands.run(Command::Vertices { buffer: &ends });
+        commands.run(Command::Draw {
+            vertices: 0..overlay.lines.len() as u32,
+            instances: 0..1,
+        });
+        commands.run(Command::End);
+        commands.finish()
+    }
+
+    /// The last frame's colours, 8-bit sRGB with alpha, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_color(&self) -> Result<Vec<u8>> {
+        Ok(bytemuck::cast_slice(&self.read_target(&self.color)?).to_vec())
+    }
+
+    /// Motion of each pixel since the frame before, as two half floats in the order x, y, in the last frame that drew
+    /// motion; rows from the top. `None` if no frame did.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_motion(&self) -> Result<Option<Vec<[u16; 2]>>> {
+        let Some(target) = &self.motion else {
+            return Ok(None);
+        };
+        Ok(Some(
+            self.read_target(target)?
+                .into_iter()
+                .map(bytemuck::cast)
+                .collect(),
+        ))
+    }
+
+    /// The last frame's depths, rows from the top.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] if the device was lost or refused a command.
+    pub fn read_depth(&self) -> Result<Vec<f32>> {
+        self.read_target(&self.depth)
+    }
+
+    fn read_target(&self, target: &Texture) -> Result<Vec<f32>> {
+        let (gpu, height) = (self.gpu(), self.view.height);
+        let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let buffer = gpu.buffer(
+            Purpose::Staging,
+            "picture",
+            u64::from(row) * u64::from(height),
+            usage,
+        );
+        let mut commands = gpu.commands("picture");
+        commands.run(Command::FromTexture {
+            from: target,
+            to: &buffer,
+            bytes_per_row: row,
+            rows: height,
+        });
+        commands.finish()?;
+        let mut padded = Vec::new();
+        gpu.read_back(&buffer, 0, (row * height / 4) as usize, &mut padded)?;
+        Ok(padded
+            .chunks_exact((row / 4) as usize)
+            .flat_map(|r| &r[..self.view.width as usize])
+            .copied()
+            .collect())
+    }
+
+    fn gpu(&self) -> &Rc<Gpu> {
+        &self.scenery.gpu
+    }
+
+    /// The target of colours: cleared, or as it is.
+    fn color_target(&self, clear: Option<[f64; 4]>) -> ColorTarget<'_> {
+        match &self.multisampled {
+            Some(samples) => ColorTarget {
+                view: &samples.view,
+                resolve: Some(&self.color.view),
+                clear,
+            },
+            None => ColorTarget {
+                view: &self.color.view,
+                resolve: None,
+                clear,
+            },
+        }
+    }
+
+    /// Uploads the host side of the output buffers, which holds the chunks one after the other.
+    fn upload(&self, commands: &mut Commands, FrameInput { crowd, output, .. }: &FrameInput) {
+        commands.run(Command::Stage(Stage::Upload.name()));
+        let mut bytes: &[u8] = bytemuck::cast_slice(&output.host[..]);
+        for (chunk, buffer) in self.chunks.iter().zip(&output.device) {
+            let (vertices, rest) = bytes.split_at(chunk.output_bytes(crowd) as usize);
+            commands.upload(buffer, vertices);
+            bytes = rest;
+        }
+        commands.run(Command::EndStage);
+    }
+}
+
+/// The shader that draws vertices as most backends store them. Every source's shader has the same group 1.
+fn simplest_shader(picture: bool) -> String {
+    preskinned_shader(OutputForm::Floats, false, draw_root(false, picture))
+}
+
+fn view_uniform(view: &View) -> layout::View {
+    layout::View {
+        view_projection: view.view_projection.to_cols_array_2d(),
+        light: view.light.normalize_or_zero().to_array(),
+        padding: 0.0,
+    }
+}

@@ -1,0 +1,263 @@
+//! Surfaces of a crowd's models in pictures: colour, texture and texture coordinates of every vertex. Timed frames draw
+//! plain colours instead.
+
+use crate::Gpu;
+use crate::device::TextureDescription;
+use crate::device::objects::{self, Named, Resource, Sampler};
+use crate::draw::overlay::unorm8;
+use crate::draw::scaling::scaled;
+use crate::kernel::once_per_key;
+use crate::shader::layout;
+use skinbench_formats::decode::{self, Pixels};
+use skinbench_frame::Purpose;
+use skinbench_kernels::crowd::Crowd;
+use skinbench_kernels::model::{Image, Material, Model, Texture, Wrap};
+use std::sync::Arc;
+
+/// Most texels across or down a layer, and bytes of all layers of a model without their smaller levels.
+const MOST_TEXELS: u32 = 1024;
+const MOST_BYTES: u64 = 64 << 20;
+/// Texels are sRGB with 8 bits per channel: sampling returns linear light.
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+
+/// Buffers and textures of a crowd's surfaces.
+pub struct Surfaces {
+    /// Resources that a draw binds for each group's model.
+    pub(crate) paints: Vec<Vec<Named>>,
+    /// One line for each texture that was left out.
+    pub notes: Vec<String>,
+}
+
+impl Surfaces {
+    /// Decodes the textures of a crowd's models and scales those of a model to one size, as layers of one texture.
+    /// Textures that cannot be decoded are left out and named in [`Surfaces::notes`].
+    pub fn new(gpu: &Gpu, crowd: &Crowd) -> Self {
+        Self::of_models(gpu, crowd.groups().iter().map(|group| &group.model))
+    }
+
+    /// As [`Surfaces::new`], of these models.
+    pub(crate) fn of_models<'a>(gpu: &Gpu, models: impl Iterator<Item = &'a Arc<Model>>) -> Self {
+        let sampler = gpu.repeating_sampler("surfaces");
+        let mut surfaces = Self {
+            paints: Vec::new(),
+            notes: Vec::new(),
+        };
+        let models: Vec<_> = models.collect();
+        let first = |model| {
+            models
+                .iter()
+                .position(|other| Arc::ptr_eq(other, model))
+                .unwrap_or_default()
+        };
+        let firsts = models.iter().map(|model| first(model));
+        surfaces.paints = once_per_key(firsts, |&model| {
+            surfaces.of_model(gpu, &sampler, models[model])
+        });
+        surfaces
+    }
+
+    fn of_model(&mut self, gpu: &Gpu, sampler: &Sampler, model: &Model) -> Vec<Named> {
+        let most = gpu.adapter.limits.max_texture_array_layers as usize;
+        let mut images: Vec<(&Image, [u32; 2])> = Vec::new();
+        for texture in used_materials(model).filter_map(|material| material.texture.as_ref()) {
+            if images.iter().any(|(image, _)| *image == &texture.image) {
+                continue;
+            }
+            match decode::size(&texture.image) {
+                Ok(_) if images.len() == most => {
+                    self.note(model, format!("more than {most} images"))
+                }
+                Ok(size) => images.push((&texture.image, size)),
+                Err(problem) => self.note(model, problem),
+            }
+        }
+        let size = layer_size(images.iter().map(|(_, size)| *size));
+        let mut layers: Vec<(&Image, Pixels)> = Vec::with_capacity(images.len());
+        for (image, _) in images {
+            match decode::decode(image) {
+                Ok(pixels) => layers.push((image, scaled(&pixels, size))),
+                Err(problem) => self.note(model, problem),
+            }
+        }
+        let layer_of = |image: &Image| {
+            (1..)
+                .zip(&layers)
+                .find(|(_, (known, _))| *known == image)
+                .map(|(layer, _)| layer)
+        };
+        let vertices = vertices(model, layer_of);
+        let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
+        vec![
+            (
+                "surfaces",
+                gpu.storage(Purpose::Targets, "surfaces", &vertices).into(),
+            ),
+            (
+                "layers",
+                Resource::View {
+                    view: gpu.array_view(&texture),
+                },
+            ),
+            (
+                "repeating",
+                Resource::Sampler {
+                    sampler: sampler.clone(),
+                },
+            ),
+        ]
+    }
+
+    fn note(&mut self, model: &Model, problem: String) {
+        let note = format!("{}: a texture is left out: {problem}", model.name());
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+fn used_materials(model: &Model) -> impl Iterator<Item = &Material> {
+    let subsets = model
+        .mesh()
+        .primitives()
+        .iter()
+        .flat_map(|primitive| &primitive.subsets);
+    subsets.map(|subset| &model.materials()[usize::from(subset.material)])
+}
+
+fn layer_bytes([width, height]: [u32; 2]) -> u64 {
+    u64::from(width) * u64::from(height) * 4
+}
+
+/// Powers of two that hold the largest image, within the limits.
+fn layer_size(images: impl ExactSizeIterator<Item = [u32; 2]>) -> [u32; 2] {
+    let count = images.len() as u64;
+    let largest = images.fold([1, 1], |[w, h], [width, height]| {
+        [w.max(width), h.max(height)]
+    });
+    let mut size = largest.map(|texels| texels.min(MOST_TEXELS).next_power_of_two());
+    while layer_bytes(size) * count > MOST_BYTES {
+        size = size.map(|texels| (texels / 2).max(1));
+    }
+    size
+}
+
+/// A texture of these layers with all their smaller levels; one white texel if there are none.
+fn texture<'a>(
+    gpu: &Gpu,
+    size: [u32; 2],
+    layers: impl ExactSizeIterator<Item = &'a Pixels>,
+) -> objects::Texture {
+    let [width, height] = size;
+    let levels = width.max(height).ilog2() + 1;
+    let size = wgpu::Extent3d {
+        width,
+        height,
+        depth_or_array_layers: layers.len().max(1) as u32,
+    };
+    let description = TextureDescription {
+        label: "surfaces",
+        size,
+        format: FORMAT,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        levels,
+        samples: 1,
+    };
+    let texture = gpu.texture(Purpose::Targets, &description);
+    for (layer, pixels) in (0..).zip(layers) {
+        let mut pixels = pixels.clone();
+        for level in 0..levels {
+            gpu.write_texture(&texture, [level, layer], pixels.size, &pixels.rgba);
+            pixels = scaled(&pixels, pixels.size.map(|texels| (texels / 2).max(1)));
+        }
+    }
+    texture
+}
+
+/// The surface of every vertex. A vertex that subsets of several materials share has the last one's.
+fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layout::Surface> {
+    let mesh = model.mesh();
+    let plain = layout::Surface {
+        color: 0x00ff_ffff,
+        layer: 0,
+        uv: [0.0; 2],
+    };
+    let mut surfaces = vec![plain; mesh.vertex_count()];
+    for subset in mesh.primitives().iter().flat_map(|p| &p.subsets) {
+        let material = &model.materials()[usize::from(subset.material)];
+        let texture = material
+            .texture
+            .as_ref()
+            .and_then(|texture| Some((texture, layer_of(&texture.image)?)));
+        let color = color(material);
+        for &vertex in &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize] {
+            let vertex = vertex as usize;
+            surfaces[vertex] = match (texture, mesh.uvs()) {
+                (Some((texture, layer)), Some(uvs)) => layout::Surface {
+                    color,
+                    layer: layer | wrapping(texture),
+                    uv: transformed(texture, uvs[vertex]),
+                },
+                _ => layout::Surface { color, ..plain },
+            };
+        }
+    }
+    surfaces
+}
+
+/// Linear RGB with 8 bits each, and above them the alpha of the image below which nothing is drawn.
+fn color(material: &Material) -> u32 {
+    let [r, g, b, alpha] = material.base_color;
+    let cutoff = material
+        .alpha_cutoff
+        .map_or(0.0, |cutoff| cutoff / alpha.max(1e-6));
+    unorm8([r, g, b, cutoff])
+}
+
+fn wrapping(texture: &Texture) -> u32 {
+    let [across, down] = texture.wrap.map(|wrap| match wrap {
+        Wrap::Repeat => 0,
+        Wrap::Mirror => 1,
+        Wrap::Clamp => 2,
+    });
+    across << 16 | down << 18
+}
+
+fn transformed(texture: &Texture, [u, v]: [f32; 2]) -> [f32; 2] {
+    texture
+        .transform
+        .map(|[by_u, by_v, offset]| by_u * u + by_v * v + offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_fit_the_limits() {
+        assert_eq!(layer_size([].into_iter()), [1, 1]);
+        assert_eq!(layer_size([[300, 8]].into_iter()), [512, 8]);
+        assert_eq!(
+            layer_size([[8192, 8192], [16, 16]].into_iter()),
+            [1024, 1024]
+        );
+        assert_eq!(layer_size([[1024, 1024]; 256].into_iter()), [256, 256]);
+    }
+
+    #[test]
+    fn a_cutoff_is_one_of_the_image_alone() {
+        let material = Material {
+            base_color: [1.0, 0.5, 0.0, 0.5],
+            alpha_cutoff: Some(0.25),
+            ..Material::default()
+        };
+        assert_eq!(color(&material).to_le_bytes(), [255, 128, 0, 128]);
+        assert_eq!(
+            color(&Material {
+                alpha_cutoff: None,
+                ..material
+            })
+            .to_le_bytes()[3],
+            0
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! Palettes, or vertices, baked frame by frame when a crowd is prepared. A frame only computes, for each layer of an
+//! instance, the two baked frames between which it is interpolated and its share of the pose; skinning averages the
+//! palettes of layers.
+
+use crate::Gpu;
+use crate::device::{Buffer, Named, fits};
+use crate::shader::layout;
+use bytesize::ByteSize;
+use rayon::prelude::*;
+use skinbench_frame::{Approximation, BackendError, Purpose, Result};
+use skinbench_kernels::bake::{BakeError, BakeFormat, Baker, DIRECTION, POSITION, Rate};
+use skinbench_kernels::crowd::{Crowd, Group, Layer, REST};
+use skinbench_kernels::model::Clip;
+use skinbench_kernels::reference::shown;
+use skinbench_kernels::vertex_frames::VertexFrames;
+
+/// Stated error of normals and tangents, in radians. Blending joints that rotate against each other shortens the sum,
+/// so the errors of the summands count twice if the sum has half the length.
+const NORMAL: f64 = 2.0 * DIRECTION;
+
+/// A group's clips at their rates; the rest pose comes last. `None` for a clip that no instance plays.
+struct Plan<'a> {
+    baker: Baker<'a>,
+    /// The unit of position errors.
+    diagonal: f64,
+    rates: Vec<Option<Rate>>,
+    /// Palette entries, or vertices, of a frame.
+    entries: usize,
+    /// Bytes of all frames.
+    bytes: u64,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
+    /// of a clip exceed one binding.
+    fn new(gpu: &Gpu, crowd: &Crowd, group: &'a Group, format: BakeFormat) -> Result<Self> {
+        let model = &*group.model;
+        let clips = model.clips();
+        // With the bytes of an entry, and those before the first frame.
+        let [entries, entry_bytes, header] = match format {
+            BakeFormat::Vertices => [
+                model.mesh().vertex_count(),
+                4 * VertexFrames::words_of(group.format),
+                size_of::<layout::VertexCube>(),
+            ],
+            _ => [
+                model.palette_joints().len(),
+                format.quads() * size_of::<[f32; 4]>(),
+                0,
+            ],
+        };
+        let mut played = vec![false; clips.len() + 1];
+        for instance in group.instances.clone() {
+            for layer in crowd.layers().of(instance as usize) {
+                played[if layer.clip == REST {
+                    clips.len()
+                } else {
+                    layer.clip as usize
+                }] = true;
+            }
+        }
+        // The rest pose shows where no layer merges.
+        played[clips.len()] |= width(crowd, group) > 1;
+        let shown = shown(crowd, group);
+        let baker = Baker::new(model, format, shown.diagonal);
+        let rate = |(clip, played): (usize, bool)| {
+            if !played {
+                return Ok(None);
+            }
+            let rate = baker.rate(clips.get(clip), usize::MAX);
+            rate.map(Some).ok_or_else(|| {
+                let name = clips.get(clip).map_or("", Clip::name);
+                let rounding = shown.relative_rounding();
+                let reason = if rounding > POSITION {
+                    format!("; f32 numbers are off by up to {rounding:.0e} of it there")
+                } else {
+                    String::new()
+                };
+                BackendError::Unavailable(format!(
+                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
+                    model.name()
+                ))
+            })
+        };
+        let rates: Vec<Option<Rate>> = played
+            .into_par_iter()
+            .enumerate()
+            .map(rate)
+            .collect::<Result<_>>()?;
+        let frames = rates
+            .iter()
+            .flatten()
+            .map(|rate| rate.frames)
+            .sum::<usize>();
+        let bytes = (header + frames * entries * entry_bytes) as u64;
+        let what = format_args!("baked clips of {:?} need", model.name());
+        fits(what, bytes, "in one binding", gpu.binding_bytes())?;
+        Ok(Self {
+            baker,
+            diagonal: shown.diagonal,
+            rates,
+            entries,
+            bytes,
+        })
+    }
+
+    /// The clips in the kernel's layout.
+    fn table(&self) -> Vec<layout::BakedClip> {
+        let mut first = 0;
+        let of_rate = |rate: &Option<Rate>| {
+            let (frames, interval) =
+                rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
+            let clip = layout::BakedClip {
+                first,
+                frames,
+                interval,
+                padding: 0,
+            };
+            first += rate.map_or(0, |rate| rate.frames * self.entries) as u32;
+            clip
+        };
+        self.rates.iter().map(of_rate).collect()
+    }
+
+    /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the diagonal.
+    fn baked(&self, group: &Group, format: BakeFormat) -> (Vec<u32>, f64) {
+        let model = &*group.model;
+        let rates = self
+            .rates
+            .iter()
+            .enumerate()
+            .filter_map(|(clip, rate)| Some((clip, (*rate)?)));
+        let palettes =
+            rates.flat_map(|(clip, rate)| self.baker.frames(model.clips().get(clip), rate));
+        let palettes = palettes.collect::<Vec<_>>().into_flattened();
+        if format != BakeFormat::Vertices {
+            return (palettes.into_iter().map(f32::to_bits).collect(), 0.0);
+        }
+        let entries = model.palette_joints().len();
+        let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
+        let rounding = f64::from(frames.rounding()) / self.diagonal;
+        let VertexFrames {
+            cube,
+            longest,
+            mut words,
+        } = frames;
+        let cube = layout::VertexCube {
+            cube,
+            longest,
+            padding: [0; 3],
+        };
+        words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
+        (words, rounding)
+    }
+}
+
+/// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
+/// if no layer may be there.
+pub fn width(crowd: &Crowd, group: &Group) -> u32 {
+    let of_instance = |instance: u32| {
+        let layers = crowd.layers().of(instance as usize);
+        layers.len() + usize::from(!layers.first().is_some_and(Layer::is_plain))
+    };
+    group.instances.clone().map(of_instance).max().unwrap_or(1) as u32
+}
+
+/// A group's frames on the device.
+pub struct BakedGroup {
+    /// Table of the group's clips.
+    pub clips: Named,
+    /// Palette entries, or vertices, of a frame.
+    pub entries: u32,
+    /// The frames of all clips.
+    pub frames: Buffer,
+}
+
+/// Baked groups of a crowd on the device.
+pub struct BakedGroups {
+    /// One item per group of the crowd; `None` for those that are not baked.
+    pub groups: Vec<Option<BakedGroup>>,
+    /// Stated error of the baked groups.
+    pub approximation: Approximation,
+    /// Short description for tables.
+    pub label: String,
+}
+
+impl BakedGroups {
+    /// Bakes the clips that some of a crowd's groups play.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] if no rate keeps the error of a clip, or [`BackendError::TooLarge`] if the frames
+    /// of a clip exceed one binding.
+    pub fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        format: BakeFormat,
+        wanted: impl Fn(&Group) -> bool,
+    ) -> Result<Self> {
+        let mut groups = Vec::with_capacity(crowd.groups().len());
+        let mut error = BakeError::default();
+        let mut blend = BakeError::default();
+        let mut rounding = 0.0f64;
+        let mut bytes = 0;
+        for group in crowd.groups() {
+            if !wanted(group) {
+                groups.push(None);
+                continue;
+            }
+            let plan = Plan::new(gpu, crowd, group, format)?;
+            if !gpu.only_counts() {
+                blend = blend.max(plan.baker.blend_error(crowd, group));
+            }
+            for rate in plan.rates.iter().flatten() {
+                error = error.max(rate.error);
+            }
+            bytes += plan.bytes;
+            let baked = || {
+                let (words, off) = plan.baked(group, format);
+                rounding = rounding.max(off);
+                words
+            };
+            let words = plan.bytes as usize / 4;
+            let usage = wgpu::BufferUsages::STORAGE;
+            let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
+            groups.push(Some(BakedGroup {
+                clips: ("clips", clips.into()),
+                frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
+                entries: plan.entries as u32,
+            }));
+        }
+        let label = format!(
+            "{} of baked frames, vertices off by at most {:.1e} and joints' ends by {:.1e} of the size",
+            ByteSize(bytes).display().si(),
+            error.position + blend.position + rounding,
+            error.ends + blend.ends
+        );
+        let approximation = Approximation {
+            pose: 0.0,
+            position: POSITION + blend.position + rounding,
+            // As for NORMAL.
+            normal: NORMAL + 2.0 * blend.direction,
+            clip_error: Some(error.ends + blend.ends),
+        };
+        Ok(Self {
+            groups,
+            approximation,
+            label,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! Forms of morph targets on the device: deltas, uploaded once, which are applied where vertices are skinned, in the stage
+//! `skin` or `draw`.
+
+use crate::Gpu;
+use crate::device::{Resource, fits};
+use crate::shader::wgsl::Role;
+use skinbench_frame::{Approximation, Purpose, Result};
+use skinbench_kernels::crowd::{Crowd, Group};
+use skinbench_kernels::model::{Clip, Targets};
+use skinbench_kernels::reference::shown;
+
+/// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
+const TEXTURE_WIDTH: u32 = 2048;
+/// Bytes of an element of deltas.
+const ELEMENT: usize = size_of::<[f32; 4]>();
+
+/// Form of morph targets in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MorphForm {
+    /// The deltas of each vertex one after the other, and a weight of each target for every instance.
+    Sparse,
+    /// As [`MorphForm::Sparse`], in 16 bits per number.
+    Short,
+    /// A delta for every target and vertex, and a list of active targets for every instance.
+    Dense,
+    /// As [`MorphForm::Dense`], in a float texture.
+    Texture,
+}
+
+impl MorphForm {
+    /// The files that morph vertices and read deltas; `None` for a crowd without targets.
+    pub(crate) fn roles(form: Option<Self>) -> &'static [Role] {
+        match form {
+            None => &[("morph", "morph_none.wgsl")],
+            Some(Self::Sparse) => &[("morph", "morph_sparse.wgsl")],
+            Some(Self::Short) => &[("morph", "morph_short.wgsl")],
+            Some(Self::Dense) => &[
+                ("morph", "morph_lists.wgsl"),
+                ("deltas", "morph_dense.wgsl"),
+            ],
+            Some(Self::Texture) => &[
+                ("morph", "morph_lists.wgsl"),
+                ("deltas", "morph_texture.wgsl"),
+            ],
+        }
+    }
+
+    /// The form that a crowd needs: none if no model has targets.
+    pub fn of(self, crowd: &Crowd) -> Option<Self> {
+        crowd.has_targets().then_some(self)
+    }
+
+    pub(crate) fn has_lists(self) -> bool {
+        matches!(self, Self::Dense | Self::Texture)
+    }
+
+    /// Elements of the deltas of a group; the texture's rows are full.
+    fn elements(self, group: &Group) -> usize {
+        let (mesh, stride) = (group.model.mesh(), stride(group));
+        let (vertices, targets) = (mesh.vertex_count(), mesh.targets());
+        match self {
+            Self::Sparse => heads(vertices) + targets.positions().len() * stride,
+            Self::Short => heads(vertices) + targets.len() + targets.positions().len(),
+            Self::Dense => targets.len() * vertices * stride,
+            Self::Texture => (targets.len() * vertices * stride)
+                .max(1)
+                .next_multiple_of(TEXTURE_WIDTH as usize),
+        }
+    }
+
+    /// Words of an instance's weights.
+    pub(crate) fn instance_words(self, group: &Group) -> usize {
+        let targets = group.model.mesh().targets().len();
+        if self.has_lists() {
+            2 * (targets + 1)
+        } else {
+            targets
+        }
+    }
+
+    /// Words before the weights of the first instance.
+    pub(crate) fn head_words(self) -> usize {
+        if self.has_lists() { 2 } else { 1 }
+    }
+
+    /// Checks that the adapter binds the deltas of each model.
+    ///
+    /// # Errors
+    /// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if it does not.
+    pub(crate) fn check(self, gpu: &Gpu, crowd: &Crowd) -> Result<()> {
+        let most = if self == Self::Texture {
+            let rows = gpu.adapter.limits.max_texture_dimension_2d;
+            u64::from(rows) * u64::from(TEXTURE_WIDTH) * ELEMENT as u64
+        } else {
+            gpu.binding_bytes()
+        };
+        for group in crowd.groups() {
+            let what = format_args!("morph targets of {:?} need", group.model.name());
+            let bytes = self.elements(group) * ELEMENT;
+            fits(what, bytes as u64, "at once", most)?;
+        }
+        Ok(())
+    }
+
+    /// Stated error of 16-bit deltas.
+    pub fn approximation(self, crowd: &Crowd) -> Option<Approximation> {
+        let mut stated = Approximation {
+            pose: 0.0,
+            position: 0.0,
+            normal: 0.0,
+            clip_error: None,
+        };
+        for group in crowd.groups().iter().filter(|_| self == Self::Short) {
+            let diagonal = shown(crowd, group).diagonal;
+            let stretch = crowd
+                .entry_reaches(group)
+                .iter()
+                .map(|reach| reach.stretch)
+                .fold(1.0, f64::max);
+            let packed = group.model.mesh().targets().packed();
+            let (mut position, mut normal) = (0.0, 0.0);
+            for (target, weight) in largest_weights(crowd, group).into_iter().enumerate() {
+                let [p, n] = packed.error(target);
+                position += weight * p;
+                normal += weight * n;
+            }
+            stated.position = stated.position.max(position * stretch / diagonal);
+            // Morphed normals may be as short as half of what they were.
+            stated.normal = stated.normal.max(2.0 * normal);
+        }
+        (self == Self::Short && crowd.has_targets()).then_some(stated)
+    }
+}
+
+/// The largest magnitude that each target's weight may have on an instance of a group.
+fn largest_weights(crowd: &Crowd, group: &Group) -> Vec<f64> {
+    let targets = group.model.mesh().targets();
+    let mut most: Vec<f64> = targets
+        .list()
+        .iter()
+        .map(|target| f64::from(target.weight).abs())
+        .collect();
+    for track in group.model.clips().iter().flat_map(Clip::weights) {
+        for (at, value) in track.values.iter().enumerate() {
+            let target = track.targets.start as usize + at % track.targets.len();
+            // Layers add up, and a spline goes beyond its keys.
+            most[target] = most[target].max(4.0 * f64::from(*value).abs());
+        }
+    }
+    for pin in group
+        .instances
+        .clone()
+        .flat_map(|instance| crowd.expression(instance).pinned)
+    {
+        let target = pin.target as usize;
+        most[target] = most[target].max(f64::from(pin.weight).abs());
+    }
+    most
+}
+
+/// Elements of a delta.
+fn stride(group: &Group) -> usize {
+    match group.format.floats() {
+        3 => 1,
+        6 => 2,
+        _ => 3,
+    }
+}
+
+/// Elements that say where the deltas of vertices begin.
+fn heads(vertices: usize) -> usize {
+    (vertices + 1).div_ceil(4)
+}
+
+/// Uploads the deltas of a group's targets.
+pub(crate) fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
+    let elements = elements(group, form);
+    if form != MorphForm::Texture {
+        return gpu.storage(Purpose::Mesh, "morph deltas", &elements).into();
+    }
+    let height = (elements.len() / TEXTURE_WIDTH as usize) as u32;
+    let texture = gpu.float_texture(Purpose::Mesh, "morph deltas", TEXTURE_WIDTH, height);
+    gpu.write_texture(
+        &texture,
+        [0, 0],
+        [TEXTURE_WIDTH, height],
+        bytemuck::cast_slice(&elements),
+    );
+    Resource::View { view: texture.view }
+}
+
+/// The deltas of a group in a form, as bits.
+fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
+    let (mesh, stride) = (group.model.mesh(), stride(group));
+    let (targets, vertices) = (mesh.targets(), mesh.vertex_count());
+    let mut elements = Vec::with_capacity(form.elements(group));
+    let with = |[x, y, z]: [f32; 3], last: u32| [x.to_bits(), y.to_bits(), z.to_bits(), last];
+    let tangent = |delta: usize| targets.tangents().get(delta).copied().unwrap_or_default();
+    let delta_of = |targets: &Targets, delta: usize, target: u32| {
+        [
+            with(targets.positions()[delta], target),
+            with(targets.normals()[delta], 0),
+            with(tangent(delta), 0),
+        ]
+    };
+    if form.has_lists() {
+        elements.resize(form.elements(group), [0; 4]);
+        for (target, vertex, delta) in targets.entries() {
+            let at = (target * vertices + vertex) * stride;
+            elements[at..at + stride].copy_from_slice(&delta_of(targets, delta, 0)[..stride]);
+        }
+        return elements;
+    }
+    let short = form == MorphForm::Short;
+    let (first, width) = if short {
+        (heads(vertices) + targets.len(), 1)
+    } else {
+        (heads(vertices), stride)
+    };
+    if targets.is_empty() {
+        // No vertex has deltas: they begin and end behind the head.
+        elements.resize(heads(vertices), [first as u32; 4]);
+        return elements;
+    }
+    let by_vertex = targets.by_vertex();
+    let begins: Vec<u32> = by_vertex
+        .offsets()
+        .iter()
+        .map(|offset| first as u32 + offset * width as u32)
+        .collect();
+    elements.extend(
+        begins
+            .chunks(4)
+            .map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))),
+    );
+    if short {
+        let packed = targets.packed();
+        let largest = |step: f32| (step * 32_767.0).to_bits();
+        elements.extend(
+            packed
+                .steps
+                .iter()
+                .map(|&[position, normal]| [largest(position), largest(normal), 0, 0]),
+        );
+        elements.extend(by_vertex.all().iter().map(|&(target, delta)| {
+            let [px, py, pz, nx, ny, nz] =
+                packed.deltas[delta as usize].map(|v| u32::from(v as u16));
+            [px | py << 16, pz | nx << 16, ny | nz << 16, target]
+        }));
+    } else {
+        for &(target, delta) in by_vertex.all() {
+            elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
+        }
+    }
+    elements
+}

@@ -1,0 +1,246 @@
+//! Forms of palettes in device memory, and buffers for them.
+
+use crate::Gpu;
+use crate::device::{Buffer, Command, Named, Recorder, Resource, Texture, fits, needs};
+use crate::shader::wgsl::Role;
+use skinbench_frame::{Purpose, Result};
+use skinbench_kernels::bake::BakeFormat;
+use skinbench_kernels::crowd::Group;
+use skinbench_kernels::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
+use skinbench_kernels::model::Rows;
+
+/// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
+pub const UNIFORM_ENTRIES: usize = 96;
+/// Texels of a row of a palette texture (`WIDTH` in shaders/palette_texture.wgsl).
+pub const TEXTURE_WIDTH: u32 = 4096;
+/// Bytes of a row of a palette texture.
+const TEXTURE_ROW: u64 = TEXTURE_WIDTH as u64 * 16;
+
+/// Form of palettes in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaletteForm {
+    /// 3x4 matrices in a storage buffer.
+    Rows,
+    /// As `Rows`, and copied to workgroup memory by the kernel.
+    Workgroup,
+    /// As `Rows`, and shared by the threads of a subgroup, each entry read once.
+    Subgroup,
+    /// Rotation and scale in half precision, translation in full precision, in a storage buffer; joints must not scale
+    /// unevenly.
+    Half,
+    /// 4x4 matrices in a storage buffer.
+    Columns,
+    /// 4x4 matrices in a uniform buffer with room for [`UNIFORM_ENTRIES`] per character, bound character by character.
+    Uniform,
+    /// Rows of 3x4 matrices as texels of a float texture.
+    Texture,
+    /// Dual quaternions in a storage buffer; joints must not scale unevenly.
+    DualQuaternions,
+    /// Baked frames in a storage buffer, and in another buffer those that each instance shows, layer by layer.
+    Baked(BakeFormat),
+}
+
+impl PaletteForm {
+    /// The files that read and blend this form in a shader.
+    pub(crate) fn roles(self) -> Vec<Role> {
+        let palette = match self {
+            Self::Rows => "palette_rows.wgsl",
+            Self::Half => "palette_half.wgsl",
+            Self::Workgroup => "palette_workgroup.wgsl",
+            Self::Columns => "palette_columns.wgsl",
+            Self::Uniform => "palette_uniform.wgsl",
+            Self::Texture => "palette_texture.wgsl",
+            Self::Baked(format) => {
+                let frames = match format {
+                    BakeFormat::Motions => "palette_baked_motions.wgsl",
+                    BakeFormat::Matrices => "palette_baked_matrices.wgsl",
+                    BakeFormat::Vertices => return Vec::new(),
+                };
+                return vec![
+                    ("blend", "blend_linear.wgsl"),
+                    ("palette", "palette_baked.wgsl"),
+                    ("frames", frames),
+                ];
+            }
+            Self::Subgroup => {
+                return vec![
+                    ("blend", "blend_subgroup.wgsl"),
+                    ("palette", "palette_rows.wgsl"),
+                ];
+            }
+            Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
+        };
+        vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
+    }
+
+    /// Bytes from one character's palette to the next, if each is bound separately.
+    pub fn stride(self) -> Option<u32> {
+        (self == Self::Uniform).then_some((UNIFORM_ENTRIES * size_of::<ColumnMatrix>()) as u32)
+    }
+
+    /// Floats of an instance's converted palette; 0 if rows are uploaded as they are.
+    pub(crate) fn converted(self, group: &Group) -> usize {
+        let entries = group.model.palette_joints().len();
+        match self {
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Half => entries * size_of::<HalfEntry>() / 4,
+            Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
+            Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
+            Self::DualQuaternions => entries * size_of::<DeviceDualQuaternion>() / 4,
+        }
+    }
+
+    pub(crate) fn instance_bytes(self, group: &Group) -> u64 {
+        match self.converted(group) {
+            0 => (group.model.palette_joints().len() * size_of::<Rows>()) as u64,
+            floats => (floats * size_of::<f32>()) as u64,
+        }
+    }
+
+    /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
+    /// exactly, and nothing for other forms.
+    pub(crate) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
+        match self {
+            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Half => {
+                device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out))
+            }
+            Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
+            Self::DualQuaternions => device_palette::dual_quaternions(rows, out.as_chunks_mut().0),
+        }
+    }
+
+    /// Checks that a device can hold the palettes of so many instances of a group in this form.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`](skinbench_frame::BackendError::Unavailable) if the device lacks operations that
+    /// shaders need for it, or [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the palettes exceed
+    /// the largest buffer or texture of the device.
+    pub fn check(self, gpu: &Gpu, group: &Group, instances: usize) -> Result<()> {
+        let adapter = &gpu.adapter;
+        let converts = wgpu::DownlevelFlags::SHADER_F16_IN_F32;
+        needs(
+            adapter.downlevel.contains(converts) || self != Self::Half,
+            "the adapter converts no 16-bit floats in shaders",
+        )?;
+        let shares = adapter.features.contains(wgpu::Features::SUBGROUP);
+        needs(
+            shares || self != Self::Subgroup,
+            "the adapter has no subgroup operations",
+        )?;
+        let limits = &adapter.limits;
+        let most = match self {
+            // No row fits.
+            Self::Texture if limits.max_texture_dimension_2d < TEXTURE_WIDTH => 0,
+            Self::Texture => u64::from(limits.max_texture_dimension_2d) * TEXTURE_ROW,
+            _ => limits.max_buffer_size,
+        };
+        let what = format_args!("palettes of {:?} need", group.model.name());
+        let bytes = instances as u64 * self.instance_bytes(group);
+        fits(what, bytes, "at once", most)
+    }
+
+    /// Returns whether palettes are rows of 3x4 matrices in a storage buffer, as the device writes them.
+    pub(crate) fn is_rows(self) -> bool {
+        matches!(self, Self::Rows | Self::Workgroup | Self::Subgroup)
+    }
+}
+
+/// A chunk's palettes on the device, `[instance][entry]`. A clone shares the buffer.
+#[derive(Clone)]
+pub struct Palettes {
+    buffer: Buffer,
+    /// The texture that is bound instead of the buffer, if any.
+    texture: Option<Texture>,
+    /// For each instance the baked frames that it shows, to be bound beside the buffer if that holds baked frames.
+    pub shown: Option<Buffer>,
+    /// Bytes that are bound at a time, if not all.
+    window: Option<u32>,
+}
+
+impl Palettes {
+    /// Allocates palettes that the host uploads.
+    pub(crate) fn uploaded(gpu: &Gpu, form: PaletteForm, bytes: u64) -> Self {
+        let usage = match form {
+            PaletteForm::Uniform => wgpu::BufferUsages::UNIFORM,
+            PaletteForm::Texture => wgpu::BufferUsages::COPY_SRC,
+            _ => wgpu::BufferUsages::STORAGE,
+        };
+        let height = bytes.div_ceil(TEXTURE_ROW) as u32;
+        let texture = (form == PaletteForm::Texture)
+            .then(|| gpu.float_texture(Purpose::Palettes, "palettes", TEXTURE_WIDTH, height));
+        let bytes = if texture.is_some() {
+            bytes.next_multiple_of(TEXTURE_ROW)
+        } else {
+            bytes
+        };
+        let buffer = gpu.buffer(
+            Purpose::Palettes,
+            "palettes",
+            bytes,
+            usage | wgpu::BufferUsages::COPY_DST,
+        );
+        Self {
+            buffer,
+            texture,
+            shown: None,
+            window: form.stride(),
+        }
+    }
+
+    /// Allocates rows that the device writes.
+    pub(crate) fn on_device(gpu: &Gpu, bytes: u64) -> Self {
+        Self {
+            buffer: gpu.scratch(Purpose::Palettes, "palettes", bytes),
+            texture: None,
+            shown: None,
+            window: None,
+        }
+    }
+
+    /// Uses the baked frames of a group, and for each instance of the chunk the frames that it shows.
+    pub(crate) fn baked(frames: &Buffer, shown: &Buffer) -> Self {
+        Self {
+            buffer: frames.clone(),
+            texture: None,
+            shown: Some(shown.clone()),
+            window: None,
+        }
+    }
+
+    /// The buffer.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// Resources that shaders bind to read palettes. Shaders of posed chunks do not read the shown frames; they bind them
+    /// because they share a layout with shaders of baked chunks.
+    pub fn inputs(&self) -> [Named; 2] {
+        let palettes = match &self.texture {
+            Some(texture) => Resource::View {
+                view: texture.view.clone(),
+            },
+            None => Resource::Buffer {
+                buffer: self.buffer.clone(),
+                offset: 0,
+                size: self.window.map(u64::from),
+            },
+        };
+        [
+            ("palettes", palettes),
+            ("shown", self.shown.as_ref().unwrap_or(&self.buffer).into()),
+        ]
+    }
+
+    /// Records the upload of all palettes.
+    pub(crate) fn upload(&self, commands: &mut dyn Recorder, data: &[u8]) {
+        commands.upload(&self.buffer, data);
+        if let Some(texture) = &self.texture {
+            commands.run(Command::ToTexture {
+                from: &self.buffer,
+                bytes_per_row: TEXTURE_ROW as u32,
+                to: texture,
+            });
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Poses and skins characters on a device: its objects and commands, and the passes of a frame.
+//!
+//! Rooms from the ground up; each imports only what stands above it in this table, as `tests/architecture.rs` checks:
+//!
+//! | room | holds |
+//! | --- | --- |
+//! | `shader` | texts of shaders, what they bind, structs that they share with Rust |
+//! | `device` | adapters, objects and commands as data, memory that is counted |
+//! | `kernel` | compiled shaders, and layouts of what they bind |
+//! | `timing` | clocks of stages and of the device |
+//! | `forms` | forms of meshes, palettes, morph targets, clips and vertices in device memory |
+//! | `crowd` | the table of a crowd, divided among bindings |
+//! | `passes` | the passes of a frame, and the plan that lists them |
+//! | `adopt` | passes on a device of another program's |
+//! | `draw` | drawing: pictures, overlays, read-backs |
+
+pub mod adopt;
+pub mod crowd;
+pub mod device;
+pub mod draw;
+pub mod forms;
+pub mod kernel;
+pub mod passes;
+pub mod shader;
+pub(crate) mod timing;
+
+pub use crowd::{Chunk, CrowdTable, Visible, VisibleChunk, chunk_contents, chunk_uniform, chunks};
+pub use device::adapter::{Adapter, apis, summaries};
+pub use device::commands::{Commands, Flight};
+pub use device::gpu::{Edit, Gpu};
+pub use draw::capture::Capture;
+pub use draw::ground::ground;
+pub use draw::overlay::{Beneath, LineEnd, Overlay, opaque, skeleton_lines};
+pub use draw::surfaces::Surfaces;
+pub use forms::mesh::{MeshForm, OwnMesh, mesh_bytes, upload_meshes};
+pub use forms::palettes::{PaletteForm, Palettes, TEXTURE_WIDTH, UNIFORM_ENTRIES};
+pub use passes::pose::PoseBytes;
+pub use passes::strategy::{Posing, Skinning, Strategy};
+pub use passes::upload::uploaded_bytes;
+pub use passes::vertices::{Drawable, VertexSource};
+/// The version whose types are in public functions.
+pub use wgpu;

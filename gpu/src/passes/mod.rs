@@ -1,0 +1,115 @@
+//! Passes of a frame: each in a file of its own, which says what the pass reads and writes, allocates its buffers, and
+//! records its commands. [`plan()`] lists those of a strategy.
+
+pub mod bake;
+pub mod cull;
+pub mod draw;
+pub mod gameplay;
+pub(crate) mod merged;
+pub mod morph;
+pub mod plan;
+pub mod pose;
+pub mod pose_kernels;
+pub mod skin;
+pub mod skin_kernels;
+pub mod strategy;
+pub mod tick;
+pub(crate) mod trial;
+pub mod update;
+pub mod upload;
+pub mod vertices;
+
+use crate::Gpu;
+use crate::crowd::table::Dispatch;
+use crate::device::{BindGroup, Buffer, Command, ComputePipeline, Recorder, Resource};
+use crate::kernel::Kernel;
+pub use plan::{Plan, plan};
+use skinbench_frame::{Bytes, Stage, StageTimer};
+use skinbench_kernels::crowd::Crowd;
+pub use strategy::{Posing, Skinning, Strategy};
+
+/// A part of a frame on the device.
+pub trait Pass {
+    /// What it reads and writes.
+    fn interface(&self) -> Interface;
+
+    /// Computes the host's part of a frame and records the device's.
+    fn record(&mut self, frame: &mut Frame);
+
+    /// Bytes of its buffers in main memory.
+    fn host_memory(&self) -> Bytes {
+        Bytes::default()
+    }
+}
+
+/// What a pass reads and writes of the [bindings](crate::CrowdTable::bindings) of each span, by the names of the
+/// shaders' variables. Their layouts are those of the variables in shaders/.
+#[derive(Debug, Clone, Copy)]
+pub struct Interface {
+    /// The stages that it is timed as.
+    pub stages: &'static [Stage],
+    /// What it reads.
+    pub inputs: &'static [&'static str],
+    /// What it writes.
+    pub outputs: &'static [&'static str],
+}
+
+/// A frame that is being recorded.
+pub struct Frame<'a> {
+    /// The device.
+    pub gpu: &'a Gpu,
+    /// The crowd.
+    pub crowd: &'a Crowd,
+    /// Simulation time.
+    pub tick: u32,
+    /// Buffers that spans write their vertices to in turn, unless the backend keeps some of its own.
+    pub outputs: &'a [Buffer],
+    /// `true` if these hold the last frame's vertices of instances that do not move.
+    pub kept: bool,
+    /// Destination of commands.
+    pub commands: &'a mut dyn Recorder,
+    /// Clock of the host's part.
+    pub timer: &'a mut StageTimer,
+}
+
+impl Frame<'_> {
+    /// Runs some dispatches in a compute pass, which is timed as a stage.
+    fn compute<'a>(&mut self, stage: Stage, calls: impl IntoIterator<Item = &'a Call>) {
+        let label = stage.name();
+        self.commands.run(Command::Compute { label });
+        for call in calls {
+            call.record(self.commands);
+        }
+        self.commands.run(Command::End);
+    }
+}
+
+/// A dispatch of a kernel with its bindings.
+pub struct Call {
+    pipeline: ComputePipeline,
+    group: BindGroup,
+    dispatch: Dispatch,
+}
+
+impl Call {
+    /// Binds a kernel's first group to the resources of its variables' names.
+    fn new(gpu: &Gpu, kernel: &Kernel, resources: &[(&str, Resource)], dispatch: Dispatch) -> Self {
+        Self {
+            pipeline: kernel.pipeline.clone(),
+            group: kernel.bind(gpu, 0, resources),
+            dispatch,
+        }
+    }
+
+    fn record(&self, commands: &mut dyn Recorder) {
+        commands.run(Command::Kernel {
+            pipeline: &self.pipeline,
+        });
+        commands.run(Command::Bind {
+            index: 0,
+            group: &self.group,
+            offsets: &[],
+        });
+        commands.run(self.dispatch.command());
+    }
+}

@@ -1,0 +1,255 @@
+//! The list of a frame's passes.
+
+use crate::Gpu;
+use crate::crowd::table::CrowdTable;
+use crate::device::{Named, needs};
+use crate::forms::baked::BakedGroups;
+use crate::forms::half_palette;
+use crate::forms::palettes::PaletteForm;
+use crate::passes::bake::Bake;
+use crate::passes::cull::{self, Cull};
+use crate::passes::draw::skinned_while_drawn;
+use crate::passes::gameplay::Gameplay;
+use crate::passes::morph::Morph;
+use crate::passes::pose::Pose;
+use crate::passes::skin::Skin;
+use crate::passes::tick::Tick;
+use crate::passes::update::{Record, Update};
+use crate::passes::upload::Upload;
+use crate::passes::vertices::VertexSource;
+use crate::passes::{Pass, Skinning, Strategy};
+use skinbench_frame::frustum::{Eye, Frustum};
+use skinbench_frame::{Approximation, Job, Result};
+use skinbench_kernels::bake::BakeFormat;
+use skinbench_kernels::crowd::{Crowd, Group};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A pass that the list of passes and its reader share.
+pub type Shared<P> = Rc<RefCell<P>>;
+
+/// The passes of a frame, and what can be read of them.
+pub struct Plan {
+    /// The crowd.
+    pub table: CrowdTable,
+    /// The passes, in the order in which they are recorded.
+    pub passes: Vec<Shared<dyn Pass>>,
+    /// The pass that finds the instances in view, if only those are posed.
+    pub cull: Option<Shared<Cull>>,
+    /// The pass that poses on the device.
+    pub pose: Option<Shared<Pose>>,
+    /// The pass that uploads palettes of the host.
+    pub upload: Option<Shared<Upload>>,
+    /// The pass that computes bounds and sockets on the device.
+    pub gameplay: Option<Shared<Gameplay>>,
+    /// The pass that skins in a compute shader.
+    pub skin: Option<Shared<Skin>>,
+    /// The vertices of draws that skin.
+    pub source: Option<Rc<VertexSource>>,
+    /// Stated error of baked or rounded palettes.
+    pub approximation: Option<Approximation>,
+    /// Short descriptions, for tables, of how palettes are made.
+    pub labels: Vec<String>,
+}
+
+/// Lists the passes of a strategy for a crowd, and allocates everything that they need.
+///
+/// # Errors
+/// [`BackendError::Unavailable`](skinbench_frame::BackendError::Unavailable) if the adapter lacks a feature, or
+/// [`BackendError::TooLarge`](skinbench_frame::BackendError::TooLarge) if the crowd exceeds one of its limits.
+pub fn plan(gpu: &Rc<Gpu>, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Plan> {
+    let palette = strategy.skin.palette();
+    let baked = baked(gpu, crowd, strategy, job)?;
+    let mut plan = Plan::new(gpu, crowd, strategy, baked.as_ref())?;
+    if strategy.poses_on_host() {
+        let upload = Upload::new(gpu, crowd, &mut plan.table, palette, job)?;
+        plan.upload = Some(plan.push(upload));
+    } else {
+        plan.pose_on_device(gpu, crowd, job, palette, baked.as_ref())?;
+    }
+    plan.approximation = match &baked {
+        Some(baked) => Some(baked.approximation),
+        None if palette == PaletteForm::Half => Some(half_palette::approximation(crowd)),
+        None => None,
+    };
+    plan.describe(baked.as_ref());
+    if let Some(reads) = job.gameplay.as_ref().filter(|_| !strategy.poses_on_host()) {
+        let error = plan.approximation.map_or(0.0, |stated| stated.position);
+        let gameplay = Gameplay::new(gpu, crowd, &plan.table, palette, reads, error)?;
+        plan.gameplay = Some(plan.push(gameplay));
+    }
+    if let Some(form) = strategy.skin.morph().of(crowd) {
+        let morph = Morph::new(gpu, crowd, &mut plan.table, form)?;
+        plan.push(morph);
+    }
+    match strategy.skin {
+        Skinning::Vertex(mesh, palette) => {
+            let baked = baked.as_ref();
+            let source = skinned_while_drawn(gpu, crowd, &plan.table, mesh, palette, baked)?;
+            plan.source = Some(Rc::new(source));
+        }
+        Skinning::Compute(kernels) => {
+            let tried = if job.first_kernel {
+                &kernels[..1]
+            } else {
+                kernels
+            };
+            let keep = strategy.keeps_vertices().then_some(job.keep);
+            let skin = Skin::new(gpu, crowd, &plan.table, tried, keep)?;
+            plan.skin = Some(plan.push(skin));
+        }
+    }
+    gpu.check()?;
+    Ok(plan)
+}
+
+impl Plan {
+    /// A plan without passes.
+    fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        strategy: Strategy,
+        baked: Option<&BakedGroups>,
+    ) -> Result<Self> {
+        let table = if strategy.skin.is_merged() {
+            CrowdTable::merged(gpu, crowd)?
+        } else if strategy.poses_on_host() {
+            CrowdTable::new(gpu, crowd)?
+        } else {
+            check_device(gpu, strategy)?;
+            let mut frame_entries = vec![None; crowd.groups().len()];
+            if let Some(baked) = baked {
+                for (entries, group) in frame_entries.iter_mut().zip(&baked.groups) {
+                    *entries = group.as_ref().map(|group| group.entries);
+                }
+            }
+            CrowdTable::posed_on_device(gpu, crowd, &frame_entries, strategy.posing.culls())?
+        };
+        Ok(Self {
+            table,
+            passes: Vec::new(),
+            cull: None,
+            pose: None,
+            upload: None,
+            gameplay: None,
+            skin: None,
+            source: None,
+            approximation: None,
+            labels: Vec::new(),
+        })
+    }
+
+    /// Adds a pass to the list. The table has what it reads.
+    pub fn push<P: Pass + 'static>(&mut self, pass: P) -> Shared<P> {
+        for input in pass.interface().inputs {
+            let is_named = |(name, _): &Named| name == input;
+            let bindings = &mut self.table.bindings.iter();
+            debug_assert!(bindings.all(|named| named.iter().any(is_named)), "{input}");
+        }
+        let shared = Rc::new(RefCell::new(pass));
+        self.passes.push(Rc::clone(&shared) as Shared<dyn Pass>);
+        shared
+    }
+
+    /// Moves the camera for the frames that follow.
+    pub fn move_camera(&self, frustum: &Frustum, eye: &Eye) {
+        if let Some(cull) = &self.cull {
+            cull.borrow_mut().move_camera(frustum, eye);
+        }
+    }
+
+    fn pose_on_device(
+        &mut self,
+        gpu: &Rc<Gpu>,
+        crowd: &Crowd,
+        job: &Job,
+        palette: PaletteForm,
+        baked: Option<&BakedGroups>,
+    ) -> Result<()> {
+        if crowd.turnover().is_some() {
+            let mut update = Update::new(gpu, Record::Layer)?;
+            for family in &self.table.families {
+                update.push(gpu, family.instances.clone(), &family.layers);
+            }
+            self.push(update);
+        }
+        if let Some(now) = self.table.now.clone() {
+            self.push(Tick { now });
+        }
+        if let Some(visible) = self.table.visible.clone() {
+            let camera = cull::camera(&job.frustum, &job.eye);
+            let cull = Cull::new(gpu, crowd, &self.table, &visible, camera)?;
+            self.cull = Some(self.push(cull));
+        }
+        let is_baked = |group: usize| baked.is_some_and(|baked| baked.groups[group].is_some());
+        if let Some(baked) = baked {
+            let bake = Bake::new(gpu, crowd, &mut self.table, baked)?;
+            self.push(bake);
+        }
+        if (0..crowd.groups().len()).all(is_baked) {
+            return Ok(());
+        }
+        for chunk in &self.table.chunks {
+            if !is_baked(chunk.group) {
+                let group = &crowd.groups()[chunk.group];
+                palette.check(gpu, group, chunk.instances.len())?;
+            }
+        }
+        let mut pose = Pose::new(gpu, crowd, &mut self.table, is_baked)?;
+        if let Some(cull) = &self.cull {
+            // Counts the instances in view once, so that the kernels have work.
+            let mut commands = gpu.commands("cull");
+            cull.borrow_mut().count(&mut commands);
+            commands.finish()?;
+        }
+        pose.choose_walk(gpu)?;
+        self.pose = Some(self.push(pose));
+        Ok(())
+    }
+
+    /// Describes how palettes are made.
+    fn describe(&mut self, baked: Option<&BakedGroups>) {
+        if let Some(pose) = &self.pose {
+            self.labels.push(pose.borrow().label());
+        }
+        match (baked, self.approximation) {
+            (Some(baked), _) => self.labels.push(baked.label.clone()),
+            (None, Some(stated)) => self.labels.push(format!(
+                "vertices off by at most {:.1e} of the size",
+                stated.position
+            )),
+            (None, None) => {}
+        }
+    }
+}
+
+/// Bakes the groups of a crowd: all of them, or with posing on the device those whose vertices the crowd allows to be
+/// baked, if drawing skins.
+fn baked(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Option<BakedGroups>> {
+    if let PaletteForm::Baked(format) = strategy.skin.palette() {
+        return BakedGroups::new(gpu, crowd, format, |_| true).map(Some);
+    }
+    let is_baked = |group: &Group| group.baked;
+    let bakes = matches!(strategy.skin, Skinning::Vertex(..))
+        && !strategy.poses_on_host()
+        && job.gameplay.is_none()
+        && !crowd.has_update_rates()
+        && crowd.groups().iter().any(is_baked);
+    if !bakes {
+        return Ok(None);
+    }
+    BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked).map(Some)
+}
+
+/// Checks that an adapter can pose by a strategy.
+fn check_device(gpu: &Gpu, strategy: Strategy) -> Result<()> {
+    let palette = strategy.skin.palette();
+    let is_written = palette.is_rows() || matches!(palette, PaletteForm::Baked(_));
+    needs(is_written, "poses on the device are rows of 3x4 matrices")?;
+    // Old GL drivers and Apple's first GPUs lack it.
+    let indirect = wgpu::DownlevelFlags::INDIRECT_EXECUTION;
+    needs(
+        !strategy.posing.culls() || gpu.adapter.downlevel.contains(indirect),
+        "the adapter has no indirect dispatches and draws",
+    )
+}

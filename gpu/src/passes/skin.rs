@@ -1,0 +1,526 @@
+//! Skins a crowd into storage buffers, by one of several kernels. A kernel consists of its shader, the forms that it reads,
+//! and the assignment of vertices and instances to threads.
+
+use crate::crowd::table::{CrowdTable, Dispatch};
+use crate::device::{BindGroup, Buffer, Command, Named, Recorder, Resource};
+use crate::forms::kind::{self, Kind, ONE_CHUNK};
+use crate::forms::mesh::{MeshForm, upload_meshes};
+use crate::forms::morph::MorphForm;
+use crate::forms::output::OutputForm;
+use crate::forms::palettes::PaletteForm;
+use crate::kernel::{Constants, Kernel, once_per_key};
+use crate::passes::merged::{self, MergedCall};
+use crate::passes::trial::fastest;
+use crate::passes::vertices::{BufferForm, Drawable, StoredVertices};
+use crate::passes::{Frame, Interface, Pass};
+use crate::shader::{WORKGROUP, layout, wgsl};
+use crate::{Chunk, Gpu};
+use skinbench_frame::{BackendError, Lack, Purpose, Result, Retention, Stage};
+use skinbench_kernels::crowd::Crowd;
+use std::rc::Rc;
+
+/// Bytes of vertices that a trial writes, on a software adapter and on hardware.
+const TRIAL_BYTES: [u64; 2] = [8 << 20, 256 << 20];
+/// A trial skins a multiple of this many instances if there are enough: twice the most that any kernel takes at once.
+/// llvmpipe gives each thread equally many workgroups, full or not: with 35 instances, 16 at a time seemed slower than
+/// 4, which is in fact 1.14 times as slow.
+const TRIAL_INSTANCES: u32 = 32;
+/// Dispatches per round, on a software adapter and on hardware, where a single one is mostly overhead.
+const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
+
+/// Assignment of vertices and instances to the threads of a dispatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadLayout {
+    /// One thread per vertex and this many neighbouring instances; `INSTANCES` in the kernel.
+    Vertex(u32),
+    /// One thread per vertex of an instance, in a single numbering.
+    Pair,
+    /// One workgroup per instance and this many neighbouring vertices; `VERTICES` in the kernel.
+    Instance(u32),
+    /// One dispatch per instance, whose index is in a uniform.
+    Character,
+    /// As [`ThreadLayout::Vertex`], for chunks of several models, which share buffers.
+    Merged(u32),
+}
+
+impl ThreadLayout {
+    /// The rule for a dispatch over instances of a model with so many vertices; that by character covers one instance,
+    /// and that of a merged kernel all instances of a span in so many workgroups.
+    fn rule(self, gpu: &Gpu, vertices: u32) -> layout::Dispatch {
+        let one = layout::Dispatch::by_instance(1);
+        let rows = |columns: u32, at_once: u32| {
+            let [x, z] = gpu.folded(columns);
+            layout::Dispatch {
+                at_once,
+                x,
+                z,
+                ..one
+            }
+        };
+        match self {
+            Self::Vertex(at_once) => rows(vertices.div_ceil(WORKGROUP), at_once),
+            Self::Pair => layout::Dispatch {
+                threads: vertices,
+                ..layout::Dispatch::by_instance(WORKGROUP)
+            },
+            Self::Instance(at_once) => rows(vertices.div_ceil(at_once), 1),
+            Self::Character => rows(vertices.div_ceil(WORKGROUP), 1),
+            Self::Merged(_) => layout::Dispatch {
+                at_once: u32::MAX,
+                threads: vertices,
+                ..one
+            },
+        }
+    }
+}
+
+/// A way to skin in a compute shader.
+#[derive(Debug)]
+pub struct SkinKernel {
+    /// Variant of `gpu-compute`.
+    pub name: &'static str,
+    /// The kernel's file in shaders/, or another name for one from outside this crate.
+    pub file: &'static str,
+    /// Text of a file from outside this crate.
+    pub text: Option<&'static str>,
+    /// Form of the meshes that it reads.
+    pub mesh: MeshForm,
+    /// Form of the palettes that it reads.
+    pub palette: PaletteForm,
+    /// Form of the morph targets that it reads.
+    pub morph: MorphForm,
+    /// Assignment of work to threads.
+    pub threads: ThreadLayout,
+    /// Form of an instance's vertices; `None` for that of the group's format.
+    pub output: Option<OutputForm>,
+    /// What it cannot do, besides what its palettes and their source cannot.
+    pub lacks: &'static [Lack],
+}
+
+impl SkinKernel {
+    /// Returns whether a dispatch skins chunks of several models.
+    pub fn is_merged(&self) -> bool {
+        matches!(self.threads, ThreadLayout::Merged(_))
+    }
+
+    /// The complete shader for groups of a kind.
+    ///
+    /// # Panics
+    /// The file imports from a file or a role that does not exist; the message names the line.
+    pub fn shader(&self, kind: Kind) -> String {
+        let form = self.output.unwrap_or(OutputForm::of(kind.format.encoding));
+        let output = form.written_by(kind.format.floats());
+        let mut roles = kind::roles(kind.mesh, self.palette, kind.morph);
+        roles.push(("output", output));
+        roles.push(if self.is_merged() {
+            ("numbers", "numbers_table.wgsl")
+        } else {
+            ONE_CHUNK
+        });
+        match self.text {
+            None => wgsl::shader(self.file, &roles),
+            Some(text) => wgsl::shader_of_text(self.file, text, &roles)
+                .unwrap_or_else(|problem| panic!("{problem}")),
+        }
+    }
+
+    /// Values of the overrides, including the kernel's own.
+    pub fn constants(&self, kind: Kind) -> Constants {
+        let mut constants = kind.constants();
+        match self.threads {
+            ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
+                constants.push(("INSTANCES", instances.into()))
+            }
+            ThreadLayout::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
+            ThreadLayout::Pair | ThreadLayout::Character => {}
+        }
+        constants
+    }
+}
+
+/// The pass.
+pub struct Skin {
+    skin: CompiledSkin,
+    /// The skinned vertices, if they are not in the output buffers: those of the last frame, then those of the frame before if
+    /// they are kept.
+    pub stored: Vec<Rc<StoredVertices>>,
+    /// Form of vertices in the output buffers.
+    form: BufferForm,
+    /// `true` if the kernel was chosen among several.
+    chosen: bool,
+    /// The bindings for the buffers that spans write to: those of the last frame, then those of the frame before if two
+    /// sets of buffers swap.
+    bound: Vec<BoundOutputs>,
+    /// For each output buffer the index of the span whose vertices it holds.
+    pub held: Vec<usize>,
+}
+
+/// The bindings of all spans for some output buffers, which are known by the first.
+struct BoundOutputs {
+    first: Buffer,
+    groups: Vec<Vec<BindGroup>>,
+}
+
+impl Skin {
+    /// Compiles the kernels and finds the fastest, if there are several. If vertices are not in the output buffers, `keep` says
+    /// which ones stay.
+    ///
+    /// # Errors
+    /// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost.
+    pub fn new(
+        gpu: &Rc<Gpu>,
+        crowd: &Crowd,
+        table: &CrowdTable,
+        kernels: &[&'static SkinKernel],
+        keep: Option<Retention>,
+    ) -> Result<Self> {
+        let kernel = match kernels {
+            [only] => only,
+            many => gpu.counted_as(Purpose::Staging, || choose(gpu, crowd, table, many))?,
+        };
+        let skin = CompiledSkin::new(gpu, crowd, kernel, table)?;
+        let form = BufferForm {
+            output: kernel.output,
+            visible: table.visible.clone(),
+        };
+        let mut stored = Vec::new();
+        if let Some(keep) = keep {
+            let form = BufferForm {
+                output: None,
+                ..form.clone()
+            };
+            stored = StoredVertices::allocate(gpu, crowd, table, keep, kernel.is_merged(), &form);
+        }
+        Ok(Self {
+            skin,
+            stored,
+            form,
+            chosen: kernels.len() > 1,
+            bound: Vec::new(),
+            held: Vec::new(),
+        })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'static SkinKernel {
+        self.skin.kernel
+    }
+
+    /// The place where vertices are.
+    pub fn drawable(&self) -> Drawable {
+        match self.stored.first() {
+            Some(stored) => Drawable::Stored(Rc::clone(stored)),
+            None => Drawable::Output(self.form.clone()),
+        }
+    }
+
+    /// Short description of the chosen kernel for tables, if there was a choice.
+    pub fn label(&self) -> Option<String> {
+        self.chosen
+            .then(|| format!("skins by {}", self.skin.kernel.name))
+    }
+
+    /// Records the skinning of all instances of a span once more, after a later one has overwritten its buffer.
+    pub fn again(&mut self, span: usize, commands: &mut dyn Recorder) {
+        commands.run(Command::Compute { label: "again" });
+        let groups = &self.bound[0].groups[span];
+        self.skin.record(span, groups, false, commands);
+        commands.run(Command::End);
+        let buffers = self.held.len();
+        self.held[span % buffers] = span;
+    }
+}
+
+impl Pass for Skin {
+    fn interface(&self) -> Interface {
+        Interface {
+            stages: &[Stage::Skin],
+            inputs: &["palettes", "shown"],
+            outputs: &["output"],
+        }
+    }
+
+    fn record(&mut self, frame: &mut Frame) {
+        self.stored.reverse();
+        let outputs = self
+            .stored
+            .first()
+            .map_or(frame.outputs, |stored| &stored.buffers);
+        match self
+            .bound
+            .iter()
+            .position(|bound| bound.first == outputs[0])
+        {
+            Some(known) => self.bound.swap(0, known),
+            None => {
+                let bound = BoundOutputs {
+                    first: outputs[0].clone(),
+                    groups: self.skin.bind(frame.gpu, outputs),
+                };
+                self.bound.truncate(1);
+                self.bound.insert(0, bound);
+            }
+        }
+        let buffers = outputs.len();
+        self.held.resize(buffers, 0);
+        let label = Stage::Skin.name();
+        frame.commands.run(Command::Compute { label });
+        for (span, groups) in self.bound[0].groups.iter().enumerate() {
+            // A ring keeps nothing.
+            let kept = frame.kept && buffers == self.bound[0].groups.len();
+            self.skin.record(span, groups, kept, frame.commands);
+            self.held[span % buffers] = span;
+        }
+        frame.commands.run(Command::End);
+    }
+}
+
+/// A kernel's pipelines and dispatches for a crowd.
+struct CompiledSkin {
+    kernel: &'static SkinKernel,
+    /// The kernel as it is compiled for each group.
+    compiled: Vec<Rc<Kernel>>,
+    characters: Option<Characters>,
+    /// The dispatches of each span.
+    spans: Vec<Vec<SkinCall>>,
+}
+
+/// A dispatch of a span, which skins a chunk or, in a merged kernel, a span's groups of one kind.
+struct SkinCall {
+    /// The group, or one of the kind.
+    group: usize,
+    /// Everything that the kernel reads.
+    inputs: Vec<Named>,
+    /// For all instances, or one at a time, and their number.
+    all: Dispatch,
+    instances: u32,
+    /// For those that move, and their number.
+    moving: [u32; 3],
+    moving_instances: u32,
+}
+
+/// Uniforms that hold the instance index of each dispatch.
+struct Characters {
+    group: BindGroup,
+    stride: u32,
+}
+
+impl CompiledSkin {
+    /// Compiles a kernel for a crowd, and uploads its meshes.
+    fn new(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        kernel: &'static SkinKernel,
+        table: &CrowdTable,
+    ) -> Result<Self> {
+        let mut kinds = Kind::all(crowd, kernel.mesh, kernel.palette, kernel.morph.of(crowd));
+        if kernel.is_merged() {
+            kinds = kinds.into_iter().map(merged::kind).collect();
+        }
+        let compiled = once_per_key(kinds, |&kind| {
+            // A kernel from outside this crate runs with bounds checks.
+            let trusted = kernel.text.is_none();
+            let constants = kernel.constants(kind);
+            Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Rc::new)
+        });
+        let compiled: Vec<_> = compiled.into_iter().collect::<Result<_>>()?;
+        let mut characters = None;
+        if let (ThreadLayout::Character, Some(first)) = (kernel.threads, compiled.first()) {
+            characters = Some(Characters::new(gpu, crowd, first));
+        }
+        let mut skin = Self {
+            kernel,
+            compiled,
+            characters,
+            spans: Vec::with_capacity(table.spans.len()),
+        };
+        if let ThreadLayout::Merged(at_once) = kernel.threads {
+            for (index, inputs) in table.bindings.iter().enumerate() {
+                let calls = MergedCall::all(gpu, crowd, table.span(index), kernel.mesh, at_once);
+                let calls = calls.into_iter().map(|call| skin.merged(gpu, call, inputs));
+                skin.spans.push(calls.collect());
+            }
+            return Ok(skin);
+        }
+        let groups = crowd.groups().iter();
+        let meshes: Vec<_> = groups
+            .map(|group| upload_meshes(gpu, &[group], kernel.mesh))
+            .collect();
+        for (index, chunk) in table.chunks.iter().enumerate() {
+            let group = &crowd.groups()[chunk.group];
+            let vertices = group.model.mesh().vertex_count() as u32;
+            let rule = kernel.threads.rule(gpu, vertices);
+            let moving = chunk.overlap(&group.moving()).len() as u32;
+            let all = match kernel.threads {
+                ThreadLayout::Character => Dispatch::Fixed(rule.workgroups(gpu, 1, 0)),
+                _ => table.dispatch(gpu, index, &rule),
+            };
+            skin.spans.push(vec![SkinCall {
+                group: chunk.group,
+                inputs: [&meshes[chunk.group][..], &table.bindings[index]].concat(),
+                all,
+                instances: chunk.instances.len() as u32,
+                moving: rule.workgroups(gpu, moving, 0),
+                moving_instances: moving,
+            }]);
+        }
+        Ok(skin)
+    }
+
+    fn merged(&self, gpu: &Gpu, call: MergedCall, inputs: &[Named]) -> SkinCall {
+        let rule = self.kernel.threads.rule(gpu, call.workgroups);
+        let workgroups = rule.workgroups(gpu, 1, 0);
+        SkinCall {
+            group: call.group,
+            inputs: [&call.tables[..], inputs].concat(),
+            all: Dispatch::Fixed(workgroups),
+            instances: 1,
+            moving: workgroups,
+            moving_instances: 1,
+        }
+    }
+
+    /// Binds all dispatches, with the buffers that spans write to in turn.
+    fn bind(&self, gpu: &Gpu, outputs: &[Buffer]) -> Vec<Vec<BindGroup>> {
+        let mut groups = Vec::with_capacity(self.spans.len());
+        for (calls, output) in self.spans.iter().zip(outputs.iter().cycle()) {
+            let bind = |call: &SkinCall| {
+                let resources = [&call.inputs[..], &[("output", output.into())]].concat();
+                self.compiled[call.group].bind(gpu, 0, &resources)
+            };
+            groups.push(calls.iter().map(bind).collect());
+        }
+        groups
+    }
+
+    /// Records the dispatches of a span with their bindings, for all instances or for those that move.
+    fn record(&self, span: usize, groups: &[BindGroup], moving: bool, commands: &mut dyn Recorder) {
+        for (call, group) in self.spans[span].iter().zip(groups) {
+            let instances = if moving {
+                call.moving_instances
+            } else {
+                call.instances
+            };
+            if instances == 0 {
+                continue;
+            }
+            commands.run(Command::Kernel {
+                pipeline: &self.compiled[call.group].pipeline,
+            });
+            commands.run(Command::Bind {
+                index: 0,
+                group,
+                offsets: &[],
+            });
+            let workgroups = call.moving;
+            if let Some(characters) = &self.characters {
+                characters.record(instances, &call.all, commands);
+            } else if moving {
+                commands.run(Command::Dispatch { workgroups });
+            } else {
+                commands.run(call.all.command());
+            }
+        }
+    }
+}
+
+impl Characters {
+    /// One uniform per instance of the largest possible chunk.
+    fn new(gpu: &Gpu, crowd: &Crowd, kernel: &Kernel) -> Self {
+        let size = size_of::<[u32; 4]>();
+        let alignment = gpu.adapter.limits.min_uniform_buffer_offset_alignment;
+        let stride = size.next_multiple_of(alignment as usize);
+        let instances = crowd.groups().iter().map(|g| g.len()).max().unwrap_or(0);
+        let bytes = instances * stride;
+        let usage = wgpu::BufferUsages::UNIFORM;
+        let buffer = gpu.buffer_of(Purpose::Scratch, "characters", bytes, usage, || {
+            let mut contents = vec![0u8; bytes];
+            for (instance, bytes) in (0..).zip(contents.chunks_exact_mut(stride)) {
+                bytes[..size].copy_from_slice(bytemuck::bytes_of(&[instance, 0u32, 0, 0]));
+            }
+            contents
+        });
+        let character = Resource::Buffer {
+            buffer,
+            offset: 0,
+            size: Some(size as u64),
+        };
+        Self {
+            group: kernel.bind(gpu, 1, &[("character", character)]),
+            stride: stride as u32,
+        }
+    }
+
+    /// Records a dispatch for each of the first instances.
+    fn record(&self, instances: u32, dispatch: &Dispatch, commands: &mut dyn Recorder) {
+        for instance in 0..instances {
+            commands.run(Command::Bind {
+                index: 1,
+                group: &self.group,
+                offsets: &[instance * self.stride],
+            });
+            commands.run(dispatch.command());
+        }
+    }
+}
+
+/// Finds the fastest of some kernels on a part of the crowd's largest chunk. Palettes need not be posed yet: the time
+/// of a kernel does not depend on their contents.
+///
+/// # Errors
+/// As [`Gpu::has`], or [`BackendError::Device`] if the device was lost or refused a command.
+fn choose(
+    gpu: &Rc<Gpu>,
+    crowd: &Crowd,
+    table: &CrowdTable,
+    kernels: &[&'static SkinKernel],
+) -> Result<&'static SkinKernel> {
+    let hardware = usize::from(!gpu.adapter.summary.software);
+    let chunks = table.chunks.iter().enumerate();
+    let Some((index, chunk)) = chunks.max_by_key(|(_, chunk)| chunk.output_bytes(crowd)) else {
+        return Err(BackendError::TooLarge(
+            "no instance to try kernels on".into(),
+        ));
+    };
+    let excerpt = table.excerpt(gpu, crowd, index, trial_instances(gpu, crowd, chunk));
+    let bytes = excerpt.chunks[0].output_bytes(crowd);
+    let usage = wgpu::BufferUsages::STORAGE;
+    let output = [gpu.buffer(Purpose::Staging, "trial", bytes, usage)];
+    let mut candidates = Vec::with_capacity(kernels.len());
+    let mut most_bytes = 0;
+    let mut largest = 0;
+    for (index, kernel) in kernels.iter().enumerate() {
+        let (skin, bytes) = gpu.counted(|| CompiledSkin::new(gpu, crowd, kernel, &excerpt));
+        let skin = skin?;
+        // `max_by_key` of iterators returns the last of equals, too.
+        if bytes.total() >= most_bytes {
+            most_bytes = bytes.total();
+            largest = index;
+        }
+        let groups = skin.bind(gpu, &output);
+        candidates.push((skin, groups));
+    }
+    if gpu.only_counts() {
+        // No kernel takes more than the one with the largest mesh.
+        return Ok(kernels[largest]);
+    }
+    let best = fastest(gpu, kernels.len(), |candidate, commands| {
+        let (skin, groups) = &candidates[candidate];
+        for _ in 0..TRIAL_DISPATCHES[hardware] {
+            skin.record(0, &groups[0], false, commands);
+        }
+    })?;
+    Ok(kernels[best])
+}
+
+/// The number of a chunk's instances that a trial skins.
+fn trial_instances(gpu: &Gpu, crowd: &Crowd, chunk: &Chunk) -> u32 {
+    let all = chunk.instances.len() as u64;
+    let bytes = TRIAL_BYTES[usize::from(!gpu.adapter.summary.software)];
+    let count = (bytes * all / chunk.output_bytes(crowd)).clamp(1, all) as u32;
+    if count < TRIAL_INSTANCES {
+        count
+    } else {
+        count - count % TRIAL_INSTANCES
+    }
+}

@@ -1,0 +1,147 @@
+//! The compute kernels that skin: file in shaders/, forms of mesh and palette, and assignment of threads.
+
+use crate::forms::mesh::MeshForm;
+use crate::forms::morph::MorphForm;
+use crate::forms::output::OutputForm;
+use crate::forms::palettes::PaletteForm;
+use crate::passes::skin::{SkinKernel, ThreadLayout};
+use skinbench_frame::{Ability, Lack};
+use skinbench_kernels::bake::BakeFormat;
+
+/// All kernels, so that tests can check their shaders.
+pub const ALL: &[&SkinKernel] = &[
+    &DUAL_QUATERNION,
+    &PER_CHARACTER,
+    &NAIVE,
+    &SHARED,
+    &INSTANCES,
+    &HALF,
+    &SUBGROUP,
+    &POSITIONS,
+    &MERGED,
+    &MORPH_DENSE,
+    &MORPH_SHORT,
+];
+
+/// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
+pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
+
+/// Candidates for baked palettes.
+pub const BAKED_CANDIDATES: &[&SkinKernel] = &[
+    &by_instances("instances", 16, BAKED),
+    &by_instances("instances, 4 at a time", 4, BAKED),
+];
+
+const BAKED: PaletteForm = PaletteForm::Baked(BakeFormat::Motions);
+
+/// One dispatch per character, 4x4 palettes, full precision, as in straightforward ports.
+pub const PER_CHARACTER: SkinKernel = SkinKernel {
+    name: "per-character",
+    file: "gpu_compute_per_character.wgsl",
+    palette: PaletteForm::Columns,
+    threads: ThreadLayout::Character,
+    ..NAIVE
+};
+
+/// One thread per vertex of each instance, 3x4 palettes, full precision.
+pub const NAIVE: SkinKernel = SkinKernel {
+    name: "naive",
+    file: "gpu_compute_naive.wgsl",
+    text: None,
+    mesh: MeshForm::Plain,
+    palette: PaletteForm::Rows,
+    morph: MorphForm::Sparse,
+    threads: ThreadLayout::Pair,
+    output: None,
+    lacks: &[],
+};
+
+/// One workgroup per 1,024 vertices of a character, with the palette in workgroup memory.
+pub const SHARED: SkinKernel = SkinKernel {
+    name: "shared",
+    file: "gpu_compute_shared.wgsl",
+    mesh: MeshForm::Packed,
+    palette: PaletteForm::Workgroup,
+    threads: ThreadLayout::Instance(1024),
+    ..NAIVE
+};
+
+/// One thread per vertex and sixteen instances; the vertex stays in registers.
+pub const INSTANCES: SkinKernel = by_instances("instances", 16, PaletteForm::Rows);
+
+/// As [`INSTANCES`], for adapters and crowds for which sixteen instances per thread leave too few threads.
+pub const FOUR_INSTANCES: SkinKernel = by_instances("instances, 4 at a time", 4, PaletteForm::Rows);
+
+/// As [`INSTANCES`], blending rigid motions instead of matrices.
+pub const DUAL_QUATERNION: SkinKernel =
+    by_instances("dual-quaternion", 16, PaletteForm::DualQuaternions);
+
+/// As [`INSTANCES`], with palettes in half precision.
+pub const HALF: SkinKernel = by_instances("f16", 16, PaletteForm::Half);
+
+/// As [`INSTANCES`], with a delta for every morph target and vertex.
+pub const MORPH_DENSE: SkinKernel = SkinKernel {
+    name: "morph-dense",
+    morph: MorphForm::Dense,
+    ..INSTANCES
+};
+
+/// As [`INSTANCES`], with the deltas of morph targets in 16 bits per number.
+pub const MORPH_SHORT: SkinKernel = SkinKernel {
+    name: "morph-16",
+    morph: MorphForm::Short,
+    lacks: &[Lack {
+        ability: Ability::MorphedTangents,
+        reason: "has no 16-bit deltas of tangents",
+    }],
+    ..INSTANCES
+};
+
+/// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
+pub const SUBGROUP: SkinKernel = SkinKernel {
+    name: "subgroup",
+    file: "gpu_compute_subgroup.wgsl",
+    palette: PaletteForm::Subgroup,
+    ..INSTANCES
+};
+
+/// As [`INSTANCES`], with positions apart from normals for passes that need no others.
+pub const POSITIONS: SkinKernel = SkinKernel {
+    output: Some(OutputForm::Streams),
+    lacks: &[
+        Lack {
+            ability: Ability::PackedOutput,
+            reason: STREAMS,
+        },
+        Lack {
+            ability: Ability::Motion,
+            reason: STREAMS,
+        },
+    ],
+    ..by_instances("positions", 16, PaletteForm::Rows)
+};
+
+const STREAMS: &str = "stores floats of one frame apart";
+
+/// As [`INSTANCES`], for chunks of several models at once.
+pub const MERGED: SkinKernel = SkinKernel {
+    name: "merged",
+    file: "gpu_compute_merged.wgsl",
+    threads: ThreadLayout::Merged(16),
+    lacks: &[Lack {
+        ability: Ability::MorphTargets,
+        reason: "has no morph targets",
+    }],
+    ..INSTANCES
+};
+
+const fn by_instances(name: &'static str, instances: u32, palette: PaletteForm) -> SkinKernel {
+    SkinKernel {
+        name,
+        file: "gpu_compute_instances.wgsl",
+        mesh: MeshForm::Packed,
+        palette,
+        threads: ThreadLayout::Vertex(instances),
+        ..NAIVE
+    }
+}

@@ -1,0 +1,192 @@
+//! Vertices that drawing can read: in buffers, or skinned by a vertex shader.
+
+use crate::crowd::table::{CrowdTable, Visible};
+use crate::device::buffers::output_sizes;
+use crate::device::{BindGroup, Buffer, Command, Commands, Recorder};
+use crate::forms::kind::Kind;
+use crate::forms::mesh::MeshForm;
+use crate::forms::output::OutputForm;
+use crate::forms::palettes::PaletteForm;
+use crate::kernel::GroupLayout;
+use crate::shader::shader;
+use crate::{Chunk, Gpu};
+use skinbench_frame::Retention;
+use skinbench_kernels::crowd::Crowd;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Vertices that drawing can read.
+#[derive(Clone)]
+pub enum Drawable {
+    /// In the device side of the output buffers.
+    Output(BufferForm),
+    /// In buffers of the backend.
+    Stored(Rc<StoredVertices>),
+    /// Skinned by a vertex shader while they are drawn.
+    Shader(Rc<VertexSource>),
+}
+
+/// Form of the vertices in the device side of the output buffers.
+#[derive(Clone, Default)]
+pub struct BufferForm {
+    /// Form of an instance's vertices; `None` for that of the group's format.
+    pub output: Option<OutputForm>,
+    /// The instances in view, if only their vertices are there, at the beginning of each chunk.
+    pub visible: Option<Rc<Visible>>,
+}
+
+/// Skinned vertices in buffers.
+pub struct StoredVertices {
+    /// Chunks whose vertices are in one buffer, one after the other.
+    pub spans: Vec<Vec<Chunk>>,
+    /// The buffers, to which spans write in turn. A ring has fewer buffers than spans, and is not drawn.
+    pub buffers: Vec<Buffer>,
+    /// Buffers of the previous frame, if its vertices are kept.
+    pub previous: Vec<Buffer>,
+    /// The kind of each of the crowd's groups.
+    pub kinds: Vec<Kind>,
+    /// `true` if the spans hold chunks of several models, which are drawn together.
+    pub merged: bool,
+    /// Form of the vertices.
+    pub form: BufferForm,
+}
+
+impl StoredVertices {
+    /// Allocates buffers that the spans of a crowd write to in turn, and a second set of them if the last frame is
+    /// kept. Spans are merged, or they are chunks of families, whose levels share a buffer: all instances may be at the
+    /// level that has the most vertices.
+    pub fn allocate(
+        gpu: &Gpu,
+        crowd: &Crowd,
+        table: &CrowdTable,
+        keep: Retention,
+        merged: bool,
+        form: &BufferForm,
+    ) -> Vec<Rc<Self>> {
+        let levels = if merged { 1 } else { crowd.levels() };
+        let mut spans = Vec::with_capacity(table.spans.len());
+        let mut sizes = Vec::with_capacity(table.spans.len());
+        for index in 0..table.spans.len() {
+            let span = table.span(index).to_vec();
+            let bytes = span.iter().map(|chunk| chunk.output_bytes(crowd));
+            sizes.push(bytes.sum::<u64>());
+            spans.push(span);
+        }
+        let largest = |family: &[u64]| family.iter().copied().max().unwrap_or(0);
+        let sizes = output_sizes(sizes.chunks(levels).map(largest), keep);
+        let mut sets: Vec<Vec<Buffer>> = Vec::with_capacity(keep.frames());
+        for _ in 0..keep.frames() {
+            let buffers = gpu.outputs(&sizes).into_iter();
+            sets.push(
+                buffers
+                    .flat_map(|buffer| std::iter::repeat_n(buffer, levels))
+                    .collect(),
+            );
+        }
+        let mut stored = Vec::with_capacity(sets.len());
+        for (index, buffers) in sets.iter().enumerate() {
+            let previous = if sets.len() > 1 {
+                sets[1 - index].clone()
+            } else {
+                Vec::new()
+            };
+            stored.push(Rc::new(Self {
+                spans: spans.clone(),
+                buffers: buffers.clone(),
+                previous,
+                kinds: Kind::all(crowd, MeshForm::Plain, PaletteForm::Rows, None),
+                merged,
+                form: form.clone(),
+            }));
+        }
+        stored
+    }
+}
+
+/// Returns the complete shader that draws groups of a kind, from its root file in shaders/.
+pub type DrawingShader = Box<dyn Fn(Kind, &str) -> String>;
+
+/// Skinned vertices as a vertex shader reads or computes them: a file that plays the role `source`, and the bindings of
+/// group 0.
+pub struct VertexSource {
+    /// The shaders that draw it.
+    pub wgsl: DrawingShader,
+    /// The kind of each of the crowd's groups.
+    pub kinds: Vec<Kind>,
+    /// Layout of group 0.
+    pub layout: GroupLayout,
+    /// One item per span.
+    pub spans: Vec<DrawnSpan>,
+    /// Bytes from one instance's palette to the next, if each instance is bound and drawn separately.
+    pub stride: Option<u32>,
+    /// `true` if it defines `previous_position`, from which motion vectors are drawn.
+    pub motion: bool,
+    /// The instances of each chunk to draw, if only those in view are drawn.
+    pub visible: Option<Rc<Visible>>,
+}
+
+/// A span as it is drawn.
+pub struct DrawnSpan {
+    /// Group 0.
+    pub group: BindGroup,
+    /// The chunks that are drawn with it: a single one unless the source is merged.
+    pub chunks: Vec<Chunk>,
+}
+
+/// Binds vertices and calls `draw`: once for `instances`, or once per instance if there is a `stride`. Indices are
+/// relative to the chunk.
+pub(crate) fn for_each_binding(
+    pass: &mut Commands,
+    group: &BindGroup,
+    stride: Option<u32>,
+    instances: Range<u32>,
+    draw: impl Fn(&mut Commands, Range<u32>),
+) {
+    let Some(stride) = stride else {
+        bind(pass, group, &[]);
+        return draw(pass, instances);
+    };
+    for instance in instances {
+        bind(pass, group, &[instance * stride]);
+        draw(pass, instance..instance + 1);
+    }
+}
+
+fn bind(pass: &mut Commands, group: &BindGroup, offsets: &[u32]) {
+    pass.run(Command::Bind {
+        index: 0,
+        group,
+        offsets,
+    });
+}
+
+/// A shader that draws vertices skinned before drawing, from its root file in shaders/. If `merged` is set, a draw's
+/// instances are those of several models, whose vertices share a buffer, otherwise those of one chunk.
+pub fn preskinned_shader(stored: OutputForm, merged: bool, root: &str) -> String {
+    let drawn = if merged {
+        "drawn_merged.wgsl"
+    } else {
+        "drawn_chunk.wgsl"
+    };
+    let [source, previous] = stored.read_by();
+    let mut roles = vec![("source", source), ("drawn", drawn)];
+    if root == MOTION {
+        roles.push(("previous", previous));
+    }
+    shader(root, &roles)
+}
+
+/// The drawing shader that also draws the motion of each pixel.
+const MOTION: &str = "draw_motion.wgsl";
+
+/// The root file of the shader that draws a source's vertices: in plain colours, with their motion since the last frame
+/// if `motion` is set, or for a picture.
+pub fn draw_root(motion: bool, picture: bool) -> &'static str {
+    if picture {
+        "draw_picture.wgsl"
+    } else if motion {
+        MOTION
+    } else {
+        "draw.wgsl"
+    }
+}

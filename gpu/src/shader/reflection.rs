@@ -1,0 +1,195 @@
+//! Bindings and overrides of shaders, read from their WGSL.
+
+use crate::shader::wgsl::origin;
+use serde::{Serialize, Serializer};
+use skinbench_kernels::threads::lock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use wgpu::naga::{
+    self, AddressSpace, ImageClass, ImageDimension, ScalarKind, StorageAccess, TypeInner,
+};
+
+/// Uniforms whose offset is given when they are bound: the instance of a dispatch, and the palette of one.
+const DYNAMIC: [&str; 2] = ["character", "palettes"];
+
+/// A variable that a shader binds. Its serialised form is WebGPU's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Binding {
+    /// Its name.
+    #[serde(skip)]
+    pub name: String,
+    /// Its group.
+    #[serde(skip)]
+    pub group: u32,
+    /// Its number in the group.
+    #[serde(rename = "binding")]
+    pub number: u32,
+    /// Its kind.
+    #[serde(flatten, serialize_with = "webgpu")]
+    pub ty: wgpu::BindingType,
+}
+
+/// A kind of binding in WebGPU's form.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum BindingKind {
+    Buffer {
+        #[serde(rename = "type")]
+        ty: &'static str,
+        has_dynamic_offset: bool,
+    },
+    Texture {
+        sample_type: &'static str,
+    },
+    Sampler {},
+}
+
+fn webgpu<S: Serializer>(ty: &wgpu::BindingType, out: S) -> Result<S::Ok, S::Error> {
+    let kind = match *ty {
+        wgpu::BindingType::Buffer {
+            ty,
+            has_dynamic_offset,
+            ..
+        } => BindingKind::Buffer {
+            ty: match ty {
+                wgpu::BufferBindingType::Uniform => "uniform",
+                wgpu::BufferBindingType::Storage { read_only: true } => "read-only-storage",
+                wgpu::BufferBindingType::Storage { read_only: false } => "storage",
+            },
+            has_dynamic_offset,
+        },
+        wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable: true },
+            ..
+        } => BindingKind::Texture {
+            sample_type: "float",
+        },
+        wgpu::BindingType::Texture { .. } => BindingKind::Texture {
+            sample_type: "unfilterable-float",
+        },
+        _ => BindingKind::Sampler {},
+    };
+    kind.serialize(out)
+}
+
+/// Bindings and overrides of a shader, which its user supplies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its bindings, in the order of groups and numbers.
+    pub bindings: Vec<Binding>,
+    /// Names of its overrides.
+    pub overrides: Vec<String>,
+}
+
+/// The interfaces parsed so far in this process, by the text of their shader.
+static KNOWN: Mutex<BTreeMap<String, Arc<Interface>>> = Mutex::new(BTreeMap::new());
+
+impl Interface {
+    /// Those of some values of overrides that the shader declares.
+    pub fn declared(&self, values: &[(&'static str, f64)]) -> Vec<(&'static str, f64)> {
+        let is_declared =
+            |(name, _): &&(&str, f64)| self.overrides.iter().any(|known| known == name);
+        values.iter().filter(is_declared).copied().collect()
+    }
+
+    /// Parses a complete shader, the first time that it is read.
+    ///
+    /// # Errors
+    /// A syntax error, with its file and line in shaders/.
+    pub fn of(wgsl: &str) -> Result<Arc<Self>, String> {
+        let mut known = lock(&KNOWN);
+        if let Some(interface) = known.get(wgsl) {
+            return Ok(Arc::clone(interface));
+        }
+        let interface = Arc::new(Self::parsed(wgsl)?);
+        known.insert(wgsl.into(), Arc::clone(&interface));
+        Ok(interface)
+    }
+
+    fn parsed(wgsl: &str) -> Result<Self, String> {
+        let module = naga::front::wgsl::parse_str(wgsl).map_err(|error| {
+            let place = error
+                .location(wgsl)
+                .and_then(|place| origin(wgsl, place.line_number as usize));
+            let place = place
+                .map(|(file, line)| format!("shaders/{file}:{line}: "))
+                .unwrap_or_default();
+            format!("{place}{}", error.message())
+        })?;
+        let bound = |variable: &naga::GlobalVariable| {
+            let (place, ty) = (variable.binding?, binding_type(&module, variable)?);
+            Some(Binding {
+                name: variable.name.clone()?,
+                group: place.group,
+                number: place.binding,
+                ty,
+            })
+        };
+        let mut bindings: Vec<_> = module
+            .global_variables
+            .iter()
+            .filter_map(|(_, v)| bound(v))
+            .collect();
+        bindings.sort_by_key(|binding| (binding.group, binding.number));
+        let overrides = module
+            .overrides
+            .iter()
+            .filter_map(|(_, o)| o.name.clone())
+            .collect();
+        Ok(Self {
+            bindings,
+            overrides,
+        })
+    }
+}
+
+/// The kind of a variable's binding; none for kinds that no shader of ours has.
+fn binding_type(
+    module: &naga::Module,
+    variable: &naga::GlobalVariable,
+) -> Option<wgpu::BindingType> {
+    let has_dynamic_offset = variable.space == AddressSpace::Uniform
+        && variable
+            .name
+            .as_deref()
+            .is_some_and(|name| DYNAMIC.contains(&name));
+    let buffer = |ty| wgpu::BindingType::Buffer {
+        ty,
+        has_dynamic_offset,
+        min_binding_size: None,
+    };
+    match (variable.space, &module.types[variable.ty].inner) {
+        (AddressSpace::Uniform, _) => Some(buffer(wgpu::BufferBindingType::Uniform)),
+        (AddressSpace::Storage { access }, _) => {
+            let read_only = !access.contains(StorageAccess::STORE);
+            Some(buffer(wgpu::BufferBindingType::Storage { read_only }))
+        }
+        (
+            AddressSpace::Handle,
+            TypeInner::Image {
+                dim: ImageDimension::D2,
+                arrayed,
+                class:
+                    ImageClass::Sampled {
+                        kind: ScalarKind::Float,
+                        multi,
+                    },
+            },
+        ) => Some(wgpu::BindingType::Texture {
+            // Our arrays of textures are sampled; single textures hold numbers, which are loaded.
+            sample_type: wgpu::TextureSampleType::Float {
+                filterable: *arrayed,
+            },
+            view_dimension: if *arrayed {
+                wgpu::TextureViewDimension::D2Array
+            } else {
+                wgpu::TextureViewDimension::D2
+            },
+            multisampled: *multi,
+        }),
+        (AddressSpace::Handle, TypeInner::Sampler { comparison: false }) => Some(
+            wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
+        ),
+        _ => None,
+    }
+}

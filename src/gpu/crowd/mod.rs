@@ -1,8 +1,0 @@
-//! A crowd as a device sees it: the only place that divides one among bindings and dispatches.
-
-pub(crate) mod chunk;
-mod output;
-pub(crate) mod table;
-
-pub use chunk::{Chunk, chunks};
-pub use table::{CrowdTable, Visible, VisibleChunk, chunk_contents, chunk_uniform};

@@ -1,5 +1,0 @@
-//! Clocks: stages of a frame, the bandwidth of the device, and the arithmetic that keeps its clock up.
-
-pub(in crate::gpu) mod bandwidth;
-mod pacer;
-mod stages;
