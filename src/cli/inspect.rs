@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut source = ModelSource::from_name(&arguments.model);
     source.keep_vertices = arguments.keep_vertices;
     let model = source.load().map_err(|error| anyhow!(error))?;
-    let inspection = Inspection::new(&model, start.elapsed());
+    let inspection = Inspection::new(model, start.elapsed());
     if arguments.json {
         say_json(&inspection)?;
     } else {

@@ -251,7 +251,8 @@ pub fn playing_bytes(model: &Arc<Model>) -> Result<u64, CrowdError> {
 
 impl Inspection {
     /// Describes a model that took `load` to load.
-    pub fn new(model: &Model, load: Duration) -> Self {
+    pub fn new(model: Model, load: Duration) -> Self {
+        let model = Arc::new(model);
         let skeleton = model.skeleton();
         let mesh = model.mesh();
         let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
@@ -268,17 +269,19 @@ impl Inspection {
         }
         let axes = model.axes();
         // If poses are not finite, the clips stay raw.
-        let compact = compaction::compacted(model.clone(), compaction::ERROR).ok();
+        let compact = compaction::compacted(Model::clone(&model), compaction::ERROR)
+            .ok()
+            .map(Arc::new);
         let mut clips = Vec::new();
         for (index, clip) in model.clips().iter().enumerate() {
             let compact = compact.as_ref().map(|model| &model.clips()[index]);
-            clips.push(summary(model, clip, compact));
+            clips.push(summary(&model, clip, compact));
         }
         let playing = PlayingBytes {
             instances: PLAYING,
             // A clip that does not play by itself, as an additive one, plays nothing.
-            stored: playing_bytes(&Arc::new(model.clone())).unwrap_or(0),
-            compact: compact.and_then(|model| playing_bytes(&Arc::new(model)).ok()),
+            stored: playing_bytes(&model).unwrap_or(0),
+            compact: compact.and_then(|model| playing_bytes(&model).ok()),
         };
         let mut primitives = Vec::new();
         for primitive in mesh.primitives() {
@@ -318,7 +321,7 @@ impl Inspection {
             tangents: mesh.tangents().is_some(),
             uvs: mesh.uvs().is_some(),
             influences,
-            targets: TargetSummary::new(model),
+            targets: TargetSummary::new(&model),
             clips,
             bounds_min: model.bounds().min.to_array(),
             bounds_max: model.bounds().max.to_array(),
@@ -342,7 +345,7 @@ impl Inspection {
                     + size_of_val(mesh.indices()),
             },
             playing,
-            textures: textures(model),
+            textures: textures(&model),
             repairs: model.repairs().iter().map(|r| r.message.clone()).collect(),
         }
     }
@@ -576,15 +579,15 @@ mod tests {
 
     #[test]
     fn numbers_are_the_models_own() {
-        let chain = Inspection::new(&extremes::chain_64().unwrap(), Duration::from_millis(3));
+        let chain = Inspection::new(extremes::chain_64().unwrap(), Duration::from_millis(3));
         assert_eq!(
             (chain.joints, chain.roots, chain.depth, chain.load_ms),
             (64, 1, 64, 3.0)
         );
-        let star = Inspection::new(&extremes::star_64().unwrap(), Duration::ZERO);
+        let star = Inspection::new(extremes::star_64().unwrap(), Duration::ZERO);
         assert_eq!((star.joints, star.roots, star.depth), (64, 1, 2));
         let person = walker(1_000).unwrap();
-        let inspection = Inspection::new(&person, Duration::ZERO);
+        let inspection = Inspection::new(person.clone(), Duration::ZERO);
         assert_eq!(
             inspection.influences.iter().sum::<usize>(),
             person.mesh().vertex_count()

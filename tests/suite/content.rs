@@ -1,5 +1,6 @@
 //! Properties of the built-in characters: clips that are stored compact or baked, and the spheres that crowds stay in.
 
+use crate::backends::common::build_scene;
 use glam::{DVec3, Quat, Vec3};
 use skinbench::asset::walker::walker;
 use skinbench::bake::{BakeFormat, Baker};
@@ -7,7 +8,7 @@ use skinbench::compaction;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, RotationBlend, Rows};
 use skinbench::pose::Ends;
 use skinbench::reference::reference_vertices;
-use skinbench::scene::{Clips, Scene, Settings};
+use skinbench::scene::{Clips, Settings};
 use skinbench::skin::skin;
 use skinbench::vertex::{Normals, VertexFormat};
 use skinbench::vertex_frames::VertexFrames;
@@ -191,12 +192,7 @@ fn farthest(scene: &str, clips: Clips, instances: u64) -> Vec<f64> {
         clips: Some(clips),
         ..Settings::default()
     };
-    let crowd = Scene::load(scene)
-        .unwrap()
-        .with(few)
-        .build(1 << 30)
-        .unwrap()
-        .crowd;
+    let crowd = build_scene(scene, few).crowd;
     let floats = crowd.format().floats();
     let farthest = crowd.groups().iter().map(|group| {
         let reach = crowd.reach(group);

@@ -1,5 +1,6 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
+use crate::backends::common::build_scene;
 use skinbench::frame::Stage;
 use skinbench::gpu::forms::kind::Kind;
 use skinbench::gpu::passes::skin_kernels::{INSTANCES, MERGED, NAIVE};
@@ -8,7 +9,7 @@ use skinbench::harness::stats::Summary;
 use skinbench::registry::{BackendEntry, find};
 use skinbench::results::rows::{SampleRow, SummaryRow, heading};
 use skinbench::results::session::{Browser, Session};
-use skinbench::scene::{BuiltScene, Scene, Settings};
+use skinbench::scene::{BuiltScene, Settings};
 use skinbench::web::{Choice, page};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
@@ -19,11 +20,7 @@ fn scene(name: &str, instances: u64) -> BuiltScene {
         instances: Some(instances),
         ..Settings::default()
     };
-    Scene::load(name)
-        .unwrap()
-        .with(settings)
-        .build(u64::MAX)
-        .unwrap()
+    build_scene(name, settings)
 }
 
 fn page_of(crowds: &[BuiltScene], names: &[&str]) -> String {

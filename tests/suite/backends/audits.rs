@@ -1,5 +1,6 @@
 //! Audits catch backends that compute what is verified, and less while they are timed.
 
+use crate::backends::common::build_scene;
 use skinbench::backend::cpu::Cpu;
 use skinbench::backend::cpu_kernels::SCALAR;
 use skinbench::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
@@ -8,7 +9,7 @@ use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageT
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::pose::PoseData;
 use skinbench::registry::{BackendEntry, Constructor, find};
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 use std::ops::Range;
 
 /// Work that a backend leaves out, except in frames that are verified: it knows them by the NaNs in its output.
@@ -103,11 +104,7 @@ fn measured(backends: Vec<&'static BackendEntry>, frames: u32, seed: u64) -> Vec
         passes: Some(0),
         ..Settings::default()
     };
-    let scene = Scene::load("smoke")
-        .unwrap()
-        .with(crowd)
-        .build(1 << 30)
-        .unwrap();
+    let scene = build_scene("smoke", crowd);
     let options = RunOptions {
         backends,
         frames: Some(frames),

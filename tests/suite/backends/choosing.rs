@@ -1,6 +1,8 @@
 //! Levels of detail that the device chooses, frame by frame.
 
-use crate::backends::common::{context, prepare_for};
+use crate::backends::common::{
+    context, context_with_adapter, prepare_for, verified, verify_prepared,
+};
 use crate::backends::levels::built;
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{Vec3, Vec4};
@@ -11,7 +13,7 @@ use skinbench::frame::{FrameInput, Job, Purpose, Retention, StageTimer};
 use skinbench::frustum::{Eye, Frustum};
 use skinbench::gpu::Edit;
 use skinbench::harness::lod_error;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::harness::parity::Coverage;
 use skinbench::registry;
 use skinbench::scene::{BuiltScene, Clips, LEVELS, Settings};
 use std::rc::Rc;
@@ -107,15 +109,7 @@ fn shown(
             eye,
             ..Coverage::all(crowd, &[3, 1_000_003])
         };
-        let parity = verify(
-            &mut *prepared,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
+        let parity = verify_prepared(&mut *prepared, context, crowd, &mut output, &coverage);
         if let Some(failure) = parity.failure {
             return Err(failure);
         }
@@ -257,20 +251,8 @@ fn the_last_level_is_baked_where_it_may_be() {
     assert!(failure.starts_with("position"), "{failure}");
     edited.replace(None);
     let posed = built(text, lod("mesh"));
-    let parity = |backend: &dyn Backend, crowd: &Crowd| {
-        let (mut backend, mut output) = prepare_for(backend, &context, crowd, &Job::default());
-        let coverage = Coverage::all(crowd, &[0, 33]);
-        verify(
-            &mut *backend,
-            &context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap()
-    };
-    let [baked, exact] = [&scene.crowd, &posed.crowd].map(|crowd| parity(&*backend, crowd));
+    let baked = verified(&*backend, &context, &scene.crowd, &[0, 33]);
+    let exact = verified(&*backend, &context, &posed.crowd, &[0, 33]);
     assert_eq!([&baked.failure, &exact.failure], [&None; 2]);
     // The error that baked levels state is not allowed at the others.
     let edit: Edit = Rc::new(|wgsl| {
@@ -280,7 +262,8 @@ fn the_last_level_is_baked_where_it_may_be() {
         )
     });
     edited.replace(Some(edit));
-    let failure = parity(&*backend, &scene.crowd).failure.unwrap();
+    let edited_parity = verified(&*backend, &context, &scene.crowd, &[0, 33]);
+    let failure = edited_parity.failure.unwrap();
     edited.replace(None);
     assert!(
         failure.starts_with("position is off by 8") && failure.contains("e-5 (limit 1e-5)"),
@@ -433,10 +416,9 @@ fn a_frame_sends_tick_and_camera() {
 #[test]
 fn choosing_mutants_die() {
     use std::cell::Cell;
-    let context = context();
-    if context.gpu.is_none() {
+    let Some(context) = context_with_adapter() else {
         return;
-    }
+    };
     let scene = street("mesh,joints,influences");
     let views = views(&scene);
     let killed = |mutation: Option<(&'static str, &'static str)>| {

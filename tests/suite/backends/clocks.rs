@@ -1,6 +1,6 @@
 //! Clocks of the stages on the device, and the end of waiting for a device that hangs.
 
-use crate::backends::common::context;
+use crate::backends::common::{build_scene, context};
 use skinbench::backend::Context;
 use skinbench::frame::{Clock, ClockChoice, DeviceClock, Purpose, Stage};
 use skinbench::gpu::Gpu;
@@ -8,7 +8,7 @@ use skinbench::gpu::device::command::{Command, Recorder};
 use skinbench::gpu::wgpu;
 use skinbench::harness::run::{self, Outcome, RunOptions, Status};
 use skinbench::registry::find;
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -21,11 +21,7 @@ fn measured(gpu: &Rc<Gpu>, backends: &[&str]) -> Vec<Outcome> {
         passes: Some(2),
         ..Settings::default()
     };
-    let scene = Scene::load("smoke")
-        .unwrap()
-        .with(crowd)
-        .build(1 << 30)
-        .unwrap();
+    let scene = build_scene("smoke", crowd);
     let context = Context {
         gpu: Some(Rc::clone(gpu)),
         ..Context::default()

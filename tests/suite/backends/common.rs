@@ -6,13 +6,14 @@ use skinbench::backend::{Backend, Context, Prepared};
 use skinbench::crowd::{Crowd, Layer};
 use skinbench::frame::{Job, OutputBuffers, Retention};
 use skinbench::frustum::Frustum;
+use skinbench::harness::parity::{Coverage, Parity, Tolerance, verify};
 use skinbench::model::{
     Axes, Channel, Clip, IDENTITY_ROWS, Influences, Interpolation, Joint, JointTransform, Keys,
     Model, ModelParts, PrimitiveData, RotationBlend, Skeleton, SkinData, Subset, Target,
     TargetDeltas, Transform, WeightKeys,
 };
 use skinbench::registry::{BackendEntry, REGISTRY};
-use skinbench::scene::{Scene, SceneFile};
+use skinbench::scene::{BuiltScene, Scene, SceneFile, Settings};
 use skinbench::vertex::{Encoding, VertexFormat};
 use std::sync::Arc;
 
@@ -220,6 +221,19 @@ pub fn small_scene(name: &str) -> Scene {
     file.read().unwrap()
 }
 
+/// A scene by name, with some settings.
+pub fn build_scene(name: &str, settings: Settings) -> BuiltScene {
+    let scene = Scene::load(name).unwrap().with(settings);
+    scene.build(u64::MAX).unwrap()
+}
+
+/// A context with an adapter; `None` without one, unless SKINBENCH_REQUIRE_GPU is set.
+#[cfg(feature = "gpu")]
+pub fn context_with_adapter() -> Option<Context> {
+    let context = context();
+    context.gpu.is_some().then_some(context)
+}
+
 /// A context with the adapter, if there is one. Under SKINBENCH_REQUIRE_GPU its absence fails.
 pub fn context() -> Context {
     #[cfg(feature = "gpu")]
@@ -353,4 +367,65 @@ pub fn prepare_for(
     #[cfg(not(feature = "gpu"))]
     let Context { isa: _, threads: _ } = context;
     (backend.prepare(crowd, job).unwrap(), output)
+}
+
+/// Prepares a backend for a crowd and verifies all instances at some ticks.
+pub fn verified(backend: &dyn Backend, context: &Context, crowd: &Crowd, ticks: &[u32]) -> Parity {
+    let (mut prepared, mut output) = prepare(backend, context, crowd);
+    let coverage = Coverage::all(crowd, ticks);
+    verify_prepared(&mut *prepared, context, crowd, &mut output, &coverage)
+}
+
+/// Verifies a prepared backend with the tolerance of the crowd's format.
+pub fn verify_prepared(
+    prepared: &mut dyn Prepared,
+    context: &Context,
+    crowd: &Crowd,
+    output: &mut OutputBuffers,
+    coverage: &Coverage,
+) -> Parity {
+    let tolerance = Tolerance::of(crowd.format());
+    verify(prepared, context, crowd, output, coverage, tolerance).unwrap()
+}
+
+/// Verifies all backends of this machine but those that `refuses` a crowd says do so; returns what is known of each.
+pub fn assert_parity(
+    context: &Context,
+    crowd: &Crowd,
+    ticks: &[u32],
+    refuses: impl Fn(&BackendEntry, &dyn Backend) -> bool,
+) -> Vec<Parity> {
+    let mut agreed = Vec::new();
+    for (entry, backend) in backends(context) {
+        if refuses(entry, &*backend) {
+            continue;
+        }
+        let parity = verified(&*backend, context, crowd, ticks);
+        println!(
+            "{}: {:.2e}, normals {:.2e}",
+            entry.name, parity.max_rel, parity.max_normal
+        );
+        assert_eq!(parity.failure, None, "{}", entry.name);
+        agreed.push(parity);
+    }
+    agreed
+}
+
+/// Returns whether a backend refuses a crowd, which it may for one of some reasons.
+pub fn refuses_for(
+    reasons: &[&str],
+    entry: &BackendEntry,
+    backend: &dyn Backend,
+    crowd: &Crowd,
+) -> bool {
+    let Err(refusal) = backend.footprint(crowd, &Job::default()) else {
+        return false;
+    };
+    let refusal = refusal.to_string();
+    assert!(
+        reasons.iter().any(|reason| refusal.contains(reason)),
+        "{}: {refusal}",
+        entry.name
+    );
+    true
 }

@@ -1,36 +1,19 @@
 //! Crowds of many models: every backend shows them.
 
-use crate::backends::common::{backends, context, prepare};
+use crate::backends::common::{self, build_scene, context};
 use skinbench::backend::Context;
 use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 
 const TICKS: [u32; 3] = [0, 17, 216_003];
 
-/// Verifies every backend that accepts a crowd; there must be at least `most`.
-pub fn assert_parity(context: &Context, crowd: &Crowd, most: usize) {
-    let coverage = Coverage::all(crowd, &TICKS);
-    let mut verified = 0;
-    for (entry, backend) in backends(context) {
-        if backend.footprint(crowd, &Job::default()).is_err() {
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, context, crowd);
-        let parity = verify(
-            &mut *backend,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
-        assert_eq!(parity.failure, None, "{}", entry.name);
-        verified += 1;
-    }
-    assert!(verified >= most, "{verified}");
+/// Verifies every backend that accepts a crowd; there must be at least `fewest`.
+pub fn assert_parity(context: &Context, crowd: &Crowd, fewest: usize) {
+    let agreed = common::assert_parity(context, crowd, &TICKS, |_, backend| {
+        backend.footprint(crowd, &Job::default()).is_err()
+    });
+    assert!(agreed.len() >= fewest, "{}", agreed.len());
 }
 
 #[test]
@@ -47,12 +30,7 @@ fn every_backend_agrees_on_many_models() {
             models: Some(models),
             ..few
         };
-        let crowd = Scene::load("city")
-            .unwrap()
-            .with(models)
-            .build(1 << 30)
-            .unwrap()
-            .crowd;
+        let crowd = build_scene("city", models).crowd;
         assert!(
             crowd
                 .groups()

@@ -1,12 +1,14 @@
 //! Culling: the instances that are left out because they are out of view, and the vertices of the others.
 
-use crate::backends::common::{backends, close_up, context, crowd, prepare_for, refuses, tube};
+use crate::backends::common::{
+    backends, close_up, context, crowd, prepare_for, refuses, tube, verify_prepared,
+};
 use glam::camera::rh::{proj::directx, view::look_at_mat4};
 use glam::{DVec3, Vec3};
 use skinbench::crowd::Crowd;
 use skinbench::frame::{FrameInput, Job, StageTimer};
 use skinbench::frustum::Frustum;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::harness::parity::Coverage;
 
 /// Instances whose spheres reach into a frustum.
 fn reaching(crowd: &Crowd, frustum: &Frustum) -> Vec<u32> {
@@ -62,15 +64,7 @@ fn shown(crowd: &Crowd, frustum: Frustum, limit: Option<u64>) -> Vec<Vec<u32>> {
             frustum,
             ..Coverage::all(crowd, &[3, 1_000_003])
         };
-        let parity = verify(
-            &mut *backend,
-            &context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
+        let parity = verify_prepared(&mut *backend, &context, crowd, &mut output, &coverage);
         assert_eq!(parity.failure, None, "{name}");
         assert_eq!(parity.visible, Some(visible.len() as u64), "{name}");
         shown.push(visible);

@@ -1,12 +1,10 @@
 //! Crowds that share poses, or are not posed at every tick: all backends show the same, and how far off is known.
 
-use crate::backends::common::{backends, context, prepare};
+use crate::backends::common::{self, build_scene, context, refuses_for};
 use skinbench::backend::Context;
 use skinbench::crowd::Crowd;
-use skinbench::frame::Job;
 use skinbench::harness::fidelity;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 
 /// A start, a later time, and an hour in.
 const TIMES: [u32; 3] = [0, 1_234, 216_003];
@@ -33,47 +31,20 @@ fn crowd(scene: &str, instances: u64, reuse: Settings) -> Crowd {
         vertices: Some(500),
         ..reuse
     };
-    Scene::load(scene)
-        .unwrap()
-        .with(few)
-        .build(1 << 30)
-        .unwrap()
-        .crowd
+    build_scene(scene, few).crowd
 }
 
 fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
-    let coverage = Coverage::all(crowd, ticks);
-    let mut verified = 0;
-    for (entry, backend) in backends(context) {
-        if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
-            let refusal = refusal.to_string();
-            assert!(
-                [
-                    "does not support uneven scale",
-                    "without update rates",
-                    "blends whole palettes",
-                    "chooses levels of detail"
-                ]
-                .iter()
-                .any(|r| refusal.contains(r)),
-                "{refusal}"
-            );
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, context, crowd);
-        let parity = verify(
-            &mut *backend,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
-        assert_eq!(parity.failure, None, "{}", entry.name);
-        verified += 1;
-    }
-    assert!(verified > 4);
+    let reasons = [
+        "does not support uneven scale",
+        "without update rates",
+        "blends whole palettes",
+        "chooses levels of detail",
+    ];
+    let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
+        refuses_for(&reasons, entry, backend, crowd)
+    });
+    assert!(agreed.len() > 4);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Layers, masks and fades: every backend agrees with the reference, and blending has the properties it should.
 
-use crate::backends::common::{backends, context, prepare, tube};
+use crate::backends::common::{self, build_scene, context, refuses_for, tube};
+#[cfg(feature = "gpu")]
+use crate::backends::common::{backends, verified};
 use glam::{DQuat, Quat, Vec3};
 use proptest::prelude::*;
 use rand_core::Rng;
@@ -9,11 +11,10 @@ use skinbench::compaction;
 use skinbench::crowd::{Crowd, Fade, Layer, LayerKind, Playback, REST, Schedule, UNMASKED};
 use skinbench::frame::Job;
 use skinbench::harness::fidelity;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::compact::ANY;
 use skinbench::model::{Channel, Clip, IDENTITY_ROWS, Keys, Model, RotationBlend};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
-use skinbench::scene::{Clips, Interpolation, Scene, Settings};
+use skinbench::scene::{Clips, Interpolation, Settings};
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use std::f32::consts::TAU;
@@ -38,11 +39,7 @@ fn every_backend_agrees_on_the_street() {
         vertices: Some(500),
         ..Settings::default()
     };
-    let scene = Scene::load("street")
-        .unwrap()
-        .with(few)
-        .build(1 << 30)
-        .unwrap();
+    let scene = build_scene("street", few);
     assert_parity(&context(), &scene.crowd, &ticks());
 }
 
@@ -70,11 +67,7 @@ fn every_backend_agrees_on_smooth_and_compact_clips() {
             ..few.clone()
         },
     ] {
-        let scene = Scene::load("street")
-            .unwrap()
-            .with(settings.clone())
-            .build(1 << 30)
-            .unwrap();
+        let scene = build_scene("street", settings.clone());
         assert_eq!(
             fidelity::clip_error(&scene).is_some(),
             settings.clips == Some(Clips::Compact)
@@ -142,22 +135,12 @@ fn baked_clips_blend_within_the_stated_error() {
     use skinbench::bake;
     use skinbench::frame::Ability;
     let (crowd, context) = (blended_walkers(), context());
-    let coverage = Coverage::all(&crowd, &ticks());
     let baked = |entry: &skinbench::registry::BackendEntry| entry.abilities().lack(Ability::Masks);
     for (entry, backend) in backends(&context)
         .into_iter()
         .filter(|(entry, _)| baked(entry))
     {
-        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-        let parity = verify(
-            &mut *backend,
-            &context,
-            &crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
+        let parity = verified(&*backend, &context, &crowd, &ticks());
         assert_eq!(parity.failure, None, "{}", entry.name);
         let stated = parity.approximation.unwrap();
         println!(
@@ -243,40 +226,15 @@ fn baked_clips_refuse_what_has_no_bound() {
 }
 
 fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
-    let coverage = Coverage::all(crowd, ticks);
-    for (entry, backend) in backends(context) {
-        if let Err(refusal) = backend.footprint(crowd, &Job::default()) {
-            let refusal = refusal.to_string();
-            assert!(
-                [
-                    "does not support uneven scale",
-                    "blends whole palettes",
-                    "blends up to four baked clips",
-                    "chooses levels of detail"
-                ]
-                .iter()
-                .any(|r| refusal.contains(r)),
-                "{}: {refusal}",
-                entry.name
-            );
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, context, crowd);
-        let parity = verify(
-            &mut *backend,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
-        println!(
-            "{}: {:.2e}, normals {:.2e}",
-            entry.name, parity.max_rel, parity.max_normal
-        );
-        assert_eq!(parity.failure, None, "{}", entry.name);
-    }
+    let reasons = [
+        "does not support uneven scale",
+        "blends whole palettes",
+        "blends up to four baked clips",
+        "chooses levels of detail",
+    ];
+    common::assert_parity(context, crowd, ticks, |entry, backend| {
+        refuses_for(&reasons, entry, backend, crowd)
+    });
 }
 
 /// A model whose third clip is its second as differences.

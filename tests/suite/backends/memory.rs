@@ -1,6 +1,8 @@
 //! Memory that backends hold against what they promised, and the work of their frames.
 
-use crate::backends::common::{backends, context, crowd, crowd_of, morphing, prepare_for, tube};
+use crate::backends::common::{
+    backends, build_scene, context, crowd, crowd_of, morphing, prepare_for, tube,
+};
 use skinbench::asset::extremes;
 use skinbench::asset::walker::walker;
 use skinbench::backend::{Context, Prepared};
@@ -9,7 +11,7 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::Retention;
 use skinbench::frame::{Bytes, Footprint, FrameInput, Job, OutputBuffers, Purpose, StageTimer};
 use skinbench::gameplay::Gameplay;
-use skinbench::scene::{Clips, Scene, Settings};
+use skinbench::scene::{Clips, Settings};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
 use std::sync::Arc;
 
@@ -19,12 +21,7 @@ fn scene(name: &str, settings: Settings) -> Crowd {
         vertices: Some(500),
         ..settings
     };
-    Scene::load(name)
-        .unwrap()
-        .with(few)
-        .build(1 << 30)
-        .unwrap()
-        .crowd
+    build_scene(name, few).crowd
 }
 
 /// Small, odd and large crowds of one and of several models, in every way of playing and storing them.

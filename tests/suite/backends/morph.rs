@@ -1,13 +1,14 @@
 //! Morph targets: every backend that claims them agrees with the reference, the others refuse by name.
 
-use crate::backends::common::{backends, context, morphing, prepare, refuses, tube};
+use crate::backends::common::{
+    self, backends, build_scene, context, morphing, refuses, tube, verified,
+};
 use skinbench::asset::face::face;
 use skinbench::asset::glb;
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::crowd::{Crowd, Expression, Fade, Layer, LayerKind, Schedule};
 use skinbench::frame::{Ability, Job};
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
 use skinbench::model::{IDENTITY_ROWS, Model, TargetWeight};
 use skinbench::reference::reference_vertices;
 use skinbench::scene::{Scene, SceneFile, Settings};
@@ -98,35 +99,14 @@ fn crowd(format: VertexFormat) -> Crowd {
 }
 
 fn assert_parity(crowd: &Crowd, context: &Context, ticks: &[u32]) -> usize {
-    let coverage = Coverage::all(crowd, ticks);
-    let mut verified = 0;
-    for (entry, backend) in backends(context) {
+    let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
         // 16-bit deltas have no tangents.
         let short =
             entry.name == "gpu-compute:morph-16" && crowd.format().attributes == Attributes::Pnt;
         let layered = entry.abilities().lack(Ability::Masks);
-        if short || layered || refuses(entry, &*backend, crowd, &Job::default()) {
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, context, crowd);
-        let tolerance = Tolerance::of(crowd.format());
-        let parity = verify(
-            &mut *backend,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            tolerance,
-        )
-        .unwrap();
-        println!(
-            "{}: {:.2e}, normals {:.2e}",
-            entry.name, parity.max_rel, parity.max_normal
-        );
-        assert_eq!(parity.failure, None, "{}", entry.name);
-        verified += 1;
-    }
-    verified
+        short || layered || refuses(entry, backend, crowd, &Job::default())
+    });
+    agreed.len()
 }
 
 #[test]
@@ -207,11 +187,7 @@ fn the_scenes_of_faces_verify() {
         vertices: Some(300),
         ..Settings::default()
     };
-    let scene = Scene::load("faces")
-        .unwrap()
-        .with(settings)
-        .build(u64::MAX)
-        .unwrap();
+    let scene = build_scene("faces", settings);
     let crowd = &scene.crowd;
     for instance in 0..21 {
         let expression = crowd.expression(instance);
@@ -219,30 +195,15 @@ fn the_scenes_of_faces_verify() {
     }
     assert_ne!(crowd.expression(0), crowd.expression(1));
     let context = context();
-    for (entry, backend) in backends(&context) {
-        if backend.footprint(crowd, &Job::default()).is_err() {
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, &context, crowd);
-        let coverage = Coverage::all(crowd, &[0, 77]);
-        let parity = verify(
-            &mut *backend,
-            &context,
-            crowd,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
-        assert_eq!(parity.failure, None, "{}", entry.name);
-    }
+    common::assert_parity(&context, crowd, &[0, 77], |_, backend| {
+        backend.footprint(crowd, &Job::default()).is_err()
+    });
 }
 
 /// Poses that instances share, or that are older than a frame, leave weights as they are.
 #[test]
 fn reduced_posing_morphs() {
     let context = context();
-    let all = Coverage::all(&crowd(VertexFormat::default()), &[3, 41]);
     for crowd in [
         crowd(VertexFormat::default())
             .with_phase_buckets(4)
@@ -256,16 +217,7 @@ fn reduced_posing_morphs() {
                 .unwrap()
                 .create(&context)
                 .unwrap();
-            let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-            let parity = verify(
-                &mut *backend,
-                &context,
-                &crowd,
-                &mut output,
-                &all,
-                Tolerance::default(),
-            )
-            .unwrap();
+            let parity = verified(&*backend, &context, &crowd, &[3, 41]);
             assert_eq!(parity.failure, None, "{name}");
         }
     }
@@ -378,11 +330,7 @@ fn keys_of_scenes_name_targets_that_exist() {
             instances: Some(2),
             ..Settings::default()
         };
-        let scene = Scene::load("faces")
-            .unwrap()
-            .with(settings)
-            .build(u64::MAX)
-            .unwrap();
+        let scene = build_scene("faces", settings);
         (scene.crowd.expression(1).pinned.len(), scene.hash)
     };
     assert_eq!((active(0).0, active(52).0), (0, 52));

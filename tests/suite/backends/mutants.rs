@@ -1,15 +1,18 @@
 //! The parity gate kills broken kernels: each mutant here must fail, its unbroken twin must pass.
 
-use crate::backends::common::{close_up, crowd, morphing, prepare_for, tube};
+use crate::backends::common::{
+    close_up, crowd, morphing, prepare, prepare_for, tube, verify_prepared,
+};
 use glam::Vec3;
 use skinbench::backend::{
     Abilities, Backend, Context, Joints, LaterPasses, Prepared, Skinned, Ticket,
 };
 use skinbench::crowd::{Crowd, Fade, Group, Layer, LayerKind, Schedule};
 use skinbench::frame::{Footprint, FrameInput, Job, OutputBuffers, Result, StageTimer};
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::harness::parity::{Coverage, Tolerance};
 use skinbench::model::{IDENTITY_ROWS, Mesh, Rows};
 use skinbench::pose::{CrowdPose, NoClock, PaletteOut, PoseData, Width};
+use skinbench::registry;
 use skinbench::simd::Isa;
 use skinbench::threads::Threads;
 use std::ops::Range;
@@ -67,15 +70,7 @@ fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Opti
         frustum,
         ..Coverage::all(crowd, &[0, 33])
     };
-    let parity = verify(
-        &mut *backend,
-        context,
-        crowd,
-        &mut output,
-        &coverage,
-        Tolerance::default(),
-    )
-    .unwrap();
+    let parity = verify_prepared(&mut *backend, context, crowd, &mut output, &coverage);
     let Tolerance {
         position, normal, ..
     } = parity.tolerance;
@@ -84,6 +79,16 @@ fn refused_with(crowd: &Crowd, backend: &dyn Backend, context: &Context) -> Opti
         parity.max_rel <= position && parity.max_normal <= normal
     );
     parity.failure
+}
+
+/// Asserts that a backend that freezes more instances than are frozen is refused.
+fn assert_that_freezing_more_is_refused(name: &str, context: &Context, half: &Crowd, most: &Crowd) {
+    let backend = registry::find(name).unwrap().create(context).unwrap();
+    let (mut prepared, mut output) = prepare(&*backend, context, most);
+    let coverage = Coverage::all(half, &[33]);
+    let parity = verify_prepared(&mut *prepared, context, half, &mut output, &coverage);
+    let failure = parity.failure.expect("the mutant passed");
+    assert!(failure.contains("tick 34,"), "{name}: {failure}");
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -363,35 +368,19 @@ fn mutants_of_changing_crowds_die() {
     let [half, most] = [0.5, 0.9].map(|share| crowd().with_frozen(share, 1).unwrap());
     for name in ["cpu-scalar", "cpu-rayon", "cpu-simd:fused"] {
         let context = Context::default();
-        let backend = skinbench::registry::find(name)
-            .unwrap()
-            .create(&context)
-            .unwrap();
+        let backend = registry::find(name).unwrap().create(&context).unwrap();
         assert_eq!(refused_with(&turning, &*backend, &context), None);
         assert_eq!(refused_with(&half, &*backend, &context), None);
-        let (mut backend, mut output) = prepare_for(&*backend, &context, &most, &Job::default());
-        let coverage = Coverage::all(&half, &[33]);
-        let parity = verify(
-            &mut *backend,
-            &context,
-            &half,
-            &mut output,
-            &coverage,
-            Tolerance::default(),
-        )
-        .unwrap();
-        let failure = parity.failure.expect("the mutant passed");
-        assert!(failure.contains("tick 34,"), "{name}: {failure}");
+        assert_that_freezing_more_is_refused(name, &context, &half, &most);
     }
 }
 
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::backends::common::{context, crowd_of};
+    use crate::backends::common::{context_with_adapter, crowd_of};
     use skinbench::asset::walker::walker;
     use skinbench::gpu::Edit;
-    use skinbench::registry;
     use skinbench::vertex::{Attributes, VertexFormat};
     use std::cell::Cell;
     use std::rc::Rc;
@@ -440,34 +429,50 @@ mod gpu {
         (edit, edited)
     }
 
-    /// Shaders as they are pass; each mutation is held by one of them, and refused for what is named.
-    fn all_die(crowd: &Crowd, context: &Context, name: &str, mutations: &[(Mutation, &str)]) {
-        let killed = |mutation: Option<Mutation>| {
-            let (edit, edited) = edit_of_some(mutation);
-            context.gpu.as_ref().unwrap().edit.replace(Some(edit));
-            let failure = refused_with(
-                crowd,
-                &*registry::find(name).unwrap().create(context).unwrap(),
-                context,
-            );
-            assert!(edited.get(), "no shader holds {mutation:?}");
-            failure
-        };
-        assert_eq!(killed(None), None);
-        for (mutation, what) in mutations {
-            let failure =
-                killed(Some(*mutation)).unwrap_or_else(|| panic!("{} survived", mutation.1));
-            assert!(failure.contains(what), "{}: {failure}", mutation.1);
+    /// Returns the reason why the gate refuses a backend whose shaders hold a mutation, if it does.
+    fn killed(
+        crowd: &Crowd,
+        context: &Context,
+        name: &str,
+        mutation: Option<Mutation>,
+    ) -> Option<String> {
+        let (edit, edited) = edit_of_some(mutation);
+        let edits = &context.gpu.as_ref().unwrap().edit;
+        edits.replace(Some(edit));
+        let backend = registry::find(name).unwrap().create(context).unwrap();
+        let failure = refused_with(crowd, &*backend, context);
+        edits.replace(None);
+        assert!(edited.get(), "no shader holds {mutation:?}");
+        failure
+    }
+
+    /// Asserts that shaders as they are pass, and that each mutation is held by one of them and refused.
+    fn all_die(crowd: &Crowd, context: &Context, name: &str, mutations: &[Mutation]) {
+        assert_eq!(killed(crowd, context, name, None), None);
+        all_die_in("", crowd, context, name, mutations);
+    }
+
+    /// Asserts that each mutation is refused for errors in a stage.
+    fn all_die_in(
+        stage: &str,
+        crowd: &Crowd,
+        context: &Context,
+        name: &str,
+        mutations: &[Mutation],
+    ) {
+        for &mutation in mutations {
+            let (_, new) = mutation;
+            let failure = killed(crowd, context, name, Some(mutation))
+                .unwrap_or_else(|| panic!("{new} survived"));
+            assert!(failure.contains(stage), "{new}: {failure}");
         }
-        context.gpu.as_ref().unwrap().edit.replace(None);
     }
 
     #[test]
     fn baked_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
         let mutations = [
             ("place - f32(frame)", "0.0"),
@@ -489,21 +494,15 @@ mod gpu {
             ("vec4f(z, t.z)", "vec4f(z, t.y)"),
             ("2u * (at.next + entry)", "2u * (at.next + entry + 1u)"),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-baked:compute",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-baked:compute", &mutations);
     }
 
     /// With tangents, and instances of several layers.
     #[test]
     fn baked_vertex_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let format = VertexFormat {
             attributes: Attributes::Pnt,
             ..VertexFormat::default()
@@ -524,32 +523,21 @@ mod gpu {
             ("vec3f(tangent, more.x)", "vec3f(tangent, more.y)"),
             ("sign(more.y)", "more.x"),
         ];
-        all_die(
-            &plain,
-            &context,
-            "gpu-vat",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&plain, &context, "gpu-vat", &mutations);
         let blended = crate::backends::layers::blended_walkers();
         let mutations = [
             ("layer < LAYERS", "layer < LAYERS - 1u"),
             ("LAYERS * instance + layer", "instance + layer"),
             ("at.weight * mix", "mix"),
         ];
-        all_die(
-            &blended,
-            &context,
-            "gpu-vat",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&blended, &context, "gpu-vat", &mutations);
     }
 
     #[test]
     fn baked_blend_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crate::backends::layers::blended_walkers();
         let mutations = [
             ("left * (weight / sum)", "left * weight"),
@@ -560,20 +548,14 @@ mod gpu {
             ("LAYERS * instance + layer", "instance + layer"),
             ("first + index", "first"),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-baked:compute",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-baked:compute", &mutations);
     }
 
     #[test]
     fn compute_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let own = [
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
             (
@@ -581,11 +563,7 @@ mod gpu {
                 "first + INSTANCES, chunk.instances - 1u",
             ),
         ];
-        let mutations: Vec<_> = SKINNING
-            .into_iter()
-            .chain(own)
-            .map(|mutation| (mutation, ""))
-            .collect();
+        let mutations = [&SKINNING[..], &own].concat();
         all_die(
             &small_crowd(),
             &context,
@@ -596,8 +574,10 @@ mod gpu {
 
     #[test]
     fn merged_mutants_die() {
-        let context = context();
-        let Some(gpu) = &context.gpu else { return };
+        let Some(context) = context_with_adapter() else {
+            return;
+        };
+        let gpu = context.gpu.as_ref().unwrap();
         // So that workgroups lie in several rows.
         gpu.adapter.workgroup_limit.set(3);
         // Two models of either kind: with more than four influences, and without.
@@ -625,20 +605,15 @@ mod gpu {
             ),
             ("vertex >= chunk.vertices", "vertex + 1u >= chunk.vertices"),
         ];
-        let mutations: Vec<_> = SKINNING
-            .into_iter()
-            .chain(own)
-            .map(|mutation| (mutation, ""))
-            .collect();
+        let mutations = [&SKINNING[..], &own].concat();
         all_die(&crowd, &context, "gpu-compute:merged", &mutations);
     }
 
     #[test]
     fn morph_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(morphing(tube(6, 14, 4)), 5), (tube(3, 5, 2), 2)]);
         let by_vertex = [
             (
@@ -670,21 +645,15 @@ mod gpu {
             ("gpu-compute:morph-dense", dense),
             ("gpu-vertex:texture", dense),
         ] {
-            all_die(
-                &crowd,
-                &context,
-                name,
-                &mutations.map(|mutation| (mutation, "")),
-            );
+            all_die(&crowd, &context, name, &mutations);
         }
     }
 
     #[test]
     fn stream_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
         let mutations = [
             ("at + 3u * chunk.vertices", "at + 3u"),
@@ -694,20 +663,14 @@ mod gpu {
                 "output[normal + 2u] = skinned.normal.y",
             ),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-compute:positions",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-compute:positions", &mutations);
     }
 
     #[test]
     fn half_precision_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
         let mutations = [
             ("vec4f(y.y, unpack", "vec4f(y.x, unpack"),
@@ -718,20 +681,14 @@ mod gpu {
                 "2u * (instance * chunk.entries + entry + 1u)",
             ),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-compute:f16",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-compute:f16", &mutations);
     }
 
     #[test]
     fn subgroup_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let mutations = [
             ("weights.x, here.x", "weights.y, here.x"),
             ("select(0.0, weights.w, here.w)", "0.0"),
@@ -743,136 +700,114 @@ mod gpu {
                 "if vertex + 1u < chunk.vertices",
             ),
         ];
-        all_die(
-            &small_crowd(),
-            &context,
-            "gpu-compute:subgroup",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&small_crowd(), &context, "gpu-compute:subgroup", &mutations);
     }
 
     /// Each kernel is a shader of its own: a mutation changes those that hold its text.
     #[test]
     fn pose_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
-        let mutations = [
+        };
+        let crowd = small_crowd();
+        assert_eq!(killed(&crowd, &context, "gpu-full", None), None);
+        let local_to_model = [
             (
-                (
-                    "joints[joint].parent",
-                    "joints[joint].parent - u32(joint > 1u)",
-                ),
-                "local_to_model",
+                "joints[joint].parent",
+                "joints[joint].parent - u32(joint > 1u)",
             ),
-            (("(1.0 - yy - zz)", "(1.0 - yy + zz)"), "local_to_model"),
-            (("row(pose.y, bind)", "row(pose.x, bind)"), "palette"),
+            ("(1.0 - yy - zz)", "(1.0 - yy + zz)"),
+        ];
+        all_die_in(
+            "local_to_model",
+            &crowd,
+            &context,
+            "gpu-full",
+            &local_to_model,
+        );
+        let palette = [
+            ("row(pose.y, bind)", "row(pose.x, bind)"),
             (
-                (
-                    "min(first + AT_ONCE, batch.instances)",
-                    "min(first + AT_ONCE, batch.instances - 1u)",
-                ),
-                "palette",
-            ),
-            (
-                (
-                    "min(first + AT_ONCE, batch.slots)",
-                    "min(first + AT_ONCE, batch.slots - 1u)",
-                ),
-                "sample",
-            ),
-            (
-                (
-                    "(1.0 - t) * sine_over_x((1.0 - t) * angle)",
-                    "t * sine_over_x((1.0 - t) * angle)",
-                ),
-                "sample",
-            ),
-            (("low = middle + 1u", "low = middle + 2u"), "sample"),
-            (
-                (
-                    "player.first_slot, instance, now.tick)",
-                    "player.first_slot, instance, now.tick + 1u)",
-                ),
-                "sample",
-            ),
-            (
-                (
-                    "layer.phase + layer.step * tick",
-                    "layer.phase - layer.step * tick",
-                ),
-                "sample",
-            ),
-            (("3.0 - 2.0 * s", "3.0 - 2.5 * s"), "sample"),
-            (("15.0 - 6.0 * s", "15.0 - 7.0 * s"), "sample"),
-            (
-                (
-                    "(1.0 - weight) * beneath.rotation + signed",
-                    "beneath.rotation + signed",
-                ),
-                "sample",
-            ),
-            (
-                ("if momentum.coming == 1u", "if momentum.coming == 0u"),
-                "sample",
-            ),
-            (
-                ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
-                "sample",
+                "min(first + AT_ONCE, batch.instances)",
+                "min(first + AT_ONCE, batch.instances - 1u)",
             ),
         ];
-        all_die(&small_crowd(), &context, "gpu-full", &mutations);
+        all_die_in("palette", &crowd, &context, "gpu-full", &palette);
+        let sample = [
+            (
+                "min(first + AT_ONCE, batch.slots)",
+                "min(first + AT_ONCE, batch.slots - 1u)",
+            ),
+            (
+                "(1.0 - t) * sine_over_x((1.0 - t) * angle)",
+                "t * sine_over_x((1.0 - t) * angle)",
+            ),
+            ("low = middle + 1u", "low = middle + 2u"),
+            (
+                "player.first_slot, instance, now.tick)",
+                "player.first_slot, instance, now.tick + 1u)",
+            ),
+            (
+                "layer.phase + layer.step * tick",
+                "layer.phase - layer.step * tick",
+            ),
+            ("3.0 - 2.0 * s", "3.0 - 2.5 * s"),
+            ("15.0 - 6.0 * s", "15.0 - 7.0 * s"),
+            (
+                "(1.0 - weight) * beneath.rotation + signed",
+                "beneath.rotation + signed",
+            ),
+            ("if momentum.coming == 1u", "if momentum.coming == 0u"),
+            ("* batch.joints + joint];\n}", "* batch.joints];\n}"),
+        ];
+        all_die_in("sample", &crowd, &context, "gpu-full", &sample);
     }
 
     /// Of a crowd whose joints only turn and move, and of which little is ever sampled.
     #[test]
     fn rigid_pose_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(walker(500).unwrap(), 19)]);
-        let mutations = [
+        assert_eq!(killed(&crowd, &context, "gpu-full", None), None);
+        let sample = [
             (
-                (
-                    "if !is(track, STILL, ROTATIONS)",
-                    "if is(track, STILL, ROTATIONS)",
-                ),
-                "sample",
+                "if !is(track, STILL, ROTATIONS)",
+                "if is(track, STILL, ROTATIONS)",
             ),
             (
-                (
-                    "if !is(track, STILL, TRANSLATIONS)",
-                    "if is(track, STILL, TRANSLATIONS)",
-                ),
-                "sample",
-            ),
-            (
-                (
-                    "q.w * r.w - dot(q.xyz, r.xyz)",
-                    "q.w * r.w + dot(q.xyz, r.xyz)",
-                ),
-                "local_to_model",
-            ),
-            (("a.y.xyz + moved", "a.y.xyz - moved"), "local_to_model"),
-            (
-                (
-                    "affine(model[2u * joint],",
-                    "affine(model[2u * joint].wxyz,",
-                ),
-                "palette",
+                "if !is(track, STILL, TRANSLATIONS)",
+                "if is(track, STILL, TRANSLATIONS)",
             ),
         ];
-        all_die(&crowd, &context, "gpu-full", &mutations);
+        all_die_in("sample", &crowd, &context, "gpu-full", &sample);
+        let local_to_model = [
+            (
+                "q.w * r.w - dot(q.xyz, r.xyz)",
+                "q.w * r.w + dot(q.xyz, r.xyz)",
+            ),
+            ("a.y.xyz + moved", "a.y.xyz - moved"),
+        ];
+        all_die_in(
+            "local_to_model",
+            &crowd,
+            &context,
+            "gpu-full",
+            &local_to_model,
+        );
+        let palette = [(
+            "affine(model[2u * joint],",
+            "affine(model[2u * joint].wxyz,",
+        )];
+        all_die_in("palette", &crowd, &context, "gpu-full", &palette);
     }
 
     #[test]
     fn update_rate_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = small_crowd()
             .with_update_rates(|placement| if placement[3] < 3.0 { 4 } else { 2 })
             .unwrap();
@@ -887,20 +822,14 @@ mod gpu {
             ),
             ("2u * instance + which, joint", "2u * instance, joint"),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-full",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-full", &mutations);
     }
 
     #[test]
     fn update_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = crowd(vec![(walker(500).unwrap(), 39), (walker(600).unwrap(), 20)])
             .with_turnover(0.2, 1)
             .unwrap();
@@ -917,22 +846,16 @@ mod gpu {
             ),
         ];
         for name in ["gpu-full", "gpu-baked", "gpu-baked:compute"] {
-            all_die(
-                &crowd,
-                &context,
-                name,
-                &mutations.map(|mutation| (mutation, "")),
-            );
+            all_die(&crowd, &context, name, &mutations);
         }
     }
 
     /// Palettes and vertices of frozen instances are skipped on the device.
     #[test]
     fn backends_that_freeze_others_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let crowd = |share| {
             crowd(vec![(walker(500).unwrap(), 39)])
                 .with_frozen(share, 1)
@@ -940,30 +863,15 @@ mod gpu {
         };
         let (half, most) = (crowd(0.5), crowd(0.9));
         for name in ["gpu-compute:instances", "gpu-vertex"] {
-            let backend = registry::find(name).unwrap().create(&context).unwrap();
-            let (mut backend, mut output) =
-                prepare_for(&*backend, &context, &most, &Job::default());
-            let coverage = Coverage::all(&half, &[33]);
-            let parity = verify(
-                &mut *backend,
-                &context,
-                &half,
-                &mut output,
-                &coverage,
-                Tolerance::default(),
-            )
-            .unwrap();
-            let failure = parity.failure.expect("the mutant passed");
-            assert!(failure.contains("tick 34,"), "{name}: {failure}");
+            assert_that_freezing_more_is_refused(name, &context, &half, &most);
         }
     }
 
     #[test]
     fn culling_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         // Enough for several workgroups, each with some in view and some out of it.
         let crowd = crowd(vec![(tube(3, 3, 2), 300), (tube(2, 3, 2), 5)]);
         let mutations = [
@@ -983,29 +891,19 @@ mod gpu {
             ("players[at.x] = player", "players[at.x] = everyone[at.x]"),
             ("visible[at.x] = instance", "visible[at.x] = at.x"),
         ];
-        all_die(
-            &crowd,
-            &context,
-            "gpu-full:culled",
-            &mutations.map(|mutation| (mutation, "")),
-        );
+        all_die(&crowd, &context, "gpu-full:culled", &mutations);
     }
 
     #[test]
     fn vertex_mutants_die() {
-        let context = context();
-        if context.gpu.is_none() {
+        let Some(context) = context_with_adapter() else {
             return;
-        }
+        };
         let own = [(
             "morphed(load_vertex(vertex), ",
             "morphed(load_vertex(min(vertex, chunk.vertices - 2u)), ",
         )];
-        let mutations: Vec<_> = SKINNING
-            .into_iter()
-            .chain(own)
-            .map(|mutation| (mutation, ""))
-            .collect();
+        let mutations = [&SKINNING[..], &own].concat();
         all_die(&small_crowd(), &context, "gpu-vertex", &mutations);
     }
 }

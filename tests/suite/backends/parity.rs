@@ -1,8 +1,10 @@
 //! Every registered backend agrees with the f64 reference.
 
+use crate::backends::common::{
+    self, context, crowd, crowd_of, prepare, refuses, tube, verify_prepared,
+};
 #[cfg(feature = "gpu")]
-use crate::backends::common::prepare_for;
-use crate::backends::common::{backends, context, crowd, crowd_of, prepare, refuses, tube};
+use crate::backends::common::{backends, context_with_adapter, prepare_for, verified};
 use skinbench::asset::walker::walker;
 use skinbench::backend::Context;
 use skinbench::compaction;
@@ -10,7 +12,7 @@ use skinbench::crowd::Crowd;
 use skinbench::frame::Job;
 #[cfg(feature = "gpu")]
 use skinbench::frame::Retention;
-use skinbench::harness::parity::{Coverage, Tolerance, verify};
+use skinbench::harness::parity::Coverage;
 use skinbench::model::{Channel, Clip, Interpolation, Keys, Model, RotationBlend};
 use skinbench::registry;
 use skinbench::simd::Isa;
@@ -18,27 +20,10 @@ use skinbench::threads::Threads;
 use skinbench::vertex::{Attributes, Encoding, Normals, VertexFormat};
 
 fn assert_parity(context: &Context, crowd: &Crowd, ticks: &[u32]) {
-    let coverage = Coverage::all(crowd, ticks);
-    for (entry, backend) in backends(context) {
-        if refuses(entry, &*backend, crowd, &Job::default()) {
-            continue;
-        }
-        let (mut backend, mut output) = prepare(&*backend, context, crowd);
-        let tolerance = Tolerance::of(crowd.format());
-        let parity = verify(
-            &mut *backend,
-            context,
-            crowd,
-            &mut output,
-            &coverage,
-            tolerance,
-        )
-        .unwrap();
-        println!(
-            "{}: {:.2e}, normals {:.2e}",
-            entry.name, parity.max_rel, parity.max_normal
-        );
-        assert_eq!(parity.failure, None, "{}", entry.name);
+    let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
+        refuses(entry, backend, crowd, &Job::default())
+    });
+    for parity in agreed {
         assert_eq!(parity.vertices, ticks.len() as u64 * crowd.vertex_count());
     }
 }
@@ -147,16 +132,7 @@ fn dual_quaternions_agree_where_nothing_scales() {
             let entry = registry::find("cpu-simd:dual-quaternion").unwrap();
             let backend = entry.create(&context).unwrap();
             let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-            let tolerance = Tolerance::of(format);
-            let parity = verify(
-                &mut *backend,
-                &context,
-                &crowd,
-                &mut output,
-                &coverage,
-                tolerance,
-            )
-            .unwrap();
+            let parity = verify_prepared(&mut *backend, &context, &crowd, &mut output, &coverage);
             assert_eq!(parity.failure, None, "{isa}");
             if encoding == Encoding::F32 {
                 let vertices = output.host_vertices(&crowd, 3..4);
@@ -205,15 +181,7 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
                 output.device.len(),
                 if keep == Retention::Ring { 3 } else { chunks }
             );
-            let parity = verify(
-                &mut *backend,
-                &context,
-                &crowd,
-                &mut output,
-                &coverage,
-                Tolerance::default(),
-            )
-            .unwrap();
+            let parity = verify_prepared(&mut *backend, &context, &crowd, &mut output, &coverage);
             assert_eq!(parity.failure, None, "{}", entry.name);
         }
     }
@@ -222,10 +190,9 @@ fn every_backend_agrees_over_many_bindings_and_in_a_ring() {
 #[cfg(feature = "gpu")]
 #[test]
 fn dual_quaternions_agree_on_the_device_too() {
-    let context = context();
-    if context.gpu.is_none() {
+    let Some(context) = context_with_adapter() else {
         return;
-    }
+    };
     let entry = registry::find("gpu-compute:dual-quaternion").unwrap();
     for (attributes, encoding) in [
         (Attributes::Pn, Encoding::F32),
@@ -238,17 +205,7 @@ fn dual_quaternions_agree_on_the_device_too() {
         };
         let crowd = crowd_of(format, vec![(walker(500).unwrap(), 19)]);
         let backend = entry.create(&context).unwrap();
-        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-        let coverage = Coverage::all(&crowd, &[0, 33]);
-        let parity = verify(
-            &mut *backend,
-            &context,
-            &crowd,
-            &mut output,
-            &coverage,
-            Tolerance::of(format),
-        )
-        .unwrap();
+        let parity = verified(&*backend, &context, &crowd, &[0, 33]);
         assert_eq!(parity.failure, None);
     }
 }
@@ -257,10 +214,9 @@ fn dual_quaternions_agree_on_the_device_too() {
 #[cfg(feature = "gpu")]
 #[test]
 fn half_precision_keeps_its_stated_error() {
-    let context = context();
-    if context.gpu.is_none() {
+    let Some(context) = context_with_adapter() else {
         return;
-    }
+    };
     let backend = registry::find("gpu-compute:f16")
         .unwrap()
         .create(&context)
@@ -279,17 +235,7 @@ fn half_precision_keeps_its_stated_error() {
             format,
             vec![(walker(500).unwrap(), 19), (walker(2_000).unwrap(), 3)],
         );
-        let (mut backend, mut output) = prepare(&*backend, &context, &crowd);
-        let coverage = Coverage::all(&crowd, &[0, 33]);
-        let parity = verify(
-            &mut *backend,
-            &context,
-            &crowd,
-            &mut output,
-            &coverage,
-            Tolerance::of(format),
-        )
-        .unwrap();
+        let parity = verified(&*backend, &context, &crowd, &[0, 33]);
         assert_eq!(parity.failure, None);
         let stated = parity.approximation.unwrap();
         println!(

@@ -1,11 +1,11 @@
 //! Crowds that change: all backends show the same, and what they skip or replace is measured.
 
-use crate::backends::common::context;
+use crate::backends::common::{build_scene, context};
 use crate::backends::crowds::assert_parity;
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{self, RunOptions, Status};
 use skinbench::registry::find;
-use skinbench::scene::{BuiltScene, Scene, Settings};
+use skinbench::scene::{BuiltScene, Settings};
 
 fn scene(name: &str, instances: u64, changes: Settings) -> BuiltScene {
     let few = Settings {
@@ -14,7 +14,7 @@ fn scene(name: &str, instances: u64, changes: Settings) -> BuiltScene {
         vertices: Some(500),
         ..changes
     };
-    Scene::load(name).unwrap().with(few).build(1 << 30).unwrap()
+    build_scene(name, few)
 }
 
 fn changing(turnover: f64, frozen: f64) -> Settings {

@@ -399,20 +399,21 @@ mod decoding {
         let file = folder.path().join("skin.png");
         fs::write(&file, png([2, 1], &[0; 8], ExtendedColorType::Rgba8)).unwrap();
         let fixture = textured(json!({"uri": "skin.png"}));
-        let text = |model: &Model| Inspection::new(model, std::time::Duration::ZERO).to_string();
-        let model = load(&fixture, folder.path());
+        let inspected = || {
+            let model = load(&fixture, folder.path());
+            Inspection::new(model, std::time::Duration::ZERO).to_string()
+        };
+        let text = inspected();
         assert!(
-            text(&model).contains("texture     \"skin\", 2 x 1 pixels\n"),
-            "{}",
-            text(&model)
+            text.contains("texture     \"skin\", 2 x 1 pixels\n"),
+            "{text}"
         );
         fs::write(&file, PNG).unwrap();
-        let model = load(&fixture, folder.path());
+        let text = inspected();
         assert!(
-            text(&model).contains("texture     \"skin\", drawn in its plain colour: "),
-            "{}",
-            text(&model)
+            text.contains("texture     \"skin\", drawn in its plain colour: ")
+                && text.contains("skin.png: "),
+            "{text}"
         );
-        assert!(text(&model).contains("skin.png: "), "{}", text(&model));
     }
 }

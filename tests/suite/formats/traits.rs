@@ -515,7 +515,7 @@ fn md5_meshes_without_vertices_are_left_out() {
     #[cfg(feature = "cli")]
     {
         use skinbench::report::inspection::Inspection;
-        let inspected = Inspection::new(&model, std::time::Duration::ZERO);
+        let inspected = Inspection::new(model, std::time::Duration::ZERO);
         let materials: Vec<_> = inspected
             .primitives
             .iter()

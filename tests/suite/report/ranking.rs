@@ -1,5 +1,6 @@
 //! The fastest backend, as `run` says it and as `report` does.
 
+use crate::backends::common::build_scene;
 use skinbench::backend::Context;
 use skinbench::frame::{AdapterSummary, Clock, Stage};
 use skinbench::harness::environment::{Build, Environment};
@@ -11,7 +12,7 @@ use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::MeasuredScene;
 use skinbench::results::session::Session;
 use skinbench::results::study::Study;
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 
 type Times = Vec<u64>;
 
@@ -48,11 +49,7 @@ fn verdict(software: bool, outcomes: &[Outcome]) -> String {
         instances: Some(3),
         ..Settings::default()
     };
-    let scene = Scene::load("smoke")
-        .unwrap()
-        .with(few)
-        .build(1 << 30)
-        .unwrap();
+    let scene = build_scene("smoke", few);
     let measured = MeasuredScene {
         environment: &environment,
         scene: &scene,

@@ -1,7 +1,7 @@
 //! Sweeps that stop and go on, in parts, within limits.
 
 use super::skinbench;
-use crate::backends::common::context;
+use crate::backends::common::{build_scene, context, context_with_adapter};
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
@@ -9,7 +9,7 @@ use skinbench::report::chart::charts;
 use skinbench::results::recorded::Recorded;
 use skinbench::results::rows::SummaryRow;
 use skinbench::results::study::{Axis, Study};
-use skinbench::scene::{Scene, Settings};
+use skinbench::scene::Settings;
 use std::fs;
 use std::path::Path;
 
@@ -344,11 +344,7 @@ fn memory_budgets_are_kept_to() {
                 passes,
                 ..Settings::default()
             };
-            let scene = Scene::load("smoke")
-                .unwrap()
-                .with(crowd)
-                .build(1 << 32)
-                .unwrap();
+            let scene = build_scene("smoke", crowd);
             promised_memory(&context, &scene, find(name).unwrap())
                 .unwrap()
                 .resident()
@@ -396,8 +392,7 @@ fn memory_budgets_are_kept_to() {
 #[cfg(feature = "gpu")]
 #[test]
 fn errors_in_pixels_fall_with_the_distance() {
-    let context = context();
-    if context.gpu.is_none() {
+    if context_with_adapter().is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
