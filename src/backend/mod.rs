@@ -1,6 +1,8 @@
 //! Backends: complete ways to turn a crowd into skinned vertices. [`crate::registry`] lists them.
 
 mod abilities;
+#[cfg(test)]
+pub(crate) mod altered_tests;
 pub mod cpu;
 pub mod cpu_kernels;
 #[cfg(feature = "gpu")]

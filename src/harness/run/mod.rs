@@ -5,6 +5,8 @@
 //! frames are audited.
 
 mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod bench;
 mod contest;
 pub mod counters;

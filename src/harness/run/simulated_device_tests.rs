@@ -4,18 +4,17 @@
 use super::contest::{Contest, Depth};
 use super::options::RunOptions;
 use super::outcome::Outcome;
-use crate::backend::{Abilities, Backend, Context, Prepared, Skinned, Ticket};
-use crate::crowd::Crowd;
+use crate::backend::altered_tests::Altered;
+use crate::backend::cpu::Cpu;
+use crate::backend::cpu_kernels::SCALAR;
+use crate::backend::{Backend, Context, Prepared, Ticket};
 use crate::frame::{
-    Clock, ClockMeter, Footprint, FrameInput, FrameWork, Job, OutputBuffers, Pacer, Result,
-    Spinner, Stage, StageTime, StageTimer,
+    Clock, ClockMeter, FrameInput, FrameWork, Pacer, Result, Spinner, Stage, StageTime, StageTimer,
 };
 use crate::harness::DeviceSide;
-use crate::pose::PoseData;
-use crate::registry::{self, BackendEntry, Constructor};
+use crate::registry::{BackendEntry, Constructor};
 use crate::scene::BuiltScene;
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -133,79 +132,31 @@ impl DeviceSide for SimulatedSide {
     }
 }
 
+/// Runs a frame, and passes its time on the simulated device.
+fn submit(
+    prepared: &mut dyn Prepared,
+    frame: &mut FrameInput,
+    _: &mut StageTimer,
+) -> Result<Ticket> {
+    prepared.submit(frame, &mut StageTimer::default())?;
+    let simulation = CURRENT.with(Rc::clone);
+    simulation.pass(HOST);
+    let time = simulation.execute(WORK);
+    simulation.spans.borrow_mut().push(StageTime {
+        stage: Stage::Skin,
+        clock: Clock::Gpu,
+        ns: Some(time as u64),
+    });
+    simulation.dispatches.set(simulation.dispatches.get() + 1);
+    Ok(Ticket::default())
+}
+
 /// `cpu-scalar`, but all time passes on the simulated device.
-struct SimulatedBackend(Box<dyn Backend>);
-
-impl Backend for SimulatedBackend {
-    fn abilities(&self) -> Abilities {
-        self.0.abilities()
-    }
-
-    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        self.0.footprint(crowd, job)
-    }
-
-    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(SimulatedFrames(
-            self.0.prepare(crowd, job)?,
-            CURRENT.with(Rc::clone),
-        )))
-    }
-}
-
-struct SimulatedFrames(Box<dyn Prepared>, Rc<Simulation>);
-
-impl Prepared for SimulatedFrames {
-    fn device(&self) -> String {
-        "simulated".into()
-    }
-
-    fn footprint(&self, crowd: &Crowd) -> Footprint {
-        self.0.footprint(crowd)
-    }
-
-    fn submit(&mut self, frame: &mut FrameInput, _: &mut StageTimer) -> Result<Ticket> {
-        self.0.submit(frame, &mut StageTimer::default())?;
-        let Self(_, simulation) = self;
-        simulation.pass(HOST);
-        let time = simulation.execute(WORK);
-        simulation.spans.borrow_mut().push(StageTime {
-            stage: Stage::Skin,
-            clock: Clock::Gpu,
-            ns: Some(time as u64),
-        });
-        simulation.dispatches.set(simulation.dispatches.get() + 1);
-        Ok(Ticket::default())
-    }
-
-    fn skinned(&self) -> Skinned {
-        Skinned::Host
-    }
-
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.0.read_poses(crowd, what, instances, out)
-    }
-
-    fn read_vertices(
-        &mut self,
-        crowd: &Crowd,
-        output: &OutputBuffers,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.0.read_vertices(crowd, output, instances, out)
-    }
-}
-
 fn create(context: &Context) -> Box<dyn Backend> {
-    let scalar = registry::find("cpu-scalar").and_then(|entry| entry.create(context).ok());
-    Box::new(SimulatedBackend(scalar.expect("every machine has it")))
+    Box::new(Altered {
+        backend: Cpu::one_thread(&[&SCALAR], context),
+        submit,
+    })
 }
 
 /// Two backends that take the same time on the simulated device.

@@ -1,91 +1,43 @@
 //! Tests of pictures, without a window.
 
 use super::*;
-use crate::backend::{Abilities, Prepared, Skinned, Ticket};
-use crate::frame::{Footprint, FrameInput, OutputBuffers, StageTimer, Traffic};
+use crate::backend::altered_tests::Altered;
+use crate::backend::{Prepared, Ticket};
+use crate::frame::{FrameInput, StageTimer};
 use crate::gpu::Gpu;
-use crate::pose::PoseData;
 use crate::view::scene_document::LayerIndex;
 use crate::view::state::Preferences;
-use std::ops::Range;
-
-/// A backend that is correct except for some vertices of each instance.
-struct Mutant(Box<dyn Backend>);
-struct PreparedMutant(Box<dyn Prepared>);
 
 /// The first vertex that the mutant moves, and the distance in metres. The first one is moved twice as far.
 const MOVED: usize = 100;
 const BY: f32 = 0.01;
 
-impl Backend for Mutant {
-    fn abilities(&self) -> Abilities {
-        self.0.abilities()
-    }
-    fn footprint(&self, crowd: &Crowd, job: &Job) -> Result<Footprint> {
-        self.0.footprint(crowd, job)
-    }
-    fn prepare(&self, crowd: &Crowd, job: &Job) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(PreparedMutant(self.0.prepare(crowd, job)?)))
-    }
-}
-
-impl Prepared for PreparedMutant {
-    fn device(&self) -> String {
-        self.0.device()
-    }
-    fn footprint(&self, crowd: &Crowd) -> Footprint {
-        self.0.footprint(crowd)
-    }
-    fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {
-        self.0.traffic(crowd)
-    }
-    fn submit(&mut self, frame: &mut FrameInput, timer: &mut StageTimer) -> Result<Ticket> {
-        let ticket = self.0.submit(
-            &mut FrameInput {
-                crowd: frame.crowd,
-                tick: frame.tick,
-                output: frame.output,
-            },
-            timer,
-        )?;
-        let mut first = 0;
-        for group in frame.crowd.groups() {
-            for _ in 0..group.len() {
-                for vertex in MOVED..MOVED + 200 {
-                    let by = if vertex == MOVED { 2.0 * BY } else { BY };
-                    frame.output.host[first + vertex * group.format.words()] += by;
-                }
-                first += group.instance_words();
+/// Submits a frame that is correct except for some vertices of each instance.
+fn submit_mutant(
+    prepared: &mut dyn Prepared,
+    frame: &mut FrameInput,
+    timer: &mut StageTimer,
+) -> Result<Ticket> {
+    let ticket = prepared.submit(frame, timer)?;
+    let mut first = 0;
+    for group in frame.crowd.groups() {
+        for _ in 0..group.len() {
+            for vertex in MOVED..MOVED + 200 {
+                let by = if vertex == MOVED { 2.0 * BY } else { BY };
+                frame.output.host[first + vertex * group.format.words()] += by;
             }
+            first += group.instance_words();
         }
-        Ok(ticket)
     }
-    fn skinned(&self) -> Skinned {
-        self.0.skinned()
-    }
-    fn read_poses(
-        &mut self,
-        crowd: &Crowd,
-        what: PoseData,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.0.read_poses(crowd, what, instances, out)
-    }
-    fn read_vertices(
-        &mut self,
-        crowd: &Crowd,
-        output: &OutputBuffers,
-        instances: Range<u32>,
-        out: &mut Vec<f32>,
-    ) -> Result<()> {
-        self.0.read_vertices(crowd, output, instances, out)
-    }
+    Ok(ticket)
 }
 
 fn make(name: &str, context: &Context) -> Result<Box<dyn Backend>> {
     match name {
-        "mutant" => Ok(Box::new(Mutant(registered("cpu-scalar", context)?))),
+        "mutant" => Ok(Box::new(Altered {
+            backend: registered("cpu-scalar", context)?,
+            submit: submit_mutant,
+        })),
         name => registered(name, context),
     }
 }

@@ -1,7 +1,6 @@
 //! Backends against the f64 reference: parity, mutants, pictures, shader layouts, kernels.
 
 mod abilities;
-mod audits;
 #[cfg(all(feature = "gpu", feature = "resample"))]
 mod choosing;
 #[cfg(feature = "gpu")]
