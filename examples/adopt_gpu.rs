@@ -4,7 +4,6 @@
 
 use skinbench::asset::walker::walker;
 use skinbench::crowd::{Crowd, Layer};
-use skinbench::frame::DeviceBuffer;
 use skinbench::gpu::adopt::{AdoptedCrowd, AdoptedMesh};
 use skinbench::gpu::passes::skin_kernels::{CANDIDATES, INSTANCES};
 use skinbench::gpu::{Gpu, wgpu};
@@ -72,7 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     queue.write_buffer(&matrices, 0, bytemuck::cast_slice(&palette));
     let format = VertexFormat::default();
     let mut mesh = AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, &matrices, &INSTANCES)?;
-    let vertices = DeviceBuffer::from(buffer(mesh.output_bytes()));
+    let one = buffer(mesh.output_bytes());
+    let vertices = mesh.bind(&one)?;
 
     // A crowd: the device poses it. Each walker is an eighth of the clip ahead of the one before.
     let mut crowd = Crowd::with_format(format);
@@ -82,18 +82,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     crowd.push_group(Arc::clone(&model), walkers)?;
     let mut walking = AdoptedCrowd::new(&gpu, &crowd, CANDIDATES)?;
-    let chunks = walking.chunks().iter();
-    let outputs: Vec<DeviceBuffer> = chunks
-        .map(|chunk| buffer(chunk.output_bytes(&crowd)).into())
-        .collect();
+    let sizes = walking.output_bytes().iter();
+    let chunks: Vec<wgpu::Buffer> = sizes.map(|&bytes| buffer(bytes)).collect();
+    let outputs = walking.bind(&chunks)?;
+    let all = &chunks[0];
 
     // A frame of the program.
     let mut encoder = device.create_command_encoder(&Default::default());
     mesh.record(&vertices, &mut encoder);
     walking.record(&crowd, TICK, &outputs, &mut encoder);
     let drawn = Picture::new(&device, &model);
-    let [one, all] = [&vertices, &outputs[0]].map(|buffer| buffer.object.get());
-    drawn.draw(&mut encoder, one, all, vertex_count);
+    drawn.draw(&mut encoder, &one, all, vertex_count);
     queue.submit([encoder.finish()]);
 
     let mut farthest = 0.0f64;
@@ -109,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [(IDENTITY_ROWS, Layer::held(0, TICK as f32 / 60.0))],
     )?;
     let off = distance(
-        &read(&device, &queue, one)?,
+        &read(&device, &queue, &one)?,
         &reference_vertices(&alone, 0, 0),
     );
     println!("one mesh: off the reference in f64 by at most {off:.1e} m");

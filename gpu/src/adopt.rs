@@ -1,13 +1,13 @@
 //! Passes on a device that another program owns, recorded in its own encoder.
 //!
 //! A program creates everything once: the device with [`Gpu::adopt`], then [`AdoptedMesh`] for one model whose matrices it
-//! has in a buffer, or [`AdoptedCrowd`] for a crowd that the device poses. A frame only records commands.
-//! `examples/adopt_gpu.rs` does so and draws the vertices with a pipeline of its own.
+//! has in a buffer, or [`AdoptedCrowd`] for a crowd that the device poses, and binds its buffers of vertices. A frame only
+//! records commands. Buffers begin with their data, so no alignment is asked for beyond that of wgpu's buffers.
 
 use crate::crowd::table::CrowdTable;
 use crate::device::adapter::Adapter;
 use crate::device::command::{Command, Pass as OpenPass, PassEnds, Recorder};
-use crate::device::{Buffer, Failures, fits, needs};
+use crate::device::{Buffer, Failures, needs, one_line};
 use crate::passes::skin::{Skin, SkinKernel};
 use crate::passes::{Frame, Pass, Plan, Posing, Skinning, Strategy, plan};
 use crate::{Chunk, Gpu};
@@ -80,6 +80,59 @@ fn record(
     }
 }
 
+/// Runs what creates objects of wgpu. Those that wgpu refuses are errors of the result instead of the caller's handler.
+fn created<T>(gpu: &Gpu, create: impl FnOnce() -> Result<T>) -> Result<T> {
+    let Some((device, _)) = gpu.device() else {
+        return create();
+    };
+    let invalid = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let result = create();
+    let refusals = [memory.pop(), invalid.pop()];
+    let value = result?;
+    for refusal in refusals {
+        if let Some(error) = pollster::block_on(refusal) {
+            return Err(BackendError::Device(one_line(&error.to_string())));
+        }
+    }
+    gpu.check()?;
+    Ok(value)
+}
+
+/// Checks that a kernel reads matrices of single models, and can do what the crowd asks for.
+fn check_kernel(kernel: &SkinKernel, crowd: &Crowd) -> Result<()> {
+    let name = kernel.name;
+    needs(
+        kernel.palette.is_rows() && !kernel.is_merged(),
+        &format!("the kernel {name} does not read rows of 3x4 matrices model by model"),
+    )?;
+    for lack in kernel.lacks {
+        if let Some(refusal) = lack.refusal(crowd, &Job::default()) {
+            let message = format!("the kernel {name} {refusal}");
+            return Err(BackendError::Unavailable(message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a buffer of the caller's that shaders access from its beginning; `what` it holds.
+fn check_buffer(what: &str, buffer: &wgpu::Buffer, bytes: u64) -> Result<()> {
+    needs(
+        buffer.usage().contains(wgpu::BufferUsages::STORAGE),
+        &format!("the buffer of {what} lacks the usage STORAGE"),
+    )?;
+    if buffer.size() >= bytes {
+        return Ok(());
+    }
+    Err(BackendError::TooLarge(format!(
+        "{what} take {bytes} bytes; their buffer has {}",
+        buffer.size()
+    )))
+}
+
+/// Buffers of vertices that a mesh or a crowd is bound to.
+pub struct Vertices(Vec<Buffer>);
+
 /// A model that is skinned from a buffer of matrices into a buffer of vertices.
 pub struct AdoptedMesh {
     gpu: Rc<Gpu>,
@@ -92,8 +145,8 @@ impl AdoptedMesh {
     /// matrices in rows of 48 bytes each; its usage contains `STORAGE`.
     ///
     /// # Errors
-    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device lacks or `palettes` does not
-    /// hold.
+    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the device, the kernel or `palettes`
+    /// lacks; or [`BackendError::Device`], with what wgpu refused to create.
     pub fn new(
         gpu: &Rc<Gpu>,
         model: Arc<Model>,
@@ -102,29 +155,30 @@ impl AdoptedMesh {
         palettes: &wgpu::Buffer,
         kernel: &'static SkinKernel,
     ) -> Result<Self> {
-        let bytes =
-            u64::from(instances) * (model.palette_joints().len() * size_of::<Rows>()) as u64;
-        fits("palettes take", bytes, "in one buffer", palettes.size())?;
-        let is_bound = palettes.usage().contains(wgpu::BufferUsages::STORAGE);
-        needs(is_bound, "the buffer of palettes lacks the usage STORAGE")?;
+        let entries = model.palette_joints().len();
+        let bytes = u64::from(instances) * (entries * size_of::<Rows>()) as u64;
+        check_buffer("palettes", palettes, bytes)?;
         let mut crowd = Crowd::with_format(format);
         let at_rest = (0..instances).map(|_| (IDENTITY_ROWS, Layer::held(REST, 0.0)));
         crowd
             .push_group(model, at_rest)
             .map_err(|error| BackendError::Unavailable(error.to_string()))?;
-        let mut table = CrowdTable::new(gpu, &crowd)?;
-        let palettes = Buffer::from(palettes.clone());
-        for bindings in &mut table.bindings {
-            bindings.push(("palettes", (&palettes).into()));
-            bindings.push(("shown", (&palettes).into()));
-        }
-        let chunks = table.chunks.len();
-        needs(
-            chunks == 1,
-            "the device binds too few bytes for all instances at once",
-        )?;
-        let skin = Skin::new(gpu, &crowd, &table, &[kernel], None)?;
-        gpu.check()?;
+        check_kernel(kernel, &crowd)?;
+        let skin = created(gpu, || {
+            let mut table = CrowdTable::new(gpu, &crowd)?;
+            let most = table
+                .chunks
+                .first()
+                .map_or(0, |chunk| chunk.instances.len());
+            let message = format!("the adapter binds {most} instances at once; not {instances}");
+            needs(most == instances as usize, &message)?;
+            let palettes = Buffer::from(palettes.clone());
+            for bindings in &mut table.bindings {
+                bindings.push(("palettes", (&palettes).into()));
+                bindings.push(("shown", (&palettes).into()));
+            }
+            Skin::new(gpu, &crowd, &table, &[kernel], None)
+        })?;
         Ok(Self {
             gpu: Rc::clone(gpu),
             crowd,
@@ -137,12 +191,21 @@ impl AdoptedMesh {
         self.crowd.output_words() * size_of::<f32>() as u64
     }
 
-    /// Records the skinning. `vertices` has at least [`AdoptedMesh::output_bytes`] and the usage `STORAGE`; the next
-    /// call with the same buffer creates nothing.
-    pub fn record(&mut self, vertices: &Buffer, encoder: &mut wgpu::CommandEncoder) {
+    /// Binds a buffer for the vertices, whose usage contains `STORAGE`. Frames may take turns with several.
+    ///
+    /// # Errors
+    /// [`BackendError::Unavailable`] or [`BackendError::TooLarge`], with what the buffer lacks.
+    pub fn bind(&mut self, vertices: &wgpu::Buffer) -> Result<Vertices> {
+        check_buffer("vertices", vertices, self.output_bytes())?;
+        let vertices = vec![vertices.clone().into()];
+        created(&self.gpu, || Ok(self.skin.bind(&self.gpu, &vertices)))?;
+        Ok(Vertices(vertices))
+    }
+
+    /// Records the skinning into bound vertices. It creates nothing.
+    pub fn record(&mut self, vertices: &Vertices, encoder: &mut wgpu::CommandEncoder) {
         let passes: &mut [&mut dyn Pass] = &mut [&mut self.skin];
-        let outputs = std::slice::from_ref(vertices);
-        record(&self.gpu, passes, &self.crowd, 0, outputs, encoder);
+        record(&self.gpu, passes, &self.crowd, 0, &vertices.0, encoder);
     }
 }
 
@@ -150,45 +213,213 @@ impl AdoptedMesh {
 pub struct AdoptedCrowd {
     gpu: Rc<Gpu>,
     plan: Plan,
+    output_bytes: Vec<u64>,
 }
 
 impl AdoptedCrowd {
-    /// Uploads models and clips, and allocates poses and palettes. The kernel is the fastest of some.
+    /// Uploads models and clips, and allocates poses and palettes. Of several kernels it takes the fastest, which it
+    /// finds by submissions to the queue.
     ///
     /// # Errors
-    /// As [`plan()`].
+    /// As [`AdoptedMesh::new`] and [`plan()`].
     pub fn new(
         gpu: &Rc<Gpu>,
         crowd: &Crowd,
         kernels: &'static [&'static SkinKernel],
     ) -> Result<Self> {
+        for kernel in kernels {
+            check_kernel(kernel, crowd)?;
+        }
         let strategy = Strategy {
             posing: Posing::Device,
             skin: Skinning::Compute(kernels),
         };
+        let plan = created(gpu, || plan(gpu, crowd, strategy, &Job::default()))?;
+        let chunks = plan.table.chunks.iter();
         Ok(Self {
             gpu: Rc::clone(gpu),
-            plan: plan(gpu, crowd, strategy, &Job::default())?,
+            output_bytes: chunks.map(|chunk| chunk.output_bytes(crowd)).collect(),
+            plan,
         })
     }
 
-    /// The chunks that the crowd is divided into. Each has a buffer for its vertices, `[instance][vertex][word]`.
+    /// The chunks that the crowd is divided into: neighbouring instances of one model.
     pub fn chunks(&self) -> &[Chunk] {
         &self.plan.table.chunks
     }
 
-    /// Records the posing and skinning of a tick. `vertices` has a buffer for each chunk, as large as
-    /// [`Chunk::output_bytes`] says and with the usage `STORAGE`; the next call with the same ones creates nothing.
+    /// Bytes of the vertices of each chunk, `[instance][vertex][word]`. Each has a buffer of its own.
+    pub fn output_bytes(&self) -> &[u64] {
+        &self.output_bytes
+    }
+
+    /// Binds a buffer for the vertices of each chunk. Frames may take turns with several sets of buffers.
+    ///
+    /// # Errors
+    /// As [`AdoptedMesh::bind`], or there are fewer buffers than chunks.
+    pub fn bind(&mut self, vertices: &[wgpu::Buffer]) -> Result<Vertices> {
+        let chunks = self.output_bytes.len();
+        needs(
+            vertices.len() == chunks,
+            &format!("{} buffers of vertices for {chunks} chunks", vertices.len()),
+        )?;
+        for (vertices, &bytes) in vertices.iter().zip(&self.output_bytes) {
+            check_buffer("vertices", vertices, bytes)?;
+        }
+        let vertices: Vec<Buffer> = vertices.iter().cloned().map(Buffer::from).collect();
+        created(&self.gpu, || {
+            if let Some(skin) = &self.plan.skin {
+                skin.borrow_mut().bind(&self.gpu, &vertices);
+            }
+            Ok(())
+        })?;
+        Ok(Vertices(vertices))
+    }
+
+    /// Records the posing of a tick and the skinning into bound vertices. It creates nothing.
     pub fn record(
         &mut self,
         crowd: &Crowd,
         tick: u32,
-        vertices: &[Buffer],
+        vertices: &Vertices,
         encoder: &mut wgpu::CommandEncoder,
     ) {
         for pass in &self.plan.passes {
             let passes: &mut [&mut dyn Pass] = &mut [&mut *pass.borrow_mut()];
-            record(&self.gpu, passes, crowd, tick, vertices, encoder);
+            record(&self.gpu, passes, crowd, tick, &vertices.0, encoder);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::skin_kernels::{INSTANCES, MERGED, POSITIONS, SHARED};
+    use skinbench_formats::walker::walker;
+    use skinbench_kernels::vertex::Encoding;
+
+    /// A device with limits of the caller's; `None` on a machine without adapters.
+    fn adopted(limit: impl FnOnce(&mut wgpu::Limits)) -> Option<(Rc<Gpu>, wgpu::Device)> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let options = wgpu::RequestAdapterOptions::default();
+        let Ok(adapter) = pollster::block_on(instance.request_adapter(&options)) else {
+            let required = std::env::var_os("SKINBENCH_REQUIRE_GPU");
+            assert!(required.is_none(), "there is no adapter");
+            return None;
+        };
+        let mut required_limits = adapter.limits();
+        limit(&mut required_limits);
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
+        Some((Gpu::adopt(&adapter, device.clone(), queue), device))
+    }
+
+    fn buffer(device: &wgpu::Device, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// Why a mesh of the walker is refused.
+    fn refusal(
+        (gpu, device): &(Rc<Gpu>, wgpu::Device),
+        format: VertexFormat,
+        kernel: &'static SkinKernel,
+    ) -> Option<String> {
+        let model = Arc::new(walker(500).unwrap());
+        let bytes = 2 * (model.palette_joints().len() * size_of::<Rows>()) as u64;
+        let palettes = buffer(device, bytes, wgpu::BufferUsages::STORAGE);
+        let mesh = AdoptedMesh::new(gpu, model, format, 2, &palettes, kernel);
+        mesh.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn errors_name_what_the_device_or_a_kernel_lacks() {
+        let floats = VertexFormat::default();
+        let packed = VertexFormat {
+            encoding: Encoding::Packed,
+            ..floats
+        };
+        let Some(few_buffers) = adopted(|limits| limits.max_storage_buffers_per_shader_stage = 3)
+        else {
+            return;
+        };
+        let error = refusal(&few_buffers, floats, &INSTANCES).unwrap();
+        assert!(
+            error.starts_with("the adapter binds 3 storage buffers to a shader; needs "),
+            "{error}"
+        );
+        let few_threads = adopted(|limits| limits.max_compute_invocations_per_workgroup = 128);
+        let few_threads = few_threads.unwrap();
+        assert_eq!(refusal(&few_threads, floats, &INSTANCES), None);
+        let error = refusal(&few_threads, floats, &SHARED).unwrap();
+        assert_eq!(
+            error,
+            "the adapter runs 128 threads in a workgroup; needs 256"
+        );
+        let small = adopted(|limits| limits.max_compute_workgroup_storage_size = 8_192).unwrap();
+        let error = refusal(&small, floats, &SHARED).unwrap();
+        assert_eq!(
+            error,
+            "a workgroup shares 12288 bytes at once; the adapter allows 8192"
+        );
+        assert_eq!(refusal(&small, packed, &INSTANCES), None);
+        let error = refusal(&small, packed, &POSITIONS).unwrap();
+        assert_eq!(
+            error,
+            "the kernel positions stores floats of one frame apart; needs --output f32"
+        );
+        let error = refusal(&small, floats, &MERGED).unwrap();
+        assert!(
+            error.starts_with("the kernel merged does not read rows"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn buffers_are_checked_and_bound_once() {
+        let Some((gpu, device)) = adopted(|_| {}) else {
+            return;
+        };
+        let model = Arc::new(walker(500).unwrap());
+        let bytes = (model.palette_joints().len() * size_of::<Rows>()) as u64;
+        let mesh = |size, usage| {
+            let palettes = buffer(&device, size, usage);
+            let format = VertexFormat::default();
+            AdoptedMesh::new(&gpu, Arc::clone(&model), format, 1, &palettes, &INSTANCES)
+        };
+        let storage = wgpu::BufferUsages::STORAGE;
+        let error = mesh(bytes - 16, storage).err().unwrap().to_string();
+        let less = bytes - 16;
+        assert_eq!(
+            error,
+            format!("palettes take {bytes} bytes; their buffer has {less}")
+        );
+        let error = mesh(bytes, wgpu::BufferUsages::VERTEX).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "the buffer of palettes lacks the usage STORAGE"
+        );
+        let mut mesh = mesh(bytes, storage).unwrap();
+        let small = buffer(&device, mesh.output_bytes() - 4, storage);
+        assert!(mesh.bind(&small).is_err());
+        let mut turns = Vec::new();
+        for _ in 0..3 {
+            let vertices = buffer(&device, mesh.output_bytes(), storage);
+            turns.push(mesh.bind(&vertices).unwrap());
+        }
+        let created = gpu.created.get();
+        for vertices in turns.iter().cycle().take(9) {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            mesh.record(vertices, &mut encoder);
+            assert_eq!(mesh.skin.bound(), turns.len());
+        }
+        assert_eq!(gpu.created.get(), created);
     }
 }

@@ -6,7 +6,9 @@ use crate::device::description::{
     EntryPoint, GroupDescription, GroupEntry, GroupLayoutDescription, KernelDescription,
     LayoutEntry, ModuleDescription, PipelineLayoutDescription,
 };
-use crate::device::{BindGroup, ComputePipeline, PipelineLayout, Resource, ShaderModule};
+use crate::device::{
+    BindGroup, ComputePipeline, PipelineLayout, Resource, ShaderModule, fits, needs,
+};
 use crate::shader::reflection::{Binding, Interface};
 use skinbench_frame::{DeviceObject, Result};
 use std::sync::Arc;
@@ -139,6 +141,7 @@ impl Kernel {
         } else {
             Interface::of(&wgsl).unwrap_or_default()
         };
+        gpu.runs(&interface)?;
         let constants = interface.declared(values);
         let module = module(gpu, label, wgsl, trusted);
         let mut pipelines = gpu.pipelines.borrow_mut();
@@ -177,6 +180,19 @@ impl Kernel {
 }
 
 impl Gpu {
+    /// Checks that the device runs workgroups as a shader declares them.
+    fn runs(&self, shader: &Interface) -> Result<()> {
+        let limits = &self.adapter.limits;
+        let most = limits.max_compute_invocations_per_workgroup;
+        let most = most.min(limits.max_compute_workgroup_size_x);
+        let threads = shader.threads;
+        let message = format!("the adapter runs {most} threads in a workgroup; needs {threads}");
+        needs(most >= threads, &message)?;
+        let shared = u64::from(shader.workgroup_bytes);
+        let most = limits.max_compute_workgroup_storage_size;
+        fits("a workgroup shares", shared, "at once", most.into())
+    }
+
     /// Workgroups of a dispatch with so many, folded into two dimensions.
     pub(crate) fn workgroups(&self, groups: u32) -> [u32; 3] {
         let [x, y] = self.folded(groups);

@@ -148,8 +148,7 @@ pub struct Skin {
     form: BufferForm,
     /// `true` if the kernel was chosen among several.
     chosen: bool,
-    /// The bindings for the buffers that spans write to: those of the last frame, then those of the frame before if two
-    /// sets of buffers swap.
+    /// The bindings for the buffers that spans write to, those of the last frame first.
     bound: Vec<BoundOutputs>,
     /// For each output buffer the index of the span whose vertices it holds.
     pub held: Vec<usize>,
@@ -214,6 +213,25 @@ impl Skin {
         }
     }
 
+    /// Binds buffers that spans write to in turn, unless they are bound. A frame with other buffers forgets all but the
+    /// last that were used.
+    pub(crate) fn bind(&mut self, gpu: &Gpu, outputs: &[Buffer]) {
+        if self.known(outputs).is_none() {
+            self.bound.push(self.skin.bind(gpu, outputs));
+        }
+    }
+
+    fn known(&self, outputs: &[Buffer]) -> Option<usize> {
+        let mut bound = self.bound.iter();
+        bound.position(|bound| bound.first == outputs[0])
+    }
+
+    /// Number of sets of buffers that are bound.
+    #[cfg(test)]
+    pub(crate) fn bound(&self) -> usize {
+        self.bound.len()
+    }
+
     /// Short description of the chosen kernel for tables, if there was a choice.
     pub fn label(&self) -> Option<String> {
         self.chosen
@@ -246,18 +264,12 @@ impl Pass for Skin {
             .stored
             .first()
             .map_or(frame.outputs, |stored| &stored.buffers);
-        match self
-            .bound
-            .iter()
-            .position(|bound| bound.first == outputs[0])
-        {
+        match self.known(outputs) {
             Some(known) => self.bound.swap(0, known),
             None => {
-                let bound = BoundOutputs {
-                    first: outputs[0].clone(),
-                    groups: self.skin.bind(frame.gpu, outputs),
-                };
+                // Two sets of buffers may swap.
                 self.bound.truncate(1);
+                let bound = self.skin.bind(frame.gpu, outputs);
                 self.bound.insert(0, bound);
             }
         }
@@ -381,7 +393,7 @@ impl CompiledSkin {
     }
 
     /// Binds all dispatches, with the buffers that spans write to in turn.
-    fn bind(&self, gpu: &Gpu, outputs: &[Buffer]) -> Vec<Vec<BindGroup>> {
+    fn bind(&self, gpu: &Gpu, outputs: &[Buffer]) -> BoundOutputs {
         let mut groups = Vec::with_capacity(self.spans.len());
         for (calls, output) in self.spans.iter().zip(outputs.iter().cycle()) {
             let bind = |call: &SkinCall| {
@@ -390,7 +402,10 @@ impl CompiledSkin {
             };
             groups.push(calls.iter().map(bind).collect());
         }
-        groups
+        BoundOutputs {
+            first: outputs[0].clone(),
+            groups,
+        }
     }
 
     /// Records the dispatches of a span with their bindings, for all instances or for those that move.
@@ -497,17 +512,17 @@ fn choose(
             most_bytes = bytes.total();
             largest = index;
         }
-        let groups = skin.bind(gpu, &output);
-        candidates.push((skin, groups));
+        let bound = skin.bind(gpu, &output);
+        candidates.push((skin, bound));
     }
     if gpu.only_counts() {
         // No kernel takes more than the one with the largest mesh.
         return Ok(kernels[largest]);
     }
     let best = fastest(gpu, kernels.len(), |candidate, commands| {
-        let (skin, groups) = &candidates[candidate];
+        let (skin, bound) = &candidates[candidate];
         for _ in 0..TRIAL_DISPATCHES[hardware] {
-            skin.record(0, &groups[0], false, commands);
+            skin.record(0, &bound.groups[0], false, commands);
         }
     })?;
     Ok(kernels[best])

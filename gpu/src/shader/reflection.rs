@@ -72,13 +72,17 @@ fn webgpu<S: Serializer>(ty: &wgpu::BindingType, out: S) -> Result<S::Ok, S::Err
     kind.serialize(out)
 }
 
-/// Bindings and overrides of a shader, which its user supplies.
+/// Bindings and overrides of a shader, which its user supplies, and what it takes of the device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Its bindings, in the order of groups and numbers.
     pub bindings: Vec<Binding>,
     /// Names of its overrides.
     pub overrides: Vec<String>,
+    /// Threads of a workgroup; 0 without compute shaders.
+    pub threads: u32,
+    /// Bytes of the memory that a workgroup shares.
+    pub workgroup_bytes: u32,
 }
 
 /// The interfaces parsed so far in this process, by the text of their shader.
@@ -136,9 +140,19 @@ impl Interface {
             .iter()
             .filter_map(|(_, o)| o.name.clone())
             .collect();
+        let entry_points = module.entry_points.iter();
+        let threads = entry_points.map(|entry| entry.workgroup_size.iter().product());
+        let mut workgroup_bytes = 0;
+        for (_, variable) in module.global_variables.iter() {
+            if variable.space == AddressSpace::WorkGroup {
+                workgroup_bytes += module.types[variable.ty].inner.size(module.to_ctx());
+            }
+        }
         Ok(Self {
             bindings,
             overrides,
+            threads: threads.max().unwrap_or(0),
+            workgroup_bytes,
         })
     }
 }
