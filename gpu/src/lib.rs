@@ -24,6 +24,7 @@ pub mod passes;
 pub mod shader;
 pub(crate) mod timing;
 
+pub use adopt::{AdoptedCrowd, AdoptedMesh, Vertices};
 pub use crowd::{Chunk, CrowdTable, Visible, VisibleChunk, chunk_contents, chunk_uniform, chunks};
 pub use device::adapter::{Adapter, apis, summaries};
 pub use device::commands::{Commands, Flight};
@@ -40,3 +41,8 @@ pub use passes::upload::uploaded_bytes;
 pub use passes::vertices::{Drawable, VertexSource};
 /// The version whose types are in public functions.
 pub use wgpu;
+
+/// Compiles the examples of README.md as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExample;
