@@ -198,7 +198,10 @@ impl AdoptedMesh {
     pub fn bind(&mut self, vertices: &wgpu::Buffer) -> Result<Vertices> {
         check_buffer("vertices", vertices, self.output_bytes())?;
         let vertices = vec![vertices.clone().into()];
-        created(&self.gpu, || Ok(self.skin.bind(&self.gpu, &vertices)))?;
+        created(&self.gpu, || {
+            self.skin.bind(&self.gpu, &vertices);
+            Ok(())
+        })?;
         Ok(Vertices(vertices))
     }
 

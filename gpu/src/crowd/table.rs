@@ -121,7 +121,7 @@ impl layout::Dispatch {
     }
 
     /// One thread per instance, in workgroups of this size.
-    pub(crate) fn by_instance(workgroup: u32) -> Self {
+    pub fn by_instance(workgroup: u32) -> Self {
         Self {
             slots: 0,
             at_once: 1,

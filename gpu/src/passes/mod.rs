@@ -74,7 +74,7 @@ pub struct Frame<'a> {
 
 impl Frame<'_> {
     /// Runs some dispatches in a compute pass, which is timed as a stage.
-    fn compute<'a>(&mut self, stage: Stage, calls: impl IntoIterator<Item = &'a Call>) {
+    pub fn compute<'a>(&mut self, stage: Stage, calls: impl IntoIterator<Item = &'a Call>) {
         let label = stage.name();
         self.commands.run(Command::Compute { label });
         for call in calls {
@@ -93,7 +93,12 @@ pub struct Call {
 
 impl Call {
     /// Binds a kernel's first group to the resources of its variables' names.
-    fn new(gpu: &Gpu, kernel: &Kernel, resources: &[(&str, Resource)], dispatch: Dispatch) -> Self {
+    pub fn new(
+        gpu: &Gpu,
+        kernel: &Kernel,
+        resources: &[(&str, Resource)],
+        dispatch: Dispatch,
+    ) -> Self {
         Self {
             pipeline: kernel.pipeline.clone(),
             group: kernel.bind(gpu, 0, resources),
@@ -101,7 +106,8 @@ impl Call {
         }
     }
 
-    fn record(&self, commands: &mut dyn Recorder) {
+    /// Records the dispatch in a compute pass.
+    pub fn record(&self, commands: &mut dyn Recorder) {
         commands.run(Command::Kernel {
             pipeline: &self.pipeline,
         });
