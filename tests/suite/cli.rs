@@ -1,5 +1,6 @@
 //! The command line as its users meet it: exit codes, messages, files.
 
+use crate::program::{ran, rows, skinbench, succeed, summary};
 use crate::support::gltf_fixture::{Fixture, INDICES, UNSIGNED_BYTE};
 use crate::support::shared::shared_folder;
 use crate::support::sprout::Sprout;
@@ -9,46 +10,12 @@ use skinbench::harness::stats::Summary;
 use skinbench::registry::REGISTRY;
 use skinbench::results::rows::{LimitsRow, SampleRow, SummaryRow};
 use skinbench::simd::VARIABLE;
-use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
-use std::path::Path;
 use tempfile::TempDir;
-
-/// Runs in an empty folder of its own.
-fn skinbench(folder: &TempDir, arguments: &str) -> Command {
-    Command::new(cargo_bin!("skinbench"))
-        .args(arguments.split_whitespace())
-        .current_dir(folder.path())
-        .env("NO_COLOR", "1")
-        // Without a desktop, which Mesa would complain about on stderr.
-        .env_remove("XDG_RUNTIME_DIR")
-        .env_remove("NODEVICE_SELECT")
-}
-
-fn succeed(folder: &TempDir, arguments: &str) {
-    skinbench(folder, arguments).assert().success();
-}
-
-/// What a command printed, and its exit code.
-#[derive(Debug)]
-struct Ran {
-    code: Option<i32>,
-    text: String,
-    notes: String,
-}
-
-fn ran(command: Command) -> Ran {
-    let output = command.output().unwrap();
-    Ran {
-        code: output.status.code(),
-        text: String::from_utf8(output.stdout).unwrap(),
-        notes: String::from_utf8(output.stderr).unwrap(),
-    }
-}
 
 /// The rows of `summary.csv` in a folder of results.
 fn measured(folder: &TempDir, results: &str) -> Vec<SummaryRow> {
-    rows(&folder.path().join(results).join("summary.csv"))
+    summary(&folder.path().join(results))
 }
 
 fn empty_folder() -> TempDir {
@@ -60,14 +27,6 @@ fn files(folder: &TempDir) -> Vec<String> {
         .unwrap()
         .map(|f| f.unwrap().file_name().to_string_lossy().into_owned())
         .collect()
-}
-
-fn rows<T: serde::de::DeserializeOwned>(file: &Path) -> Vec<T> {
-    csv::Reader::from_path(file)
-        .unwrap()
-        .deserialize()
-        .collect::<Result<_, _>>()
-        .unwrap()
 }
 
 /// Returns whether there is an adapter. Without one, it prints that `test` did not run, or fails if
@@ -582,7 +541,7 @@ fn disturbances_are_points_of_their_own() {
     ] {
         succeed(&folder, &format!("{run} {arguments}"));
         let name = arguments.rsplit(' ').next().unwrap();
-        let summary: Vec<SummaryRow> = rows(&folder.path().join(name).join("summary.csv"));
+        let summary = measured(&folder, name);
         assert!(
             summary
                 .iter()
@@ -1245,7 +1204,7 @@ fn frames_in_flight_rings_and_motion_have_rows() {
         // One of the backends that were named has nothing to keep.
         let skipped = said.contains("error: gpu-vertex was named and did not run: ");
         assert_eq!(skipped, code == 3, "{said}");
-        rows(&folder.path().join(out).join("summary.csv"))
+        measured(&folder, out)
     };
     let plain = run("", "plain", 0);
     for backend in ["cpu-rayon", "gpu-vertex", "gpu-compute"] {

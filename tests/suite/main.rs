@@ -10,6 +10,8 @@ mod gltf;
 #[cfg(all(feature = "cli", unix))]
 mod peers;
 #[cfg(feature = "cli")]
+mod program;
+#[cfg(feature = "cli")]
 mod report;
 #[cfg(all(feature = "cli", unix))]
 mod system;

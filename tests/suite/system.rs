@@ -1,5 +1,6 @@
 //! The program among devices, pipes, links, signals, full disks and paths that are not UTF-8.
 
+use crate::program::{process, summary};
 use skinbench::frame::{Clock, Stage};
 use skinbench::results::rows::SummaryRow;
 use snapbox::cmd::cargo_bin;
@@ -12,29 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The program in an empty folder of its own.
-fn skinbench(folder: &TempDir, arguments: &str) -> Command {
-    let mut command = Command::new(cargo_bin!("skinbench"));
-    command
-        .args(arguments.split_whitespace())
-        .current_dir(folder.path())
-        .env("NO_COLOR", "1")
-        .env_remove("XDG_RUNTIME_DIR");
-    command
-}
-
 fn success(mut command: Command) -> String {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {said}");
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn measured(folder: &Path) -> Vec<SummaryRow> {
-    let rows = csv::Reader::from_path(folder.join("summary.csv"))
-        .unwrap()
-        .into_deserialize();
-    rows.collect::<Result<_, _>>().unwrap()
 }
 
 fn names(folder: &Path) -> Vec<OsString> {
@@ -69,17 +52,17 @@ fn outputs() -> Vec<(&'static str, &'static str)> {
 #[test]
 fn devices_and_links_are_written_to_and_stay() {
     let folder = tempfile::tempdir().unwrap();
-    success(skinbench(&folder, &format!("{RUN} -o results")));
+    success(process(&folder, &format!("{RUN} -o results")));
     for (command, name) in outputs() {
         let link = folder.path().join(name);
         // A fault would replace the link, and not the device.
         symlink("/dev/null", &link).unwrap();
-        success(skinbench(&folder, &format!("{command} {name}")));
+        success(process(&folder, &format!("{command} {name}")));
         assert!(link.is_symlink(), "{command}");
         fs::remove_file(&link).unwrap();
 
         symlink("target", &link).unwrap();
-        success(skinbench(&folder, &format!("{command} {name}")));
+        success(process(&folder, &format!("{command} {name}")));
         assert!(link.is_symlink(), "{command}");
         let target = folder.path().join("target");
         assert!(fs::metadata(&target).unwrap().len() > 0, "{command}");
@@ -96,22 +79,22 @@ fn devices_and_links_are_written_to_and_stay() {
 #[test]
 fn pipes_and_standard_output_take_outputs() {
     let folder = tempfile::tempdir().unwrap();
-    let dumped = success(skinbench(&folder, "dump walker"));
+    let dumped = success(process(&folder, "dump walker"));
     let pipe = folder.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
-    success(skinbench(&folder, "dump walker -o pipe"));
+    success(process(&folder, "dump walker -o pipe"));
     assert_eq!(reader.join().unwrap(), dumped);
 
     // As /dev/stdout is: a name of the first open file, be it a pipe or a regular file that has content already.
     let link = folder.path().join("stdout");
     symlink("/dev/fd/1", &link).unwrap();
-    assert_eq!(success(skinbench(&folder, "dump walker -o stdout")), dumped);
+    assert_eq!(success(process(&folder, "dump walker -o stdout")), dumped);
     let log = folder.path().join("log");
     fs::write(&log, "before\n").unwrap();
     let open = fs::OpenOptions::new().append(true).open(&log).unwrap();
-    let mut command = skinbench(&folder, "dump walker -o stdout");
+    let mut command = process(&folder, "dump walker -o stdout");
     assert!(command.stdout(open).status().unwrap().success());
     assert_eq!(
         fs::read_to_string(log).unwrap(),
@@ -152,14 +135,14 @@ fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
     let folder = tempfile::tempdir().unwrap();
     // The second scene is the one that is interrupted.
     let run = "run smoke kernel -b cpu-scalar,cpu-simd,cpu-rayon --frames 1000 --passes 0 -o out";
-    let mut command = skinbench(&folder, run);
+    let mut command = process(&folder, run);
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let out = folder.path().join("out");
-    while !out.join("summary.csv").exists() || measured(&out).iter().filter(of_smoke).count() < 3 {
+    while !out.join("summary.csv").exists() || summary(&out).iter().filter(of_smoke).count() < 3 {
         assert!(child.try_wait().unwrap().is_none(), "ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
@@ -180,7 +163,7 @@ fn ended_by(signal: &str) -> (Vec<SummaryRow>, String, Option<i32>) {
         .unwrap();
     let code = child.wait().unwrap().code();
     assert!(!out.join(".lock").exists(), "{signal}");
-    (measured(&out), text, code)
+    (summary(&out), text, code)
 }
 
 fn of_smoke(row: &&SummaryRow) -> bool {
@@ -211,7 +194,7 @@ fn an_interrupted_run_keeps_its_rows_and_says_what_is_missing() {
 fn runs_of_the_same_second_have_folders_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let spawn = |_| {
-        let mut command = skinbench(&folder, RUN);
+        let mut command = process(&folder, RUN);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
@@ -236,7 +219,7 @@ fn paths_need_not_be_utf_8() {
         OsString::from_vec(name)
     };
     let with = |arguments: &str, path: &OsStr| {
-        let mut command = skinbench(&folder, arguments);
+        let mut command = process(&folder, arguments);
         command.arg(path);
         success(command)
     };
@@ -247,7 +230,7 @@ fn paths_need_not_be_utf_8() {
     with("dump walker -o", &name(".csv"));
     let run = "run -b cpu-scalar --frames 2 --instances 3 --passes 0 -o out";
     with(run, &model);
-    let rows = measured(&folder.path().join("out"));
+    let rows = summary(&folder.path().join("out"));
     assert!(
         rows.iter().all(|row| row.scene == "m\u{fffd}del"),
         "{rows:?}"
@@ -260,7 +243,7 @@ fn paths_need_not_be_utf_8() {
     let scene = "[[group]]\nmodel = \"walker\"\n";
     fs::write(folder.path().join(name(".toml")), scene).unwrap();
     with("verify -b cpu-scalar", &name(".toml"));
-    let missing = skinbench(&folder, "inspect")
+    let missing = process(&folder, "inspect")
         .arg(name(".gltf"))
         .output()
         .unwrap();
@@ -278,7 +261,7 @@ fn unread(folder: &TempDir, arguments: &str, both: bool) -> Output {
         drop(reader);
         Stdio::from(writer)
     };
-    let mut command = skinbench(folder, arguments);
+    let mut command = process(folder, arguments);
     command.stdout(closed());
     if both {
         command.stderr(closed());
@@ -289,8 +272,8 @@ fn unread(folder: &TempDir, arguments: &str, both: bool) -> Output {
 #[test]
 fn closed_pipes_end_no_command_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    success(skinbench(&folder, &format!("{RUN} -o results")));
-    success(skinbench(&folder, "submit results -o bundle.tar.gz"));
+    success(process(&folder, &format!("{RUN} -o results")));
+    success(process(&folder, "submit results -o bundle.tar.gz"));
     for arguments in [
         "--help",
         "run --help",
@@ -327,7 +310,7 @@ fn closed_pipes_end_no_command_with_an_error() {
 #[test]
 fn errors_name_the_file_that_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let output = skinbench(&folder, "dump walker -o missing/out.csv")
+    let output = process(&folder, "dump walker -o missing/out.csv")
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -336,7 +319,7 @@ fn errors_name_the_file_that_was_asked_for() {
         "error: cannot write missing/out.csv: No such file or directory (os error 2)\n"
     );
     let path = PathBuf::from(OsStr::from_bytes(b"."));
-    let output = skinbench(&folder, "dump walker -o")
+    let output = process(&folder, "dump walker -o")
         .arg(path)
         .output()
         .unwrap();

@@ -1,6 +1,7 @@
 //! Pages for browsers: what they hold. `scripts/test-web` opens them.
 
 use crate::backends::common::build_scene;
+use crate::program::skinbench;
 use skinbench::frame::Stage;
 use skinbench::gpu::forms::kind::Kind;
 use skinbench::gpu::passes::skin_kernels::{INSTANCES, MERGED, NAIVE};
@@ -11,7 +12,6 @@ use skinbench::results::rows::{SampleRow, SummaryRow, heading};
 use skinbench::results::session::{Browser, Session};
 use skinbench::scene::{BuiltScene, Settings};
 use skinbench::web::{Choice, page};
-use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
 use std::collections::BTreeSet;
 
@@ -93,9 +93,7 @@ fn a_page_holds_the_shaders_that_the_backends_run() {
 fn the_page_of_walkers_opens_quickly_on_a_phone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    Command::new(cargo_bin!("skinbench"))
-        .args(["web", "walkers", "-o"])
-        .arg(&file)
+    skinbench(&folder, "web walkers -o page.html")
         .assert()
         .success();
     let bytes = std::fs::metadata(file).unwrap().len();
@@ -157,19 +155,17 @@ fn figures_of_the_cases_that_the_page_shares() {
 #[test]
 fn only_backends_on_the_device_are_served() {
     let folder = tempfile::tempdir().unwrap();
-    let web = |arguments: &str| {
-        Command::new(cargo_bin!("skinbench"))
-            .args(arguments.split_whitespace())
-            .current_dir(folder.path())
-    };
-    web("web smoke -b cpu-* -o page.html")
+    skinbench(&folder, "web smoke -b cpu-* -o page.html")
         .assert()
         .code(2)
         .stderr_eq(str![[r#"
 error: a page has none of the backends cpu-*; it has gpu-vertex, [..]
 
 "#]]);
-    web("web smoke").assert().code(2).stderr_eq(str![[r#"
+    skinbench(&folder, "web smoke")
+        .assert()
+        .code(2)
+        .stderr_eq(str![[r#"
 error: the following required arguments were not provided: --output <FILE>
 
 "#]]);

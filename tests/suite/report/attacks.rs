@@ -1,7 +1,8 @@
 //! Crafted bundles, results and scenes: each is answered by one line that names the file, and nothing is written.
 
 use super::submitting::{bundle, signed_again, with_file};
-use super::{changed, skinbench, unchanged, with_field};
+use super::{changed, repeated, unchanged, with_field};
+use crate::program::{ran, skinbench};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
@@ -17,10 +18,10 @@ use tempfile::TempDir;
 /// Runs a command that must fail in one line with these words and leave nothing at `out`; returns the line.
 fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
     let command = skinbench(folder.path(), arguments).timeout(Duration::from_secs(60));
-    let output = command.output().unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let output = ran(command);
+    let messages = output.notes;
     assert_eq!(
-        (output.status.code(), messages.lines().count()),
+        (output.code, messages.lines().count()),
         (Some(1), 1),
         "{arguments}: {messages}"
     );
@@ -33,26 +34,6 @@ fn refused(folder: &TempDir, arguments: &str, expected: &str) -> String {
         "{arguments}: something was written"
     );
     messages
-}
-
-/// The first row of a CSV text, repeated with other values of a column.
-fn repeated(text: &str, column: &str, values: impl Iterator<Item = String>) -> String {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let headers = reader.headers().unwrap().clone();
-    let at = headers.iter().position(|name| name == column).unwrap();
-    let row = reader.records().next().unwrap().unwrap();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&headers).unwrap();
-    for value in values {
-        writer
-            .write_record(
-                row.iter()
-                    .enumerate()
-                    .map(|(place, field)| if place == at { &*value } else { field }),
-            )
-            .unwrap();
-    }
-    String::from_utf8(writer.into_inner().unwrap()).unwrap()
 }
 
 /// The heading of a CSV text, and lines that are no rows.
@@ -185,12 +166,10 @@ fn the_index_of_a_site_is_written_last() {
     )
     .unwrap();
     fs::create_dir_all(folder.path().join("site/good.html/full")).unwrap();
-    let output = skinbench(folder.path(), "report good.tar.gz -o site/")
-        .output()
-        .unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let output = ran(skinbench(folder.path(), "report good.tar.gz -o site/"));
+    let messages = output.notes;
     assert_eq!(
-        (output.status.code(), messages.lines().count()),
+        (output.code, messages.lines().count()),
         (Some(1), 1),
         "{messages}"
     );

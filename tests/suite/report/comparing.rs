@@ -1,6 +1,7 @@
 //! Comparison of two results: changes and noise.
 
-use super::{ROWS, changed, fixture, read, skinbench, unchanged};
+use super::{ROWS, changed, fixture, read, unchanged};
+use crate::program::{ran, skinbench};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use rayon::prelude::*;
@@ -92,13 +93,7 @@ fn only_what_changed_is_found_and_only_certain_changes_fail() {
         fixture().display().to_string(),
         slower.path().display().to_string(),
     );
-    let exit = |arguments: &str| {
-        skinbench(slower.path(), arguments)
-            .output()
-            .unwrap()
-            .status
-            .code()
-    };
+    let exit = |arguments: &str| ran(skinbench(slower.path(), arguments)).code;
     assert_eq!(
         exit(&format!("compare {base} {new} --fail-above 5%")),
         Some(4)
@@ -218,14 +213,12 @@ fn two_programs_run_by_turns() {
     std::fs::copy(cargo_bin!("skinbench"), &copy).unwrap();
     let programs = format!("{} ./copy", cargo_bin!("skinbench").display());
     let arguments = "-- kernel --instances 1 -b cpu-scalar --passes 0 --frames 3";
-    let output = skinbench(
+    let output = ran(skinbench(
         folder.path(),
         &format!("compare --run {programs} --rounds 5 --detect 1000% -o turns {arguments}"),
-    )
-    .output()
-    .unwrap();
-    let messages = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{messages}");
+    ));
+    let messages = output.text;
+    assert_eq!(output.code, Some(0), "{messages}");
     assert!(messages.starts_with("results: turns\n"), "{messages}");
     assert!(
         messages.contains("smallest change that this could show: "),
@@ -244,13 +237,12 @@ fn two_programs_run_by_turns() {
 
     // The folders are compared again as they were.
     let again = skinbench(folder.path(), "compare turns/old turns/new --detect 1000%");
-    let again = String::from_utf8(again.output().unwrap().stdout).unwrap();
+    let again = ran(again).text;
     assert_eq!(messages.strip_prefix("results: turns\n"), Some(&again[..]));
 
     let refused = |arguments: &str| {
-        let output = skinbench(folder.path(), arguments).output().unwrap();
-        let messages = String::from_utf8(output.stderr).unwrap();
-        (output.status.code(), messages)
+        let output = ran(skinbench(folder.path(), arguments));
+        (output.code, output.notes)
     };
     for (arguments, code, message) in [
         (
@@ -287,11 +279,10 @@ fn scenes_that_differ_are_not_compared_and_machines_are_warned_of() {
     let comparison = compare(&base, &read(&other));
     assert_eq!(comparison.compared(), 0);
     assert!(text(&comparison, true).contains("rows not compared: the scene is another one"));
-    let output = skinbench(other.path(), &format!("compare {} .", fixture().display()))
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let arguments = format!("compare {} .", fixture().display());
+    let output = ran(skinbench(other.path(), &arguments));
+    assert_eq!(output.code, Some(1));
+    let messages = output.notes;
     assert!(
         messages.contains(
             "error: nothing can be compared: the scene is another one (its hash differs)"

@@ -12,8 +12,8 @@ mod spending;
 mod submitting;
 mod sweeping;
 
+use csv::StringRecord;
 use skinbench::results::recorded::Recorded;
-use snapbox::cmd::{Command, cargo_bin};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -42,26 +42,44 @@ fn unchanged(text: String) -> String {
     text
 }
 
-/// The text with a field of a line replaced; line 1 is the heading.
+/// A CSV text with a field of a line replaced; line 1 is the heading.
 fn with_field(text: &str, line: usize, column: &str, value: &str) -> String {
-    let mut lines: Vec<String> = text.lines().map(Into::into).collect();
-    let at = lines[0].split(',').position(|name| name == column).unwrap();
-    let mut fields: Vec<&str> = lines[line - 1].split(',').collect();
-    fields[at] = value;
-    lines[line - 1] = fields.join(",");
-    lines.join("\n") + "\n"
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let mut rows: Vec<Vec<String>> = reader.deserialize().map(Result::unwrap).collect();
+    rows[line - 2][place_of(&headers, column)] = value.into();
+    csv_text(&headers, &rows)
+}
+
+/// The first row of a CSV text, repeated with other values of a column.
+fn repeated(text: &str, column: &str, values: impl Iterator<Item = String>) -> String {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let first: Vec<String> = reader.deserialize().next().unwrap().unwrap();
+    let mut rows = Vec::new();
+    for value in values {
+        let mut row = first.clone();
+        row[place_of(&headers, column)] = value;
+        rows.push(row);
+    }
+    csv_text(&headers, &rows)
+}
+
+fn place_of(headers: &StringRecord, column: &str) -> usize {
+    headers.iter().position(|name| name == column).unwrap()
+}
+
+fn csv_text(headers: &StringRecord, rows: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(headers).unwrap();
+    for row in rows {
+        writer.write_record(row).unwrap();
+    }
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
 }
 
 fn read(folder: &TempDir) -> Recorded {
     Recorded::read(&[folder.path()]).unwrap()
-}
-
-fn skinbench(folder: &Path, arguments: &str) -> Command {
-    Command::new(cargo_bin!("skinbench"))
-        .args(arguments.split_whitespace())
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .env("XDG_RUNTIME_DIR", folder)
 }
 
 /// Rows of the fixed results.

@@ -1,6 +1,7 @@
 //! Pages of results.
 
-use super::{changed, fixture, skinbench, unchanged};
+use super::{changed, fixture, unchanged};
+use crate::program::{Ran, ran, skinbench};
 use skinbench::registry::REGISTRY;
 use skinbench::report::{chart, html, markdown};
 use skinbench::results::recorded::Recorded;
@@ -168,35 +169,30 @@ fn findings_are_of_crowds_that_were_measured_and_say_how() {
 fn the_ending_or_the_format_decides_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &str| {
-        let output = skinbench(
-            folder.path(),
-            &format!("report {} {arguments}", fixture().display()),
-        )
-        .output()
-        .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        let report = format!("report {} {arguments}", fixture().display());
+        ran(skinbench(folder.path(), &report))
     };
-    assert!(run("").1.starts_with("<!DOCTYPE html>"));
-    assert!(run("--format md").1.starts_with("# Skinning on Test CPU"));
-    assert_eq!(run("-o out.md").0, Some(0));
+    assert!(run("").text.starts_with("<!DOCTYPE html>"));
+    assert!(
+        run("--format md")
+            .text
+            .starts_with("# Skinning on Test CPU")
+    );
+    assert_eq!(run("-o out.md").code, Some(0));
     assert!(
         fs::read_to_string(folder.path().join("out.md"))
             .unwrap()
             .starts_with("# Skinning")
     );
-    assert_eq!(run("--format svg -o charts").0, Some(0));
+    assert_eq!(run("--format svg -o charts").code, Some(0));
     assert_eq!(
         fs::read_dir(folder.path().join("charts")).unwrap().count(),
         16
     );
-    let (code, _, messages) = run("--format svg");
+    let Ran { code, notes, .. } = run("--format svg");
     assert!(
-        code == Some(2) && messages.contains("name a folder with -o"),
-        "{messages}"
+        code == Some(2) && notes.contains("name a folder with -o"),
+        "{notes}"
     );
 }
 

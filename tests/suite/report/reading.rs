@@ -1,6 +1,6 @@
 //! Result files that are good, cut off, doubled, of other schemas, of other machines.
 
-use super::{ROWS, changed, fixture, read, unchanged, with_field};
+use super::{ROWS, changed, fixture, read, unchanged};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use skinbench::registry::REGISTRY;
@@ -10,6 +10,16 @@ use skinbench::results::study::Study;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+
+/// A text with a field of a line replaced, whatever that makes of the file; line 1 is the heading.
+fn with_raw_field(text: &str, line: usize, column: &str, value: &str) -> String {
+    let mut lines: Vec<String> = text.lines().map(Into::into).collect();
+    let at = lines[0].split(',').position(|name| name == column).unwrap();
+    let mut fields: Vec<&str> = lines[line - 1].split(',').collect();
+    fields[at] = value;
+    lines[line - 1] = fields.join(",");
+    lines.join("\n") + "\n"
+}
 
 #[test]
 fn good_results_are_read_without_a_word() {
@@ -83,15 +93,15 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ),
         (
             "quotation mark",
-            &|text| with_field(&text, 212, "variant", "\"naive"),
+            &|text| with_raw_field(&text, 212, "variant", "\"naive"),
             ROWS - 3,
             "summary.csv:212: an unmatched quotation mark: left out up to line 214",
         ),
         (
             "closed later",
             &|text| {
-                with_field(
-                    &with_field(&text, 3, "variant", "\"naive"),
+                with_raw_field(
+                    &with_raw_field(&text, 3, "variant", "\"naive"),
                     5,
                     "variant",
                     "naive\"",
@@ -102,31 +112,31 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ),
         (
             "stage",
-            &|text| with_field(&text, 3, "stage", "zzz"),
+            &|text| with_raw_field(&text, 3, "stage", "zzz"),
             ROWS - 1,
             "summary.csv:3: unknown stage \"zzz\"; expected cull, update, sample, blend,",
         ),
         (
             "clock",
-            &|text| with_field(&text, 3, "clock", "wal"),
+            &|text| with_raw_field(&text, 3, "clock", "wal"),
             ROWS - 1,
             "unknown clock \"wal\"; did you mean \"wall\"?",
         ),
         (
             "NaN",
-            &|text| with_field(&text, 3, "median_ns", "NaN"),
+            &|text| with_raw_field(&text, 3, "median_ns", "NaN"),
             ROWS - 1,
             "summary.csv:3: median_ns: \"NaN\"",
         ),
         (
             "other NaN",
-            &|text| with_field(&text, 3, "p95_ns", "NaN"),
+            &|text| with_raw_field(&text, 3, "p95_ns", "NaN"),
             ROWS,
             "summary.csv:3: p95_ns: \"NaN\"",
         ),
         (
             "NaN parity",
-            &|text| with_field(&text, 3, "parity_max_rel", "NaN"),
+            &|text| with_raw_field(&text, 3, "parity_max_rel", "NaN"),
             ROWS - 1,
             "status ok, but parity_max_rel is NaN",
         ),
@@ -138,7 +148,7 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         ),
         (
             "newer",
-            &|text| with_field(&text, 3, "schema", "3"),
+            &|text| with_raw_field(&text, 3, "schema", "3"),
             ROWS - 1,
             "summary.csv:3: schema 3; this skinbench reads up to 2",
         ),
@@ -151,7 +161,7 @@ fn what_is_wrong_in_a_summary_is_named_and_the_rest_is_used() {
         (
             "contradiction",
             &|text| {
-                with_field(
+                with_raw_field(
                     &(text.clone() + text.lines().nth(1).unwrap() + "\n"),
                     215,
                     "median_ns",
@@ -291,7 +301,10 @@ fn folders_without_results_and_mixed_hosts_are_named() {
         .to_string();
     assert!(error.contains("cannot read: "), "{error}");
 
-    let folder = changed(|text| with_field(&text, 3, "cpu", "Another CPU"), unchanged);
+    let folder = changed(
+        |text| with_raw_field(&text, 3, "cpu", "Another CPU"),
+        unchanged,
+    );
     let study = Study::new(read(&folder));
     assert_eq!(study.rows.len(), ROWS - 1);
     assert!(

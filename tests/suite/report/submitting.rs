@@ -1,6 +1,7 @@
 //! Bundles of results: made, checked, edited.
 
-use super::skinbench;
+use super::with_field;
+use crate::program::{Ran, ran, skinbench, succeed};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use skinbench::results::bundle::{Bundle, MARKS};
@@ -18,7 +19,7 @@ fn measured() -> &'static TempDir {
     FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let line = "run smoke -b cpu-scalar,cpu-rayon --frames 6 --passes 0 -o out";
-        skinbench(folder.path(), line).assert().success();
+        succeed(&folder, line);
         folder
     })
 }
@@ -27,17 +28,9 @@ pub(super) fn bundle() -> Bundle {
     Bundle::of_folder(&measured().path().join("out"), None).unwrap()
 }
 
-/// Runs `submit` in a folder: exit code, output, errors.
-fn submit(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
-    let output = skinbench(folder, &format!("submit {arguments}"))
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+/// Runs `submit` in a folder.
+fn submit(folder: &Path, arguments: &str) -> Ran {
+    ran(skinbench(folder, &format!("submit {arguments}")))
 }
 
 /// A bundle with another file.
@@ -61,29 +54,6 @@ pub(super) fn signed_again(mut bundle: Bundle) -> Bundle {
     bundle
 }
 
-/// The text of a file with a field of a line replaced; line 1 is the heading.
-fn with_field(text: &str, line: usize, column: &str, value: &str) -> String {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let headers = reader.headers().unwrap().clone();
-    let at = headers.iter().position(|name| name == column).unwrap();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&headers).unwrap();
-    for (index, record) in reader.records().enumerate() {
-        let record = record.unwrap();
-        let changed = |(place, field)| {
-            if (index + 2, place) == (line, at) {
-                value
-            } else {
-                field
-            }
-        };
-        writer
-            .write_record(record.iter().enumerate().map(changed))
-            .unwrap();
-    }
-    String::from_utf8(writer.into_inner().unwrap()).unwrap()
-}
-
 fn checked(bundle: &Bundle) -> Checked {
     check(bundle, env!("CARGO_PKG_VERSION"), u64::MAX)
 }
@@ -91,23 +61,23 @@ fn checked(bundle: &Bundle) -> Checked {
 #[test]
 fn a_bundle_passes_and_an_edited_one_does_not() {
     let folder = measured().path();
-    let (code, out, err) = submit(folder, "out -o whole.tar.gz --note quiet");
-    assert_eq!(code, Some(0), "{err}");
+    let Ran { code, text, notes } = submit(folder, "out -o whole.tar.gz --note quiet");
+    assert_eq!(code, Some(0), "{notes}");
     assert!(
-        out.contains("open division: ") && out.contains("bundle: whole.tar.gz, "),
-        "{out}"
+        text.contains("open division: ") && text.contains("bundle: whole.tar.gz, "),
+        "{text}"
     );
-    let (code, out, err) = submit(folder, "--check whole.tar.gz");
-    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    let Ran { code, text, notes } = submit(folder, "--check whole.tar.gz");
+    assert_eq!((code, notes.as_str()), (Some(0), ""), "{text}");
     for expected in [
         "rows follow from",
         "42 instances of smoke (nothing drawn): ",
         "for x86_64-linux",
     ] {
         assert!(
-            out.contains(expected)
+            text.contains(expected)
                 || (expected.starts_with("for") && !cfg!(target_arch = "x86_64")),
-            "{out}"
+            "{text}"
         );
     }
 
@@ -128,11 +98,11 @@ fn a_bundle_passes_and_an_edited_one_does_not() {
         let edited = with_file(&whole, name, |text| with_field(text, 2, column, "1"));
         for edited in [edited.clone(), signed_again(edited)] {
             fs::write(folder.join("edited.tar.gz"), edited.packed().unwrap()).unwrap();
-            let (code, out, err) = submit(folder, "--check edited.tar.gz");
+            let Ran { code, text, notes } = submit(folder, "--check edited.tar.gz");
             assert_eq!(
-                (code, out.as_str(), err.lines().count()),
+                (code, text.as_str(), notes.lines().count()),
                 (Some(1), "", 1),
-                "{err}"
+                "{notes}"
             );
             let expected = if edited == signed_again(edited.clone()) {
                 "summary.csv:2: "
@@ -140,8 +110,8 @@ fn a_bundle_passes_and_an_edited_one_does_not() {
                 expected
             };
             assert!(
-                err.starts_with("error: edited.tar.gz: ") && err.contains(expected),
-                "{err}\nnot {expected}"
+                notes.starts_with("error: edited.tar.gz: ") && notes.contains(expected),
+                "{notes}\nnot {expected}"
             );
         }
     }
@@ -235,15 +205,15 @@ fn a_bundle_travels_as_text() {
         (text.replace(lines[1], ""), Some("cannot read: ")),
     ] {
         fs::write(folder.path().join("mail.txt"), text).unwrap();
-        let (code, out, err) = submit(folder.path(), "--check mail.txt");
+        let Ran { code, text, notes } = submit(folder.path(), "--check mail.txt");
         match expected {
             None => assert!(
-                code == Some(0) && out.contains("rows follow from"),
-                "{out}{err}"
+                code == Some(0) && text.contains("rows follow from"),
+                "{text}{notes}"
             ),
             Some(expected) => assert!(
-                code == Some(1) && err.contains(expected),
-                "{err}\nnot {expected}"
+                code == Some(1) && notes.contains(expected),
+                "{notes}\nnot {expected}"
             ),
         }
     }
@@ -463,22 +433,22 @@ fn only_a_release_with_default_options_is_closed() {
 
     let folder = measured().path();
     fs::write(folder.join("closed.tar.gz"), whole.packed().unwrap()).unwrap();
-    let (code, out, err) = submit(folder, "--check closed.tar.gz --division closed");
+    let Ran { code, text, notes } = submit(folder, "--check closed.tar.gz --division closed");
     assert!(
-        code == Some(0) && out.contains("closed division\n"),
-        "{out}{err}"
+        code == Some(0) && text.contains("closed division\n"),
+        "{text}{notes}"
     );
     assert_eq!(
-        submit(folder, "--check closed.tar.gz --division open").0,
+        submit(folder, "--check closed.tar.gz --division open").code,
         Some(1)
     );
     let dirty = released(&|session| session.program.build.dirty = Some(true));
     fs::write(folder.join("dirty.tar.gz"), dirty.packed().unwrap()).unwrap();
-    assert_eq!(submit(folder, "--check dirty.tar.gz").0, Some(0));
-    let (code, _, err) = submit(folder, "--check dirty.tar.gz --division closed");
+    assert_eq!(submit(folder, "--check dirty.tar.gz").code, Some(0));
+    let Ran { code, notes, .. } = submit(folder, "--check dirty.tar.gz --division closed");
     assert!(
-        code == Some(1) && err.contains("not of the closed division: the build is dirty"),
-        "{err}"
+        code == Some(1) && notes.contains("not of the closed division: the build is dirty"),
+        "{notes}"
     );
 }
 
@@ -524,12 +494,12 @@ fn bad_arguments_and_folders_are_one_line() {
             "'both' for '--division <DIVISION>'",
         ),
     ] {
-        let (exit, out, err) = submit(folder.path(), arguments);
+        let ran = submit(folder.path(), arguments);
         assert!(
-            exit == Some(code) && out.is_empty() && err.lines().count() == 1,
-            "{arguments}: {out}{err}"
+            ran.code == Some(code) && ran.text.is_empty() && ran.notes.lines().count() == 1,
+            "{arguments}: {ran:?}"
         );
-        assert!(err.contains(expected), "{arguments}: {err}");
+        assert!(ran.notes.contains(expected), "{arguments}: {ran:?}");
     }
     assert!(!folder.path().join("x.tar.gz").exists());
 }
@@ -542,7 +512,7 @@ fn sessions_add_up() {
         let line = format!(
             "sweep smoke -b cpu-scalar --frames 1 --passes 0 --instances {instances} -o out"
         );
-        skinbench(folder.path(), &line).assert().success();
+        succeed(&folder, &line);
         session::read(&folder.path().join("out")).unwrap()
     };
     let first = sweep("3,4");
@@ -605,13 +575,8 @@ fn a_site_compares_bundles_and_refuses_edited_ones() {
         .unwrap();
     }
     let report = |arguments: &str| {
-        let output = skinbench(folder.path(), &format!("report {arguments}"))
-            .output()
-            .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        let output = ran(skinbench(folder.path(), &format!("report {arguments}")));
+        (output.code, output.notes)
     };
     assert_eq!(report("sent -o site/").0, Some(0));
     let index = fs::read_to_string(path("site/index.html")).unwrap();

@@ -1,7 +1,7 @@
 //! Sweeps that stop and go on, in parts, within limits.
 
-use super::skinbench;
 use crate::backends::common::{build_scene, context, context_with_adapter};
+use crate::program::{Ran, ran, skinbench, succeed, summary};
 use skinbench::frame::{Clock, Stage};
 use skinbench::harness::run::{Status, promised_memory};
 use skinbench::registry::find;
@@ -11,15 +11,6 @@ use skinbench::results::rows::SummaryRow;
 use skinbench::results::study::{Axis, Study};
 use skinbench::scene::Settings;
 use std::fs;
-use std::path::Path;
-
-fn summary(folder: &Path) -> Vec<SummaryRow> {
-    csv::Reader::from_path(folder.join("summary.csv"))
-        .unwrap()
-        .deserialize()
-        .collect::<Result<_, _>>()
-        .unwrap()
-}
 
 const SWEEP: &str =
     "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar,cpu-rayon --frames 5 -o out";
@@ -28,9 +19,9 @@ const SWEEP: &str =
 fn a_sweep_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let first = skinbench(folder.path(), SWEEP).output().unwrap();
-    let messages = String::from_utf8(first.stderr).unwrap();
-    assert!(first.status.success(), "{messages}");
+    let first = ran(skinbench(folder.path(), SWEEP));
+    let messages = first.notes;
+    assert!(first.code == Some(0), "{messages}");
     let points: Vec<&str> = messages
         .lines()
         .filter(|line| line.starts_with("point "))
@@ -53,8 +44,8 @@ fn a_sweep_goes_on_where_it_stopped() {
     assert!(backends >= 2 && Recorded::read(&[&out]).unwrap().problems.is_empty());
 
     // Nothing is measured again.
-    let again = skinbench(folder.path(), SWEEP).output().unwrap();
-    let messages = String::from_utf8(again.stderr).unwrap();
+    let again = ran(skinbench(folder.path(), SWEEP));
+    let messages = again.notes;
     assert!(
         messages.contains(&format!(
             "note: {} measurements of an earlier sweep kept",
@@ -74,7 +65,7 @@ fn a_sweep_goes_on_where_it_stopped() {
     let last = half.rfind('\n').unwrap();
     fs::write(out.join("summary.csv"), &half).unwrap();
     fs::write(out.join("samples.csv"), &samples[..samples.len() * 2 / 3]).unwrap();
-    skinbench(folder.path(), SWEEP).assert().success();
+    succeed(&folder, SWEEP);
     let resumed = summary(&out);
     assert_eq!(frames(&resumed), 3 * backends);
     let kept: Vec<_> = whole.iter().filter(|row| resumed.contains(row)).collect();
@@ -110,16 +101,14 @@ fn foreign_files_stop_a_sweep() {
     ] {
         fs::write(out.join("summary.csv"), text).unwrap();
         fs::write(out.join("samples.csv"), "mine").unwrap();
-        let output = skinbench(folder.path(), SWEEP).output().unwrap();
-        let messages = String::from_utf8(output.stderr).unwrap();
+        let output = ran(skinbench(folder.path(), SWEEP));
+        let messages = output.notes;
         let line = messages
             .lines()
             .find(|line| line.starts_with("error: "))
             .unwrap_or_default();
         assert!(
-            output.status.code() == Some(1)
-                && line.contains("summary.csv")
-                && line.contains(expected),
+            output.code == Some(1) && line.contains("summary.csv") && line.contains(expected),
             "{messages}"
         );
         let left =
@@ -136,7 +125,7 @@ fn foreign_files_stop_a_sweep() {
 fn active_targets_are_an_axis() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep faces --instances 3 --active-targets 0,8,52 --passes 0 -b cpu-scalar,cpu-simd --frames 5 -o out";
-    skinbench(folder.path(), sweep).assert().success();
+    succeed(&folder, sweep);
     let study = Study::new(Recorded::read(&[folder.path().join("out")]).unwrap());
     let sheets = study.sheets(Axis::ActiveTargets);
     assert_eq!(
@@ -196,8 +185,8 @@ fn shards_make_the_whole() {
 fn points_and_the_time_left_are_lines() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep smoke --instances 3,6 --attributes p,pn,pnt --passes 0 -b cpu-scalar --frames 3 -o out";
-    let output = skinbench(folder.path(), sweep).output().unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let output = ran(skinbench(folder.path(), sweep));
+    let messages = output.notes;
     let points: Vec<&str> = messages
         .lines()
         .filter(|line| line.starts_with("point "))
@@ -220,9 +209,9 @@ fn passes_are_no_axis_where_nothing_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep smoke --instances 3,6 --passes 0,1,2 -b cpu-scalar --frames 2 -o out";
     let command = skinbench(folder.path(), sweep).env("WGPU_BACKEND", "dx12");
-    let output = command.output().unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{messages}");
+    let output = ran(command);
+    let messages = output.notes;
+    assert!(output.code == Some(0), "{messages}");
     assert!(
         messages.contains("--passes makes no difference"),
         "{messages}"
@@ -239,18 +228,7 @@ fn passes_are_no_axis_where_nothing_is_drawn() {
 #[test]
 fn threads_frame_times_and_budgets_are_kept_to() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |arguments: &str| {
-        let output = skinbench(folder.path(), arguments).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        (
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
+    let run = |arguments: &str| succeed(&folder, arguments);
     run("sweep smoke --instances 3 --passes 0 --threads 1,2 -b cpu-rayon --frames 5 -o threads");
     let mut threads: Vec<_> = summary(&folder.path().join("threads"))
         .iter()
@@ -260,7 +238,7 @@ fn threads_frame_times_and_budgets_are_kept_to() {
     assert_eq!(threads, [1, 2]);
 
     let slow = "sweep smoke --instances 3,6,12 --passes 0 -b cpu-scalar --frames 5 --max-frame-time 1ns -o slow";
-    let (_, messages) = run(slow);
+    let messages = run(slow).notes;
     assert!(
         messages.contains("more than --max-frame-time: larger crowds left out"),
         "{messages}"
@@ -271,20 +249,20 @@ fn threads_frame_times_and_budgets_are_kept_to() {
             .all(|row| row.instances == 3)
     );
 
-    let (messages, lines) = run(
+    let Ran { text, notes, .. } = run(
         "sweep smoke --instances 3 --passes 0 -b cpu-scalar --frames 5 --budget 200us -o budget",
     );
     assert!(
-        lines.contains("search 1 of 1: cpu-scalar, passes 0: "),
-        "{lines}"
+        notes.contains("search 1 of 1: cpu-scalar, passes 0: "),
+        "{notes}"
     );
-    let answer = messages
+    let answer = text
         .lines()
         .find(|line| line.contains("cpu-scalar, passes 0: "))
         .unwrap_or_default();
     assert!(
         answer.contains("of smoke fit, ") || answer.contains("not even"),
-        "{messages}"
+        "{text}"
     );
     let measured: Vec<_> = summary(&folder.path().join("budget"))
         .iter()
@@ -301,13 +279,7 @@ fn memory_budgets_are_kept_to() {
     let run = |arguments: &str| {
         let arguments =
             format!("sweep smoke --vertices 500 --passes 0 --frames 2 --memory 5MB {arguments}");
-        let output = skinbench(folder.path(), &arguments).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap()
+        succeed(&folder, &arguments).text
     };
     let context = context();
     let names: Vec<&str> = ["cpu-scalar", "cpu-rayon", "gpu-compute", "gpu-full"]
@@ -397,7 +369,7 @@ fn errors_in_pixels_fall_with_the_distance() {
     }
     let folder = tempfile::tempdir().unwrap();
     let sweep = "sweep smoke --vertices 500 --instances 3,12 --distance 1,4 --passes 1 -b gpu-full:vertex,gpu-vat --frames 5 -o out";
-    skinbench(folder.path(), sweep).assert().success();
+    succeed(&folder, sweep);
     let rows = summary(&folder.path().join("out"));
     let error = |backend: &str, instances: usize, distance: &str| -> f64 {
         let is_at = |row: &&SummaryRow| {
