@@ -27,44 +27,60 @@ const NECK: u16 = 0;
 const SKULL: u16 = 1;
 const JAW: u16 = 2;
 
-/// A push of the skin: name, place on the face (x to its left, y up, in half widths and half heights), radius there, and
-/// direction in centimetres.
-type Push = (&'static str, [f64; 2], f64, [f64; 3]);
+/// A push of the skin around a place of the face.
+struct Push {
+    name: &'static str,
+    /// To the face's left and up, in half widths and half heights.
+    place: [f64; 2],
+    /// In the unit of the place.
+    radius: f64,
+    /// Direction and length in centimetres.
+    way: [f64; 3],
+}
+
+const fn push(name: &'static str, place: [f64; 2], radius: f64, way: [f64; 3]) -> Push {
+    Push {
+        name,
+        place,
+        radius,
+        way,
+    }
+}
 
 /// Pushes that the face has on both sides.
 const PAIRS: [Push; 24] = [
-    ("brow_inner_up", [0.15, 0.38], 0.28, [0.0, 0.8, 0.1]),
-    ("brow_outer_up", [0.55, 0.42], 0.32, [0.0, 0.8, 0.0]),
-    ("brow_down", [0.35, 0.38], 0.38, [-0.2, -0.7, 0.1]),
-    ("eye_blink", [0.38, 0.22], 0.20, [0.0, -0.9, 0.1]),
-    ("eye_squint", [0.40, 0.16], 0.26, [0.0, 0.3, 0.2]),
-    ("eye_wide", [0.38, 0.26], 0.20, [0.0, 0.5, 0.0]),
-    ("lid_lower_up", [0.38, 0.12], 0.18, [0.0, 0.5, 0.1]),
-    ("cheek_puff", [0.50, -0.20], 0.45, [0.5, 0.0, 0.9]),
-    ("cheek_raise", [0.45, 0.0], 0.38, [0.1, 0.6, 0.3]),
-    ("cheek_hollow", [0.55, -0.25], 0.35, [-0.3, 0.0, -0.7]),
-    ("nose_sneer", [0.14, 0.08], 0.22, [0.0, 0.5, 0.1]),
-    ("nostril_flare", [0.14, -0.08], 0.14, [0.4, 0.0, 0.1]),
-    ("mouth_smile", [0.28, -0.34], 0.34, [0.8, 0.7, -0.2]),
-    ("mouth_frown", [0.28, -0.40], 0.32, [0.3, -0.8, 0.0]),
-    ("mouth_stretch", [0.30, -0.38], 0.36, [0.9, -0.1, -0.2]),
-    ("mouth_dimple", [0.36, -0.36], 0.16, [0.1, 0.0, -0.5]),
-    ("mouth_upper_up", [0.12, -0.30], 0.18, [0.0, 0.6, 0.1]),
-    ("mouth_lower_down", [0.12, -0.44], 0.18, [0.0, -0.6, 0.1]),
-    ("mouth_press", [0.16, -0.37], 0.18, [0.0, 0.1, -0.4]),
-    ("mouth_corner_in", [0.26, -0.37], 0.20, [-0.6, 0.0, 0.2]),
-    ("jaw_clench", [0.62, -0.35], 0.30, [0.4, 0.0, 0.2]),
-    ("temple_pulse", [0.72, 0.34], 0.22, [0.2, 0.0, 0.1]),
-    ("lip_roll", [0.10, -0.40], 0.16, [0.0, 0.2, -0.5]),
-    ("brow_furrow", [0.10, 0.32], 0.20, [-0.4, -0.3, 0.3]),
+    push("brow_inner_up", [0.15, 0.38], 0.28, [0.0, 0.8, 0.1]),
+    push("brow_outer_up", [0.55, 0.42], 0.32, [0.0, 0.8, 0.0]),
+    push("brow_down", [0.35, 0.38], 0.38, [-0.2, -0.7, 0.1]),
+    push("eye_blink", [0.38, 0.22], 0.20, [0.0, -0.9, 0.1]),
+    push("eye_squint", [0.40, 0.16], 0.26, [0.0, 0.3, 0.2]),
+    push("eye_wide", [0.38, 0.26], 0.20, [0.0, 0.5, 0.0]),
+    push("lid_lower_up", [0.38, 0.12], 0.18, [0.0, 0.5, 0.1]),
+    push("cheek_puff", [0.50, -0.20], 0.45, [0.5, 0.0, 0.9]),
+    push("cheek_raise", [0.45, 0.0], 0.38, [0.1, 0.6, 0.3]),
+    push("cheek_hollow", [0.55, -0.25], 0.35, [-0.3, 0.0, -0.7]),
+    push("nose_sneer", [0.14, 0.08], 0.22, [0.0, 0.5, 0.1]),
+    push("nostril_flare", [0.14, -0.08], 0.14, [0.4, 0.0, 0.1]),
+    push("mouth_smile", [0.28, -0.34], 0.34, [0.8, 0.7, -0.2]),
+    push("mouth_frown", [0.28, -0.40], 0.32, [0.3, -0.8, 0.0]),
+    push("mouth_stretch", [0.30, -0.38], 0.36, [0.9, -0.1, -0.2]),
+    push("mouth_dimple", [0.36, -0.36], 0.16, [0.1, 0.0, -0.5]),
+    push("mouth_upper_up", [0.12, -0.30], 0.18, [0.0, 0.6, 0.1]),
+    push("mouth_lower_down", [0.12, -0.44], 0.18, [0.0, -0.6, 0.1]),
+    push("mouth_press", [0.16, -0.37], 0.18, [0.0, 0.1, -0.4]),
+    push("mouth_corner_in", [0.26, -0.37], 0.20, [-0.6, 0.0, 0.2]),
+    push("jaw_clench", [0.62, -0.35], 0.30, [0.4, 0.0, 0.2]),
+    push("temple_pulse", [0.72, 0.34], 0.22, [0.2, 0.0, 0.1]),
+    push("lip_roll", [0.10, -0.40], 0.16, [0.0, 0.2, -0.5]),
+    push("brow_furrow", [0.10, 0.32], 0.20, [-0.4, -0.3, 0.3]),
 ];
 
 /// Pushes in the middle of the face.
 const SINGLES: [Push; 4] = [
-    ("mouth_pucker", [0.0, -0.37], 0.40, [0.0, 0.0, 1.2]),
-    ("mouth_funnel", [0.0, -0.40], 0.34, [0.0, -0.3, 0.9]),
-    ("chin_raise", [0.0, -0.68], 0.36, [0.0, 0.6, 0.2]),
-    ("jaw_drop", [0.0, -0.70], 0.80, [0.0, -1.6, -0.3]),
+    push("mouth_pucker", [0.0, -0.37], 0.40, [0.0, 0.0, 1.2]),
+    push("mouth_funnel", [0.0, -0.40], 0.34, [0.0, -0.3, 0.9]),
+    push("chin_raise", [0.0, -0.68], 0.36, [0.0, 0.6, 0.2]),
+    push("jaw_drop", [0.0, -0.70], 0.80, [0.0, -1.6, -0.3]),
 ];
 
 /// Builds the face with approximately this many vertices. `seed` varies the strength and reach of its targets.
@@ -133,22 +149,14 @@ fn pushes(seed: u64) -> Vec<FacePush> {
     let mut random = Pcg32::new(seed, 0);
     let mut pushes = Vec::new();
     for pair in PAIRS {
-        let name = pair.0;
-        pushes.push(FacePush::new(
-            format!("{name}_left"),
-            1.0,
-            pair,
-            &mut random,
-        ));
-        pushes.push(FacePush::new(
-            format!("{name}_right"),
-            -1.0,
-            pair,
-            &mut random,
-        ));
+        for (name, side) in [("left", 1.0), ("right", -1.0)] {
+            let name = format!("{}_{name}", pair.name);
+            pushes.push(FacePush::new(name, side, &pair, &mut random));
+        }
     }
     for single in SINGLES {
-        pushes.push(FacePush::new(single.0.into(), 1.0, single, &mut random));
+        let name = single.name.into();
+        pushes.push(FacePush::new(name, 1.0, &single, &mut random));
     }
     pushes
 }
@@ -160,13 +168,13 @@ fn varied(random: &mut Pcg32) -> f64 {
 
 impl FacePush {
     /// A push on the left side, 1, or mirrored to the right side, -1.
-    fn new(name: String, side: f64, (_, [x, y], radius, way): Push, random: &mut Pcg32) -> Self {
-        let strength = 0.01 * varied(random);
+    fn new(name: String, side: f64, push: &Push, random: &mut Pcg32) -> Self {
+        let metres = 0.01 * varied(random);
         Self {
             name,
-            place: DVec2::new(side * x, y),
-            radius: radius * varied(random),
-            way: DVec3::from(way) * DVec3::new(side, 1.0, 1.0) * strength,
+            place: DVec2::from(push.place) * DVec2::new(side, 1.0),
+            radius: push.radius * varied(random),
+            way: DVec3::from(push.way) * DVec3::new(side, 1.0, 1.0) * metres,
         }
     }
 

@@ -1,12 +1,12 @@
 //! The text about a run: its table, the machine's limits, the decision card and warnings.
 
 use super::findings::place;
-use super::table::counted_threads;
 use super::{Screen, card, table};
 use crate::frame::{Event, StageGroup};
 use crate::harness::{MachineLimits, Outcome};
 use crate::results::{MeasuredScene, warnings};
 use crate::scene::BuiltScene;
+use crate::wording::counted;
 
 /// The text about a run of a scene. `limits` are the rates of the machine just before; `with_card` adds the decision
 /// card.
@@ -22,7 +22,7 @@ pub fn text(
     if with_card {
         text += &card::text(&table::study_of(measured, outcomes), screen);
     }
-    text += &counted(measured.scene, outcomes);
+    text += &event_counts(measured.scene, outcomes);
     for warning in warnings(outcomes) {
         text += &format!("warning: {warning}\n");
     }
@@ -44,7 +44,7 @@ pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) 
         if facts.is_empty() {
             continue;
         }
-        let threads = counted_threads(measured.environment.threads);
+        let threads = counted(measured.environment.threads as u64, "thread");
         text += &format!("\n{}, {threads}:\n", place(point));
         for fact in facts {
             text += &format!("{fact}\n");
@@ -54,7 +54,7 @@ pub fn verdict(measured: &MeasuredScene, outcomes: &[Outcome], with_card: bool) 
 }
 
 /// Events of the stages on the processor, if they were counted: of pose stages per joint, of others per vertex.
-fn counted(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
+fn event_counts(scene: &BuiltScene, outcomes: &[Outcome]) -> String {
     let mut lines = String::new();
     for outcome in outcomes {
         for times in &outcome.stages {

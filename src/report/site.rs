@@ -10,7 +10,7 @@ use crate::results::check::{Checked, Division};
 use crate::results::crossover::crossovers;
 use crate::results::key::{PointKey, known};
 use crate::results::{Axis, Lead, Point, Quantity, Ranking, Session, Study, StudyEntry, ranking};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, Render, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -286,11 +286,11 @@ fn filters(columns: &[Column], crowds: &Crowds) -> Markup {
     html! {
         form #filters hidden {
             h2 { "Show" }
-            label { "scene " select name="scene" { option value="" { "all" } @for scene in scenes { option { (scene) } } } }
-            label { "passes " select name="passes" { option value="" { "all" } @for passes in passes { option { (passes) } } } }
-            label { "instances " select name="instances" { option value="" { "all" } @for count in instances { option { (count) } } } }
-            label { "time " select name="quantity" { option value="" { "all" } @for quantity in QUANTITIES { option { (quantity.name()) } } } }
-            label { "division " select name="division" { option value="" { "all" } @for division in divisions { option { (division) } } } }
+            (choice("scene", "scene", scenes))
+            (choice("passes", "passes", passes))
+            (choice("instances", "instances", instances))
+            (choice("time", "quantity", QUANTITIES.map(Quantity::name)))
+            (choice("division", "division", divisions))
             label { "backends with " input name="backend" size="14" placeholder="such as gpu"; }
             label { input name="emulated" type="checkbox" checked; " software adapters" }
             fieldset {
@@ -298,6 +298,19 @@ fn filters(columns: &[Column], crowds: &Crowds) -> Markup {
                 @for (index, column) in columns.iter().enumerate() {
                     label { input name="machine" type="checkbox" value=(index) checked; " " (column.submission.name) }
                 }
+            }
+        }
+    }
+}
+
+/// A list of values of which one or all are shown.
+fn choice(label: &str, name: &str, values: impl IntoIterator<Item: Render>) -> Markup {
+    html! {
+        label {
+            (label) " "
+            select name=(name) {
+                option value="" { "all" }
+                @for value in values { option { (value) } }
             }
         }
     }

@@ -223,12 +223,6 @@ pub fn study_of(measured: &MeasuredScene, outcomes: &[Outcome]) -> Study {
     })
 }
 
-/// `1 thread`, `2 threads`.
-pub(super) fn counted_threads(threads: usize) -> String {
-    let plural = if threads == 1 { "" } else { "s" };
-    format!("{threads} thread{plural}")
-}
-
 /// A group's times on host and device, as `3.00 ms + 85.5 µs`; a single time if one side has no part in it.
 pub(super) fn both_sides(entry: &StudyEntry, group: StageGroup) -> Option<String> {
     on_both_sides(entry, group, duration)
@@ -271,7 +265,7 @@ pub fn limits(limits: &MachineLimits) -> String {
         let bandwidth = host.bandwidth;
         text += &format!(
             "limits, {}: {} GB/s written, {} streamed, {} read ({}); {} G multiply-adds/s\n",
-            counted_threads(host.threads),
+            counted(host.threads as u64, "thread"),
             giga(bandwidth.write),
             giga(bandwidth.stream),
             giga(bandwidth.read),
@@ -293,7 +287,7 @@ pub fn limits(limits: &MachineLimits) -> String {
         "limits, upload: {} GB/s staged by 1 thread, {} by {}; {} copied ({})\n",
         giga(upload.write_by_one as f64),
         giga(upload.write_by_all as f64),
-        counted_threads(upload.threads),
+        counted(upload.threads as u64, "thread"),
         giga(upload.copy as f64),
         mebibytes(upload.bytes),
     );
@@ -393,7 +387,7 @@ fn heading(environment: &Environment, scene: &BuiltScene, outcomes: &[Outcome]) 
         counted_as(crowd.vertex_count(), "vertex", "vertices"),
         counted(crowd.joint_count(), "joint"),
         environment.cpu,
-        counted_threads(environment.threads),
+        counted(environment.threads as u64, "thread"),
         adapter.map_or("no adapter".into(), AdapterSummary::label)
     )
 }

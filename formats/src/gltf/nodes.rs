@@ -41,9 +41,11 @@ pub fn tree(nodes: &[Node]) -> Result<Tree, Fault> {
         next += 1;
     }
     if order.len() < nodes.len() {
-        // Every node has at most one parent, so a node that no root reaches is on a cycle or below one.
+        // Every node has at most one parent, so a node that no root reaches is on a cycle or below one. From there, as
+        // many steps up as there are nodes end on the cycle.
         order.sort_unstable();
-        let mut index = (0..).find(|n| order.get(*n) != Some(n)).unwrap_or(0);
+        let reached = (0..).zip(&order).take_while(|(node, known)| node == *known);
+        let mut index = reached.count();
         for _ in nodes {
             index = parents[index].unwrap_or(index);
         }

@@ -150,6 +150,7 @@ fn carry(group: &Group, layers: &[Layer], index: usize, tick: u32, pose: &mut [L
     };
     let now = jump(group, layers, index, tick, elapsed, coming);
     let before = jump(group, layers, index, tick, elapsed + 1, coming);
+    // A quintic over the fade: it begins at the difference with the difference's speed, and ends at rest at none.
     let s = f64::from(elapsed) / f64::from(length);
     let offset = 1.0 - 10.0 * s.powi(3) + 15.0 * s.powi(4) - 6.0 * s.powi(5);
     let speed = f64::from(length) * (s - 6.0 * s.powi(3) + 8.0 * s.powi(4) - 3.0 * s.powi(5));

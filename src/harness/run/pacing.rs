@@ -140,7 +140,8 @@ impl Clocks {
     }
 }
 
-/// The clock of some frames, from the times of pieces beside each and the best time; `None` without a frame.
+/// The clock of some frames, from the time that a piece of arithmetic took beside each and the best such time; `None`
+/// without a frame.
 pub(super) fn relative(best: Duration, pieces: &[Duration]) -> Option<RelativeClock> {
     let mut clocks: Vec<f64> = pieces
         .iter()

@@ -159,12 +159,12 @@ impl Sweep<'_> {
     /// Checks that a single instance fits the memory on at least one backend.
     ///
     /// # Errors
-    /// It does not, or a crowd of one cannot be built.
+    /// It fits none of those that tell what they take.
     pub fn check_memory(&self) -> Result<(), SweepError> {
         let Some(budget) = self.memory else {
             return Ok(());
         };
-        // Backends that cannot run at all are reported one by one.
+        // Scenes that cannot be built and backends that cannot run are reported one by one.
         let mut least = u64::MAX;
         let mut backend = None;
         for (point, entry) in self.searched() {

@@ -93,19 +93,20 @@ fn interpolated(
     }
 }
 
+/// The rotation at a fraction `t` of the way from `a` to `b`: on the chord between them, or on the arc.
 fn arc(a: DVec4, mut b: DVec4, t: f64, blend: RotationBlend) -> DVec4 {
     let mut cos = a.dot(b);
     if cos < 0.0 && blend != RotationBlend::AuthoredPath {
         b = -b;
         cos = -cos;
     }
-    let line = match blend {
+    let takes_chord = match blend {
         RotationBlend::Nlerp => true,
         RotationBlend::AuthoredPath => cos.abs() >= 0.95,
         // Closer than this the sine loses digits, and the chord equals the arc to 1e-12.
         RotationBlend::Slerp => cos > 1.0 - 1e-12,
     };
-    if line {
+    if takes_chord {
         return a.lerp(b, t).normalize();
     }
     let angle = cos.clamp(-1.0, 1.0).acos();
