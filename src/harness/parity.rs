@@ -223,9 +223,7 @@ pub fn audit(
     earlier: &[u32],
     tolerance: Tolerance,
 ) -> Result<Option<String>> {
-    let has_vertices = backend
-        .self_timed()
-        .is_none_or(|program| program.has_vertices());
+    let has_vertices = has_vertices(backend);
     let mut failure_at = |tick: u32| {
         let mut comparison = Comparison::new(backend, crowd, tolerance, !has_vertices);
         comparison.add_frame(backend, crowd, output, coverage, tick)?;
@@ -245,47 +243,59 @@ pub fn audit(
     Ok(Some(failure))
 }
 
+/// Returns whether a backend computes vertices, as all do but some programs of others.
+fn has_vertices(backend: &mut dyn Prepared) -> bool {
+    let program = backend.self_timed();
+    program.is_none_or(|program| program.has_vertices())
+}
+
 /// Poses that backends may keep, in the order of their computation.
 const POSES: [PoseData; 3] = [PoseData::Local, PoseData::Model, PoseData::Palette];
+/// What is read back: these, and vertices.
+const READ: [&str; 4] = ["local poses", "model poses", "palettes", "vertices"];
+const VERTICES: usize = POSES.len();
 
 /// A comparison of some frames with the reference.
 struct Comparison {
     parity: Parity,
     /// The tolerance without stated errors.
     tolerance: Tolerance,
-    /// `true` for local poses, model poses, palettes and vertices that are compared.
-    has: [bool; 4],
+    /// `true` for each of [`POSES`] that is compared.
+    has_poses: [bool; POSES.len()],
+    has_vertices: bool,
     /// The crowd with another interpolation, of a backend that has its own.
     interpolated: Option<Crowd>,
-    /// Local poses, model poses, palettes and vertices that were read back.
-    read: [Vec<f32>; 4],
+    /// What was read back, as [`READ`]; empty where nothing is compared.
+    read: [Vec<f32>; READ.len()],
 }
 
 impl Comparison {
-    fn new(backend: &mut dyn Prepared, crowd: &Crowd, tolerance: Tolerance, poses: bool) -> Self {
+    fn new(
+        backend: &mut dyn Prepared,
+        crowd: &Crowd,
+        tolerance: Tolerance,
+        with_poses: bool,
+    ) -> Self {
         let approximation = backend.approximation();
         // Poses with an error on purpose are not comparable.
-        let exact = approximation.is_none_or(|approximation| approximation.clip_error.is_none());
-        let mut has = [poses && exact; 4];
-        has[3] = true;
+        let are_exact =
+            approximation.is_none_or(|approximation| approximation.clip_error.is_none());
+        let mut has_poses = [with_poses && are_exact; POSES.len()];
         let mut interpolated = None;
         if let Some(program) = backend.self_timed() {
-            for (has_poses, what) in has.iter_mut().zip(POSES) {
-                *has_poses = poses && program.has_poses(what);
-            }
-            has[3] = program.has_vertices();
+            has_poses = POSES.map(|pose| with_poses && program.has_poses(pose));
             interpolated = Some(crowd.clone().with_rotation_blend(program.rotation_blend()));
         }
-        let all = tolerance.beside(approximation);
         let parity = Parity {
-            tolerance: all,
+            tolerance: tolerance.beside(approximation),
             approximation,
             ..Parity::default()
         };
         Self {
             parity,
             tolerance,
-            has,
+            has_poses,
+            has_vertices: has_vertices(backend),
             interpolated,
             read: Default::default(),
         }
@@ -300,84 +310,34 @@ impl Comparison {
         coverage: &Coverage,
         tick: u32,
     ) -> Result<bool> {
-        let Self {
-            parity,
-            tolerance,
-            has,
-            interpolated,
-            read,
-        } = self;
-        let reference = interpolated.as_ref().unwrap_or(crowd);
-        let has_vertices = has[3];
         let blending = backend.blending();
         let visible = backend.visible()?;
-        parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
+        self.parity.visible = visible.as_ref().map(|visible| visible.len() as u64);
         for range in &coverage.instances {
             let group = &crowd.groups()[crowd.group_of(range.start)];
             let shown: Vec<u32> = range
                 .clone()
                 .filter(|instance| shows(visible.as_deref(), *instance))
                 .collect();
-            if let Some(visible) = visible.as_deref().filter(|_| parity.failure.is_none()) {
-                let asked = AskedLevels {
-                    crowd,
-                    eye: &coverage.eye,
-                    visible,
-                };
-                parity.failure = asked.failure(range.clone(), tick).or_else(|| {
-                    let due = range.clone().filter(|instance| asked.is_due(*instance));
-                    missing_instance(
-                        crowd,
-                        group,
-                        &coverage.frustum,
-                        &due.collect::<Vec<_>>(),
-                        tick,
-                    )
-                });
+            if let Some(visible) = visible.as_deref().filter(|_| self.parity.failure.is_none()) {
+                self.parity.failure = wrongly_shown(crowd, coverage, range, visible, tick);
             }
-            let joints = group.model.skeleton().len();
-            let entries = group.model.palette_joints().len();
-            let mut counts = [
-                joints * 10,
-                joints * 12,
-                entries * 12,
-                group.instance_words(),
-            ];
-            for (at, what) in ["local poses", "model poses", "palettes", "vertices"]
-                .into_iter()
-                .enumerate()
-            {
-                let values = &mut read[at];
-                values.clear();
-                match POSES.get(at) {
-                    _ if !has[at] => counts[at] = 0,
-                    Some(&pose) => backend.read_poses(crowd, pose, range.clone(), values)?,
-                    None => backend.read_vertices(crowd, output, range.clone(), values)?,
-                }
-                let found = values.len();
-                let expected = counts[at] * shown.len();
-                if found != expected && parity.failure.is_none() {
-                    parity.failure = Some(format!(
-                        "{found} numbers of {what} read back; expected {expected}"
-                    ));
-                }
-            }
-            if parity.failure.is_some() {
-                parity.max_rel = f64::NAN;
-                parity.max_normal = f64::NAN;
+            let sizes = self.read_back(backend, crowd, output, range, shown.len())?;
+            if self.parity.failure.is_some() {
+                self.parity.max_rel = f64::NAN;
+                self.parity.max_normal = f64::NAN;
                 return Ok(false);
             }
+            let reference = self.interpolated.as_ref().unwrap_or(crowd);
             let shown_by_group = self::shown(reference, group);
-            let allowed = tolerance
-                .of_group(group, shown_by_group)
-                .beside(backend.approximation_of(group));
-            parity.tolerance.position = parity.tolerance.position.max(allowed.position);
             let corners = group.model.mesh().bounds().corners();
             let compared = shown
                 .par_iter()
                 .enumerate()
                 .map(|(at, &instance)| {
-                    let values = std::array::from_fn(|i| &read[i][at * counts[i]..][..counts[i]]);
+                    let values = std::array::from_fn(|what| {
+                        &self.read[what][at * sizes[what]..][..sizes[what]]
+                    });
                     let pose = ReferencePose::new(reference, instance, tick);
                     Deviation::of(
                         group,
@@ -390,26 +350,91 @@ impl Comparison {
                     )
                 })
                 .reduce(|| Deviation::NONE, Deviation::max);
-            let vertices = if has_vertices {
-                group.model.mesh().vertex_count()
-            } else {
-                0
-            };
-            parity.vertices += (shown.len() * vertices) as u64;
-            let [poses @ .., position, normal] = compared.0.map(|worst| worst.error);
-            let error = if has_vertices {
-                position
-            } else {
-                poses.into_iter().fold(0.0, nan_max)
-            };
-            parity.max_rel = nan_max(parity.max_rel, error);
-            parity.max_normal = nan_max(parity.max_normal, normal);
-            if parity.failure.is_none() {
-                parity.failure = failure(&compared, tick, allowed);
-            }
+            let allowed = self
+                .tolerance
+                .of_group(group, shown_by_group)
+                .beside(backend.approximation_of(group));
+            self.add(&compared, group, shown.len(), allowed);
+            self.parity.failure = failure(&compared, tick, allowed);
         }
         Ok(true)
     }
+
+    /// Reads back what is compared of neighbouring instances, of which so many are shown. Returns the size of an instance
+    /// in each list; a list of another length is a failure.
+    fn read_back(
+        &mut self,
+        backend: &mut dyn Prepared,
+        crowd: &Crowd,
+        output: &OutputBuffers,
+        range: &Range<u32>,
+        shown: usize,
+    ) -> Result<[usize; READ.len()]> {
+        let group = &crowd.groups()[crowd.group_of(range.start)];
+        let joints = group.model.skeleton().len();
+        let entries = group.model.palette_joints().len();
+        let mut sizes = [joints * 10, joints * 12, entries * 12, 0];
+        self.read.iter_mut().for_each(Vec::clear);
+        for (at, pose) in POSES.into_iter().enumerate() {
+            if self.has_poses[at] {
+                backend.read_poses(crowd, pose, range.clone(), &mut self.read[at])?;
+            } else {
+                sizes[at] = 0;
+            }
+        }
+        if self.has_vertices {
+            sizes[VERTICES] = group.instance_words();
+            backend.read_vertices(crowd, output, range.clone(), &mut self.read[VERTICES])?;
+        }
+        for (at, what) in READ.into_iter().enumerate() {
+            let found = self.read[at].len();
+            let expected = sizes[at] * shown;
+            if found != expected && self.parity.failure.is_none() {
+                self.parity.failure = Some(format!(
+                    "{found} numbers of {what} read back; expected {expected}"
+                ));
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// Adds the deviation of the shown instances of a group.
+    fn add(&mut self, compared: &Deviation, group: &Group, shown: usize, allowed: Tolerance) {
+        let [poses @ .., position, normal] = compared.0.map(|worst| worst.error);
+        let mut error = poses.into_iter().fold(0.0, nan_max);
+        if self.has_vertices {
+            error = position;
+            self.parity.vertices += (shown * group.model.mesh().vertex_count()) as u64;
+        }
+        self.parity.max_rel = nan_max(self.parity.max_rel, error);
+        self.parity.max_normal = nan_max(self.parity.max_normal, normal);
+        let largest = &mut self.parity.tolerance.position;
+        *largest = largest.max(allowed.position);
+    }
+}
+
+/// Describes the first of neighbouring instances that is shown at a wrong level, or left out with a vertex in view, if any
+/// is.
+fn wrongly_shown(
+    crowd: &Crowd,
+    coverage: &Coverage,
+    range: &Range<u32>,
+    visible: &[u32],
+    tick: u32,
+) -> Option<String> {
+    let asked = AskedLevels {
+        crowd,
+        eye: &coverage.eye,
+        visible,
+    };
+    asked.failure(range.clone(), tick).or_else(|| {
+        let group = &crowd.groups()[crowd.group_of(range.start)];
+        let due: Vec<u32> = range
+            .clone()
+            .filter(|instance| asked.is_due(*instance))
+            .collect();
+        missing_instance(crowd, group, &coverage.frustum, &due, tick)
+    })
 }
 
 /// Largest difference of a size on the screen from that at which a level begins, relative to it, at which a device may

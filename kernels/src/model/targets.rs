@@ -140,58 +140,19 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Sorts deltas, which have been checked, by target and stored vertex. Each item comes with the stored vertices of
-    /// its primitive's own ones. Without tangents of the mesh, those of targets are left out.
+    /// Sorts deltas, which have been checked, by target and stored vertex. The deltas of a primitive come with the place in
+    /// the store of each of its vertices. Without tangents of the mesh, those of targets are left out.
     pub(super) fn new(
         list: Vec<Target>,
         primitives: Vec<(&TargetDeltas, &[u32])>,
         vertices: usize,
         with_tangents: bool,
     ) -> Result<Self, ModelError> {
-        if list.len() > MAX_TARGETS {
-            return Err(ModelError::new(
-                "targets",
-                format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
-            ));
-        }
-        for (target, Target { weight, .. }) in list.iter().enumerate() {
-            if !weight.is_finite() {
-                return Err(ModelError::new(
-                    format!("target {target}"),
-                    "a weight that is not finite",
-                ));
-            }
-        }
+        check_list(&list)?;
         if list.is_empty() {
             return Ok(Self::default());
         }
-        let mut sorted = Vec::new();
-        for (deltas, stored) in primitives {
-            let target = deltas.target;
-            for &(vertex, deltas) in &deltas.vertices {
-                let vertex = stored[vertex as usize];
-                sorted.push(SortedDeltas {
-                    target,
-                    vertex,
-                    deltas,
-                });
-            }
-        }
-        if sorted.len() > u32::MAX as usize {
-            return Err(ModelError::new(
-                "targets",
-                format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
-            ));
-        }
-        sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
-        for [a, b] in sorted.array_windows() {
-            if (a.target, a.vertex) == (b.target, b.vertex) {
-                return Err(ModelError::new(
-                    format!("target {}", a.target),
-                    "two deltas for a vertex; expected one",
-                ));
-            }
-        }
+        let sorted = sorted(primitives)?;
         let mut targets = Self {
             slots: vec![UNMOVED; vertices],
             ..Self::default()
@@ -298,6 +259,53 @@ impl Targets {
         }
         packed
     }
+}
+
+fn check_list(list: &[Target]) -> Result<(), ModelError> {
+    if list.len() > MAX_TARGETS {
+        return Err(ModelError::new(
+            "targets",
+            format!("{} in a model; expected at most {MAX_TARGETS}", list.len()),
+        ));
+    }
+    match list.iter().position(|target| !target.weight.is_finite()) {
+        Some(target) => Err(ModelError::new(
+            format!("target {target}"),
+            "a weight that is not finite",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Deltas by target and stored vertex, from those of primitives and the place of each of their vertices.
+fn sorted(primitives: Vec<(&TargetDeltas, &[u32])>) -> Result<Vec<SortedDeltas>, ModelError> {
+    let mut sorted = Vec::new();
+    for (deltas, stored) in primitives {
+        let target = deltas.target;
+        for &(vertex, deltas) in &deltas.vertices {
+            sorted.push(SortedDeltas {
+                target,
+                vertex: stored[vertex as usize],
+                deltas,
+            });
+        }
+    }
+    if sorted.len() > u32::MAX as usize {
+        return Err(ModelError::new(
+            "targets",
+            format!("{} deltas; expected at most {}", sorted.len(), u32::MAX),
+        ));
+    }
+    sorted.sort_unstable_by_key(|delta| (delta.target, delta.vertex));
+    for [a, b] in sorted.array_windows() {
+        if (a.target, a.vertex) == (b.target, b.vertex) {
+            return Err(ModelError::new(
+                format!("target {}", a.target),
+                "two deltas for a vertex; expected one",
+            ));
+        }
+    }
+    Ok(sorted)
 }
 
 /// Length of one of [`STEPS`] steps to the largest number of a target's deltas.
