@@ -151,11 +151,8 @@ fn write(matrix: &[Vec4; 3], out: &mut Rows) {
 #[inline(always)]
 fn product<const W: usize, S: Simd<W>>(a: &Rows, b: &[Vec4; 3]) -> [Vec4; 3] {
     let mut rows = *b;
-    for (row, [x, y, z, t]) in rows.iter_mut().zip(a.as_chunks::<4>().0) {
-        let sum = Vec4::new(0.0, 0.0, 0.0, *t);
-        let sum = S::mul_add_128(Vec4::splat(*z), b[2], sum);
-        let sum = S::mul_add_128(Vec4::splat(*y), b[1], sum);
-        *row = S::mul_add_128(Vec4::splat(*x), b[0], sum);
+    for (row, a) in rows.iter_mut().zip(a.as_chunks::<4>().0) {
+        *row = S::row_times(a, b);
     }
     rows
 }

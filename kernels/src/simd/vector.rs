@@ -58,6 +58,15 @@ pub trait Simd<const W: usize>: Copy {
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         a * b + c
     }
+    /// `a[0] * b[0] + a[1] * b[1] + a[2] * b[2]`, and `a[3]` added to the last lane: a row of a product of matrices, for
+    /// kernels of [`super::run_128`].
+    #[inline(always)] // to take on the caller's instruction set
+    fn row_times([x, y, z, t]: &[f32; 4], b: &[Vec4; 3]) -> Vec4 {
+        let sum = Vec4::new(0.0, 0.0, 0.0, *t);
+        let sum = Self::mul_add_128(Vec4::splat(*z), b[2], sum);
+        let sum = Self::mul_add_128(Vec4::splat(*y), b[1], sum);
+        Self::mul_add_128(Vec4::splat(*x), b[0], sum)
+    }
     /// `weight * rows`, plus `sum` if there is one: the rows of a matrix in 128 bits.
     #[inline(always)] // to take on the caller's instruction set
     fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
