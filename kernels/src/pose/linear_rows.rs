@@ -2,6 +2,7 @@
 
 use super::arc::{arc, sine_over_x};
 use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
+use super::sample_lanes::{ClipRows, KeyPair};
 use super::{Local, ROTATION};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend};
 use crate::simd::{Aligned, Simd, load_rows};
@@ -154,10 +155,15 @@ pub(super) struct LinearPair<'a> {
     fraction: f32,
 }
 
-impl LinearPair<'_> {
-    /// Rotations of `W` joints, as [`super::sample`]'s slerp.
+impl<'a> KeyPair<'a> for LinearPair<'a> {
     #[inline(always)] // to take on the caller's instruction set
-    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+        clip.linear().at(time)
+    }
+
+    /// As [`super::sample`]'s slerp.
+    #[inline(always)] // as above
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
         let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], group);
         let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], group);
         arc::<W, S>(
@@ -169,9 +175,8 @@ impl LinearPair<'_> {
         )
     }
 
-    /// Translations and scales of `W` joints: `still` if no joint of the strip moves.
     #[inline(always)] // as above
-    pub fn vectors<const W: usize, S: Simd<W>>(
+    fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
         group: usize,

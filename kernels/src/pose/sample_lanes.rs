@@ -79,6 +79,17 @@ impl ClipRows {
         &stills.0[self.still[strip] as usize]
     }
 
+    /// The rows of a clip that is not compact.
+    ///
+    /// # Panics
+    /// The clip is compact.
+    pub fn linear(&self) -> &LinearRows {
+        match &self.keys {
+            LaneKeys::Linear(rows) => rows,
+            LaneKeys::Compact(_) => unreachable!("a compact clip has an `AnyPair`"),
+        }
+    }
+
     /// Returns whether any joint of a strip moves or scales.
     fn moves(&self, strip: usize) -> bool {
         match &self.keys {
@@ -134,31 +145,6 @@ pub(super) trait KeyPair<'a>: Clone {
     ) -> [S::V; 6];
 }
 
-impl<'a> KeyPair<'a> for LinearPair<'a> {
-    #[inline(always)] // to take on the caller's instruction set
-    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
-        match &clip.keys {
-            LaneKeys::Linear(rows) => rows.at(time),
-            LaneKeys::Compact(_) => unreachable!("a compact clip has an `AnyPair`"),
-        }
-    }
-
-    #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
-        LinearPair::rotations::<W, S>(self, strip, group)
-    }
-
-    #[inline(always)] // as above
-    fn vectors<const W: usize, S: Simd<W>>(
-        &self,
-        strip: usize,
-        group: usize,
-        still: &Vectors,
-    ) -> [S::V; 6] {
-        LinearPair::vectors::<W, S>(self, strip, group, still)
-    }
-}
-
 /// A pair of either kind.
 #[derive(Clone)]
 pub(super) enum AnyPair<'a> {
@@ -167,7 +153,7 @@ pub(super) enum AnyPair<'a> {
 }
 
 impl<'a> KeyPair<'a> for AnyPair<'a> {
-    #[inline(always)] // as above
+    #[inline(always)] // to take on the caller's instruction set
     fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
         match &clip.keys {
             LaneKeys::Linear(rows) => Self::Linear(rows.at(time)),

@@ -86,7 +86,7 @@ impl Kernel for StripsToModel<'_> {
         }
         for Bone { joint, parent } in &self.levels.0 {
             let own = vectors(&model[usize::from(*joint)]);
-            let matrix = product::<W, S>(&model[usize::from(*parent)], &own);
+            let matrix = S::product_128(&model[usize::from(*parent)], &own);
             write(&matrix, &mut model[usize::from(*joint)]);
         }
     }
@@ -125,7 +125,7 @@ impl Kernel for PaletteOfOne<'_> {
         let inputs = self.joints.iter().zip(self.inverse_binds);
         for (out, (joint, inverse_bind)) in self.palette.iter_mut().zip(inputs) {
             let model = &self.model[usize::from(*joint)];
-            write(&product::<W, S>(model, &vectors(inverse_bind)), out);
+            write(&S::product_128(model, &vectors(inverse_bind)), out);
         }
     }
 }
@@ -145,14 +145,4 @@ fn write(matrix: &[Vec4; 3], out: &mut Rows) {
     for (out, row) in out.as_chunks_mut::<4>().0.iter_mut().zip(matrix) {
         *out = row.to_array();
     }
-}
-
-/// The product `a * b`, with the same roundings as that of [`super::local_to_model`].
-#[inline(always)]
-fn product<const W: usize, S: Simd<W>>(a: &Rows, b: &[Vec4; 3]) -> [Vec4; 3] {
-    let mut rows = *b;
-    for (row, a) in rows.iter_mut().zip(a.as_chunks::<4>().0) {
-        *row = S::row_times(a, b);
-    }
-    rows
 }

@@ -159,6 +159,28 @@ impl Simd<8> for Avx2 {
         unsafe { _mm_fmadd_ps(a.into(), b.into(), c.into()).into() }
     }
     #[inline(always)]
+    fn product_128(a: &[f32; 12], b: &[Vec4; 3]) -> [Vec4; 3] {
+        // The first two rows side by side.
+        let [first @ .., x, y, z, t] = *a;
+        let first = Self::load(&first);
+        let last = Vec4::new(0.0, 0.0, 0.0, t);
+        let last = Self::mul_add_128(Vec4::splat(z), b[2], last);
+        let last = Self::mul_add_128(Vec4::splat(y), b[1], last);
+        let last = Self::mul_add_128(Vec4::splat(x), b[0], last);
+        unsafe {
+            let moved = _mm256_blend_ps::<0b1000_1000>(_mm256_setzero_ps(), first);
+            let twice = b.map(|row| _mm256_set_m128(row.into(), row.into()));
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0b10_10_10_10>(first), twice[2], moved);
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0b01_01_01_01>(first), twice[1], sum);
+            let pair = _mm256_fmadd_ps(_mm256_permute_ps::<0b00_00_00_00>(first), twice[0], sum);
+            [
+                _mm256_castps256_ps128(pair).into(),
+                _mm256_extractf128_ps::<1>(pair).into(),
+                last,
+            ]
+        }
+    }
+    #[inline(always)]
     fn add_rows(weight: f32, rows: &[f32; 12], sum: Option<[Vec4; 3]>) -> [Vec4; 3] {
         // The first two rows side by side.
         let [a, b, c, d, e, f, g, h, third @ ..] = *rows;

@@ -109,22 +109,27 @@ impl Simd<4> for Baseline {
     /// integers spreads a number, for which shuffles of floats would need a copy of the register.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn row_times(a: &[f32; 4], b: &[Vec4; 3]) -> Vec4 {
+    fn product_128(a: &[f32; 12], b: &[Vec4; 3]) -> [Vec4; 3] {
         use std::arch::x86_64::{
             __m128i, _mm_and_si128, _mm_castsi128_ps, _mm_loadu_si128, _mm_set_epi32,
             _mm_shuffle_epi32,
         };
-        // SAFETY: the pointer is valid for 16 bytes; every x86-64 has SSE2.
-        let [x, y, z, t] = unsafe {
-            let a = _mm_loadu_si128(a.as_ptr().cast::<__m128i>());
-            [
-                _mm_castsi128_ps(_mm_shuffle_epi32::<0b00_00_00_00>(a)),
-                _mm_castsi128_ps(_mm_shuffle_epi32::<0b01_01_01_01>(a)),
-                _mm_castsi128_ps(_mm_shuffle_epi32::<0b10_10_10_10>(a)),
-                _mm_castsi128_ps(_mm_and_si128(a, _mm_set_epi32(-1, 0, 0, 0))),
-            ]
-        };
-        Vec4::from(x) * b[0] + (Vec4::from(y) * b[1] + (Vec4::from(z) * b[2] + Vec4::from(t)))
+        let mut rows = *b;
+        for (row, a) in rows.iter_mut().zip(a.as_chunks::<4>().0) {
+            // SAFETY: the pointer is valid for 16 bytes; every x86-64 has SSE2.
+            let [x, y, z, t] = unsafe {
+                let a = _mm_loadu_si128(a.as_ptr().cast::<__m128i>());
+                [
+                    _mm_castsi128_ps(_mm_shuffle_epi32::<0b00_00_00_00>(a)),
+                    _mm_castsi128_ps(_mm_shuffle_epi32::<0b01_01_01_01>(a)),
+                    _mm_castsi128_ps(_mm_shuffle_epi32::<0b10_10_10_10>(a)),
+                    _mm_castsi128_ps(_mm_and_si128(a, _mm_set_epi32(-1, 0, 0, 0))),
+                ]
+            };
+            let sum = Vec4::from(z) * b[2] + Vec4::from(t);
+            *row = Vec4::from(x) * b[0] + (Vec4::from(y) * b[1] + sum);
+        }
+        rows
     }
     #[inline(always)]
     fn transpose(rows: &mut [Vec4; 4]) {

@@ -58,14 +58,17 @@ pub trait Simd<const W: usize>: Copy {
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {
         a * b + c
     }
-    /// `a[0] * b[0] + a[1] * b[1] + a[2] * b[2]`, and `a[3]` added to the last lane: a row of a product of matrices, for
-    /// kernels of [`super::run_128`].
+    /// `a * b` of matrices of three rows, whose fourth is 0 0 0 1, for kernels of [`super::run_128`].
     #[inline(always)] // to take on the caller's instruction set
-    fn row_times([x, y, z, t]: &[f32; 4], b: &[Vec4; 3]) -> Vec4 {
-        let sum = Vec4::new(0.0, 0.0, 0.0, *t);
-        let sum = Self::mul_add_128(Vec4::splat(*z), b[2], sum);
-        let sum = Self::mul_add_128(Vec4::splat(*y), b[1], sum);
-        Self::mul_add_128(Vec4::splat(*x), b[0], sum)
+    fn product_128(a: &[f32; 12], b: &[Vec4; 3]) -> [Vec4; 3] {
+        let mut rows = *b;
+        for (row, [x, y, z, t]) in rows.iter_mut().zip(a.as_chunks::<4>().0) {
+            let sum = Vec4::new(0.0, 0.0, 0.0, *t);
+            let sum = Self::mul_add_128(Vec4::splat(*z), b[2], sum);
+            let sum = Self::mul_add_128(Vec4::splat(*y), b[1], sum);
+            *row = Self::mul_add_128(Vec4::splat(*x), b[0], sum);
+        }
+        rows
     }
     /// `weight * rows`, plus `sum` if there is one: the rows of a matrix in 128 bits.
     #[inline(always)] // to take on the caller's instruction set

@@ -2,8 +2,9 @@
 
 use crate::Result;
 use skinbench_formats::walker::walker;
+use skinbench_kernels::compaction::{self, compacted};
 use skinbench_kernels::crowd::{BLOCK, Crowd, Layer};
-use skinbench_kernels::model::{IDENTITY_ROWS, Rows};
+use skinbench_kernels::model::{IDENTITY_ROWS, Model, Rows};
 use skinbench_kernels::pose::{
     Affine, CrowdPose, NoClock, PaletteOut, PoseClock, PoseStage, Width,
 };
@@ -25,9 +26,12 @@ type Count<'a> = dyn FnMut(&str, &mut dyn FnMut()) + Send + 'a;
 /// Skins into a slice.
 type Skin<'a> = dyn Fn(&mut [f32]) + 'a;
 
-/// One block of so many walkers with so many layers.
+/// So many walkers with so many layers.
 fn crowd(walkers: u32, layers: u32) -> Result<Crowd> {
-    let model = Arc::new(walker(VERTICES)?);
+    crowd_of(Arc::new(walker(VERTICES)?), walkers, layers)
+}
+
+fn crowd_of(model: Arc<Model>, walkers: u32, layers: u32) -> Result<Crowd> {
     let mut instances = Vec::new();
     for first in 0..walkers {
         let mut playing = Vec::new();
@@ -43,19 +47,117 @@ fn crowd(walkers: u32, layers: u32) -> Result<Crowd> {
     Ok(crowd)
 }
 
+/// A crowd that is posed, and the stages that are counted.
+struct Posing {
+    walkers: u32,
+    layers: u32,
+    /// `true` if its clips are compact.
+    is_compact: bool,
+    out: Layout,
+    wanted: fn(PoseStage) -> bool,
+    /// Added to the names of stages, with a space before it.
+    name: &'static str,
+}
+
+/// How palettes are laid out.
+enum Layout {
+    Lanes,
+    Rows,
+}
+
+const POSINGS: [Posing; 6] = [
+    Posing {
+        walkers: BLOCK as u32,
+        layers: 1,
+        is_compact: false,
+        out: Layout::Lanes,
+        wanted: |stage| stage != PoseStage::Blend,
+        name: "",
+    },
+    Posing {
+        walkers: BLOCK as u32,
+        layers: 2,
+        is_compact: false,
+        out: Layout::Lanes,
+        wanted: |stage| stage == PoseStage::Blend,
+        name: "",
+    },
+    Posing {
+        walkers: BLOCK as u32,
+        layers: 1,
+        is_compact: false,
+        out: Layout::Rows,
+        wanted: |stage| stage == PoseStage::Palette,
+        name: " to rows",
+    },
+    Posing {
+        walkers: 1,
+        layers: 2,
+        is_compact: false,
+        out: Layout::Rows,
+        wanted: |_| true,
+        name: " of one",
+    },
+    Posing {
+        walkers: BLOCK as u32,
+        layers: 1,
+        is_compact: true,
+        out: Layout::Lanes,
+        wanted: |stage| stage == PoseStage::Sample,
+        name: " compact",
+    },
+    Posing {
+        walkers: 1,
+        layers: 1,
+        is_compact: true,
+        out: Layout::Rows,
+        wanted: |stage| stage == PoseStage::Sample,
+        name: " compact of one",
+    },
+];
+
+impl Posing {
+    /// Poses the crowd once, so that nothing is prepared any more, and then counts.
+    fn count(&self, isa: Isa, count: &mut Count) -> Result<()> {
+        let mut model = walker(VERTICES)?;
+        if self.is_compact {
+            model = compacted(model, compaction::ERROR)?;
+        }
+        let crowd = crowd_of(Arc::new(model), self.walkers, self.layers)?;
+        let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
+        let mut lanes = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
+        let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
+        let stages = Stages {
+            count: Mutex::new(count),
+            isa,
+            wanted: self.wanted,
+            name: self.name,
+        };
+        let clocks: [&dyn PoseClock; 2] = [&NoClock, &stages];
+        for clock in clocks {
+            let out = match self.out {
+                Layout::Lanes => PaletteOut::Lanes(&mut lanes),
+                Layout::Rows => PaletteOut::Rows(&mut rows),
+            };
+            pose.pose(&crowd, TICK, &Threads::One, clock, out);
+        }
+        Ok(())
+    }
+}
+
 /// Counts the pose stages that are wanted, and runs the others.
 struct Stages<'a, 'b> {
     count: Mutex<&'a mut Count<'b>>,
     isa: Isa,
     wanted: fn(PoseStage) -> bool,
-    /// Added to the names of stages, with a space before it.
-    layout: &'static str,
+    /// As [`Posing::name`].
+    name: &'static str,
 }
 
 impl PoseClock for Stages<'_, '_> {
     fn run(&self, stage: PoseStage, work: &mut dyn FnMut()) {
         if (self.wanted)(stage) {
-            let name = format!("pose {stage:?}{} {}", self.layout, self.isa);
+            let name = format!("pose {stage:?}{} {}", self.name, self.isa);
             self.count.lock().expect("one thread")(&name, work);
         } else {
             work();
@@ -69,55 +171,8 @@ pub fn run(count: &mut Count) -> Result<()> {
         if !isa.is_available() {
             return Err(format!("this machine lacks {isa}").into());
         }
-        for (layers, wanted) in [
-            (1, (|stage| stage != PoseStage::Blend) as fn(_) -> _),
-            (2, |stage| stage == PoseStage::Blend),
-        ] {
-            let crowd = crowd(BLOCK as u32, layers)?;
-            let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
-            let mut lanes = Aligned::zeroed(CrowdPose::block_entries(&crowd) as usize);
-            pose.pose(
-                &crowd,
-                TICK,
-                &Threads::One,
-                &NoClock,
-                PaletteOut::Lanes(&mut lanes),
-            );
-            let stages = Stages {
-                count: Mutex::new(count),
-                isa,
-                wanted,
-                layout: "",
-            };
-            pose.pose(
-                &crowd,
-                TICK,
-                &Threads::One,
-                &stages,
-                PaletteOut::Lanes(&mut lanes),
-            );
-        }
-        let palette: fn(PoseStage) -> bool = |stage| stage == PoseStage::Palette;
-        for (walkers, layers, wanted, layout) in [
-            (BLOCK as u32, 1, palette, " to rows"),
-            (1, 2, |_| true, " of one"),
-        ] {
-            let crowd = crowd(walkers, layers)?;
-            let mut pose = CrowdPose::new(&crowd, Width::Block, isa, &Threads::One);
-            let mut rows: Aligned<Rows> = Aligned::zeroed(crowd.palette_entries() as usize);
-            let stages = Stages {
-                count: Mutex::new(count),
-                isa,
-                wanted,
-                layout,
-            };
-            pose.pose(
-                &crowd,
-                TICK,
-                &Threads::One,
-                &stages,
-                PaletteOut::Rows(&mut rows),
-            );
+        for posing in POSINGS {
+            posing.count(isa, count)?;
         }
         for (name, attributes, encoding) in [
             ("pn", Attributes::Pn, Encoding::F32),
