@@ -60,7 +60,8 @@ impl ShortArc {
     pub fn new<const W: usize, S: Simd<W>>(t: f32) -> Self {
         let mut weights = [[0.0; 16]; 2];
         for (weights, t) in weights.iter_mut().zip([1.0 - t, t]) {
-            let (t, square) = (S::splat(t), S::splat(t * t));
+            let square = S::splat(t * t);
+            let t = S::splat(t);
             for (group, weights) in weights
                 .as_chunks_mut::<W>()
                 .0
@@ -95,19 +96,23 @@ impl ShortArc {
 
 /// Angle between two unit quaternions, 0 to pi, within 3e-7.
 pub(super) fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
-    let length = |sign: f32| {
-        a.iter()
-            .zip(b)
-            .map(|(a, b)| (a + sign * b) * (a + sign * b))
-            .sum::<f32>()
-            .sqrt()
-    };
-    let (chord, other) = (length(-1.0), length(1.0));
+    let chord = length_of_sum(a, b, -1.0);
+    let other = length_of_sum(a, b, 1.0);
     if chord <= other {
         2.0 * arc_tangent(chord / other)
     } else {
         std::f32::consts::PI - 2.0 * arc_tangent(other / chord)
     }
+}
+
+/// Length of `a + sign * b`.
+fn length_of_sum(a: [f32; 4], b: [f32; 4], sign: f32) -> f32 {
+    let mut square = 0.0;
+    for (a, b) in a.into_iter().zip(b) {
+        let sum = a + sign * b;
+        square += sum * sum;
+    }
+    square.sqrt()
 }
 
 /// Arc tangent of 0 to 1 within 1e-7: formula 4.4.49 of Abramowitz and Stegun, "Handbook of Mathematical Functions".

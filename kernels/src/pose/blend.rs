@@ -136,7 +136,9 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
     /// The weighted mean of all merge layers; the rest pose in lanes where the weights are 0.
     #[inline(always)] // as above
     fn merge<S: Simd<W>>(self, shares: &[SlotWeights<N>]) -> RegisterPose<S, W> {
-        let (mut sum, mut total, mut count) = ([S::splat(0.0); 10], S::splat(0.0), 0);
+        let mut sum = [S::splat(0.0); 10];
+        let mut total = S::splat(0.0);
+        let mut count = 0;
         for share in shares.iter().filter(|s| s.kind == LayerKind::Merge) {
             let Some(weights) = self.weights::<S>(share) else {
                 continue;
@@ -230,7 +232,8 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
             ];
             joined = rotated::<W, S>(&joined, rotation);
             for axis in 0..3 {
-                let (t, s) = (TRANSLATION + axis, SCALE + axis);
+                let t = TRANSLATION + axis;
+                let s = SCALE + axis;
                 joined[t] = S::mul_add(weights, pose[t], beneath[t]);
                 let factor = S::mul_add(weights, S::sub(pose[s], S::splat(1.0)), S::splat(1.0));
                 joined[s] = S::mul(beneath[s], factor);
@@ -293,7 +296,8 @@ impl<const N: usize, const L: usize, const W: usize> LaneGroup<'_, N, L, W> {
         }
         let coming = load_instances::<N, W, S>(&momentum.coming, self.vector);
         for (without, with) in without.iter_mut().zip(&mut with) {
-            let (a, b) = (*without, *with);
+            let a = *without;
+            let b = *with;
             (*without, *with) = (
                 S::select_negative(coming, a, b),
                 S::select_negative(coming, b, a),

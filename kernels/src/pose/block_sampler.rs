@@ -159,7 +159,8 @@ fn rests(crowd: &Crowd, group: &Group) -> bool {
 
 impl GroupRows {
     fn bytes(crowd: &Crowd, group: &Group) -> u64 {
-        let (model, mut stills) = (&group.model, Stills::default());
+        let model = &group.model;
+        let mut stills = Stills::default();
         let rest = rests(crowd, group).then_some(None);
         let clips = rest.into_iter().chain(model.clips().iter().map(Some));
         let rows: u64 = clips
@@ -169,7 +170,8 @@ impl GroupRows {
     }
 
     fn new(crowd: &Crowd, group: &Group) -> Self {
-        let (model, mut stills) = (&group.model, Stills::default());
+        let model = &group.model;
+        let mut stills = Stills::default();
         let rest = if rests(crowd, group) {
             ClipRows::new(model.skeleton(), None, &mut stills)
         } else {

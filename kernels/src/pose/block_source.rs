@@ -39,7 +39,8 @@ impl<'a, const N: usize> BlockSource<'a, N> {
                 out,
             ),
             Source::OneByOne(poses) => {
-                let (joints, inverse_binds) = (model.palette_joints(), model.inverse_binds());
+                let joints = model.palette_joints();
+                let inverse_binds = model.inverse_binds();
                 let palettes = out.chunks_exact_mut(joints.len().max(1));
                 for (palette, pose) in palettes.zip(poses.chunks_exact(model.skeleton().len())) {
                     palette_of_one(self.isa, joints, inverse_binds, pose, palette);
@@ -57,7 +58,8 @@ impl<'a, const N: usize> BlockSource<'a, N> {
     /// Writes the palettes in lanes, `[entry][12][N]`.
     pub fn to_lanes(&self, out: &mut [Affine<N>]) {
         let of_group = &self.crowd.groups()[self.block.group].model;
-        let (joints, inverse_binds) = (of_group.palette_joints(), of_group.inverse_binds());
+        let joints = of_group.palette_joints();
+        let inverse_binds = of_group.inverse_binds();
         match self.palettes {
             Source::Posed(model) => {
                 run_lanes::<N, _>(

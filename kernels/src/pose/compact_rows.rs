@@ -102,7 +102,8 @@ impl CompactRows {
 
     /// Sets how a track is decoded; `window` is the place of the first track of its quad.
     fn set(&mut self, base: &[Local<1>], track: &CompactTrack, place: KeyPlace, window: KeyPlace) {
-        let (strip, lane) = (track.strip(), usize::from(track.joint) % STRIP);
+        let strip = track.strip();
+        let lane = usize::from(track.joint) % STRIP;
         let [translations, scales] = &mut self.moves[strip];
         let coding = match track.channel {
             Channel::Rotation => &mut self.rotations[strip],
@@ -322,17 +323,20 @@ impl Coding {
     }
 }
 
+fn rotation_of(pose: &Local<1>) -> [f32; 4] {
+    std::array::from_fn(|c| pose[ROTATION + c][0])
+}
+
 /// Constant rotations, encoded as numbers of 0: the lowest value of the range is the value.
 fn still_rotations(base: &[Local<1>], strip: usize) -> Coding {
-    let rotation = |pose: &Local<1>| -> [f32; 4] { std::array::from_fn(|c| pose[ROTATION + c][0]) };
     let mut coding = Coding::still(std::array::from_fn(|c| {
         row(base, strip, |pose| {
-            let q = rotation(pose);
+            let q = rotation_of(pose);
             without_tiny(without(&q, largest_component(&q))[c])
         })
     }));
     let left_out = row(base, strip, |pose| {
-        largest_component(&rotation(pose)) as f32
+        largest_component(&rotation_of(pose)) as f32
     });
     for (lane, component) in left_out.into_iter().enumerate() {
         coding.leave_out(lane, component as usize);

@@ -126,12 +126,11 @@ impl CrowdPose {
 
     /// Palette entries of all blocks: the length of [`PaletteOut::Lanes`].
     pub fn block_entries(crowd: &Crowd) -> u64 {
-        let entries = |b: &Block| entries(crowd, b) as u64;
-        Blocks::new(crowd, BLOCK, false)
-            .all()
-            .iter()
-            .map(entries)
-            .sum()
+        let mut sum = 0;
+        for block in Blocks::new(crowd, BLOCK, false).all() {
+            sum += entries(crowd, block) as u64;
+        }
+        sum
     }
 
     /// Allocates memory for a crowd's poses: one part per thread, or every part if poses outlive a frame.
@@ -257,10 +256,13 @@ struct PartPlan {
 
 impl PartPlan {
     fn new<const N: usize>(crowd: &Crowd, blocks: &Blocks, threads: usize) -> Self {
-        let joints = |b: &Block| joints(crowd, b);
-        let bytes =
-            |b: &Block| joints(b) * (b.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>());
-        let largest = blocks.all().iter().map(bytes).max().unwrap_or(0).max(1);
+        let mut largest = 1;
+        let mut palette = 0;
+        for block in blocks.all() {
+            let item = block.slots * size_of::<Local<N>>() + 2 * size_of::<Affine<N>>();
+            largest = largest.max(joints(crowd, block) * item);
+            palette = palette.max(entries(crowd, block));
+        }
         let count = blocks.all().len();
         let fits = (PART_BYTES / largest).clamp(1, count.max(1));
         let part = if threads == 1 {
@@ -274,27 +276,25 @@ impl PartPlan {
         } else {
             threads
         };
-        let most = |count: &dyn Fn(&Block) -> usize| {
-            blocks
-                .all()
-                .chunks(part)
-                .map(|part| part.iter().map(count).sum::<usize>())
-                .max()
-                .unwrap_or(0)
-        };
-        let palette = blocks
-            .all()
-            .iter()
-            .map(|b| entries(crowd, b))
-            .max()
-            .unwrap_or(0);
+        let mut most_local = 0;
+        let mut most_model = 0;
+        for part in blocks.all().chunks(part) {
+            let mut local = 0;
+            let mut model = 0;
+            for block in part {
+                local += block.slots * joints(crowd, block);
+                model += joints(crowd, block);
+            }
+            most_local = most_local.max(local);
+            most_model = most_model.max(model);
+        }
         Self {
             part,
             threads,
             buffers,
             lasting,
-            local: most(&|b| b.slots * joints(b)),
-            model: most(&joints),
+            local: most_local,
+            model: most_model,
             palette,
         }
     }
@@ -311,10 +311,8 @@ impl PartPlan {
 
 impl<const N: usize> BlockPoser<N> {
     fn bytes(crowd: &Crowd, threads: usize) -> PoseMemory {
-        let (own, posed) = (
-            Blocks::new(crowd, N, false),
-            Blocks::new(crowd.posed(), N, false),
-        );
+        let own = Blocks::new(crowd, N, false);
+        let posed = Blocks::new(crowd.posed(), N, false);
         let steady = posed.all().len() * size_of::<Option<Merge<N>>>();
         let lists = size_of_val(own.all()) + size_of_val(posed.all()) + steady;
         let plan = PartPlan::new::<N>(crowd.posed(), &posed, threads);
@@ -346,15 +344,19 @@ impl<const N: usize> BlockPoser<N> {
         let posed = Blocks::new(poses, N, parallel);
         let plan = PartPlan::new::<N>(poses, &posed, threads.count());
         // Lanes that a last block leaves empty keep zeros or another block's poses; their results are not read.
-        let buffer = |_| {
-            let (local, model) = (Aligned::zeroed(plan.local), Aligned::zeroed(plan.model));
-            Mutex::new(Poses {
-                local,
-                model,
+        let mut buffers = Vec::with_capacity(plan.buffers);
+        for _ in 0..plan.buffers {
+            buffers.push(Mutex::new(Poses {
+                local: Aligned::zeroed(plan.local),
+                model: Aligned::zeroed(plan.model),
                 ticks: vec![[None; 2]; plan.part],
-            })
-        };
-        let steady = |b: &Block| steady_merge(b, &poses.groups()[b.group], poses.layers());
+            }));
+        }
+        let mut steady = Vec::with_capacity(posed.all().len());
+        for block in posed.all() {
+            let group = &poses.groups()[block.group];
+            steady.push(steady_merge(block, group, poses.layers()));
+        }
         Self {
             shared: crowd
                 .poses()
@@ -366,7 +368,7 @@ impl<const N: usize> BlockPoser<N> {
                 Vec::new()
             },
             updated: None,
-            steady: posed.all().iter().map(steady).collect(),
+            steady,
             isa,
             few: if N == BLOCK { FEW } else { 0 },
             sampler: BlockSampler::new(poses, N, isa),
@@ -377,7 +379,7 @@ impl<const N: usize> BlockPoser<N> {
                 .map(|group| Levels::new(group.model.skeleton()))
                 .collect(),
             plan,
-            buffers: (0..plan.buffers).map(buffer).collect(),
+            buffers,
             palettes: (0..plan.threads)
                 .map(|_| Mutex::new(Aligned::zeroed(plan.palette)))
                 .collect(),
@@ -673,9 +675,9 @@ impl<const N: usize> Poser for BlockPoser<N> {
         } = self;
         let before = updated.replace(tick);
         let kept = !anew && before.is_some();
-        idle.iter_mut()
-            .zip(blocks.all())
-            .for_each(|(idle, block)| *idle = kept && block.frozen);
+        for (idle, block) in idle.iter_mut().zip(blocks.all()) {
+            *idle = kept && block.frozen;
+        }
         let (Some(turnover), Some(layers)) = (crowd.turnover(), layers) else {
             return;
         };
@@ -717,23 +719,34 @@ impl<const N: usize> Poser for BlockPoser<N> {
             }
             PaletteOut::Mixed(out) => {
                 let out: &mut [Affine<N>] = bytemuck::cast_slice_mut(out);
-                let write = |_: &Self, from: BlockSource<N>, out: &mut [Affine<N>]| {
-                    if is_sparse(crowd, from.block) {
-                        let rows = from.block.instances.len() * out.len();
-                        from.to_rows(&mut bytemuck::cast_slice_mut(out)[..rows]);
-                    } else {
-                        from.to_lanes(out);
-                    }
-                };
-                self.write(crowd, clock, out, |b| b.first_entry, write);
+                self.write(
+                    crowd,
+                    clock,
+                    out,
+                    |b| b.first_entry,
+                    |_, from, out| {
+                        if is_sparse(crowd, from.block) {
+                            let rows = from.block.instances.len() * out.len();
+                            from.to_rows(&mut bytemuck::cast_slice_mut(out)[..rows]);
+                        } else {
+                            from.to_lanes(out);
+                        }
+                    },
+                );
             }
             PaletteOut::Each { out, skin } => {
-                let write = |posing: &Self, from: BlockSource<N>, out: &mut [f32]| {
-                    let palette = &mut of_thread(&posing.palettes)[..entries(crowd, from.block)];
-                    from.to_lanes(palette);
-                    skin(from.block, bytemuck::cast_slice(palette), out);
-                };
-                self.write(crowd, clock, out, |b| b.first_word, write);
+                self.write(
+                    crowd,
+                    clock,
+                    out,
+                    |b| b.first_word,
+                    |posing, from, out| {
+                        let palette =
+                            &mut of_thread(&posing.palettes)[..entries(crowd, from.block)];
+                        from.to_lanes(palette);
+                        skin(from.block, bytemuck::cast_slice(palette), out);
+                    },
+                );
             }
         }
     }
@@ -745,7 +758,8 @@ impl<const N: usize> Poser for BlockPoser<N> {
         let shown =
             |instance: u32| poses.map_or(instance, |p| p[(instance - instances.start) as usize]);
         let mut palette: Vec<Affine<N>> = Vec::new();
-        let (crowd, mut ready) = (crowd.posed(), None);
+        let crowd = crowd.posed();
+        let mut ready = None;
         for pose in instances.clone().map(shown) {
             let block = self.posed.of(pose);
             let part = block.index / self.plan.part;

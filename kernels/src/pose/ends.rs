@@ -63,13 +63,15 @@ impl Ends {
             }
         }
         let [size, whole] = sizes;
-        let counts = |joint: usize, above: usize| followed[joint] || !followed[above];
         let mut arms = vec![0.0f32; skeleton.len()];
         for (joint, &parent) in parents.iter().enumerate() {
-            if parent == NO_PARENT || !counts(joint, usize::from(parent)) {
+            if parent == NO_PARENT {
                 continue;
             }
             let parent = usize::from(parent);
+            if followed[parent] && !followed[joint] {
+                continue;
+            }
             let length = pose[joint].translation.distance(pose[parent].translation);
             let scale = (0..3)
                 .map(|axis| pose[parent].matrix3.col(axis).length())
@@ -97,7 +99,7 @@ impl Ends {
             let mut above = joint;
             while let Some(&parent) = parents.get(above).filter(|parent| **parent != NO_PARENT) {
                 above = usize::from(parent);
-                if !counts(joint, above) {
+                if followed[above] && !followed[joint] {
                     break;
                 }
                 let distance = pose[joint].translation.distance(pose[above].translation) as f32;
@@ -172,8 +174,8 @@ impl Ends {
 
 /// Diagonal of the box around some joints of a pose.
 fn extent(pose: &[DAffine3], counts: impl Fn(usize) -> bool) -> f64 {
-    let joints = pose.iter().enumerate().filter(|(joint, _)| counts(*joint));
-    let bounds = Bounds::around(joints.map(|(_, joint)| joint.translation.as_vec3()));
+    let joints = (0..pose.len()).filter(|joint| counts(*joint));
+    let bounds = Bounds::around(joints.map(|joint| pose[joint].translation.as_vec3()));
     if bounds.max == bounds.min {
         0.0
     } else {
@@ -208,12 +210,12 @@ fn resizes(skeleton: &Skeleton, clip: &Clip, distance: f64) -> bool {
                 .as_dvec3();
             let keys = 0..raw.times_of(track).len();
             let part = track.interpolation.value_of_key();
-            let value = |key: usize| raw.value(track, key, part).truncate();
             match track.channel {
                 Channel::Scale => true,
-                Channel::Translation => keys
-                    .into_iter()
-                    .any(|key| value(key).distance(rest) > distance),
+                Channel::Translation => keys.into_iter().any(|key| {
+                    let value = raw.value(track, key, part).truncate();
+                    value.distance(rest) > distance
+                }),
                 Channel::Rotation => false,
             }
         }),

@@ -26,9 +26,11 @@ pub(super) fn vectors(base: &[Local<1>], strip: usize) -> Vectors {
 /// Number of strips with a joint that moves or scales; an item is a track's joint and channel.
 pub(super) fn strips_that_move(tracks: impl Iterator<Item = (u16, Channel)>, strips: usize) -> u64 {
     let mut moves = vec![false; strips];
-    tracks
-        .filter(|t| t.1 != Channel::Rotation)
-        .for_each(|(joint, _)| moves[usize::from(joint) / STRIP] = true);
+    for (joint, channel) in tracks {
+        if channel != Channel::Rotation {
+            moves[usize::from(joint) / STRIP] = true;
+        }
+    }
     moves.iter().filter(|moves| **moves).count() as u64
 }
 

@@ -68,15 +68,12 @@ impl LinearRows {
         }
         let mut moved: Vec<Option<Aligned<Vectors>>> = (0..strips).map(|_| None).collect();
         for track in raw.tracks() {
-            let (strip, lane) = (
-                usize::from(track.joint) / STRIP,
-                usize::from(track.joint) % STRIP,
-            );
+            let strip = usize::from(track.joint) / STRIP;
+            let lane = usize::from(track.joint) % STRIP;
             let values = raw.values_of(track);
-            let key_of = |time: usize| time.min(keys - 1);
             if track.channel == Channel::Rotation {
                 for time in 0..times.len() {
-                    let key = key_of(time);
+                    let key = time.min(keys - 1);
                     let angle = if key + 1 < keys {
                         raw.angles()[track.first_angle as usize + key]
                     } else {
@@ -85,9 +82,9 @@ impl LinearRows {
                     let [x, y, z, w] = values.as_chunks::<4>().0[key];
                     let numbers = [x, y, z, w, angle * angle, 1.0 / sine_over_x(angle)];
                     let rows = &mut rotations[time * strips + strip];
-                    rows.iter_mut()
-                        .zip(numbers)
-                        .for_each(|(row, number)| row[lane] = number);
+                    for (row, number) in rows.iter_mut().zip(numbers) {
+                        row[lane] = number;
+                    }
                 }
             } else {
                 let first = if track.channel == Channel::Translation {
@@ -101,7 +98,7 @@ impl LinearRows {
                     rows
                 });
                 for (time, rows) in rows.iter_mut().enumerate() {
-                    let value = values.as_chunks::<3>().0[key_of(time)];
+                    let value = values.as_chunks::<3>().0[time.min(keys - 1)];
                     (0..3).for_each(|c| rows[first + c][lane] = value[c]);
                 }
             }

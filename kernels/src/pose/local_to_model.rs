@@ -62,10 +62,17 @@ pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
     group: usize,
 ) -> [S::V; 12] {
     let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, group);
-    let (x2, y2, z2) = (S::add(x, x), S::add(y, y), S::add(z, z));
-    let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
-    let (xx, xz, yy) = (S::mul(x, x2), S::mul(x, z2), S::mul(y, y2));
-    let (zz, one) = (S::mul(z, z2), S::splat(1.0));
+    let x2 = S::add(x, x);
+    let y2 = S::add(y, y);
+    let z2 = S::add(z, z);
+    let wx = S::mul(w, x2);
+    let wy = S::mul(w, y2);
+    let wz = S::mul(w, z2);
+    let xx = S::mul(x, x2);
+    let xz = S::mul(x, z2);
+    let yy = S::mul(y, y2);
+    let zz = S::mul(z, z2);
+    let one = S::splat(1.0);
     [
         S::mul(S::sub(S::sub(one, yy), zz), sx),
         S::mul(S::sub(S::mul(x, y2), wz), sy),

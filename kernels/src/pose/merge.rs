@@ -18,8 +18,12 @@ impl<const N: usize> Merge<N> {
             .shares
             .iter()
             .all(|s| s.kind == LayerKind::Merge && matches!(s.mask, Mask::All));
-        let total = |lane: usize| recipe.shares.iter().map(|s| s.weights[lane]).sum::<f32>();
-        let totals: [f32; N] = std::array::from_fn(total);
+        let mut totals = [0.0f32; N];
+        for share in &recipe.shares {
+            for (total, weight) in totals.iter_mut().zip(share.weights) {
+                *total += weight;
+            }
+        }
         let merges = merges && recipe.momenta.is_empty() && totals.iter().all(|&t| t > 0.0);
         merges.then(|| {
             let part =

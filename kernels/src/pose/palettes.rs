@@ -53,10 +53,8 @@ impl<'a> Palettes<'a> {
         for instance in instances {
             let block = blocks.of(instance);
             let entries = crowd.groups()[block.group].model.palette_joints().len();
-            let (own, lane) = (
-                self.of(crowd, block),
-                (instance - block.instances.start) as usize,
-            );
+            let own = self.of(crowd, block);
+            let lane = (instance - block.instances.start) as usize;
             out.extend((0..entries).flat_map(|entry| own.entry(entries, lane, entry)));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::blocks::Block;
 use crate::crowd::Between;
+use arrayvec::ArrayVec;
 
 /// Ticks of the two poses that a block caches.
 pub(super) type CachedTicks = [Option<u32>; 2];
@@ -14,17 +15,15 @@ pub(super) fn due(
     between: Between,
 ) -> impl Iterator<Item = (u32, usize)> {
     let places = [between.place, 1 - between.place];
-    let poses = [between.start, between.end]
-        .into_iter()
-        .zip(block.cached_slots(between));
-    let due = move |(place, (tick, _)): &(usize, (u32, usize))| {
-        cached[*place].replace(*tick) != Some(*tick)
-    };
-    places
-        .into_iter()
-        .zip(poses)
-        .filter(due)
-        .map(|(_, pose)| pose)
+    let ticks = [between.start, between.end];
+    let mut due = ArrayVec::<_, 2>::new();
+    for (index, slot) in block.cached_slots(between).into_iter().enumerate() {
+        let tick = ticks[index];
+        if cached[places[index]].replace(tick) != Some(tick) {
+            due.push((tick, slot));
+        }
+    }
+    due.into_iter()
 }
 
 #[cfg(test)]
@@ -44,7 +43,8 @@ mod tests {
             .push_group(Arc::clone(&model), [(IDENTITY_ROWS, Layer::held(0, 0.0))])
             .unwrap();
         let blocks = Blocks::new(&crowd.with_update_rates(|_| 4).unwrap(), 16, false);
-        let (block, mut cached) = (&blocks.all()[0], [None; 2]);
+        let block = &blocks.all()[0];
+        let mut cached = [None; 2];
         let mut due =
             |tick| due(&mut cached, block, block.rate.between(tick).unwrap()).collect::<Vec<_>>();
         let [a, b] = [1, 2];

@@ -110,7 +110,8 @@ mod tests {
     fn jumps_are_no_rate() {
         let candidates = |times: &[f32]| {
             let values = times.iter().flat_map(|&t| [t, 0.0, 0.0]).collect();
-            let (channel, interpolation) = (Channel::Translation, Interpolation::Linear);
+            let channel = Channel::Translation;
+            let interpolation = Interpolation::Linear;
             let keys = Keys {
                 joint: 0,
                 channel,

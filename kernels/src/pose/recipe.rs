@@ -52,16 +52,15 @@ pub(super) fn blend_between<const N: usize, const L: usize>(
     slots: &mut [Local<L>],
 ) {
     let mut recipe = Recipe::<N>::default();
-    let share = |slot, weight| SlotWeights {
-        slot,
-        layer: 0,
-        kind: LayerKind::Merge,
-        weights: [weight; N],
-        mask: Mask::All,
-    };
-    recipe
-        .shares
-        .extend([share(start, 1.0 - part), share(end, part)]);
+    for (slot, weight) in [(start, 1.0 - part), (end, part)] {
+        recipe.shares.push(SlotWeights {
+            slot,
+            layer: 0,
+            kind: LayerKind::Merge,
+            weights: [weight; N],
+            mask: Mask::All,
+        });
+    }
     blend(isa, group.model.skeleton().rest(), &recipe, slots);
 }
 
@@ -72,14 +71,13 @@ impl<'a, const N: usize> Recipe<'a, N> {
             .clone()
             .map(|i| layers.of(i as usize))
             .collect();
-        let now = |_: usize, lane: &[Layer], index: usize| lane[index].weight_at(tick);
         add_shares(
             &mut self.shares,
             group,
             &lanes,
             block.layers,
             |layer| layer,
-            now,
+            |_, layers, index| layers[index].weight_at(tick),
         );
         let inertias: ArrayVec<Option<Inertia>, N> =
             lanes.iter().map(|lane| Inertia::of(lane, tick)).collect();
@@ -99,16 +97,15 @@ impl<'a, const N: usize> Recipe<'a, N> {
                 continue;
             };
             for (past, back) in momentum.past.iter_mut().zip(0..) {
-                let then = |lane: usize, layers: &[Layer], index: usize| {
-                    of(lane).map_or(0.0, |inertia| inertia.weight(layers, index, tick, back))
-                };
                 add_shares(
                     past,
                     group,
                     &lanes,
                     layer + 1,
                     |index| block.past_slot(index, back),
-                    then,
+                    |lane, layers, index| {
+                        of(lane).map_or(0.0, |inertia| inertia.weight(layers, index, tick, back))
+                    },
                 );
             }
             for (lane, inertia) in (0..lanes.len()).filter_map(|lane| Some((lane, of(lane)?))) {

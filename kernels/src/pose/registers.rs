@@ -61,7 +61,9 @@ pub(super) fn product<const W: usize, S: Simd<W>>(a: [S::V; 4], b: [S::V; 4]) ->
     let [ax, ay, az, aw] = a;
     let [bx, by, bz, bw] = b;
     let zero = S::splat(0.0);
-    let (nx, ny, nz) = (S::sub(zero, ax), S::sub(zero, ay), S::sub(zero, az));
+    let nx = S::sub(zero, ax);
+    let ny = S::sub(zero, ay);
+    let nz = S::sub(zero, az);
     [
         S::mul_add(
             aw,

@@ -141,10 +141,8 @@ fn vector(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32; 3] {
         Interpolation::Step => key(raw, track, cursor.step_key),
         Interpolation::Linear if cursor.interval == 0.0 => key(raw, track, cursor.key),
         Interpolation::Linear => {
-            let (a, b) = (
-                key::<3>(raw, track, cursor.key),
-                key::<3>(raw, track, cursor.key + 1),
-            );
+            let a = key::<3>(raw, track, cursor.key);
+            let b = key::<3>(raw, track, cursor.key + 1);
             std::array::from_fn(|c| a[c] + cursor.fraction * (b[c] - a[c]))
         }
         Interpolation::CubicSpline | Interpolation::Squad => cubic(raw, track, cursor),
@@ -156,7 +154,8 @@ fn rotation(raw: &RawKeys, blend: RotationBlend, track: &Track, cursor: &Cursor)
         Interpolation::Step => key(raw, track, cursor.step_key),
         Interpolation::Linear if cursor.interval == 0.0 => key(raw, track, cursor.key),
         Interpolation::Linear => {
-            let (a, b) = (key(raw, track, cursor.key), key(raw, track, cursor.key + 1));
+            let a = key(raw, track, cursor.key);
+            let b = key(raw, track, cursor.key + 1);
             let angle = raw.angles()[track.first_angle as usize + cursor.key];
             match blend {
                 RotationBlend::Slerp => slerp(a, b, angle, cursor.fraction),
@@ -205,12 +204,12 @@ fn cubic<const W: usize>(raw: &RawKeys, track: &Track, cursor: &Cursor) -> [f32;
     let in_tangent = key::<W>(raw, track, 3 * cursor.key + 3);
     let next = key::<W>(raw, track, 3 * cursor.key + 4);
     let t = cursor.fraction;
-    let (t2, t3) = (t * t, t * t * t);
-    let (h00, h10) = (
-        2.0 * t3 - 3.0 * t2 + 1.0,
-        (t3 - 2.0 * t2 + t) * cursor.interval,
-    );
-    let (h01, h11) = (-2.0 * t3 + 3.0 * t2, (t3 - t2) * cursor.interval);
+    let t2 = t * t;
+    let t3 = t * t * t;
+    let h00 = 2.0 * t3 - 3.0 * t2 + 1.0;
+    let h10 = (t3 - 2.0 * t2 + t) * cursor.interval;
+    let h01 = -2.0 * t3 + 3.0 * t2;
+    let h11 = (t3 - t2) * cursor.interval;
     std::array::from_fn(|c| {
         h00 * value[c] + h10 * out_tangent[c] + h01 * next[c] + h11 * in_tangent[c]
     })

@@ -29,7 +29,8 @@ pub(super) fn sample_compact<const L: usize>(
                 arc.between::<1, Scalar>(quaternion(&decoder, &a), quaternion(&decoder, &b));
             write(local, joint, lanes, row, &value);
         } else {
-            let (a, b) = (decoder.vector(a.numbers), decoder.vector(b.numbers));
+            let a = decoder.vector(a.numbers);
+            let b = decoder.vector(b.numbers);
             let value: [f32; 3] = std::array::from_fn(|c| a[c] + fraction * (b[c] - a[c]));
             write(local, joint, lanes, row, &value);
         }

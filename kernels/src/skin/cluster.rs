@@ -70,14 +70,13 @@ impl Clusters {
                 let point = mesh.positions()[vertex]
                     .iter()
                     .chain(&mesh.normals()[vertex]);
-                points
-                    .chunks_exact_mut(lanes)
-                    .zip(point)
-                    .for_each(|(row, number)| row[lane] = *number);
+                for (row, number) in points.chunks_exact_mut(lanes).zip(point) {
+                    row[lane] = *number;
+                }
                 if let (Some(rows), Some(tangents)) = (&mut tangents, mesh.tangents()) {
-                    rows.chunks_exact_mut(lanes)
-                        .zip(tangents[vertex])
-                        .for_each(|(row, number)| row[lane] = number);
+                    for (row, number) in rows.chunks_exact_mut(lanes).zip(tangents[vertex]) {
+                        row[lane] = number;
+                    }
                 }
             }
             for (&joint, row) in cluster.joints.iter().zip(&mut weight_rows) {
@@ -126,20 +125,21 @@ struct Gathered {
 
 /// Sorts vertices by their sets of joints, and cuts them into clusters.
 fn gathered(mesh: &Mesh, lanes: usize) -> Vec<Gathered> {
-    let set = |vertex: usize| sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
-    let mut sorted: Vec<(Vec<u16>, usize)> = (0..mesh.vertex_count())
-        .map(|vertex| (set(vertex), vertex))
-        .collect();
+    let mut sorted = Vec::with_capacity(mesh.vertex_count());
+    for vertex in 0..mesh.vertex_count() {
+        let joints = sorted_set(mesh.influences_of(vertex).map(|pair| pair.0));
+        sorted.push((joints, vertex));
+    }
     sorted.chunks_mut(WINDOW).for_each(<[_]>::sort_unstable);
-    let cluster = |members: &[(Vec<u16>, usize)]| Gathered {
-        vertices: members.iter().map(|(_, vertex)| *vertex).collect(),
-        joints: sorted_set(
-            members
-                .iter()
-                .flat_map(|(joints, _)| joints.iter().copied()),
-        ),
-    };
-    sorted.chunks(lanes).map(cluster).collect()
+    let mut clusters = Vec::with_capacity(sorted.len().div_ceil(lanes));
+    for members in sorted.chunks(lanes) {
+        let joints = members.iter().flat_map(|member| member.0.iter().copied());
+        clusters.push(Gathered {
+            vertices: members.iter().map(|member| member.1).collect(),
+            joints: sorted_set(joints),
+        });
+    }
+    clusters
 }
 
 /// Joints in rising order, each once: padding repeats one.
@@ -239,7 +239,8 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for ClusterKernel<'_, FLOAT
         // Checked once, so that vertices need no checks.
         let palette = &palette[..clusters.entries];
         let out = &mut out[..clusters.vertex_count * WORDS];
-        let (mut joints, mut weights) = (&clusters.joints[..], clusters.weights.as_chunks::<W>().0);
+        let mut joints = &clusters.joints[..];
+        let mut weights = clusters.weights.as_chunks::<W>().0;
         let points = clusters.points.as_chunks::<W>().0.as_chunks::<POINT>().0;
         let tangents = clusters
             .tangents
@@ -355,11 +356,9 @@ unsafe fn write<const W: usize, S: Simd<W>, const WORDS: usize>(
     out: &mut [f32],
 ) {
     // The first, second and third four words of each vertex.
-    let (first, second, third) = (
-        S::columns([a, b, c, d]),
-        S::columns([e, f, g, h]),
-        S::columns([i, j, k, l]),
-    );
+    let first = S::columns([a, b, c, d]);
+    let second = S::columns([e, f, g, h]);
+    let third = S::columns([i, j, k, l]);
     for (((&vertex, first), second), third) in vertices.iter().zip(first).zip(second).zip(third) {
         // SAFETY: the caller's promise.
         let out = unsafe {

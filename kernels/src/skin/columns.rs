@@ -104,10 +104,8 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
         } = self.0;
         assert_eq!(palette.len(), mesh.entries());
         let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
-        let (positions, mesh_normals) = (
-            &shape.positions[vertices.clone()],
-            &shape.normals[vertices.clone()],
-        );
+        let positions = &shape.positions[vertices.clone()];
+        let mesh_normals = &shape.normals[vertices.clone()];
         let tangents = shape.tangents.map(|tangents| &tangents[vertices.clone()]);
         let count = vertices.len();
         let out = &mut out[..count * FLOATS];
@@ -164,7 +162,8 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, 
     #[inline(always)]
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self { mesh, numbers, out } = self;
-        let (vertices, out) = (numbers.len() / FLOATS, out.as_chunks_mut::<WORDS>().0);
+        let vertices = numbers.len() / FLOATS;
+        let out = out.as_chunks_mut::<WORDS>().0;
         for (group, out) in out.chunks_mut(W).enumerate() {
             // [number][vertex], by transposes of squares: a square may reach into the next vertex.
             let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];

@@ -40,7 +40,8 @@ impl BlockPalette for &[DualQuaternion] {
         weights: &[f32],
         group: usize,
     ) -> Matrix<S::V> {
-        let (mut first, mut sum) = ([S::splat(0.0); 4], [S::splat(0.0); 9]);
+        let mut first = [S::splat(0.0); 4];
+        let mut sum = [S::splat(0.0); 9];
         for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
             let next = load_rows::<BLOCK, W, S, 9>(&self[usize::from(joint)], group);
             let real = [next[0], next[1], next[2], next[3]];
@@ -63,10 +64,18 @@ impl BlockPalette for &[DualQuaternion] {
                 S::splat(f32::MIN_POSITIVE),
             ),
         );
-        let (x2, y2, z2) = (S::mul(x, two), S::mul(y, two), S::mul(z, two));
-        let (xx, yy, zz) = (S::mul(x, x2), S::mul(y, y2), S::mul(z, z2));
-        let (xy, xz, yz) = (S::mul(x, y2), S::mul(x, z2), S::mul(y, z2));
-        let (wx, wy, wz) = (S::mul(w, x2), S::mul(w, y2), S::mul(w, z2));
+        let x2 = S::mul(x, two);
+        let y2 = S::mul(y, two);
+        let z2 = S::mul(z, two);
+        let xx = S::mul(x, x2);
+        let yy = S::mul(y, y2);
+        let zz = S::mul(z, z2);
+        let xy = S::mul(x, y2);
+        let xz = S::mul(x, z2);
+        let yz = S::mul(y, z2);
+        let wx = S::mul(w, x2);
+        let wy = S::mul(w, y2);
+        let wz = S::mul(w, z2);
         [
             S::mul(s, S::sub(one, S::add(yy, zz))),
             S::mul(s, S::sub(xy, wz)),

@@ -50,7 +50,8 @@ impl<'a, T> Strided<'a, T> {
         let needed = vertices.checked_sub(1).map_or(0, |last| {
             last.saturating_mul(self.stride).saturating_add(width)
         });
-        let (given, stride) = (self.numbers.len(), self.stride);
+        let given = self.numbers.len();
+        let stride = self.stride;
         if given < needed {
             Err(JobError::TooShort {
                 array,
@@ -362,10 +363,8 @@ impl JobKernel<'_> {
             // SAFETY: `SkinningJob::new` has checked the inputs for all vertices, and `SkinningJob::run` the outputs and
             // the length of the palette.
             unsafe {
-                let (joints, weights) = (
-                    input.joints.of(vertex, influences),
-                    input.weights.of(vertex, influences),
-                );
+                let joints = input.joints.of(vertex, influences);
+                let weights = input.weights.of(vertex, influences);
                 let [x, y, z, t] = columns::<W, S>(palette, joints, weights);
                 let m = [x, y, z];
                 let position = transform::<W, S>(m, *input.positions.triple(vertex), t);

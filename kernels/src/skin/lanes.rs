@@ -135,10 +135,12 @@ impl<P: BlockPalette, const FLOATS: usize, const PACKED: usize> Kernel
         let mut packed_streams = Streams::<PACKED>::new(packed_out, vertices, store);
         let mut tiles = [const { Tile([[[0.0; BLOCK]; FLOATS]; TILE]) }; 2];
         let mut packed_tiles = [const { Tile([[[0.0; BLOCK]; PACKED]; TILE]) }; 2];
-        let ([Tile(tile), Tile(before)], [Tile(packed), Tile(packed_before)]) =
-            (&mut tiles, &mut packed_tiles);
-        let (mut tile, mut before, mut packed, mut packed_before) =
-            (tile, before, packed, packed_before);
+        let [Tile(tile), Tile(before)] = &mut tiles;
+        let [Tile(packed), Tile(packed_before)] = &mut packed_tiles;
+        let mut tile = tile;
+        let mut before = before;
+        let mut packed = packed;
+        let mut packed_before = packed_before;
         let whole = if is_packed {
             Streams::<PACKED>::VERTICES
         } else {
@@ -228,10 +230,8 @@ impl<P: BlockPalette> Filler<'_, P> {
     ) {
         let end = first + slots.len();
         while let [run, rest @ ..] = self.runs {
-            let (run_first, run_end) = (
-                run.first_vertex as usize,
-                (run.first_vertex + run.vertex_count) as usize,
-            );
+            let run_first = run.first_vertex as usize;
+            let run_end = (run.first_vertex + run.vertex_count) as usize;
             let range = run_first.max(first)..run_end.min(end);
             let slots = &mut slots[range.start - first..range.end - first];
             // Scalar code and positions alone are not worth a function body per influence count.
@@ -373,7 +373,8 @@ fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
     group: usize,
 ) {
     for ((row, begun), v) in rows.iter_mut().zip(begun).zip(numbers) {
-        let (row, begun) = (row.as_chunks_mut().0, begun.as_chunks_mut().0);
+        let row = row.as_chunks_mut().0;
+        let begun = begun.as_chunks_mut().0;
         if !DIRECT {
             S::store(*v, &mut row[group]);
         } else if group + 1 < BLOCK / W {

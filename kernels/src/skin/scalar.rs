@@ -31,17 +31,20 @@ pub fn skin_shape(
     format: VertexFormat,
     out: &mut [f32],
 ) {
-    let pack = |numbers: &[f32], out: &mut [f32]| write_packed(mesh, format, numbers, out);
-    in_runs(mesh, format, out, pack, |run, vertices, out| {
-        match run.influences {
+    in_runs(
+        mesh,
+        format,
+        out,
+        |numbers, out| write_packed(mesh, format, numbers, out),
+        |run, vertices, out| match run.influences {
             1 => skin_run::<1>(mesh, shape, run, vertices, palette, format, out),
             2 => skin_run::<2>(mesh, shape, run, vertices, palette, format, out),
             3 => skin_run::<3>(mesh, shape, run, vertices, palette, format, out),
             4 => skin_run::<4>(mesh, shape, run, vertices, palette, format, out),
             8 => skin_run::<8>(mesh, shape, run, vertices, palette, format, out),
             _ => skin_run::<16>(mesh, shape, run, vertices, palette, format, out),
-        }
-    });
+        },
+    );
 }
 
 /// Calls `skin(run, vertices, floats)` for neighbouring vertices of each run. `skin` writes their numbers as plain
@@ -53,7 +56,8 @@ pub(super) fn in_runs(
     pack: impl Fn(&[f32], &mut [f32]),
     mut skin: impl FnMut(&VertexRun, Range<usize>, &mut [f32]),
 ) {
-    let (floats, words) = (format.floats(), format.words());
+    let floats = format.floats();
+    let words = format.words();
     let is_packed = words < floats;
     let mut numbers = [0.0; BATCH * MOST_FLOATS];
     for run in mesh.runs() {
@@ -90,7 +94,8 @@ fn skin_run<const INFLUENCES: usize>(
     format: VertexFormat,
     out: &mut [f32],
 ) {
-    let (floats, normals) = (format.floats(), format.normals);
+    let floats = format.floats();
+    let normals = format.normals;
     let (joints, weights) = mesh.pairs::<INFLUENCES>(run, vertices.clone());
     let sources = shape.positions[vertices.clone()]
         .iter()
@@ -152,16 +157,20 @@ fn rotate(m: &Rows, v: [f32; 3]) -> [f32; 3] {
 
 /// Cofactors of the 3x3 part: each row is the cross product of the other two.
 fn cofactors(m: &Rows) -> Rows {
-    let cross = |a: usize, b: usize| {
-        [
-            m[a + 1] * m[b + 2] - m[a + 2] * m[b + 1],
-            m[a + 2] * m[b] - m[a] * m[b + 2],
-            m[a] * m[b + 1] - m[a + 1] * m[b],
-        ]
-    };
-    let [x, y, z] = [cross(4, 8), cross(8, 0), cross(0, 4)];
+    let x = cross(m, 4, 8);
+    let y = cross(m, 8, 0);
+    let z = cross(m, 0, 4);
     [
         x[0], x[1], x[2], 0.0, y[0], y[1], y[2], 0.0, z[0], z[1], z[2], 0.0,
+    ]
+}
+
+/// Cross product of the rows that begin at `a` and `b`.
+fn cross(m: &Rows, a: usize, b: usize) -> [f32; 3] {
+    [
+        m[a + 1] * m[b + 2] - m[a + 2] * m[b + 1],
+        m[a + 2] * m[b] - m[a] * m[b + 2],
+        m[a] * m[b + 1] - m[a + 1] * m[b],
     ]
 }
 

@@ -89,7 +89,8 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         let stages = [[[OutputLine([0.0; TILE]); MOST_WORDS + 1]; TILE]; 2];
         let instance_words = vertices * WORDS;
         let instances = out.len() / instance_words;
-        let (mut shifts, mut places) = ([0; TILE], [0; TILE]);
+        let mut shifts = [0; TILE];
+        let mut places = [0; TILE];
         for (lane, (shift, place)) in shifts
             .iter_mut()
             .zip(&mut places)
@@ -100,7 +101,11 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
             *shift = (out.as_ptr() as usize / size_of::<f32>() + start) % TILE;
             *place = start;
         }
-        let (steps, filled, first, leaving, are_first) = (Self::VERTICES, 0, None, 0, true);
+        let steps = Self::VERTICES;
+        let filled = 0;
+        let first = None;
+        let leaving = 0;
+        let are_first = true;
         Self {
             out,
             store,
@@ -202,7 +207,9 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         } else {
             (odd, even)
         };
-        let (place, shift, lines) = (&mut self.places[lane], self.shifts[lane], Self::LINES);
+        let place = &mut self.places[lane];
+        let shift = self.shifts[lane];
+        let lines = Self::LINES;
         if self.are_first {
             // A first line may also belong to another instance, so the first tile is written in words, up to the last
             // whole line.

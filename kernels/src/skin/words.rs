@@ -37,13 +37,15 @@ impl BlockPalette for &[Affine<BLOCK>] {
         weights: &[f32],
         group: usize,
     ) -> Matrix<S::V> {
-        let (first, weight) = (&self[usize::from(joints[0])], S::splat(weights[0]));
+        let first = &self[usize::from(joints[0])];
+        let weight = S::splat(weights[0]);
         let mut m = [S::splat(0.0); 12];
         for (sum, row) in m.iter_mut().zip(first) {
             *sum = S::mul(weight, load_group::<BLOCK, W, S>(row, group));
         }
         for (&joint, &weight) in joints[1..].iter().zip(&weights[1..]) {
-            let (entry, weight) = (&self[usize::from(joint)], S::splat(weight));
+            let entry = &self[usize::from(joint)];
+            let weight = S::splat(weight);
             for (sum, row) in m.iter_mut().zip(entry) {
                 *sum = S::mul_add(weight, load_group::<BLOCK, W, S>(row, group), *sum);
             }
@@ -194,12 +196,13 @@ fn clamped<const W: usize, S: Simd<W>>(steps: S::V) -> S::V {
 fn octahedral<const W: usize, S: Simd<W>>([x, y, z]: [S::V; 3]) -> S::V {
     let sum = S::add(S::add(abs::<W, S>(x), abs::<W, S>(y)), abs::<W, S>(z));
     let scale = S::div(S::splat(1.0), S::max(sum, S::splat(f32::MIN_POSITIVE)));
-    let (u, v) = (S::mul(x, scale), S::mul(y, scale));
-    let (u, v) = (
-        S::select_negative(z, folded::<W, S>(u, v), u),
-        S::select_negative(z, folded::<W, S>(v, u), v),
-    );
-    S::pack_16(S::mul(u, S::splat(SNORM)), S::mul(v, S::splat(SNORM)))
+    let u = S::mul(x, scale);
+    let v = S::mul(y, scale);
+    let shown_u = S::select_negative(z, folded::<W, S>(u, v), u);
+    let shown_v = S::select_negative(z, folded::<W, S>(v, u), v);
+    let steps_u = S::mul(shown_u, S::splat(SNORM));
+    let steps_v = S::mul(shown_v, S::splat(SNORM));
+    S::pack_16(steps_u, steps_v)
 }
 
 /// `(1 - |b|) * sign(a)`: a coordinate below the equator.
