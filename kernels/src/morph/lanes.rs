@@ -2,7 +2,7 @@
 
 use crate::crowd::BLOCK;
 use crate::model::{Mesh, UNMOVED};
-use crate::simd::{self, Isa, Kernel, Simd, load_group};
+use crate::simd::{self, Isa, Kernel, Simd, load_chunk};
 use crate::vertex::Attributes;
 
 /// The vertices of a block that targets move, as [`morph_lanes`] writes them.
@@ -140,7 +140,7 @@ fn add<const W: usize, S: Simd<W>>(
 ) {
     for (row, component) in rows.iter_mut().zip(delta) {
         for vector in 0..BLOCK / W {
-            let weight = load_group::<BLOCK, W, S>(weights, vector);
+            let weight = load_chunk::<BLOCK, W, S>(weights, vector);
             let to = &mut row.as_chunks_mut::<W>().0[vector];
             S::store(S::mul_add(weight, S::splat(*component), S::load(to)), to);
         }

@@ -1,6 +1,6 @@
 //! Interpolation between two rotations along the arc: spherical, without trigonometry.
 
-use crate::simd::{Scalar, Simd, abs, load_group};
+use crate::simd::{Scalar, Simd, abs, load_chunk};
 
 /// Spherical interpolation of unit quaternions `angle` radians apart (Shoemake 1985), written with sin(x)/x so that it
 /// has no singularity at angle 0 and needs no trigonometry: the angle was computed when the clip was built.
@@ -62,7 +62,7 @@ impl ShortArc {
         for (weights, t) in weights.iter_mut().zip([1.0 - t, t]) {
             let square = S::splat(t * t);
             let t = S::splat(t);
-            for (group, weights) in weights
+            for (chunk, weights) in weights
                 .as_chunks_mut::<W>()
                 .0
                 .iter_mut()
@@ -71,7 +71,7 @@ impl ShortArc {
             {
                 let mut sum = S::splat(0.0);
                 for row in SINE_RATIO.iter().rev() {
-                    sum = S::mul_add(sum, square, load_group::<16, W, S>(row, group));
+                    sum = S::mul_add(sum, square, load_chunk::<16, W, S>(row, chunk));
                 }
                 S::store(S::mul(t, sum), weights);
             }

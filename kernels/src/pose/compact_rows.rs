@@ -9,7 +9,7 @@ use crate::model::Channel;
 use crate::model::compact::{
     ANY, Compact, CompactTrack, KeyPlace, SPARE, largest_component, without, without_tiny,
 };
-use crate::simd::{Simd, load_group, load_rows};
+use crate::simd::{Simd, load_chunk, load_rows};
 use std::sync::Arc;
 
 /// Lanes that pick their bytes from one window.
@@ -170,13 +170,13 @@ pub(super) struct CompactPair<'a> {
 impl CompactPair<'_> {
     /// Rotations of `W` joints.
     #[inline(always)] // as above
-    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+    pub fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
         let coding = &self.rows.rotations[strip];
         // SAFETY: both frames are of the clip that the rows were made for.
-        let a = unsafe { coding.rotations::<W, S>(self.before, group) };
+        let a = unsafe { coding.rotations::<W, S>(self.before, chunk) };
         // SAFETY: as above.
-        let b = unsafe { coding.rotations::<W, S>(self.after, group) };
-        let [ones, twos, choosing] = load_rows::<STRIP, W, S, 3>(&coding.fields.picks, group);
+        let b = unsafe { coding.rotations::<W, S>(self.after, chunk) };
+        let [ones, twos, choosing] = load_rows::<STRIP, W, S, 3>(&coding.fields.picks, chunk);
         let Some(choices) = &coding.choices else {
             // Both frames leave out the same components, so the interpolation can run before components are put in
             // order.
@@ -186,7 +186,7 @@ impl CompactPair<'_> {
         for (q, frame) in ordered.iter_mut().zip([self.before, self.after]) {
             let mut digits = [ones, twos];
             // SAFETY: as above.
-            let chosen = unsafe { choices.0.read::<W, S>(frame, group) };
+            let chosen = unsafe { choices.0.read::<W, S>(frame, chunk) };
             for (digit, chosen) in digits.iter_mut().zip(chosen) {
                 // A digit that is set is more than 0.
                 let chosen = S::sub(chosen, S::splat(0.5));
@@ -202,17 +202,17 @@ impl CompactPair<'_> {
     pub fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
-        group: usize,
+        chunk: usize,
         still: &Vectors,
     ) -> [S::V; 6] {
-        let mut vectors = load_rows::<STRIP, W, S, 6>(still, group);
+        let mut vectors = load_rows::<STRIP, W, S, 6>(still, chunk);
         let channels = vectors.as_chunks_mut::<3>().0.iter_mut();
         for (v, coding) in channels.zip(&self.rows.moves[strip]) {
             let Some(coding) = coding else { continue };
             // SAFETY: both frames are of the clip that the rows were made for.
-            let a = unsafe { coding.values::<W, S>(self.before, group) };
+            let a = unsafe { coding.values::<W, S>(self.before, chunk) };
             // SAFETY: as above.
-            let b = unsafe { coding.values::<W, S>(self.after, group) };
+            let b = unsafe { coding.values::<W, S>(self.after, chunk) };
             for (v, (a, b)) in v.iter_mut().zip(a.into_iter().zip(b)) {
                 *v = S::mul_add(S::splat(self.fraction), S::sub(b, a), a);
             }
@@ -252,17 +252,17 @@ impl<const N: usize> Fields<N> {
     /// # Safety
     /// `frame` must be a frame of the clip whose places were set, and the [`SPARE`] bytes after it.
     #[inline(always)] // as above
-    unsafe fn read<const W: usize, S: Simd<W>>(&self, frame: &[u8], group: usize) -> [S::V; N] {
+    unsafe fn read<const W: usize, S: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [S::V; N] {
         let mut numbers = [S::splat(0.0); N];
         for (index, v) in numbers.iter_mut().enumerate() {
             let mut windows = [&[0; SPARE]; STRIP / QUAD];
             for (quad, window) in windows.iter_mut().enumerate() {
-                let first = self.windows[index][(group * W / QUAD + quad) % (STRIP / QUAD)];
+                let first = self.windows[index][(chunk * W / QUAD + quad) % (STRIP / QUAD)];
                 // SAFETY: windows begin within a frame, and `SPARE` bytes follow it.
                 *window = unsafe { &*frame.as_ptr().add(first as usize).cast() };
             }
-            let pick = load_group::<STRIP, W, S>(&self.picks[index], group);
-            let mask = load_group::<STRIP, W, S>(&self.masks[index], group);
+            let pick = load_chunk::<STRIP, W, S>(&self.picks[index], chunk);
+            let mask = load_chunk::<STRIP, W, S>(&self.masks[index], chunk);
             *v = S::pick(windows, pick, mask);
         }
         numbers
@@ -294,11 +294,11 @@ impl Coding {
     /// # Safety
     /// As for [`Fields::read`].
     #[inline(always)] // as above
-    unsafe fn values<const W: usize, S: Simd<W>>(&self, frame: &[u8], group: usize) -> [S::V; 3] {
+    unsafe fn values<const W: usize, S: Simd<W>>(&self, frame: &[u8], chunk: usize) -> [S::V; 3] {
         // SAFETY: the caller's promise.
-        let mut values = unsafe { self.fields.read::<W, S>(frame, group) };
-        let low = load_rows::<STRIP, W, S, 3>(&self.low, group);
-        let step = load_rows::<STRIP, W, S, 3>(&self.step, group);
+        let mut values = unsafe { self.fields.read::<W, S>(frame, chunk) };
+        let low = load_rows::<STRIP, W, S, 3>(&self.low, chunk);
+        let step = load_rows::<STRIP, W, S, 3>(&self.step, chunk);
         for (v, (low, step)) in values.iter_mut().zip(low.into_iter().zip(step)) {
             *v = S::mul_add(*v, step, low);
         }
@@ -313,10 +313,10 @@ impl Coding {
     unsafe fn rotations<const W: usize, S: Simd<W>>(
         &self,
         frame: &[u8],
-        group: usize,
+        chunk: usize,
     ) -> [S::V; 4] {
         // SAFETY: the caller's promise.
-        let [a, b, c] = unsafe { self.values::<W, S>(frame, group) };
+        let [a, b, c] = unsafe { self.values::<W, S>(frame, chunk) };
         let others = S::mul_add(a, a, S::mul_add(b, b, S::mul(c, c)));
         let square = S::max(S::sub(S::splat(1.0), others), S::splat(f32::MIN_POSITIVE));
         [a, b, c, S::mul(square, S::inverse_sqrt(square))]

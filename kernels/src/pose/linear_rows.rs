@@ -160,9 +160,9 @@ impl<'a> KeyPair<'a> for LinearPair<'a> {
 
     /// As [`super::sample`]'s slerp.
     #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
-        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], group);
-        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], group);
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
+        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], chunk);
+        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], chunk);
         arc::<W, S>(
             [x, y, z, w],
             [u, v, s, t],
@@ -176,14 +176,14 @@ impl<'a> KeyPair<'a> for LinearPair<'a> {
     fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
-        group: usize,
+        chunk: usize,
         still: &Vectors,
     ) -> [S::V; 6] {
         let Some(rows) = &self.vectors[strip] else {
-            return load_rows::<STRIP, W, S, 6>(still, group);
+            return load_rows::<STRIP, W, S, 6>(still, chunk);
         };
-        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], group);
-        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], group);
+        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], chunk);
+        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], chunk);
         line::<W, S>(a, b, self.fraction)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Affine, Local};
 use crate::crowd::BLOCK;
 use crate::model::{NO_PARENT, Skeleton};
-use crate::simd::{Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
+use crate::simd::{Kernel, Simd, dot3, dot3_add, load_chunk, load_rows, store_rows};
 
 /// Joint to model space for every joint of a block: `model[j] = model[parent[j]] * local[j]`.
 ///
@@ -28,7 +28,7 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
         let mut matrices = skeleton.matrices().iter().peekable();
         for (joint, (&parent, local)) in skeleton.parents().iter().zip(local).enumerate() {
             let fixed = matrices.next_if(|(j, _)| usize::from(*j) == joint);
-            for group in 0..lanes.min(N).div_ceil(W) {
+            for chunk in 0..lanes.min(N).div_ceil(W) {
                 let own = match fixed {
                     Some((_, rows)) => {
                         let mut own = [S::splat(0.0); 12];
@@ -37,18 +37,18 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
                             .for_each(|(v, number)| *v = S::splat(*number));
                         own
                     }
-                    None => affine::<N, W, S>(local, group),
+                    None => affine::<N, W, S>(local, chunk),
                 };
                 // With 32 registers all numbers are stored at the end: stores between loads of the parent cost 12 %.
                 if const { W == BLOCK } || parent == NO_PARENT {
                     let own = match parent {
                         NO_PARENT => own,
-                        _ => product::<N, W, S>(&model[usize::from(parent)], &own, group),
+                        _ => product::<N, W, S>(&model[usize::from(parent)], &own, chunk),
                     };
-                    store_rows::<N, W, S>(&own, &mut model[joint], group);
+                    store_rows::<N, W, S>(&own, &mut model[joint], chunk);
                 } else {
                     let (before, after) = model.split_at_mut(joint);
-                    multiply::<N, W, S>(&before[usize::from(parent)], &own, group, &mut after[0]);
+                    multiply::<N, W, S>(&before[usize::from(parent)], &own, chunk, &mut after[0]);
                 }
             }
         }
@@ -59,9 +59,9 @@ impl<const N: usize> Kernel for LocalToModel<'_, N> {
 #[inline(always)]
 pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
     local: &Local<N>,
-    group: usize,
+    chunk: usize,
 ) -> [S::V; 12] {
-    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, group);
+    let [x, y, z, w, tx, ty, tz, sx, sy, sz] = load_rows::<N, W, S, 10>(local, chunk);
     let x2 = S::add(x, x);
     let y2 = S::add(y, y);
     let z2 = S::add(z, z);
@@ -95,18 +95,18 @@ pub(super) fn affine<const N: usize, const W: usize, S: Simd<W>>(
 fn multiply<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,
     b: &[S::V; 12],
-    group: usize,
+    chunk: usize,
     out: &mut Affine<N>,
 ) {
     for row in [0, 4, 8] {
-        let [x, y, z] = [0, 1, 2].map(|column| load_group::<N, W, S>(&a[row + column], group));
+        let [x, y, z] = [0, 1, 2].map(|column| load_chunk::<N, W, S>(&a[row + column], chunk));
         for column in 0..4 {
             let b = [b[column], b[4 + column], b[8 + column]];
             let sum = match column {
-                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&a[row + 3], group)),
+                3 => dot3_add::<W, S>([x, y, z], b, load_chunk::<N, W, S>(&a[row + 3], chunk)),
                 _ => dot3::<W, S>([x, y, z], b),
             };
-            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[chunk]);
         }
     }
 }
@@ -116,12 +116,12 @@ fn multiply<const N: usize, const W: usize, S: Simd<W>>(
 pub(super) fn product<const N: usize, const W: usize, S: Simd<W>>(
     a: &Affine<N>,
     b: &[S::V; 12],
-    group: usize,
+    chunk: usize,
 ) -> [S::V; 12] {
     let mut m = *b;
     for row in [0, 4, 8] {
         let [x, y, z, t] =
-            [0, 1, 2, 3].map(|column| load_group::<N, W, S>(&a[row + column], group));
+            [0, 1, 2, 3].map(|column| load_chunk::<N, W, S>(&a[row + column], chunk));
         for column in 0..3 {
             m[row + column] = dot3::<W, S>([x, y, z], [b[column], b[4 + column], b[8 + column]]);
         }

@@ -76,21 +76,21 @@ impl<const N: usize, const L: usize> Kernel for MergeSlots<'_, N, L> {
             return;
         };
         for item in 0..items {
-            for group in 0..L / W {
-                let part = load_instances::<N, W, S>(first_part, group);
-                let mut sum = load_rows::<L, W, S, 10>(&slots[first * items + item], group);
+            for chunk in 0..L / W {
+                let part = load_instances::<N, W, S>(first_part, chunk);
+                let mut sum = load_rows::<L, W, S, 10>(&slots[first * items + item], chunk);
                 for v in &mut sum {
                     *v = S::mul(*v, part);
                 }
                 for (slot, part) in others {
-                    let part = load_instances::<N, W, S>(part, group);
-                    let pose = load_rows::<L, W, S, 10>(&slots[slot * items + item], group);
+                    let part = load_instances::<N, W, S>(part, chunk);
+                    let pose = load_rows::<L, W, S, 10>(&slots[slot * items + item], chunk);
                     let signed = shorter::<W, S>(&sum, &pose, part);
                     for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
                         *sum = S::mul_add(if row < TRANSLATION { signed } else { part }, v, *sum);
                     }
                 }
-                store_rows::<L, W, S>(&normalised::<W, S>(sum), &mut slots[item], group);
+                store_rows::<L, W, S>(&normalised::<W, S>(sum), &mut slots[item], chunk);
             }
         }
     }

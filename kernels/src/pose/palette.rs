@@ -4,7 +4,7 @@ use super::local_to_model::product;
 use super::{Affine, run_lanes};
 use crate::crowd::BLOCK;
 use crate::model::Rows;
-use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_group, load_rows, store_rows};
+use crate::simd::{Isa, Kernel, Simd, dot3, dot3_add, load_chunk, load_rows, store_rows};
 use std::num::NonZero;
 
 /// Palettes of a block. `joints` and `inverse_binds` hold one item per palette entry (a model's skins concatenated),
@@ -50,8 +50,8 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Affine<N>> {
             .zip(self.joints)
             .zip(self.inverse_binds)
         {
-            for group in 0..N / W {
-                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, group, out);
+            for chunk in 0..N / W {
+                entry::<N, W, S>(&self.model[usize::from(joint)], inverse_bind, chunk, out);
             }
         }
     }
@@ -67,16 +67,16 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
         for (index, (&joint, inverse_bind)) in
             self.joints.iter().zip(self.inverse_binds).enumerate()
         {
-            for (group, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
+            for (chunk, instances) in self.palette.chunks_mut(W * entries.get()).enumerate() {
                 entry::<N, W, S>(
                     &self.model[usize::from(joint)],
                     inverse_bind,
-                    group,
+                    chunk,
                     &mut lanes,
                 );
                 let mut rows = [[0.0; 12]; W];
                 for (quarter, four) in lanes.as_chunks::<4>().0.iter().enumerate() {
-                    let columns = S::columns(load_rows::<N, W, S, 4>(four, group));
+                    let columns = S::columns(load_rows::<N, W, S, 4>(four, chunk));
                     for (rows, numbers) in rows.iter_mut().zip(columns) {
                         rows.as_chunks_mut().0[quarter] = numbers.to_array();
                     }
@@ -89,28 +89,28 @@ impl<const N: usize> Kernel for ModelToPalette<'_, N, Rows> {
     }
 }
 
-/// One entry of a palette for a group of lanes: `model * inverse_bind`; all lanes share the inverse bind.
+/// One entry of a palette for a chunk of lanes: `model * inverse_bind`; all lanes share the inverse bind.
 #[inline(always)]
 fn entry<const N: usize, const W: usize, S: Simd<W>>(
     model: &Affine<N>,
     inverse_bind: &Rows,
-    group: usize,
+    chunk: usize,
     out: &mut Affine<N>,
 ) {
     if const { W == BLOCK } {
         return store_rows::<N, W, S>(
-            &product::<N, W, S>(model, &inverse_bind.map(S::splat), group),
+            &product::<N, W, S>(model, &inverse_bind.map(S::splat), chunk),
             out,
-            group,
+            chunk,
         );
     }
     for row in 0..3 {
         for column in 0..4 {
             let row = 4 * row;
             let [x, y, z] = [
-                load_group::<N, W, S>(&model[row], group),
-                load_group::<N, W, S>(&model[row + 1], group),
-                load_group::<N, W, S>(&model[row + 2], group),
+                load_chunk::<N, W, S>(&model[row], chunk),
+                load_chunk::<N, W, S>(&model[row + 1], chunk),
+                load_chunk::<N, W, S>(&model[row + 2], chunk),
             ];
             let b = [
                 S::splat(inverse_bind[column]),
@@ -118,10 +118,10 @@ fn entry<const N: usize, const W: usize, S: Simd<W>>(
                 S::splat(inverse_bind[8 + column]),
             ];
             let sum = match column {
-                3 => dot3_add::<W, S>([x, y, z], b, load_group::<N, W, S>(&model[row + 3], group)),
+                3 => dot3_add::<W, S>([x, y, z], b, load_chunk::<N, W, S>(&model[row + 3], chunk)),
                 _ => dot3::<W, S>([x, y, z], b),
             };
-            S::store(sum, &mut out[row + column].as_chunks_mut().0[group]);
+            S::store(sum, &mut out[row + column].as_chunks_mut().0[chunk]);
         }
     }
 }

@@ -134,13 +134,13 @@ pub(super) trait KeyPair<'a>: Clone {
     fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self;
 
     /// Rotations of `W` joints of a strip.
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4];
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4];
 
     /// Translations and scales of `W` joints; those that the clip does not change are `still`.
     fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
-        group: usize,
+        chunk: usize,
         still: &Vectors,
     ) -> [S::V; 6];
 }
@@ -162,10 +162,10 @@ impl<'a> KeyPair<'a> for AnyPair<'a> {
     }
 
     #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, group: usize) -> [S::V; 4] {
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
         match self {
-            Self::Linear(pair) => pair.rotations::<W, S>(strip, group),
-            Self::Compact(pair) => pair.rotations::<W, S>(strip, group),
+            Self::Linear(pair) => pair.rotations::<W, S>(strip, chunk),
+            Self::Compact(pair) => pair.rotations::<W, S>(strip, chunk),
         }
     }
 
@@ -173,12 +173,12 @@ impl<'a> KeyPair<'a> for AnyPair<'a> {
     fn vectors<const W: usize, S: Simd<W>>(
         &self,
         strip: usize,
-        group: usize,
+        chunk: usize,
         still: &Vectors,
     ) -> [S::V; 6] {
         match self {
-            Self::Linear(pair) => pair.vectors::<W, S>(strip, group, still),
-            Self::Compact(pair) => pair.vectors::<W, S>(strip, group, still),
+            Self::Linear(pair) => pair.vectors::<W, S>(strip, chunk, still),
+            Self::Compact(pair) => pair.vectors::<W, S>(strip, chunk, still),
         }
     }
 }
@@ -243,7 +243,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
         let mut rotations = [[S::splat(0.0); W]; 4];
         let mut vectors = [[S::splat(0.0); W]; 6];
         for (strip, local) in local.chunks_mut(STRIP).enumerate() {
-            let groups = local.len().div_ceil(W);
+            let chunks = local.len().div_ceil(W);
             for (lanes, (pairs, plays)) in pairs
                 .as_chunks::<W>()
                 .0
@@ -261,7 +261,7 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                         prefetch(joint);
                     }
                 }
-                for group in 0..groups {
+                for chunk in 0..chunks {
                     for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
                         // Numbers of four lanes stay in registers, if none of the lanes is left out.
                         if const { W > 4 } && play.is_none() {
@@ -269,18 +269,18 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                         }
                         for (square, v) in rotations
                             .iter_mut()
-                            .zip(pair.rotations::<W, S>(strip, group))
+                            .zip(pair.rotations::<W, S>(strip, chunk))
                         {
                             square[lane] = v;
                         }
                         if const { W > 4 }
-                            && group == 0
+                            && chunk == 0
                             && let Some(joint) = local.get(lanes * W + lane)
                         {
                             prefetch(joint);
                         }
                     }
-                    spread::<W, S, 4>(&rotations, ROTATION, lanes, group, local);
+                    spread::<W, S, 4>(&rotations, ROTATION, lanes, chunk, local);
                 }
             }
             let mut moving = false;
@@ -306,19 +306,19 @@ impl<'a, P: KeyPair<'a>> Kernel for SampleLanes<'a, P> {
                 if plays.iter().all(Option::is_none) {
                     continue;
                 }
-                for group in 0..groups {
+                for chunk in 0..chunks {
                     for (lane, (pair, play)) in pairs.iter().zip(plays).enumerate() {
                         if const { W > 4 } && play.is_none() {
                             continue;
                         }
                         let clip = play.map_or(*first, |(clip, _)| clip);
                         let still = clip.still(stills, strip);
-                        let v = pair.vectors::<W, S>(strip, group, still);
+                        let v = pair.vectors::<W, S>(strip, chunk, still);
                         for (square, v) in vectors.iter_mut().zip(v) {
                             square[lane] = v;
                         }
                     }
-                    spread::<W, S, 6>(&vectors, TRANSLATION, lanes, group, local);
+                    spread::<W, S, 6>(&vectors, TRANSLATION, lanes, chunk, local);
                 }
             }
         }
@@ -331,13 +331,13 @@ fn spread<const W: usize, S: Simd<W>, const R: usize>(
     rows: &[[S::V; W]; R],
     first: usize,
     lanes: usize,
-    group: usize,
+    chunk: usize,
     local: &mut [Local<BLOCK>],
 ) {
     for (row, square) in rows.iter().enumerate() {
         let mut square = *square;
         S::transpose(&mut square);
-        for (local, v) in local.iter_mut().skip(group * W).zip(square) {
+        for (local, v) in local.iter_mut().skip(chunk * W).zip(square) {
             S::store(v, &mut local[first + row].as_chunks_mut().0[lanes]);
         }
     }

@@ -37,11 +37,11 @@ impl Kernel for SampleStrips<'_> {
         let pair = AnyPair::new::<W, S>(self.clip, self.time);
         for (strip, local) in self.local.iter_mut().enumerate() {
             let still = self.clip.still(self.stills, strip);
-            for group in 0..STRIP / W {
-                let rotations = pair.rotations::<W, S>(strip, group);
-                store_rows::<STRIP, W, S>(&rotations, &mut local[ROTATION..], group);
-                let vectors = pair.vectors::<W, S>(strip, group, still);
-                store_rows::<STRIP, W, S>(&vectors, &mut local[TRANSLATION..], group);
+            for chunk in 0..STRIP / W {
+                let rotations = pair.rotations::<W, S>(strip, chunk);
+                store_rows::<STRIP, W, S>(&rotations, &mut local[ROTATION..], chunk);
+                let vectors = pair.vectors::<W, S>(strip, chunk, still);
+                store_rows::<STRIP, W, S>(&vectors, &mut local[TRANSLATION..], chunk);
             }
         }
     }

@@ -72,9 +72,9 @@ impl Kernel for StripsToModel<'_> {
     #[inline(always)] // as all here: to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let model = self.model;
-        for (group, model) in model.chunks_mut(W).enumerate() {
-            let strip = &self.local[group * W / STRIP];
-            let numbers = affine::<STRIP, W, S>(strip, group * W % STRIP / W);
+        for (chunk, model) in model.chunks_mut(W).enumerate() {
+            let strip = &self.local[chunk * W / STRIP];
+            let numbers = affine::<STRIP, W, S>(strip, chunk * W % STRIP / W);
             for (row, numbers) in numbers.as_chunks::<4>().0.iter().enumerate() {
                 for (matrix, four) in model.iter_mut().zip(S::columns(*numbers)) {
                     matrix.as_chunks_mut().0[row] = four.to_array();

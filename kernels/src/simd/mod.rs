@@ -19,7 +19,7 @@ pub use aligned::{Aligned, LINE};
 pub use isa::{Isa, VARIABLE};
 pub(crate) use scalar::Scalar;
 pub(crate) use vector::{
-    Simd, abs, dot3, dot3_add, fence, load_group, load_rows, prefetch, prefetch_at, store_rows,
+    Simd, abs, dot3, dot3_add, fence, load_chunk, load_rows, prefetch, prefetch_at, store_rows,
 };
 
 #[cfg(target_arch = "x86_64")]

@@ -91,37 +91,37 @@ pub fn abs<const W: usize, S: Simd<W>>(v: S::V) -> S::V {
     S::copysign(v, S::splat(1.0))
 }
 
-/// Loads lanes `W * group..` of a row of `N`.
+/// Loads lanes `W * chunk..` of a row of `N`.
 #[inline(always)] // as above
-pub fn load_group<const N: usize, const W: usize, S: Simd<W>>(
+pub fn load_chunk<const N: usize, const W: usize, S: Simd<W>>(
     row: &[f32; N],
-    group: usize,
+    chunk: usize,
 ) -> S::V {
-    S::load(&row.as_chunks().0[group])
+    S::load(&row.as_chunks().0[chunk])
 }
 
-/// Loads lanes `W * group..` of each row.
+/// Loads lanes `W * chunk..` of each row.
 #[inline(always)] // as above
 pub fn load_rows<const N: usize, const W: usize, S: Simd<W>, const R: usize>(
     rows: &[[f32; N]; R],
-    group: usize,
+    chunk: usize,
 ) -> [S::V; R] {
     let mut loaded = [S::splat(0.0); R];
     for (v, row) in loaded.iter_mut().zip(rows) {
-        *v = load_group::<N, W, S>(row, group);
+        *v = load_chunk::<N, W, S>(row, chunk);
     }
     loaded
 }
 
-/// Stores vectors to lanes `W * group..` of the rows, as many as there are of both.
+/// Stores vectors to lanes `W * chunk..` of the rows, as many as there are of both.
 #[inline(always)] // as above
 pub fn store_rows<const N: usize, const W: usize, S: Simd<W>>(
     values: &[S::V],
     rows: &mut [[f32; N]],
-    group: usize,
+    chunk: usize,
 ) {
     for (row, v) in rows.iter_mut().zip(values) {
-        S::store(*v, &mut row.as_chunks_mut().0[group]);
+        S::store(*v, &mut row.as_chunks_mut().0[chunk]);
     }
 }
 

@@ -164,12 +164,12 @@ impl<const FLOATS: usize, const WORDS: usize> Kernel for PackKernel<'_, FLOATS, 
         let Self { mesh, numbers, out } = self;
         let vertices = numbers.len() / FLOATS;
         let out = out.as_chunks_mut::<WORDS>().0;
-        for (group, out) in out.chunks_mut(W).enumerate() {
+        for (chunk, out) in out.chunks_mut(W).enumerate() {
             // [number][vertex], by transposes of squares: a square may reach into the next vertex.
             let mut all = [S::splat(0.0); MOST_FLOATS + WIDEST];
             for start in (0..FLOATS).step_by(W) {
                 let mut square = [S::splat(0.0); W];
-                for (row, vertex) in square.iter_mut().zip(group * W..vertices) {
+                for (row, vertex) in square.iter_mut().zip(chunk * W..vertices) {
                     let rest = &numbers[vertex * FLOATS + start..];
                     if let Some(whole) = rest.first_chunk() {
                         *row = S::load(whole);

@@ -38,12 +38,12 @@ impl BlockPalette for &[DualQuaternion] {
         &self,
         joints: &[u16],
         weights: &[f32],
-        group: usize,
+        chunk: usize,
     ) -> Matrix<S::V> {
         let mut first = [S::splat(0.0); 4];
         let mut sum = [S::splat(0.0); 9];
         for (k, (&joint, &weight)) in joints.iter().zip(weights).enumerate() {
-            let next = load_rows::<BLOCK, W, S, 9>(&self[usize::from(joint)], group);
+            let next = load_rows::<BLOCK, W, S, 9>(&self[usize::from(joint)], chunk);
             let real = [next[0], next[1], next[2], next[3]];
             if k == 0 {
                 first = real;

@@ -10,7 +10,7 @@ use crate::crowd::BLOCK;
 use crate::model::{Mesh, VertexRun};
 use crate::morph::MorphedLanes;
 use crate::pose::Affine;
-use crate::simd::{self, Isa, Kernel, Simd, load_group, store_rows};
+use crate::simd::{self, Isa, Kernel, Simd, load_chunk, store_rows};
 use crate::vertex::{Normals, VertexFormat};
 use std::ops::Range;
 
@@ -195,13 +195,13 @@ fn pack_tile<const W: usize, S: Simd<W>, const FLOATS: usize, const PACKED: usiz
     before: &[[f32; BLOCK]],
 ) {
     for (slot, packed) in tile.iter().zip(packed) {
-        for group in 0..BLOCK / W {
+        for chunk in 0..BLOCK / W {
             let mut numbers = [S::splat(0.0); MOST_FLOATS];
             for (v, row) in numbers.iter_mut().zip(slot) {
-                *v = load_group::<BLOCK, W, S>(row, group);
+                *v = load_chunk::<BLOCK, W, S>(row, chunk);
             }
             let words = pack::<W, S>(mesh.cube(), &numbers, FLOATS);
-            store_rows::<BLOCK, W, S>(&words, packed, group);
+            store_rows::<BLOCK, W, S>(&words, packed, chunk);
         }
         streams.step::<W, S>(before);
     }
@@ -307,33 +307,33 @@ impl<P: BlockPalette> Filler<'_, P> {
                 None => None,
                 Some(morphed) => morphed.vertex(first + index),
             };
-            for group in 0..BLOCK / W {
+            for chunk in 0..BLOCK / W {
                 let m =
-                    palette.matrix::<W, S>(&joints[..influences], &weights[..influences], group);
-                let position = source::<W, S>(morphed, 0, position, group);
+                    palette.matrix::<W, S>(&joints[..influences], &weights[..influences], chunk);
+                let position = source::<W, S>(morphed, 0, position, chunk);
                 put_rows::<W, S, DIRECT>(
                     &moved::<W, S>(&m, position),
                     &mut slot[..3],
                     &mut begun.0[..3],
-                    group,
+                    chunk,
                 );
                 if FLOATS >= 6 {
                     let normal = rotated_normal::<W, S>(
                         &m,
-                        source::<W, S>(morphed, 3, normal, group),
+                        source::<W, S>(morphed, 3, normal, chunk),
                         *normals,
                     );
-                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], group);
+                    put_rows::<W, S, DIRECT>(&normal, &mut slot[3..6], &mut begun.0[3..6], chunk);
                 }
                 if FLOATS >= 10 {
                     let [x, y, z, handedness] =
                         tangents.map_or([0.0; 4], |tangents| tangents[index]);
                     let tangent =
-                        source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], group);
+                        source::<W, S>(morphed.filter(|rows| rows.len() > 6), 6, &[x, y, z], chunk);
                     let tangent = rotated_tangent::<W, S>(&m, tangent, *normals);
-                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], group);
+                    put_rows::<W, S, DIRECT>(&tangent, &mut slot[6..9], &mut begun.0[6..9], chunk);
                     let handedness = [S::splat(handedness)];
-                    put_rows::<W, S, DIRECT>(&handedness, &mut slot[9..], &mut begun.0[9..], group);
+                    put_rows::<W, S, DIRECT>(&handedness, &mut slot[9..], &mut begun.0[9..], chunk);
                 }
             }
             if !DIRECT {
@@ -343,47 +343,47 @@ impl<P: BlockPalette> Filler<'_, P> {
     }
 }
 
-/// Three numbers of a vertex: those of a group of lanes from row `first` of its morphed ones, or the mesh's own in all
+/// Three numbers of a vertex: those of a chunk of lanes from row `first` of its morphed ones, or the mesh's own in all
 /// lanes.
 #[inline(always)]
 fn source<const W: usize, S: Simd<W>>(
     morphed: Option<&[[f32; BLOCK]]>,
     first: usize,
     [x, y, z]: &[f32; 3],
-    group: usize,
+    chunk: usize,
 ) -> [S::V; 3] {
     match morphed {
         None => [S::splat(*x), S::splat(*y), S::splat(*z)],
         Some(rows) => [
-            load_group::<BLOCK, W, S>(&rows[first], group),
-            load_group::<BLOCK, W, S>(&rows[first + 1], group),
-            load_group::<BLOCK, W, S>(&rows[first + 2], group),
+            load_chunk::<BLOCK, W, S>(&rows[first], chunk),
+            load_chunk::<BLOCK, W, S>(&rows[first + 1], chunk),
+            load_chunk::<BLOCK, W, S>(&rows[first + 2], chunk),
         ],
     }
 }
 
-/// Stores a group of lanes in their rows. Rows that are written past the caches are whole lines, and each is written at
-/// once: until its last group comes, its lanes are kept in `begun`. Some processors combine only seven lines at a time,
+/// Stores a chunk of lanes in their rows. Rows that are written past the caches are whole lines, and each is written at
+/// once: until its last chunk comes, its lanes are kept in `begun`. Some processors combine only seven lines at a time,
 /// and write parts of lines to memory if more are open.
 #[inline(always)]
 fn put_rows<const W: usize, S: Simd<W>, const DIRECT: bool>(
     numbers: &[S::V],
     rows: &mut [[f32; BLOCK]],
     begun: &mut [[f32; BLOCK]],
-    group: usize,
+    chunk: usize,
 ) {
     for ((row, begun), v) in rows.iter_mut().zip(begun).zip(numbers) {
         let row = row.as_chunks_mut().0;
         let begun = begun.as_chunks_mut().0;
         if !DIRECT {
-            S::store(*v, &mut row[group]);
-        } else if group + 1 < BLOCK / W {
-            S::store(*v, &mut begun[group]);
+            S::store(*v, &mut row[chunk]);
+        } else if chunk + 1 < BLOCK / W {
+            S::store(*v, &mut begun[chunk]);
         } else {
-            for (to, from) in row.iter_mut().zip(&begun[..group]) {
+            for (to, from) in row.iter_mut().zip(&begun[..chunk]) {
                 S::stream(S::load(from), to);
             }
-            S::stream(*v, &mut row[group]);
+            S::stream(*v, &mut row[chunk]);
         }
     }
 }

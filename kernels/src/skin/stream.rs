@@ -167,26 +167,26 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         }
     }
 
-    /// Transposes `W` of a tile's rows in a group of lanes. The loops over lanes are simple enough to be unrolled;
+    /// Transposes `W` of a tile's rows in a chunk of lanes. The loops over lanes are simple enough to be unrolled;
     /// otherwise the registers of the transpose would be spilled to memory.
     #[inline(always)]
     fn transpose<const W: usize, S: Simd<W>>(
         &mut self,
         tile: &[[f32; BLOCK]],
-        group: usize,
+        chunk: usize,
         part: usize,
     ) {
-        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], group);
+        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], chunk);
         match self.store {
             Store::Streamed => {
-                let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[group];
+                let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[chunk];
                 for (stage, v) in stages.iter_mut().zip(square) {
                     S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
                 }
             }
             Store::Cached => {
                 let first = self.first.unwrap_or(0);
-                let mut at = group * W * self.instance_words + first * WORDS + part * W;
+                let mut at = chunk * W * self.instance_words + first * WORDS + part * W;
                 for v in square {
                     // Lanes without an instance have no destination.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
@@ -261,10 +261,10 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
     }
 }
 
-/// Transposes `W` rows of a group of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
+/// Transposes `W` rows of a chunk of lanes. Sixteen rows are one line of each instance; `W` of them are a part of it.
 #[inline(always)]
-fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], group: usize) -> [S::V; W] {
-    let mut square = load_rows::<BLOCK, W, S, W>(rows, group);
+fn transposed<const W: usize, S: Simd<W>>(rows: &[[f32; BLOCK]; W], chunk: usize) -> [S::V; W] {
+    let mut square = load_rows::<BLOCK, W, S, W>(rows, chunk);
     S::transpose(&mut square);
     square
 }

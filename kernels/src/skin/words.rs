@@ -2,7 +2,7 @@
 
 use crate::crowd::BLOCK;
 use crate::pose::Affine;
-use crate::simd::{Simd, abs, dot3, dot3_add, load_group};
+use crate::simd::{Simd, abs, dot3, dot3_add, load_chunk};
 use crate::vertex::{Cube, Normals, SNORM};
 
 /// Most numbers of a vertex, and most words of a packed one.
@@ -17,12 +17,12 @@ pub(super) trait BlockPalette {
     /// `true` to compile kernels for each usual number of influences, `false` to compile them once for any number.
     const UNROLLED: bool;
 
-    /// A vertex's matrix in the lanes of a group of `W`.
+    /// A vertex's matrix in the lanes of a chunk of `W`.
     fn matrix<const W: usize, S: Simd<W>>(
         &self,
         joints: &[u16],
         weights: &[f32],
-        group: usize,
+        chunk: usize,
     ) -> Matrix<S::V>;
 }
 
@@ -35,19 +35,19 @@ impl BlockPalette for &[Affine<BLOCK>] {
         &self,
         joints: &[u16],
         weights: &[f32],
-        group: usize,
+        chunk: usize,
     ) -> Matrix<S::V> {
         let first = &self[usize::from(joints[0])];
         let weight = S::splat(weights[0]);
         let mut m = [S::splat(0.0); 12];
         for (sum, row) in m.iter_mut().zip(first) {
-            *sum = S::mul(weight, load_group::<BLOCK, W, S>(row, group));
+            *sum = S::mul(weight, load_chunk::<BLOCK, W, S>(row, chunk));
         }
         for (&joint, &weight) in joints[1..].iter().zip(&weights[1..]) {
             let entry = &self[usize::from(joint)];
             let weight = S::splat(weight);
             for (sum, row) in m.iter_mut().zip(entry) {
-                *sum = S::mul_add(weight, load_group::<BLOCK, W, S>(row, group), *sum);
+                *sum = S::mul_add(weight, load_chunk::<BLOCK, W, S>(row, chunk), *sum);
             }
         }
         m
