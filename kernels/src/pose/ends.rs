@@ -194,8 +194,12 @@ fn resizing_poses(skeleton: &Skeleton, clips: &[Clip], size: f64) -> Vec<Vec<DAf
     let mut poses = Vec::with_capacity(times * resizing.len());
     for clip in resizing {
         for index in 0..times {
-            let part = (index + 1) as f64 / (times + 1) as f64;
-            poses.push(clip_pose(skeleton, clip, part * f64::from(clip.duration())));
+            let fraction = (index + 1) as f64 / (times + 1) as f64;
+            poses.push(clip_pose(
+                skeleton,
+                clip,
+                fraction * f64::from(clip.duration()),
+            ));
         }
     }
     poses
@@ -209,11 +213,11 @@ fn resizes(skeleton: &Skeleton, clip: &Clip, distance: f64) -> bool {
                 .translation
                 .as_dvec3();
             let keys = 0..raw.times_of(track).len();
-            let part = track.interpolation.value_of_key();
+            let place = track.interpolation.value_of_key();
             match track.channel {
                 Channel::Scale => true,
                 Channel::Translation => keys.into_iter().any(|key| {
-                    let value = raw.value(track, key, part).truncate();
+                    let value = raw.value(track, key, place).truncate();
                     value.distance(rest) > distance
                 }),
                 Channel::Rotation => false,

@@ -26,15 +26,12 @@ impl<const N: usize> Merge<N> {
         }
         let merges = merges && recipe.momenta.is_empty() && totals.iter().all(|&t| t > 0.0);
         merges.then(|| {
-            let part =
-                |weights: &[f32; N]| std::array::from_fn(|lane| weights[lane] / totals[lane]);
-            Self(
-                recipe
-                    .shares
-                    .iter()
-                    .map(|s| (s.slot, part(&s.weights)))
-                    .collect(),
-            )
+            let mut merge = ArrayVec::new();
+            for share in &recipe.shares {
+                let weights = std::array::from_fn(|lane| share.weights[lane] / totals[lane]);
+                merge.push((share.slot, weights));
+            }
+            Self(merge)
         })
     }
 }
@@ -68,26 +65,26 @@ impl<const N: usize, const L: usize> Kernel for MergeSlots<'_, N, L> {
     #[inline(always)] // to take on the caller's instruction set
     fn run<const W: usize, S: Simd<W>>(self) {
         let Self {
-            merge: Merge(parts),
+            merge: Merge(merged),
             items,
             slots,
         } = self;
-        let Some(((first, first_part), others)) = parts.split_first() else {
+        let Some(((first, first_weights), others)) = merged.split_first() else {
             return;
         };
         for item in 0..items {
             for chunk in 0..L / W {
-                let part = load_instances::<N, W, S>(first_part, chunk);
+                let weight = load_instances::<N, W, S>(first_weights, chunk);
                 let mut sum = load_rows::<L, W, S, 10>(&slots[first * items + item], chunk);
                 for v in &mut sum {
-                    *v = S::mul(*v, part);
+                    *v = S::mul(*v, weight);
                 }
-                for (slot, part) in others {
-                    let part = load_instances::<N, W, S>(part, chunk);
+                for (slot, weights) in others {
+                    let weight = load_instances::<N, W, S>(weights, chunk);
                     let pose = load_rows::<L, W, S, 10>(&slots[slot * items + item], chunk);
-                    let signed = shorter::<W, S>(&sum, &pose, part);
+                    let signed = shorter::<W, S>(&sum, &pose, weight);
                     for (row, (sum, v)) in sum.iter_mut().zip(pose).enumerate() {
-                        *sum = S::mul_add(if row < TRANSLATION { signed } else { part }, v, *sum);
+                        *sum = S::mul_add(if row < TRANSLATION { signed } else { weight }, v, *sum);
                     }
                 }
                 store_rows::<L, W, S>(&normalised::<W, S>(sum), &mut slots[item], chunk);

@@ -43,16 +43,16 @@ pub(super) fn steady_merge<const N: usize>(
     Merge::of(&recipe)
 }
 
-/// Interpolates between the poses of two slots, `[slot][joint or strip]`, at the fraction `part`, into the first slot.
+/// Interpolates between the poses of two slots, `[slot][joint or strip]`, at a fraction, into the first slot.
 pub(super) fn blend_between<const N: usize, const L: usize>(
     isa: Isa,
     group: &Group,
     [start, end]: [usize; 2],
-    part: f32,
+    fraction: f32,
     slots: &mut [Local<L>],
 ) {
     let mut recipe = Recipe::<N>::default();
-    for (slot, weight) in [(start, 1.0 - part), (end, part)] {
+    for (slot, weight) in [(start, 1.0 - fraction), (end, fraction)] {
         recipe.shares.push(SlotWeights {
             slot,
             layer: 0,

@@ -113,14 +113,14 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
         // it is written to a place that is one float longer.
         let mut longer = [0.0; MOST_FLOATS + 1];
         let last = count.saturating_sub(1);
-        for (part, to) in [
+        for (range, to) in [
             (0..last, out.as_mut_ptr()),
             (last..count, longer.as_mut_ptr()),
         ] {
-            let pairs = joints[part.clone()].iter().zip(&weights[part.clone()]);
-            let points = positions[part.clone()]
+            let pairs = joints[range.clone()].iter().zip(&weights[range.clone()]);
+            let points = positions[range.clone()]
                 .iter()
-                .zip(&mesh_normals[part.clone()]);
+                .zip(&mesh_normals[range.clone()]);
             for (index, ((joints, weights), (p, n))) in pairs.zip(points).enumerate() {
                 // SAFETY: a mesh's joints are less than its entries, and the palette has as many.
                 let [x, y, z, t] = unsafe { columns::<W, S>(palette, joints, weights) };
@@ -131,13 +131,13 @@ impl<const FLOATS: usize, const INFLUENCES: usize> PartKernel<'_, FLOATS, INFLUE
                 }
                 if FLOATS >= 10 {
                     let [a, b, c, handedness] =
-                        tangents.map_or([0.0; 4], |t| t[part.start + index]);
+                        tangents.map_or([0.0; 4], |t| t[range.start + index]);
                     numbers[2] = moved_tangent::<W, S>(m, [a, b, c], normals);
                     numbers[2].w = handedness;
                 }
                 for (at, v) in [0, 3, 6].into_iter().zip(numbers) {
                     if at < FLOATS {
-                        // SAFETY: `to` has `FLOATS` floats for each vertex of the part, and at least one more.
+                        // SAFETY: `to` has `FLOATS` floats for each vertex of the range, and at least one more.
                         unsafe {
                             to.add(index * FLOATS + at)
                                 .cast::<[f32; 4]>()

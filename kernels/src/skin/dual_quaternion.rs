@@ -20,9 +20,13 @@ pub type DualQuaternion = [[f32; BLOCK]; 9];
 pub fn lane_dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
     for (out, m) in out.iter_mut().zip(palette) {
         for lane in 0..BLOCK {
-            let part = Similarity::of(&m.map(|row| row[lane]));
-            let rotation_and_dual = [part.rotation, part.dual_part()].map(|q| q.to_array());
-            let numbers = rotation_and_dual.as_flattened().iter().chain([&part.scale]);
+            let similarity = Similarity::of(&m.map(|row| row[lane]));
+            let rotation_and_dual =
+                [similarity.rotation, similarity.dual_part()].map(|q| q.to_array());
+            let numbers = rotation_and_dual
+                .as_flattened()
+                .iter()
+                .chain([&similarity.scale]);
             for (row, number) in out.iter_mut().zip(numbers) {
                 row[lane] = *number;
             }

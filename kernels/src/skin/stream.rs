@@ -174,19 +174,19 @@ impl<'a, const WORDS: usize> Streams<'a, WORDS> {
         &mut self,
         tile: &[[f32; BLOCK]],
         chunk: usize,
-        part: usize,
+        rows: usize,
     ) {
-        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[part], chunk);
+        let square = transposed::<W, S>(&tile.as_chunks::<W>().0[rows], chunk);
         match self.store {
             Store::Streamed => {
                 let stages = &mut self.stages[self.filled].as_chunks_mut::<W>().0[chunk];
                 for (stage, v) in stages.iter_mut().zip(square) {
-                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + part]);
+                    S::store(v, &mut floats(stage).as_chunks_mut().0[TILE / W + rows]);
                 }
             }
             Store::Cached => {
                 let first = self.first.unwrap_or(0);
-                let mut at = chunk * W * self.instance_words + first * WORDS + part * W;
+                let mut at = chunk * W * self.instance_words + first * WORDS + rows * W;
                 for v in square {
                     // Lanes without an instance have no destination.
                     if let Some(to) = self.out.get_mut(at..).and_then(|out| out.first_chunk_mut()) {
