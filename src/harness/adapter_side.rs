@@ -11,6 +11,8 @@ use crate::gpu::Gpu;
 use crate::gpu::draw::present::Presenter;
 use crate::scene::BuiltScene;
 use crate::threads::Threads;
+use nvml_wrapper::Nvml;
+use nvml_wrapper::enum_wrappers::device::Clock;
 use std::rc::Rc;
 
 /// An adapter, and what draws on it.
@@ -37,11 +39,14 @@ impl DeviceSide for AdapterSide {
     }
 
     fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        self.gpu.energy_counter()
+        // NVIDIA's drivers count for every user since Volta.
+        nvidia_reader(&self.gpu, |device| {
+            device.total_energy_consumption().ok()?.checked_mul(1000)
+        })
     }
 
     fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
-        self.gpu.megahertz_reader()
+        nvidia_reader(&self.gpu, |device| device.clock_info(Clock::SM).ok())
     }
 
     fn pacer(&self) -> Option<Pacer<'_>> {
@@ -138,4 +143,15 @@ impl DeviceSide for AdapterSide {
             _ => Ok(None),
         }
     }
+}
+
+/// Reads a number of an NVIDIA adapter; `None` where no library of NVIDIA's knows it.
+fn nvidia_reader<T: 'static>(
+    gpu: &Gpu,
+    read: impl Fn(&nvml_wrapper::Device) -> Option<T> + 'static,
+) -> Option<Box<dyn Fn() -> Option<T>>> {
+    let nvml = Nvml::init().ok()?;
+    let address = gpu.adapter.summary.pci_address.clone();
+    let reader = move || read(&nvml.device_by_pci_bus_id(address.as_str()).ok()?);
+    reader().map(|_| Box::new(reader) as _)
 }

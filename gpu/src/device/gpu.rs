@@ -4,7 +4,6 @@ use crate::device::arithmetic::Arithmetic;
 use crate::device::timestamps::{CAPACITY, Timestamps};
 use crate::device::{Adapter, ComputePipeline, Entry, Failures, ShaderModule, Tape, needs};
 use arrayvec::ArrayVec;
-use nvml_wrapper::Nvml;
 use skinbench_frame::{
     Api, BackendError, Bytes, ClockMeter, DeviceBandwidth, DeviceClock, FrameWork, Purpose, Result,
     StageTime, UploadBandwidth,
@@ -176,34 +175,6 @@ impl Gpu {
             arithmetic: OnceCell::new(),
             edit: RefCell::default(),
         })
-    }
-
-    /// Reads the clock of an NVIDIA adapter's processors in MHz; `None` where no library of NVIDIA's knows it.
-    pub fn megahertz_reader(&self) -> Option<Box<dyn Fn() -> Option<u32>>> {
-        let nvml = Nvml::init().ok()?;
-        let address = self.adapter.summary.pci_address.clone();
-        let read = move || {
-            let device = nvml.device_by_pci_bus_id(address.as_str()).ok()?;
-            device
-                .clock_info(nvml_wrapper::enum_wrappers::device::Clock::SM)
-                .ok()
-        };
-        read().map(|_| Box::new(read) as _)
-    }
-
-    /// Reads the microjoules that the whole adapter has taken since its driver was loaded, at rest, too; `None` where
-    /// no library of NVIDIA's knows it. NVIDIA's drivers count for every user since Volta.
-    pub fn energy_counter(&self) -> Option<Box<dyn Fn() -> Option<u64>>> {
-        let (nvml, address) = (Nvml::init().ok()?, self.adapter.summary.pci_address.clone());
-        let read = move || {
-            let millijoules = nvml
-                .device_by_pci_bus_id(address.as_str())
-                .ok()?
-                .total_energy_consumption()
-                .ok()?;
-            millijoules.checked_mul(1000)
-        };
-        read().map(|_| Box::new(read) as _)
     }
 
     /// The wgpu device and its queue; `None` if nothing is executed.

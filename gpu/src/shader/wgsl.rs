@@ -8,7 +8,28 @@
 //! ```
 //!
 //! The word after `from` names a file in shaders/ or a *role*: a part that several files can play, such as the form of
-//! the mesh. Rust names the root file of a shader and binds its roles to files. shaders/README.md lists all roles.
+//! the mesh. Rust names the root file of a shader and binds its roles to files. Each imported file is put once before those
+//! that import from it. Nothing is renamed, so names are unique within a shader. In a complete shader a line
+//! `//# shaders/FILE` precedes each file, by which errors name their file and line. A kernel from outside this crate brings
+//! a file of its own, which imports in the same way.
+//!
+//! | role | names | played by |
+//! | --- | --- | --- |
+//! | `numbers` | `chunk` | `numbers_uniform.wgsl`, `numbers_table.wgsl` |
+//! | `drawn` | `crowd_instance`, `skinned_place`, `cube_of` | `drawn_chunk.wgsl`, `drawn_merged.wgsl` |
+//! | `mesh` | `LoadedVertex`, `load_vertex`, `influence_entry`, `influence_weight`, `heaviest_weight`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
+//! | `blend` | `blended` | `blend_linear.wgsl`, `blend_subgroup.wgsl`, `palette_dual_quaternions.wgsl` |
+//! | `palette` | `entry_of` | `palette_rows.wgsl`, `palette_half.wgsl`, `palette_columns.wgsl`, `palette_uniform.wgsl`, `palette_texture.wgsl`, `palette_workgroup.wgsl`, `palette_baked.wgsl` |
+//! | `frames` | `baked_entry` | `palette_baked_matrices.wgsl`, `palette_baked_motions.wgsl` |
+//! | `morph` | `morphed` | `morph_none.wgsl`, `morph_sparse.wgsl`, `morph_short.wgsl`, `morph_lists.wgsl` |
+//! | `deltas` | `delta_of` | `morph_dense.wgsl`, `morph_texture.wgsl` |
+//! | `output` | `store` | `output.wgsl`, `output_pairs.wgsl`, `output_packed_positions.wgsl`, `output_packed_normals.wgsl`, `output_packed_tangents.wgsl`, `output_streams.wgsl` |
+//! | `source` | `skinned_vertex` | `gpu_vertex.wgsl`, `gpu_vat.wgsl`, `preskinned.wgsl`, `preskinned_packed.wgsl`, `preskinned_streams.wgsl` |
+//! | `previous` | `previous_position` | `previous.wgsl`, `previous_packed.wgsl` |
+//!
+//! Numbers of groups and bindings stand in the files alone: Rust binds buffers to variables by name. Tests assemble and
+//! validate every shader, and check that each file imports what it uses and uses what it imports.
+//!
 //! WESL, the extension of WGSL by imports, is not used: it has no roles, its crate renames and reprints what it links,
 //! and compiling that crate takes 195 s of processor time in a release build.
 

@@ -314,16 +314,16 @@ fn globals(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(global).collect()
 }
 
-/// Rows of the table in shaders/README.md: a role, its names, and the files that play it.
+/// Rows of the table in `skinbench_gpu::shader::wgsl`: a role, its names, and the files that play it.
 fn roles() -> Vec<(&'static str, Vec<&'static str>, Vec<&'static str>)> {
-    let page = include_str!("../../../gpu/shaders/README.md");
+    let page = include_str!("../../../gpu/src/shader/wgsl.rs");
     let cells = |row: &'static str| {
         row.split('|')
             .map(|cell| cell.split('`').skip(1).step_by(2).collect::<Vec<_>>())
     };
     let rows = page
         .lines()
-        .filter(|line| line.starts_with("| `"))
+        .filter(|line| line.starts_with("//! | `"))
         .map(|row| cells(row).collect::<Vec<_>>());
     rows.map(|cells| (cells[1][0], cells[2].clone(), cells[3].clone()))
         .collect()

@@ -267,7 +267,7 @@ fn pages_have_at_most_24_000_words() {
         "CONTRIBUTING.md",
         "kernels/README.md",
         "formats/README.md",
-        "gpu/shaders/README.md",
+        "gpu/README.md",
         "results/README.md",
     ] {
         pages.push(root.join(page));
