@@ -326,7 +326,7 @@ impl Description for KernelDescription<'_> {
 }
 
 /// Shaders of a draw.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(tag = "kind", rename = "render", rename_all = "camelCase")]
 pub(crate) struct PipelineDescription<'a> {
     pub label: &'a str,
@@ -380,6 +380,21 @@ pub(crate) struct FragmentDescription<'a> {
     pub targets: Vec<ColorDescription>,
 }
 
+impl<'a> FragmentDescription<'a> {
+    /// A shader whose colours go to targets of these formats.
+    pub fn new(
+        shader: EntryPoint<'a>,
+        formats: &[wgpu::TextureFormat],
+        write_mask: wgpu::ColorWrites,
+    ) -> Self {
+        let mut targets = Vec::with_capacity(formats.len());
+        for &format in formats {
+            targets.push(ColorDescription { format, write_mask });
+        }
+        Self { shader, targets }
+    }
+}
+
 /// Colours that a draw writes.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -394,19 +409,14 @@ impl Description for PipelineDescription<'_> {
     type Object = wgpu::RenderPipeline;
 
     fn create(&self, device: &wgpu::Device, cache: Cache) -> wgpu::RenderPipeline {
-        let target = |target: &ColorDescription| {
-            Some(wgpu::ColorTargetState {
+        let mut targets = Vec::new();
+        for target in self.fragment.iter().flat_map(|fragment| &fragment.targets) {
+            targets.push(Some(wgpu::ColorTargetState {
                 format: target.format,
                 blend: None,
                 write_mask: target.write_mask,
-            })
-        };
-        let targets: Vec<_> = self
-            .fragment
-            .iter()
-            .flat_map(|fragment| &fragment.targets)
-            .map(target)
-            .collect();
+            }));
+        }
         let fragment = self.fragment.as_ref().map(|fragment| wgpu::FragmentState {
             module: fragment.shader.module.get(),
             entry_point: Some(fragment.shader.entry_point),

@@ -2,9 +2,9 @@
 //! groups of the drawn pass.
 
 use crate::device::{
-    BindGroup, Buffer, CAPTURE_FORMAT, ColorDescription, ColorTarget, Command, Commands, DrawPart,
-    EntryPoint, FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets,
-    Texture, TextureDescription,
+    BindGroup, Buffer, CAPTURE_FORMAT, ColorTarget, Command, DrawPart, EntryPoint,
+    FragmentDescription, PipelineDescription, Recorder, RenderPipeline, Targets, Texture,
+    TextureDescription,
 };
 use crate::forms::kind::CAPTURE;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
@@ -40,7 +40,8 @@ impl Capture {
     /// # Errors
     /// [`BackendError::TooLarge`] if an instance has more vertices than a texture has texels.
     pub fn new(gpu: &Rc<Gpu>, crowd: &Crowd, source: &Rc<VertexSource>) -> Result<Self> {
-        let (height, most) = (height(crowd), gpu.adapter.limits.max_texture_dimension_2d);
+        let height = height(crowd);
+        let most = gpu.adapter.limits.max_texture_dimension_2d;
         if height > most {
             return Err(BackendError::TooLarge(format!(
                 "{} vertices of one instance; a texture holds at most {}",
@@ -48,12 +49,8 @@ impl Capture {
                 most * WIDTH
             )));
         }
-        let wgsl = |kind| (source.wgsl)(kind, CAPTURE);
-        let first = source
-            .kinds
-            .first()
-            .map(|&kind| wgsl(kind))
-            .unwrap_or_default();
+        let first = source.kinds.first();
+        let first = first.map_or(String::new(), |&kind| (source.wgsl)(kind, CAPTURE));
         let own = GroupLayout::new(gpu, "capture", &[&first], 1, wgpu::ShaderStages::VERTEX);
         let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let uniform = gpu.buffer(
@@ -62,50 +59,35 @@ impl Capture {
             size_of::<layout::Capture>() as u64,
             usage,
         );
-        let target = |label| {
-            let description = TextureDescription {
-                label,
-                size: wgpu::Extent3d {
-                    width: WIDTH,
-                    height,
-                    depth_or_array_layers: 1,
-                },
-                format: CAPTURE_FORMAT,
-                usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-                levels: 1,
-                samples: 1,
-            };
-            gpu.texture(Purpose::Staging, &description)
-        };
         let layout = pipeline_layout(gpu, "capture", &[&source.layout, &own]);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
-            let module = module(gpu, "capture", wgsl(kind), true);
+            let module = module(gpu, "capture", (source.wgsl)(kind, CAPTURE), true);
             let constants = kind.constants();
-            let shader = |entry_point| EntryPoint {
+            let vertex = EntryPoint {
                 module: &module,
-                entry_point,
+                entry_point: "vertex",
                 constants: &constants,
             };
-            let color = ColorDescription {
-                format: CAPTURE_FORMAT,
-                write_mask: wgpu::ColorWrites::ALL,
-            };
-            let pipeline = |entry| {
+            ["position_and_normal", "tangent"].map(|entry_point| {
+                let fragment = EntryPoint {
+                    entry_point,
+                    ..vertex
+                };
                 gpu.create(&PipelineDescription {
                     label: "capture",
                     layout: &layout,
-                    vertex: shader("vertex"),
+                    vertex,
                     vertex_buffers: &[],
                     topology: wgpu::PrimitiveTopology::PointList,
                     depth_stencil: None,
                     samples: 1,
-                    fragment: Some(FragmentDescription {
-                        shader: shader(entry),
-                        targets: vec![color; 2],
-                    }),
+                    fragment: Some(FragmentDescription::new(
+                        fragment,
+                        &[CAPTURE_FORMAT; 2],
+                        wgpu::ColorWrites::ALL,
+                    )),
                 })
-            };
-            ["position_and_normal", "tangent"].map(pipeline)
+            })
         });
         gpu.check()?;
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
@@ -114,7 +96,7 @@ impl Capture {
             source: Rc::clone(source),
             pipelines,
             uniform,
-            targets: [target("captured first"), target("captured second")],
+            targets: ["captured first", "captured second"].map(|label| target(gpu, label, height)),
             texels: gpu.buffer(
                 Purpose::Staging,
                 "captured texels",
@@ -145,14 +127,19 @@ impl Capture {
         let at_once = (WIDTH * self.targets[0].size.height / vertices).max(1);
         for first in instances.clone().step_by(at_once as usize) {
             let count = at_once.min(instances.end - first);
-            let draw =
-                |pipeline| self.draw(gpu, pipeline, bindings, 0..vertices, first..first + count);
-            draw(position_and_normal)?;
+            let drawn = first..first + count;
+            self.draw(
+                gpu,
+                position_and_normal,
+                bindings,
+                0..vertices,
+                drawn.clone(),
+            )?;
             let texels = (count * vertices) as usize;
             let positions = self.texels_of(gpu, &self.targets[0], texels)?;
             let normals = self.texels_of(gpu, &self.targets[1], texels)?;
             let tangents = if floats >= 10 {
-                draw(tangent)?;
+                self.draw(gpu, tangent, bindings, 0..vertices, drawn)?;
                 self.texels_of(gpu, &self.targets[0], texels)?
             } else {
                 vec![0.0; texels * 4]
@@ -205,13 +192,20 @@ impl Capture {
             group: &self.group,
             offsets: &[],
         });
-        let draw = |pass: &mut Commands, instances| {
-            pass.run(Command::Draw {
-                vertices: vertices.clone(),
-                instances,
-            });
-        };
-        for_each_binding(&mut commands, bindings, self.source.stride, instances, draw);
+        let stride = self.source.stride;
+        for_each_binding(
+            &mut commands,
+            bindings,
+            stride,
+            instances,
+            |pass, instances| {
+                let vertices = vertices.clone();
+                pass.run(Command::Draw {
+                    vertices,
+                    instances,
+                });
+            },
+        );
         commands.run(Command::End);
         commands.finish()
     }
@@ -230,6 +224,23 @@ impl Capture {
         gpu.read_back(&self.texels, 0, texels * 4, &mut floats)?;
         Ok(floats)
     }
+}
+
+/// A texture that vertices are drawn into.
+fn target(gpu: &Gpu, label: &str, height: u32) -> Texture {
+    let description = TextureDescription {
+        label,
+        size: wgpu::Extent3d {
+            width: WIDTH,
+            height,
+            depth_or_array_layers: 1,
+        },
+        format: CAPTURE_FORMAT,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        levels: 1,
+        samples: 1,
+    };
+    gpu.texture(Purpose::Staging, &description)
 }
 
 /// Vertices of the largest instance.

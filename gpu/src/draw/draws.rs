@@ -2,8 +2,8 @@
 
 use crate::crowd::table::Visible;
 use crate::device::{
-    BindGroup, Buffer, COLOR, ColorDescription, Command, DepthDescription, EntryPoint,
-    FragmentDescription, Named, PipelineDescription, Recorder, RenderPipeline,
+    BindGroup, Buffer, COLOR, Command, DepthDescription, EntryPoint, FragmentDescription, Named,
+    PipelineDescription, Recorder, RenderPipeline,
 };
 use crate::draw::overlay::unorm8;
 use crate::draw::surfaces::Surfaces;
@@ -11,7 +11,8 @@ use crate::forms::kind::Kind;
 use crate::forms::output::OutputForm;
 use crate::kernel::{GroupLayout, module, once_per_key, pipeline_layout};
 use crate::passes::vertices::{
-    DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding, preskinned_shader,
+    DrawingShader, DrawnSpan, StoredVertices, VertexSource, draw_root, for_each_binding,
+    preskinned_shader,
 };
 use crate::shader::layout;
 use crate::{Chunk, Commands, Gpu};
@@ -187,76 +188,75 @@ struct Draw {
 impl Draws {
     /// Prepares the draws of a source; with `merged`, the chunks of a span share buffers.
     pub fn new(scenery: &Scenery, source: &VertexSource, merged: bool) -> Self {
-        let Scenery {
-            gpu,
-            mode,
-            layout,
-            view,
-            ..
-        } = scenery;
-        let visible = source.visible.as_ref();
-        let together = scenery.draws_together(merged);
-        let own = match visible.and_then(|visible| visible.families.as_ref()) {
-            Some(models) => {
-                let surfaces = scenery
-                    .picture
-                    .map(|_| Surfaces::of_models(gpu, models.iter()));
-                Some(GroupDraw::all(gpu, *mode, models, surfaces.as_ref()))
-            }
-            None => together.then(|| GroupDraw::sharing(gpu, *mode, &scenery.models, None)),
+        let mut draws = Self {
+            list: Vec::new(),
+            calls: Vec::new(),
+            arguments: None,
+            visible: source.visible.clone(),
+            stride: source.stride,
+            motion: source.motion && scenery.picture.is_none(),
         };
+        draws.push_all(scenery, source, merged);
+        let gpu = &scenery.gpu;
+        let at_once = scenery.draws_together(merged) && gpu.adapter.multi_draws.get();
+        if source.visible.is_some() || at_once {
+            let mut contents = Vec::with_capacity(draws.calls.len() * BYTES as usize);
+            for call in &draws.calls {
+                contents.extend_from_slice(call.as_bytes());
+            }
+            let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
+            let arguments = gpu.buffer_with(Purpose::Targets, "draws", &contents, usage);
+            draws.arguments = Some(arguments);
+        }
+        let calls = &draws.calls;
+        draws.list.retain(|draw| {
+            let mut triangles = calls[draw.triangles.clone()].iter();
+            triangles.any(|call| call.index_count > 0)
+        });
+        draws
+    }
+
+    /// Adds the draws of all spans.
+    fn push_all(&mut self, scenery: &Scenery, source: &VertexSource, merged: bool) {
+        let visible = source.visible.as_deref();
+        let own = scenery.own_groups(visible, merged);
         let groups = own.as_ref().unwrap_or(&scenery.groups);
         let placements = visible.map_or(&scenery.placements, |visible| &visible.placements);
         let pipelines = once_per_key(source.kinds.iter().copied(), |&kind| {
             Rc::new(scenery.pipelines(source, kind))
         });
-        let mut calls: Vec<DrawIndexedIndirectArgs> = Vec::new();
-        let shown = [("view", view.into()), ("placements", placements.into())];
-        let at_once = if together { usize::MAX } else { 1 };
-        let mut list = Vec::new();
+        let shown = [
+            ("view", (&scenery.view).into()),
+            ("placements", placements.into()),
+        ];
+        let at_once = if scenery.draws_together(merged) {
+            usize::MAX
+        } else {
+            1
+        };
         for span in &source.spans {
             for chunks in span.chunks.chunks(at_once) {
                 let group = &groups[chunks[0].group];
-                let begin = calls.len();
+                let paint = [&shown[..], &group.paint].concat();
+                let begin = self.calls.len();
                 for chunk in chunks {
-                    calls.push(call(chunk, &groups[chunk.group].triangles, merged));
+                    let triangles = &groups[chunk.group].triangles;
+                    self.calls.push(call(chunk, triangles, merged));
                 }
-                let middle = calls.len();
+                let middle = self.calls.len();
                 for chunk in chunks {
-                    calls.push(call(chunk, &groups[chunk.group].edges, merged));
+                    let edges = &groups[chunk.group].edges;
+                    self.calls.push(call(chunk, edges, merged));
                 }
-                list.push(Draw {
+                self.list.push(Draw {
                     pipelines: Rc::clone(&pipelines[chunks[0].group]),
                     vertices: span.group.clone(),
-                    paint: layout.bind(gpu, "draw", &[&shown[..], &group.paint].concat()),
+                    paint: scenery.layout.bind(&scenery.gpu, "draw", &paint),
                     indices: group.indices.clone(),
                     triangles: begin..middle,
-                    edges: middle..calls.len(),
+                    edges: middle..self.calls.len(),
                 });
             }
-        }
-        let on_device = visible.is_some() || together && gpu.adapter.multi_draws.get();
-        let arguments = on_device.then(|| {
-            let mut contents = Vec::with_capacity(calls.len() * BYTES as usize);
-            for call in &calls {
-                contents.extend_from_slice(call.as_bytes());
-            }
-            let usage = wgpu::BufferUsages::INDIRECT | wgpu::BufferUsages::COPY_DST;
-            gpu.buffer_with(Purpose::Targets, "draws", &contents, usage)
-        });
-        list.retain(|draw| {
-            calls[draw.triangles.clone()]
-                .iter()
-                .any(|call| call.index_count > 0)
-        });
-        let motion = source.motion && scenery.picture.is_none();
-        Self {
-            list,
-            calls,
-            arguments,
-            visible: visible.cloned(),
-            stride: source.stride,
-            motion,
         }
     }
 
@@ -322,9 +322,6 @@ impl Draws {
             });
         }
         let calls = &self.calls[range.clone()];
-        let instances = |call: &DrawIndexedIndirectArgs| {
-            call.first_instance..call.first_instance + call.instance_count
-        };
         for_each_binding(
             pass,
             &draw.vertices,
@@ -348,6 +345,11 @@ impl Draws {
     }
 }
 
+/// The instances of a draw.
+fn instances(call: &DrawIndexedIndirectArgs) -> Range<u32> {
+    call.first_instance..call.first_instance + call.instance_count
+}
+
 /// The draw of a chunk's indices.
 fn call(chunk: &Chunk, indices: &Range<u32>, merged: bool) -> DrawIndexedIndirectArgs {
     DrawIndexedIndirectArgs {
@@ -366,18 +368,30 @@ impl Scenery {
         merged && self.picture.is_none()
     }
 
+    /// Groups of other models than the scene's, or in buffers that all of these share; `None` for the scene's own.
+    fn own_groups(&self, visible: Option<&Visible>, merged: bool) -> Option<Vec<GroupDraw>> {
+        if let Some(models) = visible.and_then(|visible| visible.families.as_ref()) {
+            let surfaces = self
+                .picture
+                .map(|_| Surfaces::of_models(&self.gpu, models.iter()));
+            let groups = GroupDraw::all(&self.gpu, self.mode, models, surfaces.as_ref());
+            return Some(groups);
+        }
+        self.draws_together(merged)
+            .then(|| GroupDraw::sharing(&self.gpu, self.mode, &self.models, None))
+    }
+
     /// Stored vertices as a source. A vertex has its index in the model, or, if models are drawn together, among those
     /// of all models.
     pub fn source(&self, stored: &StoredVertices) -> VertexSource {
-        let (gpu, motion, merged) = (&self.gpu, !stored.previous.is_empty(), stored.merged);
+        let gpu = &self.gpu;
+        let motion = !stored.previous.is_empty();
+        let merged = stored.merged;
         let output = stored.form.output;
-        let wgsl = move |kind: Kind, root: &str| {
-            preskinned_shader(
-                output.unwrap_or(OutputForm::of(kind.format.encoding)),
-                merged,
-                root,
-            )
-        };
+        let wgsl: DrawingShader = Box::new(move |kind, root| {
+            let output = output.unwrap_or(OutputForm::of(kind.format.encoding));
+            preskinned_shader(output, merged, root)
+        });
         // The kind of skinning makes no difference to drawing.
         let kinds: Vec<_> = stored
             .kinds
@@ -413,7 +427,7 @@ impl Scenery {
         }
         let visible = stored.form.visible.clone();
         VertexSource {
-            wgsl: Box::new(wgsl),
+            wgsl,
             kinds,
             layout,
             spans,
@@ -463,78 +477,87 @@ impl Scenery {
     }
 
     fn pipelines(&self, source: &VertexSource, kind: Kind) -> Pipelines {
-        let (gpu, picture) = (&self.gpu, self.picture.is_some());
+        let gpu = &self.gpu;
+        let picture = self.picture.is_some();
         let motion = source.motion && !picture;
-        let module = module(
-            gpu,
-            "draw",
-            (source.wgsl)(kind, draw_root(motion, picture)),
-            true,
-        );
-        let (vertex, shaded) = if motion {
-            ("vertex_motion", "fragment_motion")
-        } else {
-            ("vertex", "fragment")
-        };
+        let wgsl = (source.wgsl)(kind, draw_root(motion, picture));
+        let module = module(gpu, "draw", wgsl, true);
         let layout = pipeline_layout(gpu, "draw", &[&source.layout, &self.layout]);
         let mut constants = kind.constants();
         constants.extend(
             self.picture
                 .map(|tinted| ("TINTED", f64::from(u8::from(tinted)))),
         );
-        // Over lit triangles, edges need a colour of their own.
-        let both = self.mode == Mode::SkinAndWireframe;
-        let edge = if both && picture {
-            "fragment_edge"
-        } else {
-            shaded
+        let vertex = EntryPoint {
+            module: &module,
+            entry_point: if motion { "vertex_motion" } else { "vertex" },
+            constants: &constants,
         };
-        let pipeline = |label, topology, fragment: Option<(&str, wgpu::ColorWrites)>, bias| {
-            let shader = |entry_point| EntryPoint {
-                module: &module,
-                entry_point,
-                constants: &constants,
-            };
-            let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
-            gpu.create(&PipelineDescription {
-                label,
-                layout: &layout,
-                // Depth passes need positions alone.
-                vertex: shader(if fragment.is_some() || picture {
-                    vertex
-                } else {
-                    "vertex_depth"
-                }),
-                vertex_buffers: &[],
-                topology,
-                depth_stencil: Some(DepthDescription::biased(bias)),
-                samples: self.samples,
-                fragment: fragment.map(|(entry, write_mask)| FragmentDescription {
-                    shader: shader(entry),
-                    targets: formats
-                        .iter()
-                        .map(|&format| ColorDescription { format, write_mask })
-                        .collect(),
-                }),
-            })
+        let shaded = EntryPoint {
+            entry_point: if motion {
+                "fragment_motion"
+            } else {
+                "fragment"
+            },
+            ..vertex
         };
+        let formats = &[COLOR, MOTION][..1 + usize::from(motion)];
         let all = wgpu::ColorWrites::ALL;
-        let beneath = if both {
-            all
-        } else {
-            wgpu::ColorWrites::empty()
+        let color = PipelineDescription {
+            label: "color",
+            layout: &layout,
+            vertex,
+            vertex_buffers: &[],
+            topology: wgpu::PrimitiveTopology::TriangleList,
+            depth_stencil: Some(DepthDescription::biased(0)),
+            samples: self.samples,
+            fragment: Some(FragmentDescription::new(shaded, formats, all)),
         };
-        let (triangles, lines) = (
-            wgpu::PrimitiveTopology::TriangleList,
-            wgpu::PrimitiveTopology::LineList,
-        );
+        // Depth passes need positions alone.
+        let depth_only = PipelineDescription {
+            label: "depth",
+            vertex: EntryPoint {
+                entry_point: if picture { "vertex" } else { "vertex_depth" },
+                ..vertex
+            },
+            fragment: None,
+            ..color.clone()
+        };
+        let mut wireframe = None;
+        if self.mode != Mode::Skin {
+            let both = self.mode == Mode::SkinAndWireframe;
+            let beneath = if both {
+                all
+            } else {
+                wgpu::ColorWrites::empty()
+            };
+            let hidden = PipelineDescription {
+                label: "hidden",
+                depth_stencil: Some(DepthDescription::biased(2)),
+                fragment: Some(FragmentDescription::new(shaded, formats, beneath)),
+                ..color.clone()
+            };
+            // Over lit triangles, edges need a colour of their own.
+            let edge = EntryPoint {
+                entry_point: if both && picture {
+                    "fragment_edge"
+                } else {
+                    shaded.entry_point
+                },
+                ..vertex
+            };
+            let edges = PipelineDescription {
+                label: "edges",
+                topology: wgpu::PrimitiveTopology::LineList,
+                fragment: Some(FragmentDescription::new(edge, formats, all)),
+                ..color.clone()
+            };
+            wireframe = Some([gpu.create(&hidden), gpu.create(&edges)]);
+        }
         Pipelines {
-            depth_only: pipeline("depth", triangles, None, 0),
-            color: pipeline("color", triangles, Some((shaded, all)), 0),
-            wireframe: (self.mode != Mode::Skin).then(|| {
-                let hidden = pipeline("hidden", triangles, Some((shaded, beneath)), 2);
-                [hidden, pipeline("edges", lines, Some((edge, all)), 0)]
-            }),
+            depth_only: gpu.create(&depth_only),
+            color: gpu.create(&color),
+            wireframe,
         }
     }
 }

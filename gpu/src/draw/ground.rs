@@ -2,7 +2,7 @@
 
 use crate::draw::overlay::{LineEnd, Overlay, opaque};
 use crate::draw::present::BACKGROUND;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use skinbench_kernels::crowd::Crowd;
 use skinbench_kernels::model::rows_to_affine;
 use skinbench_kernels::reference::shown;
@@ -32,20 +32,43 @@ const SHADOW_SEGMENTS: u32 = 20;
 /// Height of the lines above the ground, in radii of the crowd.
 const LIFT: f32 = 1e-3;
 
+/// The disc that the ground fills.
+struct Disc {
+    middle: Vec3,
+    reach: f32,
+}
+
+impl Disc {
+    fn new(middle: Vec3, radius: f32) -> Self {
+        let reach = REACH * radius;
+        Self { middle, reach }
+    }
+
+    /// A point of the ground, in a colour that fades into the background.
+    fn at(&self, point: Vec3, near: Vec3) -> LineEnd {
+        let from_middle = Vec3::new(point.x - self.middle.x, 0.0, point.z - self.middle.z);
+        let past = (from_middle.length() / self.reach).clamp(0.0, 1.0);
+        // Fades out smoothly, so that the ground has no visible edge.
+        let past = 1.0 - (1.0 - past * past).powi(2);
+        LineEnd {
+            position: point.to_array(),
+            color: opaque(near.lerp(FAR, past)),
+        }
+    }
+}
+
 /// A disc around a crowd with this middle and radius, and lines one metre apart, or ten, a hundred and so on for large
 /// crowds.
 fn plain(middle: Vec3, radius: f32) -> Overlay {
-    let reach = REACH * radius;
-    let at = |point: Vec3, near: Vec3| at(middle, reach, point, near);
+    let disc = Disc::new(middle, radius);
+    let reach = disc.reach;
     let mut ground = Overlay::default();
     for ring in 0..=RINGS {
         let distance = reach * ring as f32 / RINGS as f32;
         for segment in 0..SEGMENTS {
-            let (sin, cos) = (segment as f32 / SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
-            ground.corners.push(at(
-                Vec3::new(middle.x + distance * cos, 0.0, middle.z + distance * sin),
-                GROUND,
-            ));
+            let Vec2 { x, y } = distance * direction(segment, SEGMENTS);
+            let corner = Vec3::new(middle.x + x, 0.0, middle.z + y);
+            ground.corners.push(disc.at(corner, GROUND));
         }
     }
     for ring in 0..RINGS {
@@ -64,32 +87,27 @@ fn plain(middle: Vec3, radius: f32) -> Overlay {
             2.0
         };
     }
-    let first = |from: f32| (from / step).ceil() * step;
     let count = (2.0 * reach / step) as u32;
     for line in 0..=count {
         for across in [false, true] {
-            let offset = if across {
-                first(middle.x - reach)
-            } else {
-                first(middle.z - reach)
-            } + line as f32 * step;
-            let from_middle = offset - if across { middle.x } else { middle.z };
+            let centre = if across { middle.x } else { middle.z };
+            let first = ((centre - reach) / step).ceil() * step;
+            let offset = first + line as f32 * step;
+            let from_middle = offset - centre;
             let half = (reach * reach - from_middle * from_middle).max(0.0).sqrt();
             // Short segments, because colours are interpolated along each.
             let pieces = 16;
-            let point = |piece: u32| {
-                let along = half * (2.0 * piece as f32 / pieces as f32 - 1.0);
-                let height = LIFT * radius;
-                if across {
-                    Vec3::new(offset, height, middle.z + along)
-                } else {
-                    Vec3::new(middle.x + along, height, offset)
-                }
-            };
             for piece in 0..pieces {
-                ground
-                    .lines
-                    .extend([at(point(piece), GRID), at(point(piece + 1), GRID)]);
+                for end in [piece, piece + 1] {
+                    let along = half * (2.0 * end as f32 / pieces as f32 - 1.0);
+                    let height = LIFT * radius;
+                    let point = if across {
+                        Vec3::new(offset, height, middle.z + along)
+                    } else {
+                        Vec3::new(middle.x + along, height, offset)
+                    };
+                    ground.lines.push(disc.at(point, GRID));
+                }
             }
         }
     }
@@ -99,13 +117,11 @@ fn plain(middle: Vec3, radius: f32) -> Overlay {
 /// A ground under a crowd, with a soft shadow under each instance. `middle` and `radius` are the crowd's.
 pub fn ground(crowd: &Crowd, middle: Vec3, radius: f32) -> Overlay {
     let mut ground = plain(middle, radius);
-    let light = |point: Vec3, shadow: f32| at(middle, REACH * radius, point, GROUND * shadow);
+    let disc = Disc::new(middle, radius);
     for group in crowd.groups() {
         let bounds = shown(crowd, group).bounds;
-        let (centre, half) = (
-            0.5 * (bounds.min + bounds.max),
-            0.5 * (bounds.max - bounds.min),
-        );
+        let centre = 0.5 * (bounds.min + bounds.max);
+        let half = 0.5 * (bounds.max - bounds.min);
         for instance in group.instances.clone() {
             let placement = rows_to_affine(&crowd.placements()[instance as usize]).as_affine3a();
             let centre = placement.transform_point3(centre);
@@ -113,26 +129,20 @@ pub fn ground(crowd: &Crowd, middle: Vec3, radius: f32) -> Overlay {
                 [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placement.transform_vector3(axis * half));
             // The axis that stands most upright has no part in the shape on the ground.
             axes.sort_by(|a, b| steepness(*a).total_cmp(&steepness(*b)));
-            add_shadow(
-                &mut ground,
-                centre,
-                [axes[0], axes[1]],
-                0.5 * LIFT * radius,
-                light,
-            );
+            let middle = Vec3::new(centre.x, 0.5 * LIFT * radius, centre.z);
+            add_shadow(&mut ground, &disc, middle, [axes[0], axes[1]]);
         }
     }
     ground
 }
 
+/// The direction of a corner of a circle.
+fn direction(segment: u32, segments: u32) -> Vec2 {
+    Vec2::from_angle(segment as f32 / segments as f32 * std::f32::consts::TAU)
+}
+
 /// An ellipse that fades from its middle to its edge.
-fn add_shadow(
-    ground: &mut Overlay,
-    centre: Vec3,
-    axes: [Vec3; 2],
-    height: f32,
-    color: impl Fn(Vec3, f32) -> LineEnd,
-) {
+fn add_shadow(ground: &mut Overlay, disc: &Disc, middle: Vec3, axes: [Vec3; 2]) {
     let shortest = axes
         .map(Vec3::length)
         .into_iter()
@@ -140,33 +150,19 @@ fn add_shadow(
     // Arms that are spread at rest would make it too wide.
     let [a, b] = axes.map(|axis| SHADOW * axis.clamp_length_max(MOST_STRETCHED * shortest));
     let first = ground.corners.len() as u32;
-    let point = |along: Vec3| Vec3::new(centre.x + along.x, height, centre.z + along.z);
-    ground.corners.push(color(point(Vec3::ZERO), DARKEST));
+    ground.corners.push(disc.at(middle, GROUND * DARKEST));
     for (distance, shadow) in [(0.55, 0.5 * (1.0 + DARKEST)), (1.0, 1.0)] {
         for segment in 0..SHADOW_SEGMENTS {
-            let (sin, cos) =
-                (segment as f32 / SHADOW_SEGMENTS as f32 * std::f32::consts::TAU).sin_cos();
-            ground
-                .corners
-                .push(color(point(distance * (cos * a + sin * b)), shadow));
+            let Vec2 { x, y } = direction(segment, SHADOW_SEGMENTS);
+            let along = distance * (x * a + y * b);
+            let corner = Vec3::new(middle.x + along.x, middle.y, middle.z + along.z);
+            ground.corners.push(disc.at(corner, GROUND * shadow));
         }
     }
     for segment in 0..SHADOW_SEGMENTS {
         let [c, d] = [segment, (segment + 1) % SHADOW_SEGMENTS].map(|corner| first + 1 + corner);
         let [e, f] = [c, d].map(|corner| corner + SHADOW_SEGMENTS);
         ground.indices.extend([first, c, d, c, e, d, d, e, f]);
-    }
-}
-
-/// A point of the ground, in a colour that fades into the background.
-fn at(middle: Vec3, reach: f32, point: Vec3, near: Vec3) -> LineEnd {
-    let past =
-        (Vec3::new(point.x - middle.x, 0.0, point.z - middle.z).length() / reach).clamp(0.0, 1.0);
-    // Fades out smoothly, so that the ground has no visible edge.
-    let past = 1.0 - (1.0 - past * past).powi(2);
-    LineEnd {
-        position: point.to_array(),
-        color: opaque(near.lerp(FAR, past)),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::Gpu;
 use crate::device::{
-    BindGroup, Buffer, COLOR, ColorDescription, DepthDescription, EntryPoint, FragmentDescription,
+    BindGroup, Buffer, COLOR, DepthDescription, EntryPoint, FragmentDescription,
     PipelineDescription, RenderPipeline,
 };
 use crate::kernel::{GroupLayout, module, pipeline_layout};
@@ -27,6 +27,15 @@ pub struct LineEnd {
     pub position: [f32; 3],
     /// Linear RGBA, 8 bit each, red lowest.
     pub color: u32,
+}
+
+impl LineEnd {
+    fn new(position: Vec3A, color: u32) -> Self {
+        Self {
+            position: position.to_array(),
+            color,
+        }
+    }
 }
 
 /// Numbers from 0 to 1 with 8 bits each, the first one lowest, as `unpack4x8unorm` reads them.
@@ -76,39 +85,40 @@ impl OverlayPipelines {
         let bindings = layout.bind(gpu, "lines", &[("view", view.into())]);
         let module = module(gpu, "lines", wgsl, false);
         let pipeline_layout = pipeline_layout(gpu, "lines", &[&layout]);
-        let pipeline = |label, topology| {
-            let shader = |entry_point| EntryPoint {
-                module: &module,
-                entry_point,
-                constants: &[],
-            };
-            let color = ColorDescription {
-                format: COLOR,
-                write_mask: wgpu::ColorWrites::ALL,
-            };
-            gpu.create(&PipelineDescription {
-                label,
-                layout: &pipeline_layout,
-                vertex: shader("vertex"),
-                vertex_buffers: &[Some(wgpu::VertexBufferLayout {
-                    array_stride: size_of::<LineEnd>() as u64,
-                    step_mode: wgpu::VertexStepMode::Vertex,
-                    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
-                })],
-                topology,
-                depth_stencil: Some(DepthDescription::biased(0)),
-                samples,
-                fragment: Some(FragmentDescription {
-                    shader: shader("fragment"),
-                    targets: vec![color],
-                }),
-            })
+        let vertex = EntryPoint {
+            module: &module,
+            entry_point: "vertex",
+            constants: &[],
         };
-        let lines = pipeline("lines", wgpu::PrimitiveTopology::LineList);
-        let triangles = pipeline("triangles", wgpu::PrimitiveTopology::TriangleList);
+        let fragment = EntryPoint {
+            entry_point: "fragment",
+            ..vertex
+        };
+        let lines = PipelineDescription {
+            label: "lines",
+            layout: &pipeline_layout,
+            vertex,
+            vertex_buffers: &[Some(wgpu::VertexBufferLayout {
+                array_stride: size_of::<LineEnd>() as u64,
+                step_mode: wgpu::VertexStepMode::Vertex,
+                attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Unorm8x4],
+            })],
+            topology: wgpu::PrimitiveTopology::LineList,
+            depth_stencil: Some(DepthDescription::biased(0)),
+            samples,
+            fragment: Some(FragmentDescription::new(
+                fragment,
+                &[COLOR],
+                wgpu::ColorWrites::ALL,
+            )),
+        };
         Self {
-            lines,
-            triangles,
+            lines: gpu.create(&lines),
+            triangles: gpu.create(&PipelineDescription {
+                label: "triangles",
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                ..lines
+            }),
             bindings,
         }
     }
@@ -131,31 +141,20 @@ pub fn skeleton_lines(
         .collect();
     // Placements scale evenly, so any axis gives the factor.
     let length = AXIS * shown(crowd, group).diagonal as f32 * placement.matrix3.x_axis.length();
-    let end = |position: Vec3A, color| LineEnd {
-        position: position.to_array(),
-        color,
-    };
     let mut lines = Vec::with_capacity(joints.len() * 8);
     for (joint, &parent) in joints.iter().zip(model.skeleton().parents()) {
         let origin = joint.translation;
         if parent != NO_PARENT {
-            lines.extend([
-                end(joints[usize::from(parent)].translation, LINK),
-                end(origin, LINK),
-            ]);
+            let start = joints[usize::from(parent)].translation;
+            lines.extend([start, origin].map(|place| LineEnd::new(place, LINK)));
         }
-        for (axis, color) in [
-            joint.matrix3.x_axis,
-            joint.matrix3.y_axis,
-            joint.matrix3.z_axis,
-        ]
-        .into_iter()
-        .zip(AXES)
+        let axes = joint.matrix3;
+        for (axis, color) in [axes.x_axis, axes.y_axis, axes.z_axis]
+            .into_iter()
+            .zip(AXES)
         {
-            lines.extend([
-                end(origin, color),
-                end(origin + length * axis.normalize_or_zero(), color),
-            ]);
+            let tip = origin + length * axis.normalize_or_zero();
+            lines.extend([origin, tip].map(|place| LineEnd::new(place, color)));
         }
     }
     lines

@@ -14,7 +14,7 @@ use crate::kernel::GroupLayout;
 use crate::passes::update::{Record, Update};
 use crate::passes::vertices::{BufferForm, Drawable, StoredVertices, draw_root, preskinned_shader};
 use crate::shader::layout;
-use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, chunk_uniform};
+use crate::{Chunk, Commands, Gpu, MeshForm, PaletteForm, Visible, chunk_uniform};
 use skinbench_frame::{
     BackendError, FrameInput, OutputBuffers, Purpose, Result, Stage, StageTimer, View,
 };
@@ -59,12 +59,16 @@ fn target(
     gpu.texture(Purpose::Targets, &description)
 }
 
+/// The instances in view of vertices in the output buffers, by which two forms are told apart.
+fn in_view(form: &BufferForm) -> Option<*const Visible> {
+    form.visible.as_ref().map(Rc::as_ptr)
+}
+
 /// Returns whether two drawables are the same vertices, those of the output buffers in the same form.
 fn same(one: &Drawable, other: &Drawable) -> bool {
-    let visible = |form: &BufferForm| form.visible.as_ref().map(Rc::as_ptr);
     match (one, other) {
         (Drawable::Output(a), Drawable::Output(b)) => {
-            a.output == b.output && visible(a) == visible(b)
+            a.output == b.output && in_view(a) == in_view(b)
         }
         (Drawable::Stored(a), Drawable::Stored(b)) => Rc::ptr_eq(a, b),
         (Drawable::Shader(a), Drawable::Shader(b)) => Rc::ptr_eq(a, b),
@@ -87,9 +91,16 @@ pub struct Presenter {
     depth: Texture,
     motion: Option<Texture>,
     update: Option<Update>,
-    /// Created when vertices are drawn for the first time. Those of the output buffers are told apart by its first buffer, too:
-    /// two buffers alternate if the last frame is kept.
-    draws: Vec<(Drawable, Option<Buffer>, Draws)>,
+    /// Created when vertices are drawn for the first time.
+    draws: Vec<KnownDraws>,
+}
+
+/// The draws of some vertices.
+struct KnownDraws {
+    vertices: Drawable,
+    /// The first of the output buffers, if these hold the vertices: two buffers alternate if the last frame is kept.
+    buffer: Option<Buffer>,
+    draws: Draws,
 }
 
 impl Presenter {
@@ -227,7 +238,8 @@ impl Presenter {
         frame: &FrameInput,
         timer: &mut StageTimer,
     ) -> Commands {
-        let (gpu, output) = (Rc::clone(self.gpu()), &*frame.output);
+        let gpu = Rc::clone(self.gpu());
+        let output = &*frame.output;
         let mut commands = commands.unwrap_or_else(|| gpu.frame("frame"));
         if let Some(update) = &mut self.update {
             update.submit(&gpu, frame.crowd, frame.tick, timer, &mut commands);
@@ -241,18 +253,22 @@ impl Presenter {
             .device
             .first()
             .filter(|_| matches!(drawable, Drawable::Output(_)));
-        let is_wanted = |(known, first, _): &(Drawable, Option<Buffer>, _)| {
-            same(known, drawable) && first.as_ref() == buffer
-        };
-        let known = self.draws.iter().position(is_wanted).unwrap_or_else(|| {
-            let draws = self.draws_of(drawable, output);
-            self.draws.push((drawable.clone(), buffer.cloned(), draws));
+        let known = self
+            .draws
+            .iter()
+            .position(|known| same(&known.vertices, drawable) && known.buffer.as_ref() == buffer);
+        let known = known.unwrap_or_else(|| {
+            self.draws.push(KnownDraws {
+                vertices: drawable.clone(),
+                buffer: buffer.cloned(),
+                draws: self.draws_of(drawable, output),
+            });
             self.draws.len() - 1
         });
-        if self.draws[known].2.motion && self.motion.is_none() {
+        let draws = &self.draws[known].draws;
+        if draws.motion && self.motion.is_none() {
             self.motion = Some(target(&gpu, &self.view, "motion", MOTION, 1));
         }
-        let draws = &self.draws[known].2;
         draws.update(&mut commands);
         for pass in 0..self.passes {
             let last = pass + 1 == self.passes;
@@ -292,27 +308,21 @@ impl Presenter {
 
     /// Prepares the draws of vertices.
     fn draws_of(&self, vertices: &Drawable, output: &OutputBuffers) -> Draws {
-        let in_output = |form: &BufferForm| {
-            let spans = self
-                .chunks
-                .iter()
-                .map(|chunk| vec![chunk.clone()])
-                .collect();
-            let (buffers, previous) = (output.device.clone(), output.previous.clone());
-            let (kinds, form) = (self.kinds.clone(), form.clone());
-            Rc::new(StoredVertices {
-                spans,
-                buffers,
-                previous,
-                kinds,
-                merged: false,
-                form,
-            })
-        };
         let stored = match vertices {
             Drawable::Shader(source) => return Draws::new(&self.scenery, source, false),
             Drawable::Stored(stored) => Rc::clone(stored),
-            Drawable::Output(form) => in_output(form),
+            Drawable::Output(form) => Rc::new(StoredVertices {
+                spans: self
+                    .chunks
+                    .iter()
+                    .map(|chunk| vec![chunk.clone()])
+                    .collect(),
+                buffers: output.device.clone(),
+                previous: output.previous.clone(),
+                kinds: self.kinds.clone(),
+                merged: false,
+                form: form.clone(),
+            }),
         };
         Draws::new(&self.scenery, &self.scenery.source(&stored), stored.merged)
     }
@@ -326,25 +336,11 @@ impl Presenter {
             OverlayPipelines::new(self.gpu(), &self.scenery.view, self.scenery.samples)
         });
         let gpu = self.gpu();
-        let buffer = |label, contents: &[u8], usage| {
-            gpu.buffer_with(Purpose::Targets, label, contents, usage)
-        };
-        let vertices = |label, ends: &[LineEnd]| {
-            buffer(
-                label,
-                bytemuck::cast_slice(ends),
-                wgpu::BufferUsages::VERTEX,
-            )
-        };
-        let (ends, corners) = (
-            vertices("lines", &overlay.lines),
-            vertices("corners", &overlay.corners),
-        );
-        let indices = buffer(
-            "triangles",
-            bytemuck::cast_slice(&overlay.indices),
-            wgpu::BufferUsages::INDEX,
-        );
+        let ends = vertex_buffer(gpu, "lines", &overlay.lines);
+        let corners = vertex_buffer(gpu, "corners", &overlay.corners);
+        let contents = bytemuck::cast_slice(&overlay.indices);
+        let usage = wgpu::BufferUsages::INDEX;
+        let indices = gpu.buffer_with(Purpose::Targets, "triangles", contents, usage);
         let mut commands = gpu.commands("overlay");
         let color = self.color_target((beneath == Beneath::Nothing).then_some(BACKGROUND));
         commands.run(Command::Render(Targets {
@@ -416,7 +412,8 @@ impl Presenter {
     }
 
     fn read_target(&self, target: &Texture) -> Result<Vec<f32>> {
-        let (gpu, height) = (self.gpu(), self.view.height);
+        let gpu = self.gpu();
+        let height = self.view.height;
         let row = (self.view.width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let buffer = gpu.buffer(
@@ -473,6 +470,11 @@ impl Presenter {
         }
         commands.run(Command::EndStage);
     }
+}
+
+fn vertex_buffer(gpu: &Gpu, label: &str, ends: &[LineEnd]) -> Buffer {
+    let usage = wgpu::BufferUsages::VERTEX;
+    gpu.buffer_with(Purpose::Targets, label, bytemuck::cast_slice(ends), usage)
 }
 
 /// The shader that draws vertices as most backends store them. Every source's shader has the same group 1.

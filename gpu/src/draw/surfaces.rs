@@ -42,51 +42,45 @@ impl Surfaces {
             paints: Vec::new(),
             notes: Vec::new(),
         };
-        let models: Vec<_> = models.collect();
-        let first = |model| {
-            models
-                .iter()
-                .position(|other| Arc::ptr_eq(other, model))
-                .unwrap_or_default()
-        };
-        let firsts = models.iter().map(|model| first(model));
-        surfaces.paints = once_per_key(firsts, |&model| {
-            surfaces.of_model(gpu, &sampler, models[model])
-        });
+        let addresses = models.map(|model| ByAddress(model));
+        surfaces.paints =
+            once_per_key(addresses, |model| surfaces.of_model(gpu, &sampler, model.0));
         surfaces
     }
 
     fn of_model(&mut self, gpu: &Gpu, sampler: &Sampler, model: &Model) -> Vec<Named> {
         let most = gpu.adapter.limits.max_texture_array_layers as usize;
-        let mut images: Vec<(&Image, [u32; 2])> = Vec::new();
+        let mut images: Vec<&Image> = Vec::new();
+        let mut sizes: Vec<[u32; 2]> = Vec::new();
         for texture in used_materials(model).filter_map(|material| material.texture.as_ref()) {
-            if images.iter().any(|(image, _)| *image == &texture.image) {
+            if images.contains(&&texture.image) {
                 continue;
             }
             match decode::size(&texture.image) {
                 Ok(_) if images.len() == most => {
                     self.note(model, format!("more than {most} images"))
                 }
-                Ok(size) => images.push((&texture.image, size)),
+                Ok(size) => {
+                    images.push(&texture.image);
+                    sizes.push(size);
+                }
                 Err(problem) => self.note(model, problem),
             }
         }
-        let size = layer_size(images.iter().map(|(_, size)| *size));
-        let mut layers: Vec<(&Image, Pixels)> = Vec::with_capacity(images.len());
-        for (image, _) in images {
-            match decode::decode(image) {
-                Ok(pixels) => layers.push((image, scaled(&pixels, size))),
-                Err(problem) => self.note(model, problem),
+        let size = layer_size(&sizes);
+        let mut layers: Vec<Pixels> = Vec::with_capacity(images.len());
+        images.retain(|image| match decode::decode(image) {
+            Ok(pixels) => {
+                layers.push(scaled(&pixels, size));
+                true
             }
-        }
-        let layer_of = |image: &Image| {
-            (1..)
-                .zip(&layers)
-                .find(|(_, (known, _))| *known == image)
-                .map(|(layer, _)| layer)
-        };
-        let vertices = vertices(model, layer_of);
-        let texture = texture(gpu, size, layers.iter().map(|(_, pixels)| pixels));
+            Err(problem) => {
+                self.note(model, problem);
+                false
+            }
+        });
+        let vertices = vertices(model, &images);
+        let texture = texture(gpu, size, &layers);
         vec![
             (
                 "surfaces",
@@ -115,6 +109,15 @@ impl Surfaces {
     }
 }
 
+/// A model that equals only itself.
+struct ByAddress<'a>(&'a Arc<Model>);
+
+impl PartialEq for ByAddress<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.0, other.0)
+    }
+}
+
 fn used_materials(model: &Model) -> impl Iterator<Item = &Material> {
     let subsets = model
         .mesh()
@@ -129,12 +132,14 @@ fn layer_bytes([width, height]: [u32; 2]) -> u64 {
 }
 
 /// Powers of two that hold the largest image, within the limits.
-fn layer_size(images: impl ExactSizeIterator<Item = [u32; 2]>) -> [u32; 2] {
+fn layer_size(images: &[[u32; 2]]) -> [u32; 2] {
     let count = images.len() as u64;
-    let largest = images.fold([1, 1], |[w, h], [width, height]| {
-        [w.max(width), h.max(height)]
-    });
-    let mut size = largest.map(|texels| texels.min(MOST_TEXELS).next_power_of_two());
+    let mut size = [1, 1];
+    for image in images {
+        for (texels, other) in size.iter_mut().zip(image) {
+            *texels = other.min(&MOST_TEXELS).next_power_of_two().max(*texels);
+        }
+    }
     while layer_bytes(size) * count > MOST_BYTES {
         size = size.map(|texels| (texels / 2).max(1));
     }
@@ -142,11 +147,7 @@ fn layer_size(images: impl ExactSizeIterator<Item = [u32; 2]>) -> [u32; 2] {
 }
 
 /// A texture of these layers with all their smaller levels; one white texel if there are none.
-fn texture<'a>(
-    gpu: &Gpu,
-    size: [u32; 2],
-    layers: impl ExactSizeIterator<Item = &'a Pixels>,
-) -> objects::Texture {
+fn texture(gpu: &Gpu, size: [u32; 2], layers: &[Pixels]) -> objects::Texture {
     let [width, height] = size;
     let levels = width.max(height).ilog2() + 1;
     let size = wgpu::Extent3d {
@@ -173,8 +174,9 @@ fn texture<'a>(
     texture
 }
 
-/// The surface of every vertex. A vertex that subsets of several materials share has the last one's.
-fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layout::Surface> {
+/// The surface of every vertex, whose image is in a layer. A vertex that subsets of several materials share has the last
+/// one's.
+fn vertices(model: &Model, layers: &[&Image]) -> Vec<layout::Surface> {
     let mesh = model.mesh();
     let plain = layout::Surface {
         color: 0x00ff_ffff,
@@ -184,15 +186,17 @@ fn vertices(model: &Model, layer_of: impl Fn(&Image) -> Option<u32>) -> Vec<layo
     let mut surfaces = vec![plain; mesh.vertex_count()];
     for subset in mesh.primitives().iter().flat_map(|p| &p.subsets) {
         let material = &model.materials()[usize::from(subset.material)];
-        let texture = material
-            .texture
-            .as_ref()
-            .and_then(|texture| Some((texture, layer_of(&texture.image)?)));
+        let texture = material.texture.as_ref();
+        // Layer 0 is none.
+        let layer = texture.map_or(0, |texture| {
+            let place = layers.iter().position(|image| *image == &texture.image);
+            place.map_or(0, |place| place as u32 + 1)
+        });
         let color = color(material);
         for &vertex in &mesh.indices()[subset.indices.start as usize..subset.indices.end as usize] {
             let vertex = vertex as usize;
             surfaces[vertex] = match (texture, mesh.uvs()) {
-                (Some((texture, layer)), Some(uvs)) => layout::Surface {
+                (Some(texture), Some(uvs)) if layer > 0 => layout::Surface {
                     color,
                     layer: layer | wrapping(texture),
                     uv: transformed(texture, uvs[vertex]),
@@ -234,13 +238,10 @@ mod tests {
 
     #[test]
     fn layers_fit_the_limits() {
-        assert_eq!(layer_size([].into_iter()), [1, 1]);
-        assert_eq!(layer_size([[300, 8]].into_iter()), [512, 8]);
-        assert_eq!(
-            layer_size([[8192, 8192], [16, 16]].into_iter()),
-            [1024, 1024]
-        );
-        assert_eq!(layer_size([[1024, 1024]; 256].into_iter()), [256, 256]);
+        assert_eq!(layer_size(&[]), [1, 1]);
+        assert_eq!(layer_size(&[[300, 8]]), [512, 8]);
+        assert_eq!(layer_size(&[[8192, 8192], [16, 16]]), [1024, 1024]);
+        assert_eq!(layer_size(&[[1024, 1024]; 256]), [256, 256]);
     }
 
     #[test]
