@@ -20,8 +20,8 @@ pub(crate) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba
 /// All adapters of this machine by one graphics API, with the default one first; `None` for the APIs that this machine
 /// prefers.
 pub fn summaries(api: Option<Api>) -> Vec<AdapterSummary> {
-    let adapters = adapters(api).into_iter();
-    adapters.map(|(summary, _)| summary).collect()
+    let found = adapters(api).into_iter();
+    found.map(|found| found.summary).collect()
 }
 
 /// The graphics APIs of this build, by wgpu's names.
@@ -29,7 +29,7 @@ pub fn apis() -> String {
     let all = wgpu::Instance::enabled_backend_features();
     let names: Vec<String> = all
         .iter_names()
-        .map(|(name, _)| name.to_lowercase())
+        .map(|named| named.0.to_lowercase())
         .collect();
     names.join(", ")
 }
@@ -44,22 +44,17 @@ fn wgpu_backend(api: Api) -> wgpu::Backends {
     }
 }
 
-fn adapters(api: Option<Api>) -> Vec<(AdapterSummary, wgpu::Adapter)> {
-    let of = |backends| {
-        let mut descriptor = wgpu::InstanceDescriptor {
-            backends,
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        };
-        // Our own kernels compute workgroup counts; validation would add a dispatch before each.
-        descriptor
-            .flags
-            .remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
-        pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
-    };
+/// An adapter of this machine.
+struct Found {
+    summary: AdapterSummary,
+    adapter: wgpu::Adapter,
+}
+
+fn adapters(api: Option<Api>) -> Vec<Found> {
     // GL only if there is nothing else: on most machines it lists the same adapters again.
-    let mut adapters = of(api.map_or(wgpu::Backends::PRIMARY, wgpu_backend));
+    let mut adapters = enumerated(api.map_or(wgpu::Backends::PRIMARY, wgpu_backend));
     if adapters.is_empty() && api.is_none() {
-        adapters = of(wgpu::Backends::GL);
+        adapters = enumerated(wgpu::Backends::GL);
     }
     // Hardware before software; the sort is stable, so indices are the same in every run.
     adapters.sort_by_key(|a| match a.get_info().device_type {
@@ -69,11 +64,32 @@ fn adapters(api: Option<Api>) -> Vec<(AdapterSummary, wgpu::Adapter)> {
         wgpu::DeviceType::Other => 3,
         wgpu::DeviceType::Cpu => 4,
     });
-    let mut summarised = Vec::with_capacity(adapters.len());
+    let mut found = Vec::with_capacity(adapters.len());
     for (index, adapter) in adapters.into_iter().enumerate() {
-        summarised.push((summary(index, &adapter), adapter));
+        let summary = summary(index, &adapter);
+        found.push(Found { summary, adapter });
     }
-    summarised
+    found
+}
+
+fn enumerated(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
+    let mut descriptor = wgpu::InstanceDescriptor {
+        backends,
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    };
+    // Our own kernels compute workgroup counts; validation would add a dispatch before each.
+    descriptor
+        .flags
+        .remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+    pollster::block_on(wgpu::Instance::new(descriptor.with_env()).enumerate_adapters(backends))
+}
+
+/// Returns whether an adapter has this name (part of the name, any case) or number.
+fn is_named(known: &AdapterSummary, wanted: &str) -> bool {
+    match wanted.parse::<usize>() {
+        Ok(index) => known.index == index,
+        Err(_) => known.name.to_lowercase().contains(&wanted.to_lowercase()),
+    }
 }
 
 fn summary(index: usize, adapter: &wgpu::Adapter) -> AdapterSummary {
@@ -126,16 +142,13 @@ impl Adapter {
             let by = api.map_or(String::new(), |api| format!(" by {api:?}"));
             return Err(BackendError::Unavailable(format!("no adapter{by}")));
         }
-        let is_wanted = |known: &AdapterSummary| {
-            wanted.is_none_or(|wanted| match wanted.parse::<usize>() {
-                Ok(index) => known.index == index,
-                Err(_) => known.name.to_lowercase().contains(&wanted.to_lowercase()),
-            })
-        };
-        let Some(index) = adapters.iter().position(|(known, _)| is_wanted(known)) else {
+        let index = adapters
+            .iter()
+            .position(|found| wanted.is_none_or(|wanted| is_named(&found.summary, wanted)));
+        let Some(index) = index else {
             let known: Vec<_> = adapters
                 .iter()
-                .map(|(known, _)| format!("{} {}", known.index, known.name))
+                .map(|found| format!("{} {}", found.summary.index, found.summary.name))
                 .collect();
             return Err(BackendError::Unavailable(format!(
                 "no adapter {:?}; there are: {}",
@@ -143,7 +156,7 @@ impl Adapter {
                 known.join(", ")
             )));
         };
-        let (summary, adapter) = adapters.swap_remove(index);
+        let Found { summary, adapter } = adapters.swap_remove(index);
         let optional = Features::PIPELINE_CACHE | Features::SUBGROUP;
         let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -178,14 +191,13 @@ impl Adapter {
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
     pub(crate) fn webgpu() -> Self {
         let name = "WebGPU".to_owned();
-        let (driver, pci_address) = (String::new(), String::new());
         let summary = AdapterSummary {
             index: 0,
             api: name.clone(),
             name,
-            driver,
+            driver: String::new(),
             software: false,
-            pci_address,
+            pci_address: String::new(),
         };
         Self::new(
             summary,

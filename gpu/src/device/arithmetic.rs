@@ -1,5 +1,6 @@
 //! The arithmetic of known length that keeps a device's clock up, and the queries around it.
 
+use crate::device::timestamps::Queries;
 use crate::device::{BindGroup, Buffer, ComputePipeline};
 use crate::shader::shader;
 use skinbench_frame::DeviceObject;
@@ -25,14 +26,6 @@ pub(crate) struct Arithmetic {
     pub queries: Option<Queries>,
 }
 
-/// Timestamps around passes.
-pub(crate) struct Queries {
-    set: wgpu::QuerySet,
-    resolved: wgpu::Buffer,
-    pub mappable: wgpu::Buffer,
-    pub ns_per_tick: f64,
-}
-
 /// The arithmetic's shader.
 pub fn wgsl() -> String {
     shader("arithmetic.wgsl", &[])
@@ -55,51 +48,6 @@ impl Arithmetic {
         for _ in 0..pieces {
             pass.dispatch_workgroups(WORKGROUPS, 1, 1);
         }
-    }
-}
-
-impl Queries {
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        let buffer = |label, usage| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size: u64::from(QUERIES) * 8,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
-        Self {
-            set: device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: Some("arithmetic"),
-                ty: wgpu::QueryType::Timestamp,
-                count: QUERIES,
-            }),
-            resolved: buffer(
-                "arithmetic resolved",
-                wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            ),
-            mappable: buffer(
-                "arithmetic mappable",
-                wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            ),
-            ns_per_tick: queue.get_timestamp_period().into(),
-        }
-    }
-
-    /// The queries of a pass: one at its beginning, and the next at its end.
-    pub fn writes(&self, first: u32) -> wgpu::ComputePassTimestampWrites<'_> {
-        wgpu::ComputePassTimestampWrites {
-            query_set: &self.set,
-            beginning_of_pass_write_index: Some(first),
-            end_of_pass_write_index: Some(first + 1),
-        }
-    }
-
-    /// Makes the first queries readable after the submission.
-    pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder, count: u32) {
-        let bytes = u64::from(count) * 8;
-        encoder.resolve_query_set(&self.set, 0..count, &self.resolved, 0);
-        encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.mappable, 0, bytes);
     }
 }
 

@@ -245,7 +245,7 @@ impl Commands {
     /// Takes a timestamp, if the adapter has any.
     pub(crate) fn mark(&mut self, index: u32) {
         if let (Some(encoder), Some(timestamps)) = (&mut self.encoder, self.gpu.timestamps()) {
-            encoder.write_timestamp(&timestamps.set, index);
+            encoder.write_timestamp(&timestamps.queries.set, index);
         }
     }
 
@@ -276,7 +276,8 @@ impl Recorder for Commands {
         if let Command::Write { buffer, bytes } = command {
             return open.write(encoder, buffer, bytes);
         }
-        let set = open.timestamps.as_ref().map(|timestamps| &timestamps.set);
+        let timestamps = open.timestamps.as_ref();
+        let set = timestamps.map(|timestamps| &timestamps.queries.set);
         self.pass.run(encoder, &command, set, ends);
         if let (Command::End, Some(stage)) = (&command, &self.stage)
             && stage.ends_with_pass

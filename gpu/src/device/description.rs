@@ -43,7 +43,8 @@ impl Description for BufferDescription<'_> {
     type Object = wgpu::Buffer;
 
     fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::Buffer {
-        let (label, usage) = (Some(self.label), self.usage);
+        let label = Some(self.label);
+        let usage = self.usage;
         match self.contents {
             Some(contents) => {
                 let init = wgpu::util::BufferInitDescriptor {
@@ -207,13 +208,15 @@ impl Description for GroupLayoutDescription<'_> {
     type Object = wgpu::BindGroupLayout;
 
     fn create(&self, device: &wgpu::Device, _: Cache) -> wgpu::BindGroupLayout {
-        let entry = |entry: &LayoutEntry| wgpu::BindGroupLayoutEntry {
-            binding: entry.binding.number,
-            visibility: entry.visibility,
-            ty: entry.binding.ty,
-            count: None,
-        };
-        let entries: Vec<_> = self.entries.iter().map(entry).collect();
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for entry in &self.entries {
+            entries.push(wgpu::BindGroupLayoutEntry {
+                binding: entry.binding.number,
+                visibility: entry.visibility,
+                ty: entry.binding.ty,
+                count: None,
+            });
+        }
         device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
             label: Some(self.label),
             entries: &entries,

@@ -17,7 +17,8 @@ impl Failures {
     /// Collects the failures of a device from now on.
     pub fn of(device: &wgpu::Device) -> Self {
         let failures = Self::default();
-        let (refusals, losses) = (failures.clone(), failures.clone());
+        let refusals = failures.clone();
+        let losses = failures.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             refusals.refuse(one_line(&error.to_string()))
         }));

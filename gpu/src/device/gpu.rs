@@ -122,12 +122,13 @@ impl Gpu {
         queue: wgpu::Queue,
         failures: Failures,
     ) -> Rc<Self> {
-        let has = |feature| adapter.features.contains(feature);
-        let timestamps = has(wgpu::Features::TIMESTAMP_QUERY);
+        let features = adapter.features;
+        let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
+        let caches = features.contains(wgpu::Features::PIPELINE_CACHE);
         let medium = WgpuDevice {
             belt: RefCell::new(StagingBelt::new(device.clone(), STAGING_BYTES)),
             timestamps: timestamps.then(|| Timestamps::new(&device, &queue)),
-            pipeline_cache: has(wgpu::Features::PIPELINE_CACHE).then(|| pipeline_cache(&device)),
+            pipeline_cache: caches.then(|| pipeline_cache(&device)),
             device,
             queue,
         };

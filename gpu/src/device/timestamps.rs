@@ -15,13 +15,59 @@ const OUTER_TOLERANCE: f64 = 1.02;
 /// The queries of one stage: a begin and an end.
 pub type StageQueries = [u32; 2];
 
-/// The queries of the frame being recorded.
-pub(crate) struct Timestamps {
+/// Timestamp queries, and the buffers by which they are read.
+pub(crate) struct Queries {
     pub set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
-    /// Holds the ticks of all queries of a frame that the device has finished.
+    /// Holds the ticks of all queries that the device has taken.
     pub mappable: wgpu::Buffer,
-    ns_per_tick: f32,
+    pub ns_per_tick: f32,
+}
+
+impl Queries {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, label: &str, count: u32) -> Self {
+        let resolved = wgpu::BufferDescriptor {
+            label: Some(label),
+            size: u64::from(count) * 8,
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        };
+        let mappable = wgpu::BufferDescriptor {
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            ..resolved
+        };
+        Self {
+            set: device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some(label),
+                ty: wgpu::QueryType::Timestamp,
+                count,
+            }),
+            resolved: device.create_buffer(&resolved),
+            mappable: device.create_buffer(&mappable),
+            ns_per_tick: queue.get_timestamp_period(),
+        }
+    }
+
+    /// The queries of a pass: one at its beginning, and the next at its end.
+    pub fn writes(&self, first: u32) -> wgpu::ComputePassTimestampWrites<'_> {
+        wgpu::ComputePassTimestampWrites {
+            query_set: &self.set,
+            beginning_of_pass_write_index: Some(first),
+            end_of_pass_write_index: Some(first + 1),
+        }
+    }
+
+    /// Makes the first queries readable after the submission.
+    pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder, count: u32) {
+        let bytes = u64::from(count) * 8;
+        encoder.resolve_query_set(&self.set, 0..count, &self.resolved, 0);
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.mappable, 0, bytes);
+    }
+}
+
+/// The queries of the frame being recorded.
+pub(crate) struct Timestamps {
+    pub queries: Queries,
     /// The stages in the order of their queries.
     stages: RefCell<Vec<Stage>>,
     /// `true` if the outer pair comes before the stages.
@@ -30,29 +76,8 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     pub(crate) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        let buffer = |label, usage| {
-            device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some(label),
-                size: u64::from(CAPACITY) * 8,
-                usage,
-                mapped_at_creation: false,
-            })
-        };
         Self {
-            set: device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: Some("timestamps"),
-                ty: wgpu::QueryType::Timestamp,
-                count: CAPACITY,
-            }),
-            resolved: buffer(
-                "timestamps resolved",
-                wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            ),
-            mappable: buffer(
-                "timestamps mappable",
-                wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-            ),
-            ns_per_tick: queue.get_timestamp_period(),
+            queries: Queries::new(device, queue, "timestamps", CAPACITY),
             stages: RefCell::new(Vec::with_capacity(CAPACITY as usize / 2)),
             outer: Cell::default(),
         }
@@ -60,7 +85,7 @@ impl Timestamps {
 
     /// A begin and an end for a stage; `None` if the frame has no query left.
     pub(crate) fn span(&self, stage: Stage) -> Option<StageQueries> {
-        let begin = self.queries();
+        let begin = self.used();
         (begin < CAPACITY).then(|| {
             self.stages.borrow_mut().push(stage);
             [begin, begin + 1]
@@ -74,21 +99,14 @@ impl Timestamps {
     }
 
     pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
-        let queries = self.queries();
-        if queries > 0 {
-            encoder.resolve_query_set(&self.set, 0..queries, &self.resolved, 0);
-            encoder.copy_buffer_to_buffer(
-                &self.resolved,
-                0,
-                &self.mappable,
-                0,
-                u64::from(queries) * 8,
-            );
+        let used = self.used();
+        if used > 0 {
+            self.queries.resolve(encoder, used);
         }
     }
 
     /// Number of queries used so far.
-    fn queries(&self) -> u32 {
+    fn used(&self) -> u32 {
         2 * (u32::from(self.outer.get()) + self.stages.borrow().len() as u32)
     }
 
@@ -97,16 +115,17 @@ impl Timestamps {
         if self.stages.borrow().is_empty() {
             0
         } else {
-            self.queries() as usize
+            self.used() as usize
         }
     }
 
     /// Moves the frame's stages into the timer, from the ticks that were read, and starts the next frame. If the sum of
     /// the stages exceeds the outer pair, it is unknown which are wrong, so the times of all are dropped.
     pub(crate) fn collect(&self, ticks: &[u64], timer: &mut StageTimer) {
-        let pairs = ticks.as_chunks::<2>().0.iter();
-        let times: ArrayVec<_, { CAPACITY as usize / 2 }> =
-            pairs.map(|pair| elapsed(pair, self.ns_per_tick)).collect();
+        let mut times = ArrayVec::<_, { CAPACITY as usize / 2 }>::new();
+        for pair in ticks.as_chunks::<2>().0 {
+            times.push(elapsed(pair, self.queries.ns_per_tick));
+        }
         let outer = usize::from(self.outer.take());
         let (whole, stages) = times.split_at(outer.min(times.len()));
         let sum: u64 = stages.iter().flatten().sum();
@@ -115,19 +134,20 @@ impl Timestamps {
             .flatten()
             .all(|&whole| sum as f64 <= whole as f64 * OUTER_TOLERANCE);
         let mut own = self.stages.borrow_mut();
-        let times = own.drain(..).zip(stages);
-        timer.spans.extend(times.map(|(stage, ns)| StageTime {
-            stage,
-            clock: Clock::Gpu,
-            ns: ns.filter(|_| sound),
-        }));
+        for (stage, ns) in own.drain(..).zip(stages) {
+            timer.spans.push(StageTime {
+                stage,
+                clock: Clock::Gpu,
+                ns: ns.filter(|_| sound),
+            });
+        }
     }
 
     /// Checks the ticks of a frame with one stage, and starts the next frame. `wall` is the time by the host's clock
     /// from before the frame was submitted until the device was idle. Returns what is wrong, if anything.
     pub(crate) fn fault(&self, ticks: &[u64], wall: Duration) -> Option<&'static str> {
         self.stages.borrow_mut().clear();
-        fault(ticks, self.ns_per_tick, self.outer.take(), wall)
+        fault(ticks, self.queries.ns_per_tick, self.outer.take(), wall)
     }
 }
 
@@ -145,16 +165,16 @@ fn fault(ticks: &[u64], ns_per_tick: f32, outer: bool, wall: Duration) -> Option
         return Some("timestamps are missing");
     };
     let frame = pairs[0].map(|tick| tick as f64 * f64::from(ns_per_tick));
-    let longer = |ns: f64| (end - begin) as f64 * f64::from(ns_per_tick) > ns * OUTER_TOLERANCE;
+    let stage = end.saturating_sub(begin) as f64 * f64::from(ns_per_tick);
     if ticks.contains(&0) {
         Some("timestamps are zero")
     } else if pairs.iter().any(|[begin, end]| end < begin) {
         Some("timestamps go backwards")
     } else if begin == end {
         Some("timestamps do not advance")
-    } else if outer && longer(frame[1] - frame[0]) {
+    } else if outer && stage > (frame[1] - frame[0]) * OUTER_TOLERANCE {
         Some("a stage is longer than its frame")
-    } else if longer(wall.as_nanos() as f64) {
+    } else if stage > wall.as_nanos() as f64 * OUTER_TOLERANCE {
         Some("a stage is longer than its frame by the host's clock")
     } else {
         None

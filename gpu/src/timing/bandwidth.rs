@@ -5,8 +5,8 @@
 //! timestamps time, or which takes a hundred times as long as an empty submission.
 
 use crate::Gpu;
-use crate::device::Buffer;
 use crate::device::gpu::WgpuDevice;
+use crate::device::{Buffer, Named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use skinbench_frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
@@ -69,53 +69,44 @@ impl Gpu {
         let from = self.scratch(Purpose::Staging, "copied from", bytes);
         let to = self.scratch(Purpose::Staging, "copied to", bytes);
         self.check()?;
-        let rate = |file, tile| -> Result<f64> {
-            let kernel = Kernel::new(self, "bandwidth", shader(file, &[]), &[], true)?;
-            let resources = [("source", (&from).into()), ("output", (&to).into())];
-            let group = kernel.bind(self, 0, &resources);
-            self.check()?;
-            let [x, y] = self.folded((bytes / tile) as u32);
-            let dispatch = |pass: &mut wgpu::ComputePass, sweeps| {
-                pass.set_pipeline(kernel.pipeline.get());
-                pass.set_bind_group(0, group.get(), &[]);
-                pass.dispatch_workgroups(x, y, sweeps);
-            };
-            self.sweep_rate(open, bytes, dispatch)
-        };
         // Software adapters copy faster by command than in a shader, NVIDIA's driver slower.
         let by_command = self.copy_rate(open, from.object.get(), &to, bytes)?;
-        let copy = 2.0 * rate("copy.wgsl", TILE)?.max(by_command);
+        let resources = [("source", (&from).into()), ("output", (&to).into())];
+        let in_shader = self.sweep_rate(open, "copy.wgsl", TILE, &resources, bytes)?;
+        let write = self.sweep_rate(open, "fill.wgsl", TILE, &resources, bytes)?;
+        let read = self.sweep_rate(open, "read.wgsl", READ_TILE, &resources, bytes)?;
+        let copy = 2.0 * in_shader.max(by_command);
         // What moves so many bytes when it reads and writes moves as many when it does one of both.
         Ok(DeviceBandwidth {
             bytes,
-            write: rate("fill.wgsl", TILE)?.max(copy) as u64,
-            read: rate("read.wgsl", READ_TILE)?.max(copy) as u64,
+            write: write.max(copy) as u64,
+            read: read.max(copy) as u64,
             copy: copy as u64,
         })
     }
 
-    /// Bytes per second of a dispatch that goes over so many bytes, as often as it takes to be long enough.
+    /// Bytes per second of a shader that goes over so many bytes, a tile in each workgroup.
     fn sweep_rate(
         self: &Rc<Self>,
         open: &WgpuDevice,
+        file: &str,
+        tile: u64,
+        resources: &[Named],
         bytes: u64,
-        dispatch: impl Fn(&mut wgpu::ComputePass, u32),
     ) -> Result<f64> {
+        let kernel = Kernel::new(self, "bandwidth", shader(file, &[]), &[], true)?;
+        let group = kernel.bind(self, 0, resources);
+        self.check()?;
+        let [x, y] = self.folded((bytes / tile) as u32);
         let shortest = self.shortest_round()?;
-        let time = |sweeps| {
+        repeated_rate(bytes, shortest, MOST_SWEEPS, |sweeps| {
             self.wake()?;
-            self.time_pass(open, |pass| dispatch(pass, sweeps))
-        };
-        let mut sweeps = 1;
-        loop {
-            let took = time(sweeps)?;
-            if took >= shortest || sweeps == MOST_SWEEPS {
-                break;
-            }
-            sweeps = more(sweeps, took, shortest).min(MOST_SWEEPS);
-        }
-        let least = least_time(Rounds::exactly(ROUNDS), || time(sweeps))?;
-        Ok(per_second(bytes * u64::from(sweeps), least))
+            self.time_pass(open, |pass| {
+                pass.set_pipeline(kernel.pipeline.get());
+                pass.set_bind_group(0, group.get(), &[]);
+                pass.dispatch_workgroups(x, y, sweeps);
+            })
+        })
     }
 
     /// Time that a round takes at least, so that its submission does not count.
@@ -183,25 +174,34 @@ impl Gpu {
         bytes: u64,
     ) -> Result<f64> {
         let shortest = self.empty_submission()? * SUBMISSIONS;
-        let time = |copies| {
+        repeated_rate(bytes, shortest, u32::MAX, |copies| {
             self.wake()?;
             let mut encoder = open.device.create_command_encoder(&Default::default());
             for _ in 0..copies {
                 encoder.copy_buffer_to_buffer(from, 0, to.object.get(), 0, bytes);
             }
             self.time_submission(&open.queue, encoder.finish(), "copies")
-        };
-        let mut copies = 1;
-        loop {
-            let took = time(copies)?;
-            if took >= shortest {
-                break;
-            }
-            copies = more(copies, took, shortest);
-        }
-        let least = least_time(Rounds::exactly(ROUNDS), || time(copies))?;
-        Ok(per_second(bytes * u64::from(copies), least))
+        })
     }
+}
+
+/// Bytes per second of work that moves so many bytes each time, in rounds of at most so many times that take long enough.
+fn repeated_rate(
+    bytes: u64,
+    shortest: Duration,
+    most: u32,
+    mut time: impl FnMut(u32) -> Result<Duration>,
+) -> Result<f64> {
+    let mut count = 1;
+    loop {
+        let took = time(count)?;
+        if took >= shortest || count == most {
+            break;
+        }
+        count = more(count, took, shortest).min(most);
+    }
+    let least = least_time(Rounds::exactly(ROUNDS), || time(count))?;
+    Ok(per_second(bytes * u64::from(count), least))
 }
 
 /// Size for which bandwidths are measured next to a number of bytes.
@@ -232,28 +232,36 @@ fn write_rate(staging: &wgpu::Buffer, threads: &Threads) -> f64 {
     let bytes = staging.size() as usize;
     let source = vec![1u8; bytes];
     let share = bytes.div_ceil(threads.count()).next_multiple_of(LINE);
-    let fill = || {
-        let mut shares = Vec::with_capacity(threads.count());
-        let mut first = 0;
-        for from in source.chunks(share) {
-            let next = first + from.len() as u64;
-            let Ok(to) = staging.get_mapped_range_mut(first..next) else {
-                return Ok(Duration::MAX);
-            };
-            shares.push(Share { to, from });
-            first = next;
-        }
-        let start = Instant::now();
-        threads.each(&mut shares, 1, |shares| {
-            for share in shares {
-                share.to.copy_from_slice(share.from);
-            }
-        });
-        Ok::<_, Infallible>(start.elapsed())
-    };
     // The first round touches the memory.
-    let Ok(least) = least_time(Rounds::exactly(1 + ROUNDS), fill);
+    let Ok(least) = least_time(Rounds::exactly(1 + ROUNDS), || {
+        Ok::<_, Infallible>(fill_time(staging, source.chunks(share), threads))
+    });
     per_second(staging.size(), least)
+}
+
+/// Time in which threads fill a mapped buffer, each with pieces of its own.
+fn fill_time<'a>(
+    staging: &wgpu::Buffer,
+    pieces: impl Iterator<Item = &'a [u8]>,
+    threads: &Threads,
+) -> Duration {
+    let mut shares = Vec::with_capacity(threads.count());
+    let mut first = 0;
+    for from in pieces {
+        let next = first + from.len() as u64;
+        let Ok(to) = staging.get_mapped_range_mut(first..next) else {
+            return Duration::MAX;
+        };
+        shares.push(Share { to, from });
+        first = next;
+    }
+    let start = Instant::now();
+    threads.each(&mut shares, 1, |shares| {
+        for share in shares {
+            share.to.copy_from_slice(share.from);
+        }
+    });
+    start.elapsed()
 }
 
 #[cfg(test)]

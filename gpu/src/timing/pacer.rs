@@ -2,8 +2,9 @@
 //! processor's clock.
 
 use crate::Gpu;
-use crate::device::arithmetic::{self, Arithmetic, QUERIES, Queries, own_buffer};
+use crate::device::arithmetic::{self, Arithmetic, QUERIES, own_buffer};
 use crate::device::gpu::WgpuDevice;
+use crate::device::timestamps::Queries;
 use crate::kernel::Kernel;
 use arrayvec::ArrayVec;
 use skinbench_frame::{Pacer, Result, Spinner};
@@ -88,7 +89,7 @@ impl Gpu {
         for [begin, end] in ticks.as_chunks::<2>().0 {
             let passed = end.checked_sub(*begin).filter(|ticks| *ticks > 0);
             times.push(passed.map(|ticks| {
-                let nanoseconds = ticks as f64 * queries.ns_per_tick;
+                let nanoseconds = ticks as f64 * f64::from(queries.ns_per_tick);
                 Duration::from_nanos(nanoseconds as u64)
             }));
         }
@@ -198,7 +199,7 @@ fn compiled(gpu: &Gpu, open: &WgpuDevice) -> Result<Arithmetic> {
         output,
         queries: gpu
             .timestamps()
-            .map(|_| Queries::new(&open.device, &open.queue)),
+            .map(|_| Queries::new(&open.device, &open.queue, "arithmetic", QUERIES)),
     })
 }
 

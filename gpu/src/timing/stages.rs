@@ -191,7 +191,8 @@ impl Gpu {
         let mut ticks = Ticks::from([0; CAPACITY as usize]);
         ticks.truncate(timestamps.ticks());
         if !ticks.is_empty() {
-            self.read_wgpu(&timestamps.mappable, bytemuck::cast_slice_mut(&mut ticks))?;
+            let mappable = &timestamps.queries.mappable;
+            self.read_wgpu(mappable, bytemuck::cast_slice_mut(&mut ticks))?;
         }
         Ok(ticks)
     }
