@@ -18,8 +18,7 @@ pub use arithmetic::{WORKGROUPS as ARITHMETIC_WORKGROUPS, wgsl as arithmetic_wgs
 pub(crate) use command::{ColorTarget, Command, DepthTarget, DrawPart, Recorder, Targets};
 pub(crate) use commands::Commands;
 pub(crate) use description::{
-    ColorDescription, DepthDescription, EntryPoint, FragmentDescription, PipelineDescription,
-    TextureDescription,
+    DepthDescription, EntryPoint, FragmentDescription, PipelineDescription, TextureDescription,
 };
 pub(crate) use failures::{Failures, one_line};
 pub(crate) use objects::{

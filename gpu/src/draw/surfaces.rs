@@ -42,7 +42,7 @@ impl Surfaces {
             paints: Vec::new(),
             notes: Vec::new(),
         };
-        let addresses = models.map(|model| ByAddress(model));
+        let addresses = models.map(ByAddress);
         surfaces.paints =
             once_per_key(addresses, |model| surfaces.of_model(gpu, &sampler, model.0));
         surfaces
