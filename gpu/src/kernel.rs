@@ -6,6 +6,7 @@ use crate::device::description::{
     EntryPoint, GroupDescription, GroupEntry, GroupLayoutDescription, KernelDescription,
     LayoutEntry, ModuleDescription, PipelineLayoutDescription,
 };
+use crate::device::gpu::CompiledKernel;
 use crate::device::{
     BindGroup, ComputePipeline, PipelineLayout, Resource, ShaderModule, fits, needs,
 };
@@ -80,7 +81,7 @@ impl GroupLayout {
     pub fn bind(&self, gpu: &Gpu, label: &str, resources: &[(&str, Resource)]) -> BindGroup {
         let mut entries = Vec::with_capacity(self.bindings.len());
         for binding in &self.bindings {
-            match resources.iter().find(|(name, _)| *name == binding.name) {
+            match resources.iter().find(|named| named.0 == binding.name) {
                 Some((_, resource)) => entries.push(GroupEntry {
                     binding: binding.number,
                     resource,
@@ -147,12 +148,12 @@ impl Kernel {
         let mut pipelines = gpu.pipelines.borrow_mut();
         let known = pipelines
             .iter()
-            .find(|(known, values, _)| *known == module && *values == constants);
-        if let Some((.., pipeline)) = known {
+            .find(|known| known.module == module && known.constants == constants);
+        if let Some(known) = known {
             return Ok(Self {
                 label,
                 groups,
-                pipeline: pipeline.clone(),
+                pipeline: known.pipeline.clone(),
             });
         }
         let layout = pipeline_layout(gpu, label, &groups.iter().collect::<Vec<_>>());
@@ -165,7 +166,11 @@ impl Kernel {
                 constants: &constants,
             },
         });
-        pipelines.push((module, constants, pipeline.clone()));
+        pipelines.push(CompiledKernel {
+            module,
+            constants,
+            pipeline: pipeline.clone(),
+        });
         Ok(Self {
             label,
             groups,
@@ -208,7 +213,7 @@ pub fn once_per_key<K: PartialEq, V: Clone>(
     let mut known: Vec<(K, V)> = Vec::new();
     let mut values = Vec::new();
     for key in keys {
-        let value = match known.iter().find(|(other, _)| *other == key) {
+        let value = match known.iter().find(|known| known.0 == key) {
             Some((_, value)) => value.clone(),
             None => {
                 let value = make(&key);

@@ -57,10 +57,11 @@ impl PreparedGpu {
             });
         };
         let finest = index - index % self.plan.table.levels;
-        let place = |instance| in_view[index].partition_point(|&other| other < instance) as u32;
+        let [start, end] = [range.start, range.end]
+            .map(|instance| in_view[index].partition_point(|&other| other < instance) as u32);
         Ok(Places {
             finer: in_view[finest..index].iter().map(Vec::len).collect(),
-            range: place(range.start)..place(range.end),
+            range: start..end,
         })
     }
 

@@ -99,17 +99,25 @@ fn pose_stages(
     local: u64,
     model: u64,
 ) -> Vec<Traffic> {
-    let stage = |stage, read, written| Traffic {
-        stage,
-        read,
-        written,
+    let sample = Traffic {
+        stage: Stage::Sample,
+        read: clips(crowd),
+        written: sampled,
         memory,
     };
-    let mut stages = vec![
-        stage(Stage::Sample, clips(crowd), sampled),
-        stage(Stage::LocalToModel, local, model),
-        stage(Stage::Palette, model, palettes(crowd)),
-    ];
+    let local_to_model = Traffic {
+        stage: Stage::LocalToModel,
+        read: local,
+        written: model,
+        memory,
+    };
+    let palette = Traffic {
+        stage: Stage::Palette,
+        read: model,
+        written: palettes(crowd),
+        memory,
+    };
+    let mut stages = vec![sample, local_to_model, palette];
     if crowd.has_update_rates() {
         // The number of poses that are due differs from tick to tick.
         stages.remove(0);

@@ -55,8 +55,13 @@ pub struct Gpu {
 /// A change to a shader's WGSL.
 pub type Edit = Rc<dyn Fn(String) -> String>;
 
-/// A module, the values of its overrides, and the pipeline for them.
-type CompiledKernel = (ShaderModule, Vec<(&'static str, f64)>, ComputePipeline);
+/// A compiled kernel.
+pub(crate) struct CompiledKernel {
+    pub module: ShaderModule,
+    /// Values of the module's overrides.
+    pub constants: Vec<(&'static str, f64)>,
+    pub pipeline: ComputePipeline,
+}
 
 /// State of the timing of stages.
 #[derive(Default)]

@@ -64,30 +64,26 @@ impl<'a> Plan<'a> {
         played[clips.len()] |= width(crowd, group) > 1;
         let shown = shown(crowd, group);
         let baker = Baker::new(model, format, shown.diagonal);
-        let rate = |(clip, played): (usize, bool)| {
-            if !played {
-                return Ok(None);
-            }
-            let rate = baker.rate(clips.get(clip), usize::MAX);
-            rate.map(Some).ok_or_else(|| {
-                let name = clips.get(clip).map_or("", Clip::name);
-                let rounding = shown.relative_rounding();
-                let reason = if rounding > POSITION {
-                    format!("; f32 numbers are off by up to {rounding:.0e} of it there")
-                } else {
-                    String::new()
-                };
-                BackendError::Unavailable(format!(
-                    "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
-                    model.name()
-                ))
+        let rates = (0..played.len()).into_par_iter().map(|clip| {
+            let rate = played[clip].then(|| baker.rate(clips.get(clip), usize::MAX));
+            rate.map(|rate| {
+                rate.ok_or_else(|| {
+                    let name = clips.get(clip).map_or("", Clip::name);
+                    let rounding = shown.relative_rounding();
+                    let reason = if rounding > POSITION {
+                        format!("; f32 numbers are off by up to {rounding:.0e} of it there")
+                    } else {
+                        String::new()
+                    };
+                    BackendError::Unavailable(format!(
+                        "no baking rate keeps clip {name:?} of {:?} within {POSITION:.0e} of its size{reason}",
+                        model.name()
+                    ))
+                })
             })
-        };
-        let rates: Vec<Option<Rate>> = played
-            .into_par_iter()
-            .enumerate()
-            .map(rate)
-            .collect::<Result<_>>()?;
+            .transpose()
+        });
+        let rates: Vec<Option<Rate>> = rates.collect::<Result<_>>()?;
         let frames = rates
             .iter()
             .flatten()
@@ -108,34 +104,34 @@ impl<'a> Plan<'a> {
     /// The clips in the kernel's layout.
     fn table(&self) -> Vec<layout::BakedClip> {
         let mut first = 0;
-        let of_rate = |rate: &Option<Rate>| {
-            let (frames, interval) =
-                rate.map_or((1, 0.0), |rate| (rate.frames as u32, rate.interval));
-            let clip = layout::BakedClip {
+        let mut clips = Vec::with_capacity(self.rates.len());
+        for rate in &self.rates {
+            clips.push(layout::BakedClip {
                 first,
-                frames,
-                interval,
+                frames: rate.map_or(1, |rate| rate.frames as u32),
+                interval: rate.map_or(0.0, |rate| rate.interval),
                 padding: 0,
-            };
+            });
             first += rate.map_or(0, |rate| rate.frames * self.entries) as u32;
-            clip
-        };
-        self.rates.iter().map(of_rate).collect()
+        }
+        clips
     }
 
-    /// All frames, `[clip][frame][entry]`, and how far off they store a position, over the diagonal.
-    fn baked(&self, group: &Group, format: BakeFormat) -> (Vec<u32>, f64) {
+    /// All frames, `[clip][frame][entry]`.
+    fn baked(&self, group: &Group, format: BakeFormat) -> Baked {
         let model = &*group.model;
-        let rates = self
-            .rates
-            .iter()
-            .enumerate()
-            .filter_map(|(clip, rate)| Some((clip, (*rate)?)));
-        let palettes =
-            rates.flat_map(|(clip, rate)| self.baker.frames(model.clips().get(clip), rate));
-        let palettes = palettes.collect::<Vec<_>>().into_flattened();
+        let mut palettes = Vec::new();
+        for (clip, rate) in self.rates.iter().enumerate() {
+            if let Some(rate) = *rate {
+                palettes.extend(self.baker.frames(model.clips().get(clip), rate));
+            }
+        }
+        let palettes = palettes.into_flattened();
         if format != BakeFormat::Vertices {
-            return (palettes.into_iter().map(f32::to_bits).collect(), 0.0);
+            return Baked {
+                words: palettes.into_iter().map(f32::to_bits).collect(),
+                rounding: 0.0,
+            };
         }
         let entries = model.palette_joints().len();
         let frames = VertexFrames::new(model.mesh(), group.format, entries, palettes.as_chunks().0);
@@ -151,18 +147,27 @@ impl<'a> Plan<'a> {
             padding: [0; 3],
         };
         words.splice(0..0, bytemuck::cast::<_, [u32; 8]>(cube));
-        (words, rounding)
+        Baked { words, rounding }
     }
+}
+
+/// Frames of a group.
+struct Baked {
+    words: Vec<u32>,
+    /// How far off they store a position, over the diagonal.
+    rounding: f64,
 }
 
 /// Number of frames (`Shown` in shaders/baked.wgsl) that each instance of a group shows: its layers, and the rest pose
 /// if no layer may be there.
 pub fn width(crowd: &Crowd, group: &Group) -> u32 {
-    let of_instance = |instance: u32| {
+    let mut most = 0;
+    for instance in group.instances.clone() {
         let layers = crowd.layers().of(instance as usize);
-        layers.len() + usize::from(!layers.first().is_some_and(Layer::is_plain))
-    };
-    group.instances.clone().map(of_instance).max().unwrap_or(1) as u32
+        let plain = layers.first().is_some_and(Layer::is_plain);
+        most = most.max(layers.len() as u32 + u32::from(!plain));
+    }
+    most.max(1)
 }
 
 /// A group's frames on the device.
@@ -215,17 +220,16 @@ impl BakedGroups {
                 error = error.max(rate.error);
             }
             bytes += plan.bytes;
-            let baked = || {
-                let (words, off) = plan.baked(group, format);
-                rounding = rounding.max(off);
-                words
-            };
             let words = plan.bytes as usize / 4;
             let usage = wgpu::BufferUsages::STORAGE;
             let clips = gpu.storage(Purpose::Clips, "baked clips", &plan.table());
             groups.push(Some(BakedGroup {
                 clips: ("clips", clips.into()),
-                frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, baked),
+                frames: gpu.buffer_of(Purpose::Clips, "baked frames", words, usage, || {
+                    let baked = plan.baked(group, format);
+                    rounding = rounding.max(baked.rounding);
+                    baked.words
+                }),
                 entries: plan.entries as u32,
             }));
         }

@@ -56,8 +56,10 @@ impl MorphForm {
 
     /// Elements of the deltas of a group; the texture's rows are full.
     fn elements(self, group: &Group) -> usize {
-        let (mesh, stride) = (group.model.mesh(), stride(group));
-        let (vertices, targets) = (mesh.vertex_count(), mesh.targets());
+        let mesh = group.model.mesh();
+        let stride = stride(group);
+        let vertices = mesh.vertex_count();
+        let targets = mesh.targets();
         match self {
             Self::Sparse => heads(vertices) + targets.positions().len() * stride,
             Self::Short => heads(vertices) + targets.len() + targets.positions().len(),
@@ -118,7 +120,8 @@ impl MorphForm {
                 .map(|reach| reach.stretch)
                 .fold(1.0, f64::max);
             let packed = group.model.mesh().targets().packed();
-            let (mut position, mut normal) = (0.0, 0.0);
+            let mut position = 0.0;
+            let mut normal = 0.0;
             for (target, weight) in largest_weights(crowd, group).into_iter().enumerate() {
                 let [p, n] = packed.error(target);
                 position += weight * p;
@@ -189,20 +192,29 @@ pub(crate) fn deltas(gpu: &Gpu, group: &Group, form: MorphForm) -> Resource {
     Resource::View { view: texture.view }
 }
 
+/// Elements of a delta: position, normal, tangent, and the target behind the first.
+fn delta_of(targets: &Targets, delta: usize, target: u32) -> [[u32; 4]; 3] {
+    let tangent = targets.tangents().get(delta).copied().unwrap_or_default();
+    let mut elements = [
+        targets.positions()[delta],
+        targets.normals()[delta],
+        tangent,
+    ]
+    .map(|delta| {
+        let [x, y, z] = delta.map(f32::to_bits);
+        [x, y, z, 0]
+    });
+    elements[0][3] = target;
+    elements
+}
+
 /// The deltas of a group in a form, as bits.
 fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
-    let (mesh, stride) = (group.model.mesh(), stride(group));
-    let (targets, vertices) = (mesh.targets(), mesh.vertex_count());
+    let mesh = group.model.mesh();
+    let stride = stride(group);
+    let targets = mesh.targets();
+    let vertices = mesh.vertex_count();
     let mut elements = Vec::with_capacity(form.elements(group));
-    let with = |[x, y, z]: [f32; 3], last: u32| [x.to_bits(), y.to_bits(), z.to_bits(), last];
-    let tangent = |delta: usize| targets.tangents().get(delta).copied().unwrap_or_default();
-    let delta_of = |targets: &Targets, delta: usize, target: u32| {
-        [
-            with(targets.positions()[delta], target),
-            with(targets.normals()[delta], 0),
-            with(tangent(delta), 0),
-        ]
-    };
     if form.has_lists() {
         elements.resize(form.elements(group), [0; 4]);
         for (target, vertex, delta) in targets.entries() {
@@ -212,11 +224,8 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
         return elements;
     }
     let short = form == MorphForm::Short;
-    let (first, width) = if short {
-        (heads(vertices) + targets.len(), 1)
-    } else {
-        (heads(vertices), stride)
-    };
+    let width = if short { 1 } else { stride };
+    let first = heads(vertices) + if short { targets.len() } else { 0 };
     if targets.is_empty() {
         // No vertex has deltas: they begin and end behind the head.
         elements.resize(heads(vertices), [first as u32; 4]);
@@ -235,18 +244,15 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
     );
     if short {
         let packed = targets.packed();
-        let largest = |step: f32| (step * 32_767.0).to_bits();
-        elements.extend(
-            packed
-                .steps
-                .iter()
-                .map(|&[position, normal]| [largest(position), largest(normal), 0, 0]),
-        );
-        elements.extend(by_vertex.all().iter().map(|&(target, delta)| {
+        for steps in &packed.steps {
+            let [position, normal] = steps.map(|step| (step * 32_767.0).to_bits());
+            elements.push([position, normal, 0, 0]);
+        }
+        for &(target, delta) in by_vertex.all() {
             let [px, py, pz, nx, ny, nz] =
                 packed.deltas[delta as usize].map(|v| u32::from(v as u16));
-            [px | py << 16, pz | nx << 16, ny | nz << 16, target]
-        }));
+            elements.push([px | py << 16, pz | nx << 16, ny | nz << 16, target]);
+        }
     } else {
         for &(target, delta) in by_vertex.all() {
             elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);

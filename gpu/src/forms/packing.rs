@@ -52,11 +52,14 @@ impl Grid {
 /// Returns whether a group's mesh can be packed: entries fit 8 bits, normals are unit vectors if the format shows their
 /// length, and no morph target adds to normals, whose rounding would grow when they become short.
 pub fn fits(group: &Group) -> bool {
-    let unit = |n: &[f32; 3]| (Vec3::from(*n).length() - 1.0).abs() <= UNIT;
     let raw = group.format.normals == Normals::Raw && group.format.attributes > Attributes::P;
     !group.has_targets()
         && group.model.palette_joints().len() <= 256
-        && (!raw || group.model.mesh().normals().iter().all(unit))
+        && (!raw || group.model.mesh().normals().iter().all(is_unit))
+}
+
+fn is_unit(normal: &[f32; 3]) -> bool {
+    (Vec3::from(*normal).length() - 1.0).abs() <= UNIT
 }
 
 /// One vertex, its first influences padded to four with weight 0, the largest first.
@@ -66,17 +69,18 @@ pub fn pack(
     normal: [f32; 3],
     influences: [(u16, f32); 4],
 ) -> PackedVertex {
-    let entries = influences
-        .iter()
-        .rev()
-        .fold(0, |bits, &(entry, _)| bits << 8 | u32::from(entry));
-    let weight = |k: usize| ((influences[k].1 * WEIGHT_STEPS).round() as u32).min(0xffff);
+    let mut entries = 0;
+    let mut weights = [0; 4];
+    for (place, (entry, weight)) in influences.into_iter().enumerate() {
+        entries |= u32::from(entry) << (8 * place);
+        weights[place] = ((weight * WEIGHT_STEPS).round() as u32).min(0xffff);
+    }
     let [x, y, z] = grid.steps(position);
     let [nx, ny] = normal_steps(normal.into());
     PackedVertex {
         entries,
-        weights: weight(1) | weight(2) << 16,
-        weight_x: weight(3) | x >> 1 << 16,
+        weights: weights[1] | weights[2] << 16,
+        weight_x: weights[3] | x >> 1 << 16,
         yz: y >> 1 | z >> 1 << 16,
         rest: (x & 1) | (y & 1) << 1 | (z & 1) << 2 | nx << 3 | ny << 17,
     }
@@ -88,25 +92,31 @@ fn normal_steps(normal: Vec3) -> [u32; 2] {
     let below = ((Vec2::from(octahedral(normal.into())) + 1.0) * NORMAL_STEPS).floor();
     let corners = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE]
         .map(|c| (below + c).min(Vec2::splat(2.0 * NORMAL_STEPS)));
-    let direction = |steps: Vec2| unfolded(steps / NORMAL_STEPS - 1.0);
-    let nearest = |a: &Vec2, b: &Vec2| {
-        let [a, b] = [a, b].map(|&steps| direction(steps).distance_squared(wanted));
-        a.total_cmp(&b)
-    };
-    corners
-        .into_iter()
-        .min_by(nearest)
-        .unwrap_or(below)
-        .to_array()
-        .map(|c| c as u32)
+    let mut nearest = below;
+    let mut least = f32::INFINITY;
+    for corner in corners {
+        let direction = unfolded(corner / NORMAL_STEPS - 1.0);
+        let distance = direction.distance_squared(wanted);
+        if distance < least {
+            nearest = corner;
+            least = distance;
+        }
+    }
+    nearest.to_array().map(|steps| steps as u32)
 }
 
 /// Unit vector of a point on the octahedral square, as `unfolded` in shaders/octahedral.wgsl computes it.
 fn unfolded(square: Vec2) -> Vec3 {
     let z = 1.0 - square.x.abs() - square.y.abs();
     let fold = (-z).max(0.0);
-    let axis = |c: f32| if c >= 0.0 { c - fold } else { c + fold };
-    Vec3::new(axis(square.x), axis(square.y), z).normalize()
+    let [x, y] = square.to_array().map(|axis| {
+        if axis >= 0.0 {
+            axis - fold
+        } else {
+            axis + fold
+        }
+    });
+    Vec3::new(x, y, z).normalize()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::passes::{Pass, Skinning, Strategy};
 use skinbench_frame::frustum::{Eye, Frustum};
 use skinbench_frame::{Approximation, Job, Result};
 use skinbench_kernels::bake::BakeFormat;
-use skinbench_kernels::crowd::{Crowd, Group};
+use skinbench_kernels::crowd::Crowd;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -142,9 +142,11 @@ impl Plan {
     /// Adds a pass to the list. The table has what it reads.
     pub fn push<P: Pass + 'static>(&mut self, pass: P) -> Shared<P> {
         for input in pass.interface().inputs {
-            let is_named = |(name, _): &Named| name == input;
-            let bindings = &mut self.table.bindings.iter();
-            debug_assert!(bindings.all(|named| named.iter().any(is_named)), "{input}");
+            let mut bindings = self.table.bindings.iter();
+            debug_assert!(
+                bindings.all(|named| named.iter().any(|bound| bound.0 == *input)),
+                "{input}"
+            );
         }
         let shared = Rc::new(RefCell::new(pass));
         self.passes.push(Rc::clone(&shared) as Shared<dyn Pass>);
@@ -229,16 +231,15 @@ fn baked(gpu: &Gpu, crowd: &Crowd, strategy: Strategy, job: &Job) -> Result<Opti
     if let PaletteForm::Baked(format) = strategy.skin.palette() {
         return BakedGroups::new(gpu, crowd, format, |_| true).map(Some);
     }
-    let is_baked = |group: &Group| group.baked;
     let bakes = matches!(strategy.skin, Skinning::Vertex(..))
         && !strategy.poses_on_host()
         && job.gameplay.is_none()
         && !crowd.has_update_rates()
-        && crowd.groups().iter().any(is_baked);
+        && crowd.groups().iter().any(|group| group.baked);
     if !bakes {
         return Ok(None);
     }
-    BakedGroups::new(gpu, crowd, BakeFormat::Vertices, is_baked).map(Some)
+    BakedGroups::new(gpu, crowd, BakeFormat::Vertices, |group| group.baked).map(Some)
 }
 
 /// Checks that an adapter can pose by a strategy.

@@ -72,8 +72,10 @@ impl StoredVertices {
             sizes.push(bytes.sum::<u64>());
             spans.push(span);
         }
-        let largest = |family: &[u64]| family.iter().copied().max().unwrap_or(0);
-        let sizes = output_sizes(sizes.chunks(levels).map(largest), keep);
+        let families = sizes
+            .chunks(levels)
+            .filter_map(|sizes| sizes.iter().copied().max());
+        let sizes = output_sizes(families, keep);
         let mut sets: Vec<Vec<Buffer>> = Vec::with_capacity(keep.frames());
         for _ in 0..keep.frames() {
             let buffers = gpu.outputs(&sizes).into_iter();

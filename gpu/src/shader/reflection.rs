@@ -29,6 +29,19 @@ pub struct Binding {
     pub ty: wgpu::BindingType,
 }
 
+impl Binding {
+    /// That of a variable; `None` for one that is not bound.
+    fn of(module: &naga::Module, variable: &naga::GlobalVariable) -> Option<Self> {
+        let place = variable.binding?;
+        Some(Self {
+            name: variable.name.clone()?,
+            group: place.group,
+            number: place.binding,
+            ty: binding_type(module, variable)?,
+        })
+    }
+}
+
 /// A kind of binding in WebGPU's form.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -120,34 +133,19 @@ impl Interface {
                 .unwrap_or_default();
             format!("{place}{}", error.message())
         })?;
-        let bound = |variable: &naga::GlobalVariable| {
-            let (place, ty) = (variable.binding?, binding_type(&module, variable)?);
-            Some(Binding {
-                name: variable.name.clone()?,
-                group: place.group,
-                number: place.binding,
-                ty,
-            })
-        };
-        let mut bindings: Vec<_> = module
-            .global_variables
-            .iter()
-            .filter_map(|(_, v)| bound(v))
-            .collect();
-        bindings.sort_by_key(|binding| (binding.group, binding.number));
-        let overrides = module
-            .overrides
-            .iter()
-            .filter_map(|(_, o)| o.name.clone())
-            .collect();
-        let entry_points = module.entry_points.iter();
-        let threads = entry_points.map(|entry| entry.workgroup_size.iter().product());
+        let mut bindings = Vec::new();
         let mut workgroup_bytes = 0;
         for (_, variable) in module.global_variables.iter() {
+            bindings.extend(Binding::of(&module, variable));
             if variable.space == AddressSpace::WorkGroup {
                 workgroup_bytes += module.types[variable.ty].inner.size(module.to_ctx());
             }
         }
+        bindings.sort_by_key(|binding| (binding.group, binding.number));
+        let overrides = module.overrides.iter();
+        let overrides = overrides.filter_map(|known| known.1.name.clone()).collect();
+        let entry_points = module.entry_points.iter();
+        let threads = entry_points.map(|entry| entry.workgroup_size.iter().product());
         Ok(Self {
             bindings,
             overrides,

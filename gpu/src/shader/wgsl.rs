@@ -113,8 +113,7 @@ pub fn shader_of_text(name: &str, text: &str, roles: &[Role]) -> Result<String, 
 /// other in a ring, or a line that is no import; with the file and the line of the import.
 pub fn assemble(files: &[(&str, &str)], root: &str, roles: &[Role]) -> Result<String, String> {
     let assembly = Assembly::of(files, root, roles)?;
-    let plays = |(_, file): &&Role| assembly.done.contains(file);
-    match roles.iter().find(|role| !plays(role)) {
+    match roles.iter().find(|role| !assembly.done.contains(&role.1)) {
         Some((role, file)) => Err(format!(
             "{root}: no file imports from the role {role:?}, which {file} plays"
         )),
@@ -160,19 +159,18 @@ impl<'a> Assembly<'a> {
         }
         self.open.push(name);
         for import in imports(text) {
-            let place = |line| format!("shaders/{name}:{line}: ");
             let ShaderImport { line, from, .. } = import.map_err(|line| {
                 format!(
-                    "{}expected \"// import NAME, NAME from FILE.wgsl\" or \"... from ROLE\"",
-                    place(line)
+                    "shaders/{name}:{line}: expected \"// import NAME, NAME from FILE.wgsl\" or \"... from ROLE\""
                 )
             })?;
-            let file = match self.roles.iter().find(|(role, _)| *role == from) {
+            let place = format!("shaders/{name}:{line}: ");
+            let file = match self.roles.iter().find(|role| role.0 == from) {
                 Some((_, file)) => file,
                 None if from.ends_with(".wgsl") => from,
-                None => return Err(format!("{}nothing plays the role {from:?}", place(line))),
+                None => return Err(format!("{place}nothing plays the role {from:?}")),
             };
-            self.add(file, &place(line))?;
+            self.add(file, &place)?;
         }
         self.open.pop();
         self.done.push(name);
