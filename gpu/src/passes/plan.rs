@@ -2,7 +2,7 @@
 
 use crate::Gpu;
 use crate::crowd::table::CrowdTable;
-use crate::device::{Named, needs};
+use crate::device::needs;
 use crate::forms::baked::BakedGroups;
 use crate::forms::half_palette;
 use crate::forms::palettes::PaletteForm;
