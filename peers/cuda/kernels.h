@@ -142,6 +142,17 @@ __device__ inline Direction turned(const float4* rows, float x, float y, float z
     return {out.x * scale, out.y * scale, out.z * scale};
 }
 
+// Adds a matrix times a weight.
+__device__ inline void add(float4* rows, float weight, const float4* matrix) {
+    for (int i = 0; i < 3; i++) {
+        float4 row = matrix[i];
+        rows[i].x += weight * row.x;
+        rows[i].y += weight * row.y;
+        rows[i].z += weight * row.z;
+        rows[i].w += weight * row.w;
+    }
+}
+
 // Two numbers from -1 to 1 in 16 bits each. Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits of the mantissa.
 __device__ inline uint32_t bits_of_rounded(float number) {
     float shifted = fmaf(number, 32767.0f, 12582912.0f);
@@ -179,29 +190,39 @@ __global__ void __launch_bounds__(128) skin(Mesh mesh, const float4* __restrict_
     if (FLOATS >= 6) nx = mesh.normals[3 * vertex], ny = mesh.normals[3 * vertex + 1], nz = mesh.normals[3 * vertex + 2];
     float4 tangent = FLOATS >= 10 ? mesh.tangents[vertex] : make_float4(0, 0, 0, 0);
     uint32_t count = mesh.counts[vertex];
+    uint32_t entry[4];
+    float weight[4];
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        bool weighs = slot < count;
+        entry[slot] = weighs ? mesh.entries[size_t(slot) * mesh.vertices + vertex] * 3 : 0;
+        weight[slot] = weighs ? mesh.weights[size_t(slot) * mesh.vertices + vertex] : 0;
+    }
 
     int first = int(blockIdx.y) * AT;
     int end = first + AT < instances ? first + AT : instances;
     for (int instance = first; instance < end; instance++) {
         const float4* matrices = palettes + size_t(instance) * entries * 3;
         float4 rows[3] = {};
-        for (uint32_t slot = 0; slot < count; slot++) {
-            size_t at = size_t(slot) * mesh.vertices + vertex;
-            const float4* matrix = matrices + mesh.entries[at] * 3;
-            float weight = mesh.weights[at];
-            for (int i = 0; i < 3; i++) {
-                float4 row = matrix[i];
-                rows[i].x += weight * row.x;
-                rows[i].y += weight * row.y;
-                rows[i].z += weight * row.z;
-                rows[i].w += weight * row.w;
+        // Branches instead of a loop: influences stay in registers.
+        add(rows, weight[0], matrices + entry[0]);
+        if (count > 1) {
+            add(rows, weight[1], matrices + entry[1]);
+            if (count > 2) {
+                add(rows, weight[2], matrices + entry[2]);
+                if (count > 3) add(rows, weight[3], matrices + entry[3]);
             }
+        }
+        for (uint32_t slot = 4; slot < count; slot++) {
+            size_t at = size_t(slot) * mesh.vertices + vertex;
+            add(rows, mesh.weights[at], matrices + mesh.entries[at] * 3);
         }
         float x = rows[0].x * px + rows[0].y * py + rows[0].z * pz + rows[0].w;
         float y = rows[1].x * px + rows[1].y * py + rows[1].z * pz + rows[1].w;
         float z = rows[2].x * px + rows[2].y * py + rows[2].z * pz + rows[2].w;
-        Direction normal = FLOATS >= 6 ? turned(rows, nx, ny, nz, unit) : Direction{0, 0, 0};
-        Direction side = FLOATS >= 10 ? turned(rows, tangent.x, tangent.y, tangent.z, unit) : Direction{0, 0, 0};
+        // Packing a direction takes no notice of its length.
+        bool to_unit = unit && !PACKED;
+        Direction normal = FLOATS >= 6 ? turned(rows, nx, ny, nz, to_unit) : Direction{0, 0, 0};
+        Direction side = FLOATS >= 10 ? turned(rows, tangent.x, tangent.y, tangent.z, to_unit) : Direction{0, 0, 0};
 
         size_t place = size_t(instance) * mesh.vertices + vertex;
         if (PACKED) {
