@@ -4,9 +4,11 @@ use crate::Gpu;
 use crate::device::Buffer;
 use crate::device::command::{Command, DrawPart, Pass, PassEnds, Recorder};
 use crate::device::gpu::{Medium, STAGING_BYTES, WgpuDevice};
+use crate::device::staging::fill;
 use crate::device::timestamps::{CAPACITY, OUTER, StageQueries};
 use arrayvec::ArrayVec;
 use skinbench_frame::{Result, Stage};
+use skinbench_kernels::threads::Threads;
 use std::rc::Rc;
 
 /// A frame's commands before submission.
@@ -291,11 +293,20 @@ impl WgpuDevice {
     /// Copies bytes to the beginning of a buffer through recycled staging memory.
     fn write(&self, encoder: &mut wgpu::CommandEncoder, buffer: &Buffer, bytes: &[u8]) {
         let mut belt = self.belt.borrow_mut();
+        let alignment = const { wgpu::BufferSize::new(wgpu::COPY_BUFFER_ALIGNMENT).unwrap() };
         for (index, piece) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
             if let Some(size) = wgpu::BufferSize::new(piece.len() as u64) {
-                let offset = index as u64 * STAGING_BYTES;
-                belt.write_buffer(encoder, buffer.object.get(), offset, size)
-                    .copy_from_slice(piece);
+                let staging = belt.allocate(size, alignment);
+                let from = staging.offset();
+                let to = index as u64 * STAGING_BYTES;
+                fill(&staging, piece, &Threads::All);
+                encoder.copy_buffer_to_buffer(
+                    staging.buffer(),
+                    from,
+                    buffer.object.get(),
+                    to,
+                    size.get(),
+                );
             }
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod description;
 pub(crate) mod failures;
 pub(crate) mod gpu;
 pub mod objects;
+pub(crate) mod staging;
 pub mod tape;
 pub(crate) mod timestamps;
 

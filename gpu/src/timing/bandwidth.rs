@@ -6,11 +6,11 @@
 
 use crate::Gpu;
 use crate::device::gpu::WgpuDevice;
+use crate::device::staging::fill;
 use crate::device::{Buffer, Named};
 use crate::kernel::Kernel;
 use crate::shader::shader;
 use skinbench_frame::{DeviceBandwidth, Purpose, Result, Rounds, UploadBandwidth, least_time};
-use skinbench_kernels::simd::LINE;
 use skinbench_kernels::threads::Threads;
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -221,47 +221,16 @@ fn per_second(bytes: u64, time: Duration) -> f64 {
     bytes as f64 / time.as_secs_f64().max(1e-9)
 }
 
-/// A thread's share of a mapped buffer, and what it is filled with.
-struct Share<'a> {
-    to: wgpu::BufferViewMut,
-    from: &'a [u8],
-}
-
 /// Bytes per second at which threads fill a mapped buffer from main memory.
 fn write_rate(staging: &wgpu::Buffer, threads: &Threads) -> f64 {
-    let bytes = staging.size() as usize;
-    let source = vec![1u8; bytes];
-    let share = bytes.div_ceil(threads.count()).next_multiple_of(LINE);
+    let source = vec![1u8; staging.size() as usize];
     // The first round touches the memory.
     let Ok(least) = least_time(Rounds::exactly(1 + ROUNDS), || {
-        Ok::<_, Infallible>(fill_time(staging, source.chunks(share), threads))
+        let start = Instant::now();
+        fill(&staging.slice(..), &source, threads);
+        Ok::<_, Infallible>(start.elapsed())
     });
     per_second(staging.size(), least)
-}
-
-/// Time in which threads fill a mapped buffer, each with pieces of its own.
-fn fill_time<'a>(
-    staging: &wgpu::Buffer,
-    pieces: impl Iterator<Item = &'a [u8]>,
-    threads: &Threads,
-) -> Duration {
-    let mut shares = Vec::with_capacity(threads.count());
-    let mut first = 0;
-    for from in pieces {
-        let next = first + from.len() as u64;
-        let Ok(to) = staging.get_mapped_range_mut(first..next) else {
-            return Duration::MAX;
-        };
-        shares.push(Share { to, from });
-        first = next;
-    }
-    let start = Instant::now();
-    threads.each(&mut shares, 1, |shares| {
-        for share in shares {
-            share.to.copy_from_slice(share.from);
-        }
-    });
-    start.elapsed()
 }
 
 #[cfg(test)]
