@@ -16,8 +16,8 @@ use crate::frame::{Ability, Result};
 use crate::gpu::passes::skin::SkinKernel;
 #[cfg(feature = "gpu")]
 use crate::gpu::passes::skin_kernels::{
-    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE,
-    MORPH_SHORT, NAIVE, PER_CHARACTER, POSITIONS, SHARED, SUBGROUP,
+    BAKED_CANDIDATES, CANDIDATES, DUAL_QUATERNION, HALF, INSTANCES, MERGED, MORPH_DENSE, NAIVE,
+    PER_CHARACTER, POSITIONS, SHARED, STAGED,
 };
 #[cfg(feature = "gpu")]
 use crate::gpu::{MeshForm, PaletteForm, Posing};
@@ -196,16 +196,14 @@ pub static REGISTRY: LazyLock<Vec<BackendEntry>> = LazyLock::new(|| {
             "as instances, joints blended as dual quaternions: keeps volume";
         compute(Posing::Host, &[&HALF]), "gpu-compute:f16",
             "as instances, palettes with 16-bit rotation and scale: a stated error";
-        compute(Posing::Host, &[&SUBGROUP]), "gpu-compute:subgroup",
-            "as instances, each palette entry read once per subgroup and shared by its threads";
+        compute(Posing::Host, &[&STAGED]), "gpu-compute:staged",
+            "as instances, vertices collected in workgroup memory and written in whole lines";
         compute(Posing::Host, &[&POSITIONS]), "gpu-compute:positions",
             "as instances, positions apart from normals: depth passes read 12 bytes per vertex instead of 24";
         compute(Posing::Host, &[&MERGED]), "gpu-compute:merged",
             "as instances, all models in one dispatch through a table, drawn by one multi-draw";
         compute(Posing::Host, &[&MORPH_DENSE]), "gpu-compute:morph-dense",
             "as instances, a delta for every morph target and vertex; each instance reads those of its active targets";
-        compute(Posing::Host, &[&MORPH_SHORT]), "gpu-compute:morph-16",
-            "as instances, deltas of morph targets in 16 bits per number: a stated error";
         compute(Posing::Device, CANDIDATES), "gpu-full",
             "poses on the device too: a frame sends its tick; skins as gpu-compute";
         vertex(Posing::Device, MeshForm::Packed, PaletteForm::Rows), "gpu-full:vertex",

@@ -2,7 +2,7 @@
 
 use super::even_scale::{mirrored, uneven};
 use super::{Job, Retention};
-use skinbench_kernels::crowd::{Crowd, Fade, Group, Layer, LayerKind, UNMASKED};
+use skinbench_kernels::crowd::{Crowd, Fade, Layer, LayerKind, UNMASKED};
 use skinbench_kernels::vertex::Encoding;
 use strum::Display;
 
@@ -34,9 +34,6 @@ pub enum Ability {
     /// Models with morph targets.
     #[strum(to_string = "morph targets")]
     MorphTargets,
-    /// Tangents that morph targets move.
-    #[strum(to_string = "morphed tangents")]
-    MorphedTangents,
     /// Poses that are not updated at every tick.
     #[strum(to_string = "update rates")]
     UpdateRates,
@@ -135,7 +132,6 @@ impl Ability {
                     ", of which {name:?} has {count}; needs models without them"
                 ));
             }
-            Self::MorphedTangents => (groups.any(morphs_tangents), "--attributes p or pn"),
             Self::UpdateRates => (crowd.has_update_rates(), "a crowd without update rates"),
             Self::Turnover => (crowd.turnover().is_some(), "a run without --turnover"),
             Self::LayersBeyond(most) => (
@@ -173,9 +169,4 @@ impl Ability {
 
 fn any_layer(crowd: &Crowd, has: fn(&Layer) -> bool) -> bool {
     crowd.layers().all().iter().any(has)
-}
-
-/// Returns whether the vertices of a group have tangents that morph targets move.
-fn morphs_tangents(group: &Group) -> bool {
-    group.format.floats() > 6 && !group.model.mesh().targets().tangents().is_empty()
 }

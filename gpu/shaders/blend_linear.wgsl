@@ -2,8 +2,7 @@
 //
 // import INFLUENCES from chunk.wgsl
 // import Rows from rows.wgsl
-// import influences from vertex.wgsl
-// import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh
+// import LoadedVertex, influences from vertex.wgsl
 // import entry_of from palette
 
 fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
@@ -13,12 +12,19 @@ fn add(m: ptr<function, Rows>, weight: f32, entry: Rows) {
 }
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
-    let first = entry_of(instance, influence_entry(vertex, 0u));
-    let weight = heaviest_weight(vertex);
-    var m = Rows(weight * first.x, weight * first.y, weight * first.z);
-    // A loop instead of four unrolled terms: neighbours have equally many influences, and most have two.
-    for (var k = 1u; k < vertex.count; k++) {
-        add(&m, influence_weight(vertex, k), entry_of(instance, influence_entry(vertex, k)));
+    let first = entry_of(instance, vertex.entries.x);
+    let weights = vertex.weights;
+    var m = Rows(weights.x * first.x, weights.x * first.y, weights.x * first.z);
+    // Branches instead of a loop, which would compute what it reads of the vertex again for each instance. Neighbours have
+    // equally many influences, and most have two.
+    if weights.y > 0.0 {
+        add(&m, weights.y, entry_of(instance, vertex.entries.y));
+        if weights.z > 0.0 {
+            add(&m, weights.z, entry_of(instance, vertex.entries.z));
+            if weights.w > 0.0 {
+                add(&m, weights.w, entry_of(instance, vertex.entries.w));
+            }
+        }
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

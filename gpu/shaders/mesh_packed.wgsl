@@ -3,7 +3,7 @@
 // import INFLUENCES from chunk.wgsl
 // import chunk from numbers
 // import unfolded from octahedral.wgsl
-// import influences, more_of, tangent_of from vertex.wgsl
+// import LoadedVertex, influences, more_of, tangent_of from vertex.wgsl
 
 struct PackedVertex {
     entries: u32, // 4 x 8 bits
@@ -11,21 +11,6 @@ struct PackedVertex {
     weight_x: u32, // weight of the fourth influence; upper 16 of the position's 17 bits in x
     yz: u32, // upper 16 bits of the position in y and z
     rest: u32, // lowest bits of x, y, z; octahedral normal, 14 bits each
-}
-
-// A vertex in registers, used for one instance or for several. Its influences stay packed: shifting and masking a word
-// takes fewer instructions and registers than choosing one component of a vector by index. `count` is that of its four
-// largest influences which weigh anything, `more` the range of the other influences.
-struct LoadedVertex {
-    position: vec3f,
-    normal: vec3f,
-    tangent: vec4f,
-    entries: u32,
-    heaviest: f32, // weight of the first influence
-    weights: u32, // of the second and third influence, 16 bits each
-    last_weight: u32, // of the fourth influence, in the upper 16 bits
-    count: u32,
-    more: vec2u,
 }
 
 // Palette entries that a vertex can name.
@@ -41,9 +26,8 @@ fn load_vertex(index: u32) -> LoadedVertex {
     let lower = (vec3u(v.rest) >> vec3u(0u, 1u, 2u)) & vec3u(1u);
     let position = chunk.origin + vec3f((upper << vec3u(1u)) | lower) * chunk.step;
     let normal = unfolded(vec2f((vec2u(v.rest) >> vec2u(3u, 17u)) & vec2u(0x3fffu)) / 8191.0 - 1.0);
+    let entries = (vec4u(v.entries) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(0xffu);
     let others = vec3u(v.weights & 0xffffu, v.weights >> 16u, v.weight_x & 0xffffu);
-    // Weights fall, so those that are 0 come last.
-    let count = 1u + countOneBits(dot(vec3u(others > vec3u(0u)), vec3u(1u, 2u, 4u)));
     var heaviest = 1.0 - f32(others.x + others.y + others.z) * WEIGHT;
     let more = more_of(index);
     if INFLUENCES > 4u {
@@ -51,21 +35,5 @@ fn load_vertex(index: u32) -> LoadedVertex {
             heaviest -= influences[i].weight;
         }
     }
-    let last_weight = v.weight_x << 16u;
-    return LoadedVertex(position, normal, tangent_of(index), v.entries, heaviest, v.weights, last_weight, count, more);
-}
-
-// The palette entry of one of the four largest influences, and the weight of one of the last three of them.
-fn influence_entry(vertex: LoadedVertex, k: u32) -> u32 {
-    return (vertex.entries >> (8u * k)) & 0xffu;
-}
-
-fn influence_weight(vertex: LoadedVertex, k: u32) -> f32 {
-    // The weights are in the lower, the upper and the upper half of a word, so bit 4 of 8 k is the shift of each.
-    let word = select(vertex.weights, vertex.last_weight, k == 3u);
-    return f32((word >> ((8u * k) & 16u)) & 0xffffu) * WEIGHT;
-}
-
-fn heaviest_weight(vertex: LoadedVertex) -> f32 {
-    return vertex.heaviest;
+    return LoadedVertex(position, normal, tangent_of(index), entries, vec4f(heaviest, vec3f(others) * WEIGHT), more);
 }

@@ -1,7 +1,7 @@
 // The deltas of morph targets by vertex, and the weights of instances. src/forms/morph.rs writes both.
 
 // Four to an element, the elements at which each vertex's deltas begin and those of the last one end; then what
-// morph_sparse.wgsl or morph_short.wgsl describes.
+// morph_sparse.wgsl describes.
 @group(0) @binding(7) var<storage, read> morph_deltas: array<vec4u>;
 // The number of targets, then [instance][target].
 @group(0) @binding(8) var<storage, read> morph_weights: array<f32>;

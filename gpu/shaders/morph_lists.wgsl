@@ -3,7 +3,7 @@
 //
 // import FLOATS from chunk.wgsl
 // import chunk from numbers
-// import LoadedVertex from mesh
+// import LoadedVertex from vertex.wgsl
 // import delta_of from deltas
 
 // The elements of an instance. Then for each instance the number of its active targets, the targets and their weights.

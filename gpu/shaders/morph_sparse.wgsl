@@ -2,7 +2,7 @@
 // others.
 //
 // import FLOATS from chunk.wgsl
-// import LoadedVertex from mesh
+// import LoadedVertex from vertex.wgsl
 // import first_delta, morph_deltas, morph_weights from morph_by_vertex.wgsl
 
 // Elements of a delta: the position and the target, the normal if FLOATS includes normals, and the tangent likewise; all

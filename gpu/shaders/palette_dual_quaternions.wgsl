@@ -4,8 +4,7 @@
 // import INFLUENCES from chunk.wgsl
 // import chunk from numbers
 // import Rows from rows.wgsl
-// import influences from vertex.wgsl
-// import LoadedVertex, heaviest_weight, influence_entry, influence_weight from mesh
+// import LoadedVertex, influences from vertex.wgsl
 
 struct DualQuaternion {
     real: vec4f,
@@ -26,11 +25,17 @@ fn add(sum: ptr<function, DualQuaternion>, weight: f32, entry: DualQuaternion) {
 
 fn blended(vertex: LoadedVertex, instance: u32) -> Rows {
     let first = instance * chunk.entries;
-    let largest = palettes[first + influence_entry(vertex, 0u)];
-    let weight = heaviest_weight(vertex);
-    var sum = DualQuaternion(weight * largest.real, weight * largest.dual, weight * largest.scale);
-    for (var k = 1u; k < vertex.count; k++) {
-        add(&sum, influence_weight(vertex, k), palettes[first + influence_entry(vertex, k)]);
+    let largest = palettes[first + vertex.entries.x];
+    let weights = vertex.weights;
+    var sum = DualQuaternion(weights.x * largest.real, weights.x * largest.dual, weights.x * largest.scale);
+    if weights.y > 0.0 {
+        add(&sum, weights.y, palettes[first + vertex.entries.y]);
+        if weights.z > 0.0 {
+            add(&sum, weights.z, palettes[first + vertex.entries.z]);
+            if weights.w > 0.0 {
+                add(&sum, weights.w, palettes[first + vertex.entries.w]);
+            }
+        }
     }
     if INFLUENCES > 4u {
         for (var i = vertex.more.x; i < vertex.more.y; i++) {

@@ -1,7 +1,18 @@
-// The streams that all forms of meshes share: tangents, and influences after a vertex's fourth.
+// A vertex in registers, and the streams that all forms of meshes share: tangents, and influences after a vertex's fourth.
 //
 // import FLOATS from chunk.wgsl
 // import chunk from numbers
+
+// Used for one instance or for several. Weights fall, so those that are 0 come last. `more` is the range of the influences
+// after the fourth.
+struct LoadedVertex {
+    position: vec3f,
+    normal: vec3f,
+    tangent: vec4f,
+    entries: vec4u,
+    weights: vec4f,
+    more: vec2u,
+}
 
 struct Influence {
     entry: u32,

@@ -100,7 +100,7 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
     name: "dual-quaternion",
     lacks: DUAL_QUATERNIONS,
     blending: Blending::DualQuaternion,
-    build: |crowd, _| {
+    build: |crowd, isa| {
         let groups = crowd.groups().iter();
         let most_entries = groups.map(|group| group.model.palette_joints().len()).max();
         let entries = most_entries.unwrap_or(0);
@@ -110,7 +110,7 @@ pub const DUAL_QUATERNION: CpuKernel = CpuKernel {
                 // Only one thread uses it, so the lock is always free.
                 let mut palette = lock(&palette);
                 let palette = &mut palette[..job.lanes.len()];
-                lane_dual_quaternions(job.lanes, palette);
+                lane_dual_quaternions(isa, job.lanes, palette);
                 in_lanes(job, LanePalette::DualQuaternions(palette), false, out);
             }),
             Bytes::of(Purpose::Palettes, Aligned::<DualQuaternion>::bytes(entries)),

@@ -45,7 +45,6 @@ impl GpuBackend {
             gpu: Rc::clone(gpu),
             strategy: self.strategy,
             plan: plan?,
-            morph_approximation: self.strategy.skin.morph().approximation(crowd),
             memory,
             user: OutputUser::default(),
             capture: None,
@@ -76,8 +75,6 @@ pub(super) struct PreparedGpu {
     pub gpu: Rc<Gpu>,
     strategy: Strategy,
     pub plan: Plan,
-    /// Stated error of morph targets, which no palette with an error of its own has.
-    morph_approximation: Option<Approximation>,
     /// Bytes on the device.
     pub memory: Bytes,
     user: OutputUser,
@@ -145,15 +142,12 @@ impl Prepared for PreparedGpu {
     }
 
     fn approximation(&self) -> Option<Approximation> {
-        self.plan.approximation.or(self.morph_approximation)
+        self.plan.approximation
     }
 
     fn approximation_of(&self, group: &Group) -> Option<Approximation> {
         let is_exact = self.plan.pose.is_some() && !group.baked;
-        self.plan
-            .approximation
-            .filter(|_| !is_exact)
-            .or(self.morph_approximation)
+        self.plan.approximation.filter(|_| !is_exact)
     }
 
     fn traffic(&self, crowd: &Crowd) -> Vec<Traffic> {

@@ -124,7 +124,6 @@ pub fn abilities(strategy: Strategy) -> Abilities {
         PaletteForm::DualQuaternions => DUAL_QUATERNIONS,
         PaletteForm::Rows
         | PaletteForm::Workgroup
-        | PaletteForm::Subgroup
         | PaletteForm::Columns
         | PaletteForm::Texture => &[],
     };

@@ -14,6 +14,8 @@ pub(crate) const TIMING: Features =
 /// command; wgpu would otherwise issue them one by one.
 const MULTI_DRAWS: Features =
     Features::MULTI_DRAW_INDIRECT_COUNT.union(Features::INDIRECT_FIRST_INSTANCE);
+/// Number of AMD among vendors (PCI).
+const AMD: u32 = 0x1002;
 /// Format of the textures through which vertices of a vertex shader are read back.
 pub(crate) const CAPTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
 
@@ -119,6 +121,8 @@ pub struct Adapter {
     pub downlevel: DownlevelFlags,
     /// `true` if vertices of vertex shaders can be drawn to float textures.
     pub captures: bool,
+    /// `true` if a shader packs two numbers in 16 bits each by one instruction.
+    pub packs: bool,
     /// `true` if it takes several draws, of instances that begin anywhere, as one command.
     pub multi_draws: Cell<bool>,
     /// Most bytes of a binding.
@@ -157,8 +161,8 @@ impl Adapter {
             )));
         };
         let Found { summary, adapter } = adapters.swap_remove(index);
-        let optional = Features::PIPELINE_CACHE | Features::SUBGROUP;
-        let features = adapter.features() & (TIMING | MULTI_DRAWS | optional);
+        let optional = TIMING | MULTI_DRAWS | Features::PIPELINE_CACHE;
+        let features = adapter.features() & optional;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("skinbench"),
             required_features: features,
@@ -171,6 +175,7 @@ impl Adapter {
             .allowed_usages;
         let own = Self {
             captures: captured.contains(wgpu::TextureUsages::RENDER_ATTACHMENT),
+            packs: adapter.get_info().vendor == AMD,
             ..Self::new(
                 summary,
                 device.limits(),
@@ -184,8 +189,11 @@ impl Adapter {
     /// What a device of another program's has. Its frames are not timed.
     pub(crate) fn adopted(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Self {
         let downlevel = adapter.get_downlevel_capabilities().flags;
-        let features = device.features() & (Features::PIPELINE_CACHE | Features::SUBGROUP);
-        Self::new(summary(0, adapter), device.limits(), features, downlevel)
+        let features = device.features() & Features::PIPELINE_CACHE;
+        Self {
+            packs: adapter.get_info().vendor == AMD,
+            ..Self::new(summary(0, adapter), device.limits(), features, downlevel)
+        }
     }
 
     /// An adapter with the limits that every implementation of WebGPU guarantees. It counts as hardware.
@@ -216,6 +224,7 @@ impl Adapter {
         let indirect = downlevel.contains(DownlevelFlags::INDIRECT_EXECUTION);
         Self {
             captures: true,
+            packs: false,
             multi_draws: Cell::new(features.contains(MULTI_DRAWS) && indirect),
             binding_limit: Cell::new(BINDING_LIMIT),
             workgroup_limit: Cell::new(limits.max_compute_workgroups_per_dimension),

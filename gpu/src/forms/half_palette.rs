@@ -76,6 +76,7 @@ mod tests {
     use half::f16;
     use skinbench_kernels::device_palette::{HalfEntry, half_entries};
     use skinbench_kernels::model::Rows;
+    use skinbench_kernels::simd::Isa;
 
     /// The error of points at the radius is below the bound, and not far below.
     #[test]
@@ -90,6 +91,7 @@ mod tests {
                 std::array::from_fn(|i| if i % 4 == 3 { 5.0 } else { m.col(i % 4)[i / 4] });
             let mut half = HalfEntry::zeroed();
             half_entries(
+                Isa::strongest(),
                 &[rows],
                 &[centre.to_array()],
                 std::slice::from_mut(&mut half),

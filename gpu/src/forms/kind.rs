@@ -7,7 +7,7 @@ use crate::forms::palettes::PaletteForm;
 use crate::kernel::Constants;
 use crate::shader::{Role, shader};
 use skinbench_kernels::crowd::{Crowd, Group};
-use skinbench_kernels::vertex::{Normals, VertexFormat};
+use skinbench_kernels::vertex::{Encoding, Normals, VertexFormat};
 
 /// The shader that reads vertices back instead of drawing them.
 pub(crate) const CAPTURE: &str = "capture.wgsl";
@@ -61,6 +61,8 @@ impl Kind {
     /// Values of the overrides in shaders/chunk.wgsl.
     pub fn constants(self) -> Constants {
         let normals = match self.format.normals {
+            // Packing a direction takes no notice of its length.
+            Normals::Unit if self.format.encoding == Encoding::Packed => 1.0,
             Normals::Unit => 0.0,
             Normals::Raw => 1.0,
             Normals::Exact => 2.0,

@@ -4,10 +4,9 @@
 use crate::Gpu;
 use crate::device::{Resource, fits};
 use crate::shader::wgsl::Role;
-use skinbench_frame::{Approximation, Purpose, Result};
+use skinbench_frame::{Purpose, Result};
 use skinbench_kernels::crowd::{Crowd, Group};
-use skinbench_kernels::model::{Clip, Targets};
-use skinbench_kernels::reference::shown;
+use skinbench_kernels::model::Targets;
 
 /// Texels per row of a texture of deltas; `MORPH_TEXTURE_WIDTH` in the shader.
 const TEXTURE_WIDTH: u32 = 2048;
@@ -19,8 +18,6 @@ const ELEMENT: usize = size_of::<[f32; 4]>();
 pub enum MorphForm {
     /// The deltas of each vertex one after the other, and a weight of each target for every instance.
     Sparse,
-    /// As [`MorphForm::Sparse`], in 16 bits per number.
-    Short,
     /// A delta for every target and vertex, and a list of active targets for every instance.
     Dense,
     /// As [`MorphForm::Dense`], in a float texture.
@@ -33,7 +30,6 @@ impl MorphForm {
         match form {
             None => &[("morph", "morph_none.wgsl")],
             Some(Self::Sparse) => &[("morph", "morph_sparse.wgsl")],
-            Some(Self::Short) => &[("morph", "morph_short.wgsl")],
             Some(Self::Dense) => &[
                 ("morph", "morph_lists.wgsl"),
                 ("deltas", "morph_dense.wgsl"),
@@ -62,7 +58,6 @@ impl MorphForm {
         let targets = mesh.targets();
         match self {
             Self::Sparse => heads(vertices) + targets.positions().len() * stride,
-            Self::Short => heads(vertices) + targets.len() + targets.positions().len(),
             Self::Dense => targets.len() * vertices * stride,
             Self::Texture => (targets.len() * vertices * stride)
                 .max(1)
@@ -103,62 +98,6 @@ impl MorphForm {
         }
         Ok(())
     }
-
-    /// Stated error of 16-bit deltas.
-    pub fn approximation(self, crowd: &Crowd) -> Option<Approximation> {
-        let mut stated = Approximation {
-            pose: 0.0,
-            position: 0.0,
-            normal: 0.0,
-            clip_error: None,
-        };
-        for group in crowd.groups().iter().filter(|_| self == Self::Short) {
-            let diagonal = shown(crowd, group).diagonal;
-            let stretch = crowd
-                .entry_reaches(group)
-                .iter()
-                .map(|reach| reach.stretch)
-                .fold(1.0, f64::max);
-            let packed = group.model.mesh().targets().packed();
-            let mut position = 0.0;
-            let mut normal = 0.0;
-            for (target, weight) in largest_weights(crowd, group).into_iter().enumerate() {
-                let [p, n] = packed.error(target);
-                position += weight * p;
-                normal += weight * n;
-            }
-            stated.position = stated.position.max(position * stretch / diagonal);
-            // Morphed normals may be as short as half of what they were.
-            stated.normal = stated.normal.max(2.0 * normal);
-        }
-        (self == Self::Short && crowd.has_targets()).then_some(stated)
-    }
-}
-
-/// The largest magnitude that each target's weight may have on an instance of a group.
-fn largest_weights(crowd: &Crowd, group: &Group) -> Vec<f64> {
-    let targets = group.model.mesh().targets();
-    let mut most: Vec<f64> = targets
-        .list()
-        .iter()
-        .map(|target| f64::from(target.weight).abs())
-        .collect();
-    for track in group.model.clips().iter().flat_map(Clip::weights) {
-        for (at, value) in track.values.iter().enumerate() {
-            let target = track.targets.start as usize + at % track.targets.len();
-            // Layers add up, and a spline goes beyond its keys.
-            most[target] = most[target].max(4.0 * f64::from(*value).abs());
-        }
-    }
-    for pin in group
-        .instances
-        .clone()
-        .flat_map(|instance| crowd.expression(instance).pinned)
-    {
-        let target = pin.target as usize;
-        most[target] = most[target].max(f64::from(pin.weight).abs());
-    }
-    most
 }
 
 /// Elements of a delta.
@@ -223,40 +162,25 @@ fn elements(group: &Group, form: MorphForm) -> Vec<[u32; 4]> {
         }
         return elements;
     }
-    let short = form == MorphForm::Short;
-    let width = if short { 1 } else { stride };
-    let first = heads(vertices) + if short { targets.len() } else { 0 };
+    let first = heads(vertices);
     if targets.is_empty() {
         // No vertex has deltas: they begin and end behind the head.
-        elements.resize(heads(vertices), [first as u32; 4]);
+        elements.resize(first, [first as u32; 4]);
         return elements;
     }
     let by_vertex = targets.by_vertex();
     let begins: Vec<u32> = by_vertex
         .offsets()
         .iter()
-        .map(|offset| first as u32 + offset * width as u32)
+        .map(|offset| first as u32 + offset * stride as u32)
         .collect();
     elements.extend(
         begins
             .chunks(4)
             .map(|four| std::array::from_fn(|i| four.get(i).copied().unwrap_or(0))),
     );
-    if short {
-        let packed = targets.packed();
-        for steps in &packed.steps {
-            let [position, normal] = steps.map(|step| (step * 32_767.0).to_bits());
-            elements.push([position, normal, 0, 0]);
-        }
-        for &(target, delta) in by_vertex.all() {
-            let [px, py, pz, nx, ny, nz] =
-                packed.deltas[delta as usize].map(|v| u32::from(v as u16));
-            elements.push([px | py << 16, pz | nx << 16, ny | nz << 16, target]);
-        }
-    } else {
-        for &(target, delta) in by_vertex.all() {
-            elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
-        }
+    for &(target, delta) in by_vertex.all() {
+        elements.extend_from_slice(&delta_of(targets, delta as usize, target)[..stride]);
     }
     elements
 }

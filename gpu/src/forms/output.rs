@@ -1,5 +1,6 @@
 //! Forms of skinned vertices in buffers.
 
+use crate::shader::Role;
 use skinbench_kernels::vertex::Encoding;
 
 /// Form of skinned vertices in a buffer.
@@ -25,16 +26,17 @@ impl OutputForm {
         }
     }
 
-    /// The file that writes vertices of so many floats in a kernel.
-    pub(crate) fn written_by(self, floats: usize) -> &'static str {
-        match self {
-            Self::Floats if floats.is_multiple_of(2) => "output_pairs.wgsl",
-            Self::Floats => "output.wgsl",
-            Self::Packed if floats == 3 => "output_packed_positions.wgsl",
-            Self::Packed if floats == 6 => "output_packed_normals.wgsl",
-            Self::Packed => "output_packed_tangents.wgsl",
-            Self::Streams => "output_streams.wgsl",
-        }
+    /// The files that write vertices of so many floats in a kernel.
+    pub(crate) fn written_by(self, floats: usize) -> Vec<Role> {
+        let elements = match self {
+            Self::Floats if floats.is_multiple_of(2) => "elements_pairs.wgsl",
+            Self::Floats => "elements_floats.wgsl",
+            Self::Packed if floats == 3 => "elements_packed_positions.wgsl",
+            Self::Packed if floats == 6 => "elements_packed_normals.wgsl",
+            Self::Packed => "elements_packed_tangents.wgsl",
+            Self::Streams => return vec![("output", "output_streams.wgsl")],
+        };
+        vec![("output", "store.wgsl"), ("elements", elements)]
     }
 
     /// The files that read the vertices of this frame and of the previous one where they are drawn.

@@ -8,6 +8,7 @@ use skinbench_kernels::bake::BakeFormat;
 use skinbench_kernels::crowd::Group;
 use skinbench_kernels::device_palette::{self, ColumnMatrix, DeviceDualQuaternion, HalfEntry};
 use skinbench_kernels::model::Rows;
+use skinbench_kernels::simd::Isa;
 
 /// Most entries of a palette in a uniform block (`MOST_ENTRIES` in shaders/palette_uniform.wgsl).
 pub const UNIFORM_ENTRIES: usize = 96;
@@ -23,8 +24,6 @@ pub enum PaletteForm {
     Rows,
     /// As `Rows`, and copied to workgroup memory by the kernel.
     Workgroup,
-    /// As `Rows`, and shared by the threads of a subgroup, each entry read once.
-    Subgroup,
     /// Rotation and scale in half precision, translation in full precision, in a storage buffer; joints must not scale
     /// unevenly.
     Half,
@@ -62,12 +61,6 @@ impl PaletteForm {
                     ("frames", frames),
                 ];
             }
-            Self::Subgroup => {
-                return vec![
-                    ("blend", "blend_subgroup.wgsl"),
-                    ("palette", "palette_rows.wgsl"),
-                ];
-            }
             Self::DualQuaternions => return vec![("blend", "palette_dual_quaternions.wgsl")],
         };
         vec![("blend", "blend_linear.wgsl"), ("palette", palette)]
@@ -82,7 +75,7 @@ impl PaletteForm {
     pub(crate) fn converted(self, group: &Group) -> usize {
         let entries = group.model.palette_joints().len();
         match self {
-            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => 0,
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => 0,
             Self::Half => entries * size_of::<HalfEntry>() / 4,
             Self::Columns => entries * size_of::<ColumnMatrix>() / 4,
             Self::Uniform => UNIFORM_ENTRIES * size_of::<ColumnMatrix>() / 4,
@@ -99,14 +92,16 @@ impl PaletteForm {
 
     /// Writes an instance's palette in this form; `centres` holds for each entry the point that half precision maps
     /// exactly, and nothing for other forms.
-    pub(crate) fn convert(self, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
+    pub(crate) fn convert(self, isa: Isa, rows: &[Rows], centres: &[[f32; 3]], out: &mut [f32]) {
         match self {
-            Self::Rows | Self::Workgroup | Self::Subgroup | Self::Texture | Self::Baked(_) => {}
+            Self::Rows | Self::Workgroup | Self::Texture | Self::Baked(_) => {}
             Self::Half => {
-                device_palette::half_entries(rows, centres, bytemuck::cast_slice_mut(out))
+                device_palette::half_entries(isa, rows, centres, bytemuck::cast_slice_mut(out))
             }
             Self::Columns | Self::Uniform => device_palette::columns(rows, out.as_chunks_mut().0),
-            Self::DualQuaternions => device_palette::dual_quaternions(rows, out.as_chunks_mut().0),
+            Self::DualQuaternions => {
+                device_palette::dual_quaternions(isa, rows, out.as_chunks_mut().0)
+            }
         }
     }
 
@@ -123,11 +118,6 @@ impl PaletteForm {
             adapter.downlevel.contains(converts) || self != Self::Half,
             "the adapter converts no 16-bit floats in shaders",
         )?;
-        let shares = adapter.features.contains(wgpu::Features::SUBGROUP);
-        needs(
-            shares || self != Self::Subgroup,
-            "the adapter has no subgroup operations",
-        )?;
         let limits = &adapter.limits;
         let most = match self {
             // No row fits.
@@ -142,7 +132,7 @@ impl PaletteForm {
 
     /// Returns whether palettes are rows of 3x4 matrices in a storage buffer, as the device writes them.
     pub(crate) fn is_rows(self) -> bool {
-        matches!(self, Self::Rows | Self::Workgroup | Self::Subgroup)
+        matches!(self, Self::Rows | Self::Workgroup)
     }
 }
 

@@ -28,11 +28,17 @@ const TRIAL_INSTANCES: u32 = 32;
 /// Dispatches per round, on a software adapter and on hardware, where a single one is mostly overhead.
 const TRIAL_DISPATCHES: [u32; 2] = [1, 8];
 
+/// Threads of a workgroup that collects its vertices (`WORKGROUP` in shaders/gpu_compute_staged.wgsl): with as many as run
+/// together, none waits at barriers.
+pub const STAGED_WORKGROUP: u32 = 32;
+
 /// Assignment of vertices and instances to the threads of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadLayout {
     /// One thread per vertex and this many neighbouring instances; `INSTANCES` in the kernel.
     Vertex(u32),
+    /// As [`ThreadLayout::Vertex`], in workgroups of [`STAGED_WORKGROUP`] threads.
+    Staged(u32),
     /// One thread per vertex of an instance, in a single numbering.
     Pair,
     /// One workgroup per instance and this many neighbouring vertices; `VERTICES` in the kernel.
@@ -59,6 +65,7 @@ impl ThreadLayout {
         };
         match self {
             Self::Vertex(at_once) => rows(vertices.div_ceil(WORKGROUP), at_once),
+            Self::Staged(at_once) => rows(vertices.div_ceil(STAGED_WORKGROUP), at_once),
             Self::Pair => layout::Dispatch {
                 threads: vertices,
                 ..layout::Dispatch::by_instance(WORKGROUP)
@@ -103,15 +110,18 @@ impl SkinKernel {
         matches!(self.threads, ThreadLayout::Merged(_))
     }
 
+    /// Form of the vertices of groups of a kind.
+    fn written(&self, kind: Kind) -> OutputForm {
+        self.output.unwrap_or(OutputForm::of(kind.format.encoding))
+    }
+
     /// The complete shader for groups of a kind.
     ///
     /// # Panics
     /// The file imports from a file or a role that does not exist; the message names the line.
     pub fn shader(&self, kind: Kind) -> String {
-        let form = self.output.unwrap_or(OutputForm::of(kind.format.encoding));
-        let output = form.written_by(kind.format.floats());
         let mut roles = kind::roles(kind.mesh, self.palette, kind.morph);
-        roles.push(("output", output));
+        roles.extend(self.written(kind).written_by(kind.format.floats()));
         roles.push(if self.is_merged() {
             ("numbers", "numbers_table.wgsl")
         } else {
@@ -124,13 +134,16 @@ impl SkinKernel {
         }
     }
 
-    /// Values of the overrides, including the kernel's own.
-    pub fn constants(&self, kind: Kind) -> Constants {
+    /// Values of the overrides, including the kernel's own, on an adapter that packs numbers by one instruction or does not.
+    pub fn constants(&self, kind: Kind, packs: bool) -> Constants {
         let mut constants = kind.constants();
+        if self.written(kind) == OutputForm::Packed {
+            constants.push(("BUILTIN_PACKING", u32::from(packs).into()));
+        }
         match self.threads {
-            ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
-                constants.push(("INSTANCES", instances.into()))
-            }
+            ThreadLayout::Vertex(instances)
+            | ThreadLayout::Staged(instances)
+            | ThreadLayout::Merged(instances) => constants.push(("INSTANCES", instances.into())),
             ThreadLayout::Instance(vertices) => constants.push(("VERTICES", vertices.into())),
             ThreadLayout::Pair | ThreadLayout::Character => {}
         }
@@ -332,7 +345,7 @@ impl CompiledSkin {
         let compiled = once_per_key(kinds, |&kind| {
             // A kernel from outside this crate runs with bounds checks.
             let trusted = kernel.text.is_none();
-            let constants = kernel.constants(kind);
+            let constants = kernel.constants(kind, gpu.adapter.packs);
             Kernel::new(gpu, kernel.name, kernel.shader(kind), &constants, trusted).map(Rc::new)
         });
         let compiled: Vec<_> = compiled.into_iter().collect::<Result<_>>()?;

@@ -16,15 +16,14 @@ pub const ALL: &[&SkinKernel] = &[
     &SHARED,
     &INSTANCES,
     &HALF,
-    &SUBGROUP,
+    &STAGED,
     &POSITIONS,
     &MERGED,
     &MORPH_DENSE,
-    &MORPH_SHORT,
 ];
 
 /// Candidates of the trial that finds the fastest; all read palettes as rows in a storage buffer.
-pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &NAIVE, &SHARED];
+pub const CANDIDATES: &[&SkinKernel] = &[&INSTANCES, &FOUR_INSTANCES, &STAGED, &NAIVE, &SHARED];
 
 /// Candidates for baked palettes.
 pub const BAKED_CANDIDATES: &[&SkinKernel] = &[
@@ -86,22 +85,12 @@ pub const MORPH_DENSE: SkinKernel = SkinKernel {
     ..INSTANCES
 };
 
-/// As [`INSTANCES`], with the deltas of morph targets in 16 bits per number.
-pub const MORPH_SHORT: SkinKernel = SkinKernel {
-    name: "morph-16",
-    morph: MorphForm::Short,
-    lacks: &[Lack {
-        ability: Ability::MorphedTangents,
-        reason: "has no 16-bit deltas of tangents",
-    }],
-    ..INSTANCES
-};
-
-/// As [`INSTANCES`], with each palette entry read once for all threads of a subgroup.
-pub const SUBGROUP: SkinKernel = SkinKernel {
-    name: "subgroup",
-    file: "gpu_compute_subgroup.wgsl",
-    palette: PaletteForm::Subgroup,
+/// As [`INSTANCES`], with a workgroup's vertices collected in its memory, so that neighbouring threads write neighbouring
+/// words. Two sides of the memory take turns, so that one barrier per instance suffices.
+pub const STAGED: SkinKernel = SkinKernel {
+    name: "staged",
+    file: "gpu_compute_staged.wgsl",
+    threads: ThreadLayout::Staged(8),
     ..INSTANCES
 };
 

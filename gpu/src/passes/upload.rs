@@ -134,6 +134,7 @@ impl Pass for Upload {
             frame.timer.wall(Stage::Palette, || {
                 let rows = &host.rows;
                 convert(
+                    host.isa,
                     self.form,
                     frame.crowd,
                     &self.centres,
@@ -160,6 +161,7 @@ impl Pass for Upload {
 
 /// Converts the palettes of all instances.
 fn convert(
+    isa: Isa,
     form: PaletteForm,
     crowd: &Crowd,
     centres: &[Vec<[f32; 3]>],
@@ -176,6 +178,6 @@ fn convert(
         palettes
             .par_chunks(entries)
             .zip(converted.par_chunks_mut(floats))
-            .for_each(|(rows, out)| form.convert(rows, centres, out));
+            .for_each(|(rows, out)| form.convert(isa, rows, centres, out));
     }
 }

@@ -17,13 +17,14 @@
 //! | --- | --- | --- |
 //! | `numbers` | `chunk` | `numbers_uniform.wgsl`, `numbers_table.wgsl` |
 //! | `drawn` | `crowd_instance`, `skinned_place`, `cube_of` | `drawn_chunk.wgsl`, `drawn_merged.wgsl` |
-//! | `mesh` | `LoadedVertex`, `load_vertex`, `influence_entry`, `influence_weight`, `heaviest_weight`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
-//! | `blend` | `blended` | `blend_linear.wgsl`, `blend_subgroup.wgsl`, `palette_dual_quaternions.wgsl` |
+//! | `mesh` | `load_vertex`, `MESH_ENTRIES` | `mesh_plain.wgsl`, `mesh_packed.wgsl` |
+//! | `blend` | `blended` | `blend_linear.wgsl`, `palette_dual_quaternions.wgsl` |
 //! | `palette` | `entry_of` | `palette_rows.wgsl`, `palette_half.wgsl`, `palette_columns.wgsl`, `palette_uniform.wgsl`, `palette_texture.wgsl`, `palette_workgroup.wgsl`, `palette_baked.wgsl` |
 //! | `frames` | `baked_entry` | `palette_baked_matrices.wgsl`, `palette_baked_motions.wgsl` |
-//! | `morph` | `morphed` | `morph_none.wgsl`, `morph_sparse.wgsl`, `morph_short.wgsl`, `morph_lists.wgsl` |
+//! | `morph` | `morphed` | `morph_none.wgsl`, `morph_sparse.wgsl`, `morph_lists.wgsl` |
 //! | `deltas` | `delta_of` | `morph_dense.wgsl`, `morph_texture.wgsl` |
-//! | `output` | `store` | `output.wgsl`, `output_pairs.wgsl`, `output_packed_positions.wgsl`, `output_packed_normals.wgsl`, `output_packed_tangents.wgsl`, `output_streams.wgsl` |
+//! | `output` | `store` | `store.wgsl`, `output_streams.wgsl` |
+//! | `elements` | `Element`, `ELEMENTS`, `MOST_ELEMENTS`, `elements_of` | `elements_floats.wgsl`, `elements_pairs.wgsl`, `elements_packed_positions.wgsl`, `elements_packed_normals.wgsl`, `elements_packed_tangents.wgsl` |
 //! | `source` | `skinned_vertex` | `gpu_vertex.wgsl`, `gpu_vat.wgsl`, `preskinned.wgsl`, `preskinned_packed.wgsl`, `preskinned_streams.wgsl` |
 //! | `previous` | `previous_position` | `previous.wgsl`, `previous_packed.wgsl` |
 //!
@@ -47,19 +48,18 @@ macro_rules! files {
 
 /// Name and text of every file in shaders/.
 pub const FILES: &[(&str, &str)] = files![
-    "arithmetic" "baked" "blend_linear" "blend_subgroup" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
+    "arithmetic" "baked" "blend_linear" "bounds" "capture" "chunk" "chunk_numbers" "copy" "cull" "cull_count"
     "cull_gather" "cull_scan" "draw" "draw_motion" "draw_picture" "draw_view" "drawn_chunk" "drawn_merged"
-    "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
-    "gpu_compute_shared" "gpu_compute_subgroup" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
-    "morph_by_vertex" "morph_dense" "morph_lists" "morph_none" "morph_short" "morph_sparse" "morph_texture"
-    "numbers_table" "numbers_uniform" "octahedral" "output" "output_packed_normals" "output_packed_positions"
-    "output_packed_tangents" "output_pairs" "output_streams" "packing"
+    "elements_floats" "elements_packed_normals" "elements_packed_positions" "elements_packed_tangents" "elements_pairs" "fill" "gpu_compute_instances" "gpu_compute_merged" "gpu_compute_naive" "gpu_compute_per_character"
+    "gpu_compute_shared" "gpu_compute_staged" "gpu_vat" "gpu_vertex" "lines" "mesh_packed" "mesh_plain"
+    "morph_by_vertex" "morph_dense" "morph_lists" "morph_none" "morph_sparse" "morph_texture"
+    "numbers_table" "numbers_uniform" "octahedral" "output_streams" "packing"
     "palette_baked" "palette_baked_matrices" "palette_baked_motions" "palette_columns"
     "palette_dual_quaternions" "palette_half" "palette_rows" "palette_texture" "palette_uniform"
     "palette_workgroup" "pose" "pose_baked" "pose_batch" "pose_blend" "pose_compact" "pose_curves"
     "pose_hierarchy" "pose_keys" "pose_levels" "pose_palette" "pose_paths" "pose_rows" "pose_sample"
     "pose_schedule" "pose_series" "pose_time" "preskinned" "preskinned_packed" "preskinned_streams" "previous"
-    "previous_packed" "read" "rows" "skinning" "sockets" "transform" "update" "vertex" "view" "workgroup"
+    "previous_packed" "read" "rows" "skinning" "sockets" "store" "transform" "update" "vertex" "view" "workgroup"
 ];
 
 /// An import of a file.

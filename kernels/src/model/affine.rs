@@ -54,10 +54,4 @@ impl Similarity {
             scale,
         }
     }
-
-    /// The dual part of the dual quaternion whose real part is the rotation: half the translation, as a quaternion
-    /// without a real part, times the rotation (Kavan, Collins, Žára, O'Sullivan 2008).
-    pub fn dual_part(&self) -> Quat {
-        Quat::from_vec4((0.5 * self.translation).extend(0.0)) * self.rotation
-    }
 }

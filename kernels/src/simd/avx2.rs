@@ -110,6 +110,18 @@ impl Simd<8> for Avx2 {
         }
     }
     #[inline(always)]
+    fn to_half(v: __m256) -> __m256 {
+        unsafe { _mm256_cvtph_ps(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(v)) }
+    }
+    #[inline(always)]
+    fn pack_half(low: __m256, high: __m256) -> __m256 {
+        unsafe {
+            let low = _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(low));
+            let high = _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(high));
+            _mm256_castsi256_ps(_mm256_or_si256(low, _mm256_slli_epi32::<16>(high)))
+        }
+    }
+    #[inline(always)]
     fn transpose(r: &mut [__m256; 8]) {
         // 24 shuffles: pairs, then fours, then halves.
         unsafe {
@@ -152,6 +164,27 @@ impl Simd<8> for Avx2 {
                 columns[4 + column] = _mm256_extractf128_ps::<1>(v).into();
             }
             columns
+        }
+    }
+    #[inline(always)]
+    fn rows(columns: &[Vec4; 8]) -> [__m256; 4] {
+        // 8 shuffles: pairs, then fours, in both halves at once.
+        unsafe {
+            let mut halves = [_mm256_setzero_ps(); 4];
+            for (column, v) in halves.iter_mut().enumerate() {
+                *v = _mm256_set_m128(columns[4 + column].into(), columns[column].into());
+            }
+            let [a, b, c, d] = halves;
+            let ab = _mm256_unpacklo_ps(a, b);
+            let cd = _mm256_unpacklo_ps(c, d);
+            let more_ab = _mm256_unpackhi_ps(a, b);
+            let more_cd = _mm256_unpackhi_ps(c, d);
+            [
+                _mm256_shuffle_ps::<0x44>(ab, cd),
+                _mm256_shuffle_ps::<0xee>(ab, cd),
+                _mm256_shuffle_ps::<0x44>(more_ab, more_cd),
+                _mm256_shuffle_ps::<0xee>(more_ab, more_cd),
+            ]
         }
     }
     #[inline(always)]

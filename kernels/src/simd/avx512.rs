@@ -112,6 +112,18 @@ impl Simd<16> for Avx512 {
         }
     }
     #[inline(always)]
+    fn to_half(v: __m512) -> __m512 {
+        unsafe { _mm512_cvtph_ps(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(v)) }
+    }
+    #[inline(always)]
+    fn pack_half(low: __m512, high: __m512) -> __m512 {
+        unsafe {
+            let low = _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(low));
+            let high = _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(high));
+            _mm512_castsi512_ps(_mm512_or_si512(low, _mm512_slli_epi32::<16>(high)))
+        }
+    }
+    #[inline(always)]
     fn transpose(r: &mut [__m512; 16]) {
         // 64 shuffles: pairs, fours, then quarters of 128 bits twice.
         unsafe {
@@ -163,6 +175,30 @@ impl Simd<16> for Avx512 {
                 columns[12 + column] = _mm512_extractf32x4_ps::<3>(v).into();
             }
             columns
+        }
+    }
+    #[inline(always)]
+    fn rows(columns: &[Vec4; 16]) -> [__m512; 4] {
+        // 8 shuffles: pairs, then fours, in all quarters at once.
+        unsafe {
+            let mut quarters = [_mm512_setzero_ps(); 4];
+            for (column, v) in quarters.iter_mut().enumerate() {
+                let mut all = _mm512_castps128_ps512(columns[column].into());
+                all = _mm512_insertf32x4::<1>(all, columns[4 + column].into());
+                all = _mm512_insertf32x4::<2>(all, columns[8 + column].into());
+                *v = _mm512_insertf32x4::<3>(all, columns[12 + column].into());
+            }
+            let [a, b, c, d] = quarters;
+            let ab = _mm512_unpacklo_ps(a, b);
+            let cd = _mm512_unpacklo_ps(c, d);
+            let more_ab = _mm512_unpackhi_ps(a, b);
+            let more_cd = _mm512_unpackhi_ps(c, d);
+            [
+                _mm512_shuffle_ps::<0x44>(ab, cd),
+                _mm512_shuffle_ps::<0xee>(ab, cd),
+                _mm512_shuffle_ps::<0x44>(more_ab, more_cd),
+                _mm512_shuffle_ps::<0xee>(more_ab, more_cd),
+            ]
         }
     }
 }

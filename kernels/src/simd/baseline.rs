@@ -2,6 +2,7 @@
 
 use super::vector::Simd;
 use glam::{BVec4A, UVec4, Vec4};
+use half::f16;
 
 /// 128-bit vectors, which every target has. No fused multiply-add: it would be a function call on some targets.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +133,21 @@ impl Simd<4> for Baseline {
         rows
     }
     #[inline(always)]
+    fn to_half(v: Vec4) -> Vec4 {
+        Vec4::from_array(v.to_array().map(|number| f16::from_f32(number).to_f32()))
+    }
+    #[inline(always)]
+    fn pack_half(low: Vec4, high: Vec4) -> Vec4 {
+        let [low, high] = [low, high].map(|v| {
+            UVec4::from_array(
+                v.to_array()
+                    .map(|number| f16::from_f32(number).to_bits().into()),
+            )
+        });
+        let packed = low | (high << UVec4::splat(16));
+        Vec4::from_array(packed.to_array().map(f32::from_bits))
+    }
+    #[inline(always)]
     fn transpose(rows: &mut [Vec4; 4]) {
         let [a, b, c, d] = *rows;
         let t = glam::Mat4::from_cols(a, b, c, d).transpose();
@@ -141,5 +157,9 @@ impl Simd<4> for Baseline {
     fn columns(mut rows: [Vec4; 4]) -> [Vec4; 4] {
         Self::transpose(&mut rows);
         rows
+    }
+    #[inline(always)]
+    fn rows(columns: &[Vec4; 4]) -> [Vec4; 4] {
+        Self::columns(*columns)
     }
 }

@@ -9,7 +9,7 @@ pub enum Isa {
     Scalar,
     /// Instructions that every target has: 128-bit vectors on x86-64 and aarch64.
     Baseline,
-    /// 256-bit vectors and fused multiply-add.
+    /// 256-bit vectors, fused multiply-add and conversions of 16-bit floats (AVX2, FMA, F16C).
     Avx2,
     /// 512-bit vectors (AVX-512F, BW, DQ and VL).
     Avx512,
@@ -57,7 +57,11 @@ impl Isa {
         match self {
             Self::Scalar | Self::Baseline => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
                 Self::Avx2.is_supported()

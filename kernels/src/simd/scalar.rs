@@ -2,6 +2,7 @@
 
 use super::vector::Simd;
 use glam::Vec4;
+use half::f16;
 
 /// Scalar code, without vectors.
 #[derive(Debug, Clone, Copy)]
@@ -80,9 +81,22 @@ impl Simd<1> for Scalar {
         f32::from_bits(low | high << 16)
     }
     #[inline(always)]
+    fn to_half(v: f32) -> f32 {
+        f16::from_f32(v).to_f32()
+    }
+    #[inline(always)]
+    fn pack_half(low: f32, high: f32) -> f32 {
+        let [low, high] = [low, high].map(|v| u32::from(f16::from_f32(v).to_bits()));
+        f32::from_bits(low | high << 16)
+    }
+    #[inline(always)]
     fn transpose(_: &mut [f32; 1]) {}
     #[inline(always)]
     fn columns([a, b, c, d]: [f32; 4]) -> [Vec4; 1] {
         [Vec4::new(a, b, c, d)]
+    }
+    #[inline(always)]
+    fn rows([column]: &[Vec4; 1]) -> [f32; 4] {
+        column.to_array()
     }
 }

@@ -49,10 +49,16 @@ pub trait Simd<const W: usize>: Copy {
     fn select_negative(by: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// Two numbers within +-32767 as rounded 16-bit integers, `low` in the lower half of each lane's bits.
     fn pack_16(low: Self::V, high: Self::V) -> Self::V;
+    /// The nearest 16-bit floats, as floats; of two equally near the even one.
+    fn to_half(v: Self::V) -> Self::V;
+    /// The bits of the nearest 16-bit floats, those of `low` in the lower half of each lane's bits.
+    fn pack_half(low: Self::V, high: Self::V) -> Self::V;
     /// Transposes `W` rows of `W` floats.
     fn transpose(rows: &mut [Self::V; W]);
     /// Four numbers of each lane, as a vector for each lane.
     fn columns(rows: [Self::V; 4]) -> [Vec4; W];
+    /// The reverse of [`Simd::columns`].
+    fn rows(columns: &[Vec4; W]) -> [Self::V; 4];
     /// `a * b + c` in 128 bits, for kernels that hold a matrix in columns: those of [`super::run_128`].
     #[inline(always)] // to take on the caller's instruction set
     fn mul_add_128(a: Vec4, b: Vec4, c: Vec4) -> Vec4 {

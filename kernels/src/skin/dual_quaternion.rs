@@ -6,29 +6,35 @@
 //! `|r|`, and `s = sum w_k s_k`. The vertex's matrix is `s R(r)` with the translation `2 (r_w d - d_w r + r x d)`; the
 //! rest is as with blended matrices.
 
+use super::motion::motion;
 use super::words::{BlockPalette, Matrix};
 use crate::crowd::BLOCK;
-use crate::model::Similarity;
 use crate::pose::Affine;
-use crate::simd::{Simd, load_rows};
+use crate::simd::{Isa, Kernel, Simd, load_rows, run, store_rows};
 
 /// A palette entry in the instances of a block: rotation x y z w, dual part x y z w, scale.
 pub type DualQuaternion = [[f32; BLOCK]; 9];
 
 /// Converts a block's palette to dual quaternions: `out` takes one item per item of `palette`. Entries must be
 /// rotations, translations and uniform scales; others give wrong numbers.
-pub fn lane_dual_quaternions(palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
-    for (out, m) in out.iter_mut().zip(palette) {
-        for lane in 0..BLOCK {
-            let similarity = Similarity::of(&m.map(|row| row[lane]));
-            let rotation_and_dual =
-                [similarity.rotation, similarity.dual_part()].map(|q| q.to_array());
-            let numbers = rotation_and_dual
-                .as_flattened()
-                .iter()
-                .chain([&similarity.scale]);
-            for (row, number) in out.iter_mut().zip(numbers) {
-                row[lane] = *number;
+pub fn lane_dual_quaternions(isa: Isa, palette: &[Affine<BLOCK>], out: &mut [DualQuaternion]) {
+    run(isa, Motions { palette, out });
+}
+
+struct Motions<'a> {
+    palette: &'a [Affine<BLOCK>],
+    out: &'a mut [DualQuaternion],
+}
+
+impl Kernel for Motions<'_> {
+    #[inline(always)] // to take on the caller's instruction set
+    fn run<const W: usize, S: Simd<W>>(self) {
+        for (out, matrix) in self.out.iter_mut().zip(self.palette) {
+            for group in 0..BLOCK / W {
+                let numbers = load_rows::<BLOCK, W, S, 12>(matrix, group);
+                let [a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
+                let motion = motion::<W, S>(&[[a, b, c, d], [e, f, g, h], [i, j, k, l]]);
+                store_rows::<BLOCK, W, S>(&motion, out, group);
             }
         }
     }

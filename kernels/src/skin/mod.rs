@@ -10,6 +10,7 @@ mod columns;
 mod dual_quaternion;
 mod job;
 mod lanes;
+pub(crate) mod motion;
 mod scalar;
 mod stream;
 mod words;

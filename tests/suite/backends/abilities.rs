@@ -130,11 +130,7 @@ fn samples() -> Vec<Sample> {
             crowd(vec![(morphing(tube(5, 9, 3)), 2)]),
         ),
         of_crowd(
-            &[
-                UNEVEN,
-                targets,
-                (Ability::MorphedTangents, "; needs --attributes p or pn"),
-            ],
+            &[UNEVEN, targets],
             crowd_of(tangents, vec![(morphing(tube(5, 9, 3)), 2)]),
         ),
         of_crowd(

@@ -100,11 +100,8 @@ fn crowd(format: VertexFormat) -> Crowd {
 
 fn assert_parity(crowd: &Crowd, context: &Context, ticks: &[u32]) -> usize {
     let agreed = common::assert_parity(context, crowd, ticks, |entry, backend| {
-        // 16-bit deltas have no tangents.
-        let short =
-            entry.name == "gpu-compute:morph-16" && crowd.format().attributes == Attributes::Pnt;
         let layered = entry.abilities().lack(Ability::Masks);
-        short || layered || refuses(entry, backend, crowd, &Job::default())
+        layered || refuses(entry, backend, crowd, &Job::default())
     });
     agreed.len()
 }

@@ -397,18 +397,15 @@ mod gpu {
             "instance * chunk.entries + entry) * 3u",
             "instance * chunk.entries + entry + 1u) * 3u",
         ),
-        ("k < vertex.count", "k + 1u < vertex.count"),
-        ("(8u * k) & 16u", "(8u * k) & 8u"),
+        ("weights.w > 0.0", "weights.w > 1.0"),
+        ("vec3f(others) * WEIGHT", "vec3f(others.xxz) * WEIGHT"),
         (
             "var heaviest = 1.0 - f32(others.x + ",
             "var heaviest = 1.0 - f32(",
         ),
         ("(upper << vec3u(1u)) | lower", "upper"),
         ("heaviest -= influences[i].weight", "heaviest -= 0.0"),
-        (
-            "vertex.entries >> (8u * k)",
-            "vertex.entries >> (8u * (k ^ 1u))",
-        ),
+        ("vec4u(0u, 8u, 16u, 24u)", "vec4u(0u, 16u, 8u, 24u)"),
         (
             "select(-fold, fold, n.x >= 0.0)",
             "select(fold, -fold, n.x >= 0.0)",
@@ -641,7 +638,6 @@ mod gpu {
         ];
         for (name, mutations) in [
             ("gpu-compute:instances", by_vertex),
-            ("gpu-compute:morph-16", by_vertex),
             ("gpu-compute:morph-dense", dense),
             ("gpu-vertex:texture", dense),
         ] {
@@ -685,22 +681,17 @@ mod gpu {
     }
 
     #[test]
-    fn subgroup_mutants_die() {
+    fn staged_mutants_die() {
         let Some(context) = context_with_adapter() else {
             return;
         };
         let mutations = [
-            ("weights.x, here.x", "weights.y, here.x"),
-            ("select(0.0, weights.w, here.w)", "0.0"),
-            ("weights > vec4f(0.0)", "weights > vec4f(0.3)"),
-            ("influences[i].weight, entry_of", "0.0, entry_of"),
             ("chunk.vertices - 1u", "chunk.vertices - 2u"),
-            (
-                "if vertex < chunk.vertices",
-                "if vertex + 1u < chunk.vertices",
-            ),
+            ("if at < elements", "if at + 1u < elements"),
+            ("tile[side + at]", "tile[at]"),
+            ("instance & 1u", "0u"),
         ];
-        all_die(&small_crowd(), &context, "gpu-compute:subgroup", &mutations);
+        all_die(&small_crowd(), &context, "gpu-compute:staged", &mutations);
     }
 
     /// Each kernel is a shader of its own: a mutation changes those that hold its text.

@@ -5,7 +5,7 @@ use skinbench::gpu::forms::kind::Kind;
 use skinbench::gpu::passes::bake;
 use skinbench::gpu::passes::cull;
 use skinbench::gpu::passes::pose_kernels::{KERNELS, PoseKernel};
-use skinbench::gpu::passes::skin::ThreadLayout;
+use skinbench::gpu::passes::skin::{STAGED_WORKGROUP, ThreadLayout};
 use skinbench::gpu::passes::skin_kernels;
 use skinbench::gpu::shader::layout;
 use skinbench::gpu::shader::layout::{Form, WORKGROUP};
@@ -189,6 +189,7 @@ fn numbers_are_as_in_rust() {
         let module = naga::front::wgsl::parse_str(&strategy.shader(kind)).unwrap();
         let workgroup = match strategy.threads {
             ThreadLayout::Instance(_) => constant(&module, "SHARING"),
+            ThreadLayout::Staged(_) => STAGED_WORKGROUP,
             _ => WORKGROUP,
         };
         assert_eq!(
@@ -205,7 +206,7 @@ fn numbers_are_as_in_rust() {
         let asks = |name| overrides.contains(&name);
         let several = matches!(
             strategy.threads,
-            ThreadLayout::Vertex(_) | ThreadLayout::Merged(_)
+            ThreadLayout::Vertex(_) | ThreadLayout::Staged(_) | ThreadLayout::Merged(_)
         );
         assert_eq!(asks("INSTANCES"), several, "{}", strategy.name);
         assert_eq!(

@@ -25,12 +25,7 @@ use std::collections::BTreeSet;
 
 const FORMS: [MeshForm; 2] = [MeshForm::Plain, MeshForm::Packed];
 
-const MORPHS: [MorphForm; 4] = [
-    MorphForm::Sparse,
-    MorphForm::Short,
-    MorphForm::Dense,
-    MorphForm::Texture,
-];
+const MORPHS: [MorphForm; 3] = [MorphForm::Sparse, MorphForm::Dense, MorphForm::Texture];
 
 const PALETTES: [PaletteForm; 7] = [
     PaletteForm::Rows,
@@ -286,7 +281,8 @@ fn words(text: &str) -> Vec<(char, &str, char)> {
 /// Names that a file declares, within functions too.
 fn declared(text: &str) -> BTreeSet<&str> {
     let words = words(text);
-    let keyword = |word: &str| ["fn", "struct", "const", "override", "let", "var"].contains(&word);
+    let keyword =
+        |word: &str| ["alias", "fn", "struct", "const", "override", "let", "var"].contains(&word);
     let after = words
         .windows(2)
         .filter(|pair| keyword(pair[0].1))
@@ -302,7 +298,7 @@ fn declared(text: &str) -> BTreeSet<&str> {
 /// Name that a line declares outside functions and structs.
 fn global(line: &str) -> Option<&str> {
     let name = match line.split_once([' ', '<', '('])? {
-        ("fn" | "struct" | "const" | "override", rest) => rest,
+        ("alias" | "fn" | "struct" | "const" | "override", rest) => rest,
         ("var" | "@group", rest) => rest.split_once(':')?.0.rsplit(' ').next()?,
         _ => return None,
     };

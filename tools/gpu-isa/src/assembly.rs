@@ -60,11 +60,13 @@ impl Mul<f64> for Counts {
     }
 }
 
-/// A shader's instructions and loops.
+/// A shader's instructions, loops and branches.
 pub struct Listing {
     instructions: Vec<Counts>,
     /// In the order of their first instruction.
     loops: Vec<Range<usize>>,
+    /// What branches forwards skip.
+    skipped: Vec<Range<usize>>,
 }
 
 /// The work of one thread of a kernel that skins.
@@ -76,8 +78,6 @@ pub struct Work {
     pub setup_turns: u32,
     /// Influences of each vertex.
     pub influences: u32,
-    /// Turns of the loop over the first four influences, if these are not its turns.
-    pub turns: Option<f64>,
 }
 
 /// The name of a label, and the instruction at which it stands or that branches to it.
@@ -111,6 +111,7 @@ impl Listing {
             }
         }
         let mut loops: Vec<Range<usize>> = Vec::new();
+        let mut skipped = Vec::new();
         for branch in branches {
             let Some(target) = labels.iter().find(|label| label.name == branch.name) else {
                 continue;
@@ -118,6 +119,7 @@ impl Listing {
             let start = target.at;
             let end = branch.at;
             if start > end {
+                skipped.push(end + 1..start);
                 continue;
             }
             match loops.iter_mut().find(|known| known.start == start) {
@@ -129,6 +131,7 @@ impl Listing {
         Self {
             instructions,
             loops,
+            skipped,
         }
     }
 
@@ -158,17 +161,46 @@ impl Listing {
         found
     }
 
+    /// The second to fourth influences of a vertex within a range: branches within each other that skip reading. A vertex
+    /// shader that culls has them twice: for positions, then for what else is left to skin.
+    fn influences(&self, range: &Range<usize>) -> Vec<Range<usize>> {
+        let within = |inner: &Range<usize>, outer: &Range<usize>| {
+            inner != outer && inner.start >= outer.start && inner.end <= outer.end
+        };
+        let mut reading = Vec::new();
+        for skipped in &self.skipped {
+            let in_loop = self.within(range).iter().any(|l| within(skipped, l));
+            let counts = self.sum(skipped.clone());
+            if within(skipped, range) && !in_loop && counts.loads + counts.workgroup > 0.0 {
+                reading.push(skipped.clone());
+            }
+        }
+        let mut found = Vec::new();
+        for second in &reading {
+            let inner: Vec<_> = reading
+                .iter()
+                .filter(|other| within(other, second))
+                .collect();
+            let nested =
+                inner.len() == 2 && (within(inner[0], inner[1]) || within(inner[1], inner[0]));
+            if nested {
+                found.push(second.clone());
+            }
+        }
+        found
+    }
+
     /// Counts for one vertex of one instance, its share of what a thread does once included, and for another of its
-    /// first four influences. Both sides of a branch count. None where the loops are not those of skinning: over
-    /// instances or vertices if a thread takes several, one over the first four influences, and others over those after
-    /// the fourth.
+    /// first four influences. Both sides of a branch count. None where the loops and branches are not those of skinning:
+    /// over instances or vertices if a thread takes several, branches for the first four influences, and loops over those
+    /// after the fourth.
     pub fn per_pair(&self, work: Work) -> Option<[Counts; 2]> {
         let all = 0..self.instructions.len();
         let pairs = self
             .loops
             .iter()
             .filter(|l| self.sum((*l).clone()).stores > 0.0)
-            .min_by_key(|l| l.len())
+            .max_by_key(|l| l.len())
             .cloned();
         if pairs.is_some() != (work.pairs > 1) {
             return None;
@@ -180,25 +212,21 @@ impl Listing {
                 setup += self.sum(outside) * (f64::from(work.setup_turns) - 1.0);
             }
         }
-        let inner = self.within(&pairs);
-        let first = work.turns.unwrap_or(f64::from(work.influences.min(4) - 1));
         let more = f64::from(work.influences.saturating_sub(4));
-        // A vertex shader that culls has the first loop twice: for positions, then for what else is left to skin.
-        let place = match (work.influences, inner.len()) {
-            (..=4, 1..=2) => 0..inner.len(),
-            (5.., 2..) => inner.len() - 2..inner.len() - 1,
-            _ => return None,
-        };
-        let mut pair = self.sum(pairs);
-        let mut influence = Counts::default();
-        for (index, inner) in inner.into_iter().enumerate() {
-            let turn = self.sum(inner);
-            if place.contains(&index) {
-                pair += turn * (first - 1.0);
-                influence += turn;
-            } else {
-                pair += turn * (more - 1.0);
+        let mut pair = self.sum(pairs.clone());
+        for inner in self.within(&pairs) {
+            if more == 0.0 {
+                return None;
             }
+            pair += self.sum(inner) * (more - 1.0);
+        }
+        let influences = self.influences(&pairs);
+        if influences.is_empty() {
+            return None;
+        }
+        let mut influence = Counts::default();
+        for second in influences {
+            influence += self.sum(second) * (1.0 / 3.0);
         }
         Some([setup * (1.0 / f64::from(work.pairs)) + pair, influence])
     }
@@ -255,31 +283,39 @@ fn bytes(mnemonic: &str, operands: &str) -> f64 {
 mod tests {
     use super::*;
 
+    /// A loop over pairs, with branches for the second to fourth influences.
     const TEXT: &str = "BB0:
 \tv_mov_b32_e32 v1, v0 ; 7e020300
 \ts_load_dwordx4 s[0:3], s[4:5], null ; f4
 BB1:
-\ts_cbranch_scc1 BB4 ; bf
-BB2:
+\ts_cbranch_scc1 BB5 ; bf
+\ts_cbranch_execz BB4
+\tbuffer_load_dwordx3 v[4:6], v1, s[0:3], 0 offen
+\ts_cbranch_execz BB4
+\tbuffer_load_dwordx3 v[4:6], v1, s[0:3], 0 offen
+\ts_cbranch_execz BB4
 \tbuffer_load_dwordx3 v[4:6], v1, s[0:3], 0 offen
 \tv_fmac_f32_e32 v1, v2, v3
-\ts_cbranch_scc0 BB2
-BB3:
-\timage_load v[0:3], v[0:1], s[0:7] dmask:0x7 dim:SQ_RSRC_IMG_2D
+BB4:
 \tbuffer_store_dwordx2 v[4:5], v1, s[0:3], 0 offen
 \ts_branch BB1
-BB4:
+BB5:
 \ts_endpgm
 ";
+    const WORK: Work = Work {
+        pairs: 3,
+        setup_turns: 1,
+        influences: 4,
+    };
 
     #[test]
     fn instructions_and_bytes_are_counted() {
         let total = Listing::parse(TEXT).total();
         let expected = Counts {
-            instructions: 10.0,
+            instructions: 13.0,
             vector: 2.0,
-            loads: 2.0,
-            loaded_bytes: 24.0,
+            loads: 3.0,
+            loaded_bytes: 36.0,
             stores: 1.0,
             stored_bytes: 8.0,
             scalar_loads: 1.0,
@@ -289,43 +325,21 @@ BB4:
     }
 
     #[test]
-    fn loops_are_turned_and_set_up_is_shared() {
+    fn set_up_is_shared_and_branches_are_influences() {
         let listing = Listing::parse(TEXT);
-        assert_eq!(listing.loops, [2..9, 3..6]);
-        let [pair, influence] = listing
-            .per_pair(Work {
-                pairs: 3,
-                setup_turns: 1,
-                influences: 4,
-                turns: None,
-            })
-            .unwrap();
-        // Three outside for three pairs, four of a pair, three times the three of an influence.
-        assert_eq!(pair.instructions, 1.0 + 4.0 + 9.0);
-        assert_eq!(pair.loaded_bytes, 3.0 * 12.0 + 12.0);
+        assert_eq!(listing.loops.len(), 1);
+        assert_eq!(listing.loops[0], 2..12);
+        let [pair, influence] = listing.per_pair(WORK).unwrap();
+        // Three outside for three pairs, ten of a pair; the six of three influences.
+        assert_eq!(pair.instructions, 1.0 + 10.0);
+        assert_eq!(pair.loaded_bytes, 36.0);
         assert_eq!(
             (influence.instructions, influence.loaded_bytes),
-            (3.0, 12.0)
+            (2.0, 12.0)
         );
-        assert!(
-            listing
-                .per_pair(Work {
-                    pairs: 1,
-                    setup_turns: 1,
-                    influences: 4,
-                    turns: None
-                })
-                .is_none()
-        );
-        assert!(
-            listing
-                .per_pair(Work {
-                    pairs: 3,
-                    setup_turns: 1,
-                    influences: 8,
-                    turns: None
-                })
-                .is_none()
-        );
+        let one = Work { pairs: 1, ..WORK };
+        assert!(listing.per_pair(one).is_none(), "it has no loop");
+        let without = TEXT.replace("s_cbranch_execz BB4", "v_nop");
+        assert!(Listing::parse(&without).per_pair(WORK).is_none());
     }
 }

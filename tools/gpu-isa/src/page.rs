@@ -2,7 +2,6 @@
 //! `<!-- /NAME -->`.
 
 use crate::Result;
-use crate::programs::entries_of_a_wave;
 use crate::table::{Row, number, parse};
 use std::path::Path;
 
@@ -162,10 +161,6 @@ pub fn isa(rows: &[Row]) -> Result<String> {
     }
     text += "### For each vertex and instance\nRDNA 2, position and normal as `f32`, four influences.\n\n";
     text += &per_pair(rows);
-    text += &format!(
-        "\nThe loop of `gpu-compute:subgroup` takes one turn for each entry that the 64 vertices of a wave name: {} on average.\n",
-        number((entries_of_a_wave()? * 10.0).round() / 10.0)
-    );
     text += "\n### Forms of a vertex\nRDNA 2: VGPRs, waves and instructions.\n\n";
     text += &forms(rows);
     text += "\n### Kernels that pose and cull, and shaders that draw\nVGPRs, waves and instructions.\n\n";

@@ -16,16 +16,12 @@ use skinbench::gpu::passes::update::{self, Record};
 use skinbench::gpu::passes::vertices::{draw_root, preskinned_shader};
 use skinbench::gpu::{MeshForm, PaletteForm};
 use skinbench::vertex::{Attributes, Encoding, VertexFormat};
-use std::collections::BTreeSet;
 
 /// Most influences of a vertex: pipelines differ only in whether that is more than four.
 pub const INFLUENCES: [u32; 2] = [4, 16];
 
 const ATTRIBUTES: [Attributes; 3] = [Attributes::P, Attributes::Pn, Attributes::Pnt];
 const ENCODINGS: [Encoding; 2] = [Encoding::F32, Encoding::Packed];
-
-/// Threads of a wave.
-const WAVE: usize = 64;
 
 /// A pipeline.
 pub struct Program {
@@ -42,8 +38,6 @@ pub struct Program {
     /// Distribution of skinning over threads; `None` for pipelines that do not skin, and for vertex shaders whose loops
     /// over more than four influences the compiler mixes with those of culling.
     pub threads: Option<ThreadLayout>,
-    /// Turns of the loop over influences, if that is a loop over the entries that a wave names.
-    pub turns: Option<f64>,
 }
 
 /// All pipelines.
@@ -103,29 +97,7 @@ fn with_influences<T: Copy>(forms: Vec<T>) -> Vec<(T, u32)> {
     found
 }
 
-/// Entries that the vertices of a wave name, on average over the walker of `crowd-10k-dense`.
-pub fn entries_of_a_wave() -> crate::Result<f64> {
-    let model = walker(10_000)?;
-    let vertices: Vec<_> = (0..model.mesh().vertex_count()).collect();
-    let waves = vertices.chunks(WAVE);
-    let count = waves.len();
-    let mut named = 0;
-    for wave in waves {
-        let mut entries = BTreeSet::new();
-        for &vertex in wave {
-            for (entry, weight) in model.mesh().influences_of(vertex) {
-                if weight > 0.0 {
-                    entries.insert(entry);
-                }
-            }
-        }
-        named += entries.len();
-    }
-    Ok(named as f64 / count as f64)
-}
-
 fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
-    let turns = entries_of_a_wave()?;
     let mut kernels = Vec::new();
     for &kernel in skin_kernels::ALL {
         // Forms of morph targets make no difference to a crowd without targets.
@@ -152,12 +124,11 @@ fn skin(programs: &mut Vec<Program>) -> crate::Result<()> {
                 variant: "",
                 kind: Some(kind),
                 wgsl: kernel.shader(kind),
-                constants: kernel.constants(kind),
+                constants: kernel.constants(kind, true),
                 // The instance of a dispatch per character.
                 dynamic: Some("character"),
                 stages: Stages::Compute,
                 threads: Some(kernel.threads),
-                turns: (kernel.palette == PaletteForm::Subgroup).then_some(turns),
             });
         }
     }
@@ -175,7 +146,6 @@ fn compute(name: &str, variant: &'static str, wgsl: String, constants: Constants
         dynamic: None,
         stages: Stages::Compute,
         threads: None,
-        turns: None,
     }
 }
 
@@ -263,7 +233,6 @@ fn draw(programs: &mut Vec<Program>) {
                         && influences <= 4
                         && mesh != MeshForm::Nothing)
                         .then_some(ThreadLayout::Pair),
-                    turns: None,
                 });
             }
         }
@@ -291,7 +260,6 @@ fn draw(programs: &mut Vec<Program>) {
                     dynamic: None,
                     stages,
                     threads: None,
-                    turns: None,
                 });
             }
         }

@@ -64,9 +64,9 @@ const STRATEGIES: [Strategy; 14] = [
         Some(Encoding::F32),
     ),
     Strategy(
-        "gpu-compute:subgroup",
+        "gpu-compute:staged",
         MeshForm::Packed,
-        PaletteForm::Subgroup,
+        PaletteForm::Rows,
         Some(Encoding::F32),
     ),
     Strategy(
@@ -160,7 +160,7 @@ fn mean_influences(crowd: &Crowd) -> f64 {
 /// Bytes of an entry that a shader reads; baked frames are shared by the crowd and stay in a cache.
 fn entry_bytes(palette: PaletteForm) -> u64 {
     match palette {
-        PaletteForm::Rows | PaletteForm::Workgroup | PaletteForm::Subgroup => 48,
+        PaletteForm::Rows | PaletteForm::Workgroup => 48,
         PaletteForm::Texture | PaletteForm::DualQuaternions => 48,
         PaletteForm::Half => 32,
         PaletteForm::Columns | PaletteForm::Uniform => 64,
@@ -214,12 +214,8 @@ pub fn roofline(rows: &[Row]) -> Result<String> {
                 keys == [family, *name, &form, "1-4"] && row.value("pair_vector").is_some()
             });
             let vector = own.and_then(|row| {
-                // The row is for four influences, unless its loop is over the entries that a wave names.
-                let fewer = if *palette == PaletteForm::Subgroup {
-                    0.0
-                } else {
-                    4.0 - influences
-                };
+                // The row is for four influences.
+                let fewer = 4.0 - influences;
                 Some(row.value("pair_vector")? - fewer * row.value("influence_vector")?)
             });
             let vector = vector.ok_or_else(|| format!("no row of {name} for {family}"))?;

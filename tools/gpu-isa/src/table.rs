@@ -240,10 +240,11 @@ fn work(program: &Program, workgroup: u32) -> Option<Work> {
         pairs: 1,
         setup_turns: 1,
         influences,
-        turns: program.turns,
     };
     match program.threads? {
-        ThreadLayout::Vertex(instances) | ThreadLayout::Merged(instances) => {
+        ThreadLayout::Vertex(instances)
+        | ThreadLayout::Staged(instances)
+        | ThreadLayout::Merged(instances) => {
             work.pairs = instances;
             work.setup_turns = influences.saturating_sub(4);
         }

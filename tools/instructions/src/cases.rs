@@ -218,7 +218,7 @@ fn skinning(isa: Isa, name: &str, format: VertexFormat, count: &mut Count) -> Re
         PaletteOut::Lanes(&mut lanes),
     );
     let mut dual: Aligned<DualQuaternion> = Aligned::zeroed(lanes.len());
-    lane_dual_quaternions(&lanes, &mut dual);
+    lane_dual_quaternions(isa, &lanes, &mut dual);
     let clusters = Clusters::new(isa, mesh);
     let one = &rows[..model.palette_joints().len()];
     let words = mesh.vertex_count() * format.words();
