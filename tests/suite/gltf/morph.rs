@@ -92,13 +92,26 @@ fn weights_of_nodes_replace_those_of_meshes() {
         model.mesh().targets().list(),
         [named("lift", 0.5), named("shift", 0.0)]
     );
-    for extras in [
-        json!(7),
-        json!({"targetNames": 3}),
-        json!({"targetNames": [1, 2]}),
+    for (extras, notes) in [
+        (json!(7), [""; 0].as_slice()),
+        (json!({"targetNames": 3}), &["no list of texts"]),
+        (json!({"targetNames": [1, 2]}), &["no list of texts"]),
+        (json!({"targetNames": ["lift"]}), &["1 for 2"]),
+        (
+            json!({"targetNames": ["lift", "target 1", "more"]}),
+            &["3 for 2"],
+        ),
     ] {
         file.set("/meshes/0/extras", extras);
-        assert_eq!(load(&file).mesh().targets().list()[1].name, "target 1");
+        let model = load(&file);
+        assert_eq!(model.mesh().targets().list()[1].name, "target 1");
+        let repairs = model.repairs().iter().map(|repair| repair.message.as_str());
+        let expected = notes.iter().map(|note| {
+            format!(
+                "names that do not fit the morph targets: meshes[0].extras.targetNames ({note})"
+            )
+        });
+        assert_eq!(repairs.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
 }
 
