@@ -83,8 +83,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Commands of a frame.
-    fn frame(&mut self, tick: u32) -> Result<Vec<Entry>> {
+    /// Records a frame.
+    fn frame(&mut self, tick: u32) -> Result<FrameCommands> {
         let Self {
             crowd,
             output,
@@ -102,7 +102,26 @@ impl<'a> Session<'a> {
         ticket
             .draw(presenter, &prepared.skinned(), &frame, &mut timer)?
             .finish()?;
-        Ok(self.gpu.take_commands())
+        let mut recorded = FrameCommands::default();
+        for command in self.gpu.take_commands() {
+            if command.bytes.is_some() {
+                recorded.writes.push(command);
+            } else {
+                recorded.others.push(command);
+            }
+        }
+        Ok(recorded)
+    }
+
+    /// Returns whether a write is of palettes.
+    fn writes_palettes(&self, write: &Entry) -> bool {
+        let tape = self.gpu.tape();
+        let Some(tape) = tape.as_ref() else {
+            return false;
+        };
+        let index = write.value["buffer"].as_u64();
+        let buffer = index.and_then(|index| tape.objects.get(index as usize));
+        buffer.is_some_and(|buffer| buffer.label() == PALETTES)
     }
 
     fn objects(&self, library: &mut Library) -> Vec<Value> {
@@ -122,11 +141,12 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Writes before a frame, in order, and the frame's other commands.
-fn split(commands: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
-    commands
-        .into_iter()
-        .partition(|command| command.bytes.is_some())
+/// Commands of a frame.
+#[derive(Default)]
+struct FrameCommands {
+    /// Writes before the frame, in order.
+    writes: Vec<Entry>,
+    others: Vec<Entry>,
 }
 
 fn listed(commands: &[Entry], library: &mut Library) -> Vec<Value> {
@@ -152,10 +172,9 @@ pub(super) fn record(
     let mut frame = Vec::new();
     let mut posed_by_host = false;
     for &tick in frames.ticks {
-        let (writes, others) = split(session.frame(tick)?);
-        let (writes, of_host) = uploaded(&session, frames, &writes, library)?;
-        posed_by_host |= of_host;
-        uploads.push(writes);
+        let FrameCommands { writes, others } = session.frame(tick)?;
+        posed_by_host |= writes.iter().any(|write| session.writes_palettes(write));
+        uploads.push(uploaded(&session, frames, &writes, library)?);
         frame = others;
     }
     let reads = reads(&mut session, library)?;
@@ -225,37 +244,47 @@ pub(super) fn record_picture(
 ) -> Result<Value> {
     let mut session = Session::new(entry, scene, 1)?;
     session.gpu.take_commands();
-    let (writes, frame) = split(session.frame(0)?);
+    let FrameCommands { writes, others } = session.frame(0)?;
     Ok(json!({
         "name": entry.name,
         "uploads": [listed(&writes, library)],
-        "frame": listed(&frame, library),
+        "frame": listed(&others, library),
         "objects": session.objects(library),
     }))
 }
 
-/// The writes of a frame in the page's form, and whether palettes are among them. Of those the page holds the sampled
-/// instances' only, which the others repeat.
+/// A write of the palettes of a chunk.
+struct PaletteWrite<'a> {
+    chunk: &'a Chunk,
+    buffer: &'a Value,
+    /// Offset in the bytes of the write.
+    at: usize,
+    /// Bytes of an instance.
+    stride: usize,
+}
+
+fn palette_entries(crowd: &Crowd, chunk: &Chunk) -> usize {
+    crowd.groups()[chunk.group].model.palette_joints().len()
+}
+
+/// The writes of a frame in the page's form. Of palettes the page holds the sampled instances' only, which the others
+/// repeat.
 fn uploaded(
     session: &Session,
     frames: Frames,
     writes: &[Entry],
     library: &mut Library,
-) -> Result<(Vec<Value>, bool)> {
-    let tape = session.gpu.tape();
-    let object = |index: &Value| tape.as_ref()?.objects.get(index.as_u64()? as usize);
-    let (mut palettes, mut list) = (Vec::new(), Vec::new());
+) -> Result<Vec<Value>> {
+    let mut palettes = Vec::new();
+    let mut list = Vec::new();
     for write in writes {
-        let buffer = &write.value["buffer"];
         match &write.bytes {
-            Some(bytes) if object(buffer).is_some_and(|o| o.label() == PALETTES) => {
-                palettes.push((buffer, bytes))
+            Some(bytes) if session.writes_palettes(write) => {
+                palettes.push((&write.value["buffer"], bytes));
             }
             _ => list.push(write.json(library)),
         }
     }
-    drop(tape);
-    let by_host = !palettes.is_empty();
     let crowd = &frames.scene.crowd;
     // Palettes are created, and written at once, chunk by chunk or span by span.
     let held: Vec<Vec<Chunk>> = match session.prepared.skinned() {
@@ -267,41 +296,46 @@ fn uploaded(
             .map(|chunk| vec![chunk])
             .collect(),
     };
-    let entries = |chunk: &Chunk| crowd.groups()[chunk.group].model.palette_joints().len();
     let mut written = Vec::new();
+    // The sampled poses of each group, over all of its chunks.
     let mut poses: Vec<Vec<usize>> = vec![Vec::new(); crowd.groups().len()];
-    for (chunks, (buffer, bytes)) in held.iter().zip(&palettes) {
-        let all: usize = chunks
-            .iter()
-            .map(|chunk| chunk.instances.len() * entries(chunk))
-            .sum();
+    for (chunks, (buffer, bytes)) in held.iter().zip(palettes) {
+        let mut all = 0;
+        for chunk in chunks {
+            all += chunk.instances.len() * palette_entries(crowd, chunk);
+        }
         let mut at = 0;
         for chunk in chunks {
-            let stride = bytes.len() * entries(chunk) / all;
-            let own = frames.sampled[chunk.group]
-                .iter()
-                .filter(|&instance| chunk.instances.contains(instance));
-            poses[chunk.group].extend(own.map(|instance| {
-                let at = at + (instance - chunk.instances.start) as usize * stride;
-                library.blob(&bytes[at..at + stride])
-            }));
-            written.push((chunk, buffer, at, stride));
+            let stride = bytes.len() * palette_entries(crowd, chunk) / all;
+            for instance in &frames.sampled[chunk.group] {
+                if chunk.instances.contains(instance) {
+                    let first = at + (instance - chunk.instances.start) as usize * stride;
+                    poses[chunk.group].push(library.blob(&bytes[first..first + stride]));
+                }
+            }
+            written.push(PaletteWrite {
+                chunk,
+                buffer,
+                at,
+                stride,
+            });
             at += chunk.instances.len() * stride;
         }
     }
-    for (chunk, buffer, at, stride) in written {
+    for write in written {
+        let chunk = write.chunk;
         let first = chunk.instances.start - crowd.groups()[chunk.group].instances.start;
         list.push(json!({
             "do": "poses",
-            "buffer": buffer,
-            "at": at,
+            "buffer": write.buffer,
+            "at": write.at,
             "instances": chunk.instances.len(),
-            "bytes": stride,
+            "bytes": write.stride,
             "first": first,
             "poses": poses[chunk.group],
         }));
     }
-    Ok((list, by_host))
+    Ok(list)
 }
 
 /// Commands that read vertices back: for each group some instances at a time.

@@ -67,7 +67,7 @@ fn read(request: &Request, bytes: &[u8]) -> Result<ModelParts, Fault> {
         budget: &budget,
     };
     let Skins { list, uses } = skins(&reader, &rig, &moved)?;
-    let targets = NodeTargets::new(&reader, &moved)?;
+    let targets = NodeTargets::new(&reader, &moved, &mut repairs)?;
     let clips = animation::clips(&reader, &rig.joint_of, &targets, &places, &mut repairs)?;
     let primitives = primitives(&reader, uses, &targets, request.vertices, &mut repairs)?;
     let materials = materials(&reader, file, &primitives, &mut repairs)?;

@@ -3,8 +3,9 @@
 use super::accessor::Reader;
 use super::nodes::MovedNode;
 use crate::fault::{Fault, finite};
-use skinbench_kernels::model::{MAX_TARGETS, Target};
-use std::collections::HashMap;
+use crate::unread::Listed;
+use skinbench_kernels::model::{MAX_TARGETS, Repair, Target};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Memory that the store takes for a target, its name aside.
@@ -12,6 +13,9 @@ const BYTES_PER_TARGET: u64 = 128;
 
 /// Memory for a character of a list of names: `"",` becomes an empty one.
 const BYTES_PER_CHARACTER: u64 = 24;
+
+/// Most lists of names in a note.
+const MOST_MISFITS: usize = 4;
 
 /// The targets of all nodes.
 pub struct NodeTargets {
@@ -21,9 +25,16 @@ pub struct NodeTargets {
 }
 
 impl NodeTargets {
-    /// Reads names and weights. A node's weights replace those of its mesh; without either they are 0.
-    pub fn new(reader: &Reader, moved: &[MovedNode]) -> Result<Self, Fault> {
+    /// Reads names and weights. A node's weights replace those of its mesh; without either they are 0. A target without a
+    /// name is called by its number.
+    pub fn new(
+        reader: &Reader,
+        moved: &[MovedNode],
+        repairs: &mut Vec<Repair>,
+    ) -> Result<Self, Fault> {
         let document = reader.document;
+        let mut misfits = Listed::<MOST_MISFITS>::default();
+        let mut met = HashSet::new();
         let mut targets = Self {
             list: Vec::new(),
             of_node: HashMap::new(),
@@ -48,8 +59,18 @@ impl NodeTargets {
             budget.charge(names.len() as u64 * BYTES_PER_CHARACTER, || {
                 format!("{place}.extras.targetNames")
             })?;
-            // Anything but a list of texts counts as none.
-            let mut names: Vec<String> = serde_json::from_str(names).unwrap_or_default();
+            let listed = serde_json::from_str::<Vec<String>>(names);
+            if mesh.extras.target_names.is_some() && met.insert(moved.mesh) {
+                let misfit = match &listed {
+                    Ok(names) if names.len() == count => None,
+                    Ok(names) => Some(format!("{} for {count}", names.len())),
+                    Err(_) => Some("no list of texts".into()),
+                };
+                if let Some(misfit) = misfit {
+                    misfits.add(|| format!("{place}.extras.targetNames ({misfit})"));
+                }
+            }
+            let mut names = listed.unwrap_or_default();
             for target in names.len()..count {
                 names.push(format!("target {target}"));
             }
@@ -61,6 +82,7 @@ impl NodeTargets {
                 targets.list.push(Target { name, weight });
             }
         }
+        repairs.extend(misfits.describe("names that do not fit the morph targets"));
         Ok(targets)
     }
 }

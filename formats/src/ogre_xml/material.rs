@@ -1,9 +1,11 @@
 //! The part of OGRE's material scripts that says which image a material shows: the first `texture_unit` of each
 //! `material`. Inheritance and variables are not followed.
 
+use crate::beside::unreadable;
 use crate::{regular_file, textures};
 use skinbench_kernels::model::{Texture, Wrap};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Most bytes of a script that are read.
@@ -16,12 +18,17 @@ pub struct Unit {
     wrap: [Wrap; 2],
 }
 
-/// The images of the materials in the script beside a mesh, by the names of the materials; none without a script that
-/// can be read.
-pub fn units(mesh: &Path, stem: &str) -> HashMap<String, Unit> {
-    let script = mesh.with_file_name(format!("{stem}.material"));
-    let script = regular_file::read(&script, MOST_BYTES).unwrap_or_default();
-    parse(&String::from_utf8_lossy(&script))
+/// The images of the materials in the script beside a mesh, by the names of the materials; none without a script.
+///
+/// # Errors
+/// One line: the script cannot be read.
+pub fn units(mesh: &Path, stem: &str) -> Result<HashMap<String, Unit>, String> {
+    let name = format!("{stem}.material");
+    match regular_file::read(&mesh.with_file_name(&name), MOST_BYTES) {
+        Ok(script) => Ok(parse(&String::from_utf8_lossy(&script))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(HashMap::new()),
+        Err(error) => Err(unreadable(&name, error)),
+    }
 }
 
 /// A line of a script without its comment.

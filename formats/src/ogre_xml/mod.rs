@@ -22,7 +22,8 @@ use crate::textures::LeftOut;
 use crate::unread::Unread;
 use crate::{ImportError, beside};
 pub use known::IGNORED;
-use skinbench_kernels::model::ModelParts;
+use skinbench_kernels::model::{ModelParts, Repair};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use xml::{Element, Xml};
 
@@ -49,7 +50,11 @@ pub fn import(request: &Request) -> Result<ModelParts, ImportError> {
     known::count_unread(mesh.root(), &mut unread);
     parts.repairs.extend(unread.describe());
 
-    let units = material::units(file, name);
+    let units = material::units(file, name).unwrap_or_else(|problem| {
+        let note = format!("left out the textures of all materials: {problem}");
+        parts.repairs.push(Repair::new(note));
+        HashMap::new()
+    });
     let mut left_out = LeftOut::default();
     for material in &mut parts.materials {
         let unit = units.get(&material.name);

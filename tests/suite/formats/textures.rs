@@ -254,6 +254,14 @@ fn three_js_and_ogre_materials_name_images_beside_the_file() {
         (None, [0.8, 0.8, 0.8, 1.0])
     );
     assert!(notes(&model)[0].contains("gone.png"), "{:?}", notes(&model));
+    write("a.material", &[b' '; (1 << 20) + 1]);
+    let model = asset::load(folder.path().join("a.mesh.xml")).unwrap();
+    assert_eq!(
+        notes(&model),
+        [
+            "left out the textures of all materials: \"a.material\" cannot be read: larger than the 1048576 bytes that are accepted"
+        ]
+    );
 }
 
 #[test]

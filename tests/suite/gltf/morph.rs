@@ -92,13 +92,26 @@ fn weights_of_nodes_replace_those_of_meshes() {
         model.mesh().targets().list(),
         [named("lift", 0.5), named("shift", 0.0)]
     );
-    for extras in [
-        json!(7),
-        json!({"targetNames": 3}),
-        json!({"targetNames": [1, 2]}),
+    for (extras, misfit) in [
+        (json!(7), None),
+        (json!({"targetNames": 3}), Some("no list of texts")),
+        (json!({"targetNames": [1, 2]}), Some("no list of texts")),
+        (json!({"targetNames": ["lift"]}), Some("1 for 2")),
+        (
+            json!({"targetNames": ["lift", "target 1", "more"]}),
+            Some("3 for 2"),
+        ),
     ] {
         file.set("/meshes/0/extras", extras);
-        assert_eq!(load(&file).mesh().targets().list()[1].name, "target 1");
+        let model = load(&file);
+        assert_eq!(model.mesh().targets().list()[1].name, "target 1");
+        let found = model.repairs().first().map(|repair| repair.message.clone());
+        let expected = misfit.map(|misfit| {
+            format!(
+                "names that do not fit the morph targets: meshes[0].extras.targetNames ({misfit})"
+            )
+        });
+        assert_eq!(found, expected);
     }
 }
 

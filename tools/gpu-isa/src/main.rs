@@ -57,7 +57,7 @@ fn compile(family: &str) -> Result<()> {
     for program in programs::all()? {
         rows.extend(compiled(&radv, family, &program)?);
     }
-    print!("{}\n{}", radv.driver, csv(&rows));
+    print!("{}\n{}", radv.driver, csv(&rows)?);
     Ok(())
 }
 
@@ -148,7 +148,7 @@ fn write() -> Result<()> {
     };
     let file = file(&driver)?;
     std::fs::create_dir_all(RESULTS)?;
-    std::fs::write(&file, csv(&rows))?;
+    std::fs::write(&file, csv(&rows)?)?;
     for (page, text) in pages()? {
         std::fs::write(page, text)?;
     }
