@@ -107,7 +107,9 @@ impl Kernel for HalfEntries<'_> {
                 S::pack_half(z[2], S::splat(0.0)),
             ]);
             for (lane, out) in out.iter_mut().enumerate() {
-                *out = bytemuck::cast([front[lane].to_array(), back[lane].to_array()]);
+                let [first, second]: &mut [[f32; 4]; 2] = bytemuck::cast_mut(out);
+                *first = front[lane].to_array();
+                *second = back[lane].to_array();
             }
         }
     }

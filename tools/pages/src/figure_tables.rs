@@ -128,17 +128,22 @@ pub fn sizes(
     Ok(format!("{origin}\n\n{}\n{limit}\n", rows(&table)))
 }
 
-/// The time of `skin`, and the percentage of the limit, which is `device` GB/s for stages on the device.
+/// The time of `skin`, and the percentage of the limit, which is `device` GB/s for stages on the device; of a peer, whose bytes
+/// are not known, the time alone.
 fn time_of_limit(entry: &StudyEntry, device: f64) -> Option<String> {
     let row = &entry.stages(StageGroup::Skin).next()?.row;
     let ns = row.median_ns?;
+    let time = duration(ns);
+    let Some(bytes) = row.bytes else {
+        return Some(time);
+    };
     let limit = if row.clock.is_of_device() {
         device * 1e9
     } else {
         row.limit? as f64
     };
-    let percent = 100.0 * row.bytes? as f64 / ns as f64 * 1e9 / limit;
-    Some(format!("{} ({percent:.0} %)", duration(ns)))
+    let percent = 100.0 * bytes as f64 / ns as f64 * 1e9 / limit;
+    Some(format!("{time} ({percent:.0} %)"))
 }
 
 /// Tables of one figure of the backends that a pattern matches, or of all, at each value of an axis: one for each set of
