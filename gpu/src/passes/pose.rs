@@ -190,15 +190,18 @@ impl Pass for Pose {
             (Stage::LocalToModel, &[self.walk]),
             (Stage::Palette, &[PoseKernel::Palette]),
         ];
+        // A dispatch waits for all before it if it reads what one of them wrote in the same compute pass: with several
+        // models each kernel takes a pass of its own, in which none waits.
+        let several = self.batches.iter().flatten().nth(1).is_some();
+        let at_once = if several { 1 } else { KERNELS.len() };
         for (stage, kernels) in stages {
-            if kernels.is_empty() {
-                continue;
+            for kernels in kernels.chunks(at_once) {
+                let batches = || self.batches.iter().flatten();
+                let calls = kernels.iter().flat_map(|kernel| {
+                    batches().filter_map(move |batch| batch.calls(all).get(*kernel as usize))
+                });
+                frame.compute(stage, calls);
             }
-            let batches = || self.batches.iter().flatten();
-            let calls = kernels.iter().flat_map(|kernel| {
-                batches().filter_map(move |batch| batch.calls(all).get(*kernel as usize))
-            });
-            frame.compute(stage, calls);
         }
     }
 }
@@ -447,4 +450,53 @@ fn levels(skeleton: &Skeleton) -> Vec<u32> {
     }
     levelled.extend(order);
     levelled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skinbench_formats::walker::walker;
+    use skinbench_frame::StageTimer;
+    use skinbench_kernels::crowd::{Layer, REST};
+    use skinbench_kernels::model::IDENTITY_ROWS;
+    use skinbench_kernels::vertex::VertexFormat;
+    use std::sync::Arc;
+
+    /// Names of the compute passes in which so many models are posed.
+    fn passes(models: u32) -> Vec<String> {
+        let gpu = Gpu::recording();
+        let mut crowd = Crowd::with_format(VertexFormat::default());
+        for index in 0..models {
+            let model = Arc::new(walker(500 + 100 * index).unwrap());
+            let instances = [(IDENTITY_ROWS, Layer::held(REST, 0.0)); 3];
+            crowd.push_group(model, instances).unwrap();
+        }
+        let entries = vec![None; models as usize];
+        let mut table = CrowdTable::posed_on_device(&gpu, &crowd, &entries, false).unwrap();
+        let mut pose = Pose::new(&gpu, &crowd, &mut table, |_| false).unwrap();
+        gpu.take_commands();
+        pose.record(&mut Frame {
+            gpu: &gpu,
+            crowd: &crowd,
+            tick: 0,
+            outputs: &[],
+            kept: false,
+            commands: &mut gpu.commands("frame"),
+            timer: &mut StageTimer::default(),
+        });
+        let mut names = Vec::new();
+        for command in gpu.take_commands() {
+            if command.value["do"] == "compute" {
+                names.push(command.value["label"].as_str().unwrap().to_owned());
+            }
+        }
+        names
+    }
+
+    /// In one pass, the second kernel of `sample` would wait for the first once for each model.
+    #[test]
+    fn kernels_of_several_models_have_passes_of_their_own() {
+        assert_eq!(passes(1), ["sample", "local_to_model", "palette"]);
+        assert_eq!(passes(2), ["sample", "sample", "local_to_model", "palette"]);
+    }
 }
