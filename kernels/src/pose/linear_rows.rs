@@ -1,14 +1,13 @@
 //! A clip of linear keys as `[key][16 joints]`.
 
-use super::arc::{arc, sine_over_x};
-use super::joint_strip::{Row, STRIP, Vectors, line, row, strips_that_move, vectors};
-use super::sample_lanes::{ClipRows, KeyPair};
+use super::arc::sine_over_x;
+use super::joint_strip::{Row, STRIP, Vectors, row, strips_that_move, vectors};
 use super::{Local, ROTATION};
 use crate::model::{Channel, Interpolation, RawKeys, RotationBlend};
-use crate::simd::{Aligned, Simd, load_rows};
+use crate::simd::Aligned;
 
 /// A rotation key: x y z w, then the square of the angle to the next key, and that angle over its sine.
-type RotationKey = [Row; 6];
+pub(super) type RotationKey = [Row; 6];
 
 /// Returns whether tracks share their key times and are all linear and spherical.
 fn is_plain(raw: &RawKeys, blend: RotationBlend) -> bool {
@@ -143,47 +142,14 @@ impl LinearRows {
 /// Two neighbouring keys, and a time between them.
 #[derive(Clone)]
 pub(super) struct LinearPair<'a> {
-    before: &'a [RotationKey],
-    after: &'a [RotationKey],
-    /// As [`LinearRows::vectors`].
-    vectors: &'a [Option<Aligned<Vectors>>],
-    key: usize,
+    /// By strips.
+    pub before: &'a [RotationKey],
+    /// By strips.
+    pub after: &'a [RotationKey],
+    /// `[key]` of each strip with a joint that moves or scales.
+    pub vectors: &'a [Option<Aligned<Vectors>>],
+    /// Index of the earlier key.
+    pub key: usize,
     /// Part of the way to the later key, 0 to 1.
-    fraction: f32,
-}
-
-impl<'a> KeyPair<'a> for LinearPair<'a> {
-    #[inline(always)] // to take on the caller's instruction set
-    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
-        clip.linear().at(time)
-    }
-
-    /// As [`super::sample`]'s slerp.
-    #[inline(always)] // as above
-    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
-        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], chunk);
-        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], chunk);
-        arc::<W, S>(
-            [x, y, z, w],
-            [u, v, s, t],
-            S::splat(self.fraction),
-            square,
-            scale,
-        )
-    }
-
-    #[inline(always)] // as above
-    fn vectors<const W: usize, S: Simd<W>>(
-        &self,
-        strip: usize,
-        chunk: usize,
-        still: &Vectors,
-    ) -> [S::V; 6] {
-        let Some(rows) = &self.vectors[strip] else {
-            return load_rows::<STRIP, W, S, 6>(still, chunk);
-        };
-        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], chunk);
-        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], chunk);
-        line::<W, S>(a, b, self.fraction)
-    }
+    pub fraction: f32,
 }

@@ -5,15 +5,16 @@
 //! is then found once and 16 joints are interpolated at once, whichever clip the instance plays at whichever time. A
 //! transpose of 16 instances by 16 joints then gives the memory layout of a [`Local`].
 
+use super::arc::arc;
 use super::compact_rows::{CompactPair, CompactRows};
-use super::joint_strip::{STRIP, Vectors, vectors};
+use super::joint_strip::{STRIP, Vectors, line, vectors};
 use super::lanes::Lanes;
 use super::linear_rows::{LinearPair, LinearRows};
 use super::sample::constants;
 use super::{Local, ROTATION, SCALE, TRANSLATION};
 use crate::crowd::BLOCK;
 use crate::model::{Clip, ClipKeys, RawKeys, RotationBlend, Skeleton};
-use crate::simd::{self, Isa, Kernel, Simd, prefetch};
+use crate::simd::{self, Isa, Kernel, Simd, load_rows, prefetch};
 use arrayvec::ArrayVec;
 use std::marker::PhantomData;
 
@@ -150,6 +151,42 @@ pub(super) trait KeyPair<'a>: Clone {
 pub(super) enum AnyPair<'a> {
     Linear(LinearPair<'a>),
     Compact(CompactPair<'a>),
+}
+
+impl<'a> KeyPair<'a> for LinearPair<'a> {
+    #[inline(always)] // to take on the caller's instruction set
+    fn new<const W: usize, S: Simd<W>>(clip: &'a ClipRows, time: f32) -> Self {
+        clip.linear().at(time)
+    }
+
+    /// As [`super::sample`]'s slerp.
+    #[inline(always)] // as above
+    fn rotations<const W: usize, S: Simd<W>>(&self, strip: usize, chunk: usize) -> [S::V; 4] {
+        let [x, y, z, w, square, scale] = load_rows::<STRIP, W, S, 6>(&self.before[strip], chunk);
+        let [u, v, s, t, ..] = load_rows::<STRIP, W, S, 6>(&self.after[strip], chunk);
+        arc::<W, S>(
+            [x, y, z, w],
+            [u, v, s, t],
+            S::splat(self.fraction),
+            square,
+            scale,
+        )
+    }
+
+    #[inline(always)] // as above
+    fn vectors<const W: usize, S: Simd<W>>(
+        &self,
+        strip: usize,
+        chunk: usize,
+        still: &Vectors,
+    ) -> [S::V; 6] {
+        let Some(rows) = &self.vectors[strip] else {
+            return load_rows::<STRIP, W, S, 6>(still, chunk);
+        };
+        let a = load_rows::<STRIP, W, S, 6>(&rows[self.key], chunk);
+        let b = load_rows::<STRIP, W, S, 6>(&rows[self.key + 1], chunk);
+        line::<W, S>(a, b, self.fraction)
+    }
 }
 
 impl<'a> KeyPair<'a> for AnyPair<'a> {
